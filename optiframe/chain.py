@@ -1,0 +1,106 @@
+"""From the problem as posed to the problem a solver takes, and back."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from optiframe.errors import OptiframeError, Unsuited
+from optiframe.problems import Formulation, Problem
+from optiframe.solvers import Solver
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An answer in the domain's terms with its worth; `problem` is the one the objective is of."""
+
+    solution: Any
+    objective: float
+    violation: float
+    problem: Problem[Any]
+
+
+class Chain:
+    """The posed problem, then what it formulates to, up to the one the solver takes."""
+
+    def __init__(self, problems: tuple[Problem[Any], ...], steps: tuple[Formulation, ...]) -> None:
+        self.problems = problems
+        self.steps = steps
+        self._judge_at: int | None = None
+
+    @classmethod
+    def reach(cls, problem: Problem[Any], solver: Solver[Any, Any, Any]) -> Chain:
+        """Walk the formulations to the first problem that suits the solver.
+
+        Raises
+        ------
+        Unsuited
+            With the solver's reason for each problem of its kind on the way, or, if there
+            was none, what it solves and what was met.
+        """
+        problems, steps, reasons = [problem], [], []
+        while True:
+            last = problems[-1]
+            if isinstance(last, solver.solves):
+                reason = solver.unsuited(last)
+                if reason is None:
+                    return cls(tuple(problems), tuple(steps))
+                reasons.append(f"{last.name}: {reason}")
+            formulation = last.formulation
+            if formulation is None:
+                break
+            problems.append(formulation.problem)
+            steps.append(formulation)
+        if not reasons:
+            met = ", then ".join(repr(p.name) for p in problems)
+            wanted = solver.solves.name or solver.solves.__name__
+            reasons = [f"it solves {wanted!r} problems; this one is {met}"]
+        raise Unsuited(f"{solver.name} cannot take this problem: {'; '.join(dict.fromkeys(reasons))}")
+
+    @property
+    def last(self) -> Problem[Any]:
+        """The problem the solver takes."""
+        return self.problems[-1]
+
+    def encode(self, start: Any) -> Any:
+        """Carry a start inward, from the domain's terms to the solver's."""
+        for problem, step in zip(self.problems, self.steps, strict=False):
+            encoded = None if step.encode is None else step.encode(start)
+            if encoded is None:
+                raise Unsuited(f"a start for {problem.name!r} cannot be carried over to {step.problem.name!r}")
+            start = encoded
+        return start
+
+    def interpret(self, solution: Any) -> list[Any]:
+        """The solution in the terms of every problem of the chain, the posed one first."""
+        solutions = [solution]
+        for step in reversed(self.steps):
+            solutions.append(step.interpret(solutions[-1]))
+        return solutions[::-1]
+
+    def judge(self, solution: Any) -> Judged:
+        """Objective of the outermost problem that has one, and the worst violation of the chain.
+
+        The problem is settled by the first answer judged and then kept, so that a curve
+        never changes its meaning half way.
+        """
+        solutions = self.interpret(solution)
+        pairs = list(zip(self.problems, solutions, strict=True))
+        violation = max(problem.violation(answer) for problem, answer in pairs)
+        if self._judge_at is None:
+            self._judge_at = next(
+                (i for i, (problem, answer) in enumerate(pairs) if not math.isnan(problem.objective(answer))),
+                0,
+            )
+        problem, answer = pairs[self._judge_at]
+        return Judged(solutions[0], float(problem.objective(answer)), float(violation), problem)
+
+
+def why_unsuited(problem: Problem[Any], solver: Solver[Any, Any, Any]) -> str | None:
+    """The reason this solver cannot take this problem, or None when it can."""
+    try:
+        Chain.reach(problem, solver)
+    except OptiframeError as error:
+        return str(error)
+    return None

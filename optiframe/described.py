@@ -1,0 +1,165 @@
+"""The base of everything that is chosen by name: its fields are its parameters.
+
+One declaration gives validation, the keys of a TOML table, the text of
+`optiframe describe` and the content hash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from optiframe.errors import InvalidInput, nearest
+from optiframe.fingerprint import fingerprint
+
+
+class Described(BaseModel):
+    """A frozen, validated record with a name.
+
+    Subclasses give `name` (and `reference`, the paper and equation) and declare fields.
+    Types are strict: text is not a number, unknown keys are refused, numbers are finite.
+
+    Raises
+    ------
+    InvalidInput
+        On construction, naming every field that is wrong, the allowed range and, for an
+        unknown field, the nearest valid one.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        allow_inf_nan=False,
+        arbitrary_types_allowed=True,
+        validate_default=False,
+    )
+
+    name: ClassVar[str] = ""
+    reference: ClassVar[str] = ""
+
+    def __init__(self, /, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            problems = explain(error, type(self))
+            lines = "; ".join(f"{'.'.join(path)}: {text}" if path else text for path, text in problems)
+            title = type(self).name or type(self).__name__
+            raise InvalidInput(f"{title}: {lines}", problems) from None
+
+    @classmethod
+    def load(cls, **inputs: Any) -> Self:
+        """Build from the keys of a table or from keyword arguments; the same as the constructor."""
+        return cls(**inputs)
+
+    @classmethod
+    def summary(cls) -> str:
+        """First line of the class's own docstring."""
+        return (cls.__dict__.get("__doc__") or "").strip().partition("\n")[0].strip()
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        return fingerprint(self)
+
+    def fingerprint(self) -> str:
+        """Content hash: equal content gives equal text, in any process."""
+        return self._fingerprint
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)) or type(self) is not type(other):
+            return NotImplemented
+        return self is other or self.fingerprint() == other.fingerprint()
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint())
+
+    def __getstate__(self) -> dict[Any, Any]:
+        # Cached properties (factorizations, graphs) live in __dict__ too; they are rebuilt, not pickled.
+        state = super().__getstate__()
+        fields = type(self).model_fields
+        state["__dict__"] = {k: v for k, v in state["__dict__"].items() if k in fields}
+        return state
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        for key in type(self).model_fields:
+            value = getattr(self, key)
+            if isinstance(value, np.ndarray) or sp.issparse(value):
+                yield key, _Shape(value)
+            else:
+                yield key, value
+
+
+class _Shape:
+    """Stands for an array in a repr: its shape says more than its first numbers."""
+
+    def __init__(self, array: Any) -> None:
+        kind = "array" if isinstance(array, np.ndarray) else "sparse"
+        self.text = f"<{kind} {' x '.join(map(str, array.shape))}>"
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+_WORDS = {
+    "greater_than": "must be greater than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "finite_number": "must be a finite number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "bool_type": "must be true or false",
+    "string_type": "must be text",
+    "missing": "is missing",
+    "dict_type": "must be a table",
+    "model_type": "must be a table",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+}
+
+
+def explain(error: ValidationError, model: type[BaseModel]) -> list[tuple[tuple[str, ...], str]]:
+    """Pydantic's findings as (path of keys, sentence) pairs."""
+    found: list[tuple[tuple[str, ...], str]] = []
+    for item in error.errors(include_url=False):
+        path = tuple(str(part) for part in item["loc"])
+        context: dict[str, Any] = item.get("ctx", {})
+        cause = context.get("error")
+        if isinstance(cause, InvalidInput):
+            found.extend((path + inner, text) for inner, text in cause.problems)
+            continue
+        found.append((path, _sentence(item["type"], context, item, model)))
+    return found
+
+
+def _sentence(kind: str, context: dict[str, Any], item: Any, model: type[BaseModel]) -> str:
+    given = item.get("input")
+    if kind == "extra_forbidden":
+        known = [field.alias or key for key, field in model.model_fields.items()]
+        valid = ", ".join(known) if known else "none"
+        return f"unknown key{nearest(str(item['loc'][-1]), known)} (valid keys: {valid})"
+    if kind == "literal_error":
+        hint = nearest(given, _choices(context)) if isinstance(given, str) else ""
+        return f"must be one of {context['expected']}, got {_short(given)}{hint}"
+    if kind == "missing":
+        return _WORDS[kind]
+    if kind in _WORDS:
+        return f"{_WORDS[kind].format(**context)}, got {_short(given)}"
+    message = str(item["msg"]).removeprefix("Value error, ")
+    return message[:1].lower() + message[1:]
+
+
+def _choices(context: dict[str, Any]) -> list[str]:
+    return str(context["expected"]).replace("'", "").replace(" or ", ", ").split(", ")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

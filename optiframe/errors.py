@@ -1,0 +1,68 @@
+"""What can go wrong, said for the person at the keyboard.
+
+A message says what was wrong, where (file, row, key) and what to do about it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from importlib import import_module
+from types import ModuleType
+
+
+class OptiframeError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class InvalidInput(OptiframeError, ValueError):
+    """An input is wrong.
+
+    ``problems`` holds one ``(path, message)`` pair for each thing found, the path being
+    the keys that lead to it, so that a caller who knows the file can add the line.
+    """
+
+    def __init__(self, message: str, problems: Iterable[tuple[tuple[str, ...], str]] = ()) -> None:
+        super().__init__(message)
+        self.problems = tuple(problems) or (((), message),)
+
+
+class UnknownName(OptiframeError, LookupError):
+    """No such solver, problem, data set, objective or constraint set."""
+
+
+class Unsuited(OptiframeError):
+    """The solver cannot take this problem; the message says why."""
+
+
+class BrokenPlugin(OptiframeError):
+    """A plugin, or something it registered, does not keep the contract."""
+
+
+class MissingPackage(OptiframeError, ImportError):
+    """An optional package is needed and not installed."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'x' or 'y'?`, or an empty string when nothing is near."""
+    close = difflib.get_close_matches(word, list(known), n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(repr(name) for name in close)}?" if close else ""
+
+
+def require(package: str, extra: str) -> ModuleType:
+    """Import an optional package on use.
+
+    Raises
+    ------
+    MissingPackage
+        With the command that installs it.
+    """
+    try:
+        return import_module(package)
+    except ModuleNotFoundError as error:
+        if error.name is not None and package.split(".")[0] != error.name.split(".")[0]:
+            raise  # the package is there; something inside it is not
+        raise MissingPackage(
+            f"this needs the package {package!r}, which is not installed; "
+            f"run: pip install 'optiframe[{extra}]'"
+        ) from None

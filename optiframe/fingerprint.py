@@ -1,0 +1,101 @@
+"""A content hash of problems: same content, same hash, in any process."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import struct
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from pydantic import BaseModel
+
+from optiframe.errors import InvalidInput
+
+
+class _Hash(Protocol):
+    def update(self, data: bytes, /) -> None: ...
+
+
+def fingerprint(value: Any) -> str:
+    """Hex digest (64 characters) of `value`'s content.
+
+    Arrays count by type, shape and bytes; a function counts as ``module:name``, so that
+    the hash is the same in another process. A function without an importable name
+    (a lambda, a closure) counts by its code as well.
+
+    Raises
+    ------
+    InvalidInput
+        If something inside `value` has no content that could be hashed.
+    """
+    digest = hashlib.sha256()
+    _feed(digest, value)
+    return digest.hexdigest()
+
+
+def _feed(digest: _Hash, value: Any) -> None:
+    def mark(kind: str) -> None:
+        digest.update(kind.encode() + b"\0")
+
+    if value is None or isinstance(value, bool | int | str | np.integer | np.bool_):
+        mark(f"{type(value).__name__}:{value!r}")
+    elif isinstance(value, float | np.floating):
+        mark("float")
+        digest.update(struct.pack("<d", float(value)))
+    elif isinstance(value, bytes):
+        mark(f"bytes:{len(value)}")
+        digest.update(value)
+    elif isinstance(value, np.ndarray):
+        mark(f"array:{value.dtype.str}:{value.shape}")
+        if value.dtype == object:
+            for item in value.ravel().tolist():
+                _feed(digest, item)
+        else:
+            digest.update(np.ascontiguousarray(value).tobytes())
+    elif sp.issparse(value):
+        rows = sp.csr_array(value)
+        rows.sum_duplicates()
+        mark(f"sparse:{rows.shape}")
+        for part in (rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64)):
+            _feed(digest, part)
+    elif isinstance(value, BaseModel):
+        mark(f"model:{_path(type(value))}")
+        for key in type(value).model_fields:
+            mark(key)
+            _feed(digest, getattr(value, key))
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        mark(f"record:{_path(type(value))}")
+        for field in dataclasses.fields(value):
+            mark(field.name)
+            _feed(digest, getattr(value, field.name))
+    elif isinstance(value, Mapping):
+        mark(f"mapping:{len(value)}")
+        for key in sorted(value, key=repr):
+            _feed(digest, key)
+            _feed(digest, value[key])
+    elif isinstance(value, list | tuple):
+        mark(f"sequence:{len(value)}")
+        for item in value:
+            _feed(digest, item)
+    elif callable(value):
+        mark(f"function:{_path(value)}")
+        code = getattr(value, "__code__", None)
+        if "<" in _path(value) and code is not None:
+            digest.update(code.co_code + repr(code.co_names).encode())
+            constants = [c for c in code.co_consts if not hasattr(c, "co_code")]
+            digest.update(repr(constants).encode())
+            for cell in getattr(value, "__closure__", None) or ():
+                _feed(digest, cell.cell_contents)
+    else:
+        raise InvalidInput(
+            f"a {type(value).__name__} has no content to hash; "
+            "use numbers, text, arrays, mappings, dataclasses or functions"
+        )
+
+
+def _path(thing: Any) -> str:
+    owner = thing if hasattr(thing, "__qualname__") else type(thing)
+    return f"{owner.__module__}:{owner.__qualname__}"

@@ -1,0 +1,294 @@
+"""Tables: any data frame or file in, checked columns inside, the same kind out.
+
+Files are CSV (UTF-8, a header line) and, with pyarrow, Parquet. Frames are whatever
+narwhals knows (pandas, polars, pyarrow, ...), or a mapping of column name to values.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.errors import InvalidInput, nearest, require
+from optiframe.problems import Columns
+from optiframe.values import resolve
+
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+_SHOWN = 5  # rows named in a message before "and N more"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Checked columns of equal length: int64, float64, bool or object arrays, nothing missing.
+
+    `backend` is the data-frame library the table came from (None for files and mappings);
+    `place(row)` says where a row is, for messages.
+    """
+
+    columns: dict[str, NDArray[Any]]
+    title: str
+    backend: str | None
+    lines: Sequence[int] | None = None
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.columns[name]
+
+    def place(self, row: int) -> str:
+        """`line 17` of a file, or `row 16` (from 0) of a frame."""
+        return f"line {self.lines[row]}" if self.lines is not None else f"row {row}"
+
+    def places(self, rows: Iterable[int]) -> str:
+        """The first few places, and how many more there are."""
+        rows = list(rows)
+        shown = ", ".join(self.place(int(row)) for row in rows[:_SHOWN])
+        return shown if len(rows) <= _SHOWN else f"{shown} and {len(rows) - _SHOWN} more"
+
+
+def read_table(
+    value: Any,
+    required: Sequence[str],
+    optional: Sequence[str] = (),
+    *,
+    title: str,
+    rename: Mapping[str, str] | None = None,
+) -> Table:
+    """Read a frame, a mapping of columns or a file into a checked table.
+
+    Parameters
+    ----------
+    value
+        A data frame, a mapping of column name to values, or the path of a CSV or Parquet file.
+    required, optional
+        Columns to take, by the names the problem uses; further columns are ignored.
+    title
+        What to call the table in messages when it has no file name.
+    rename
+        The problem's column name -> the name it has in this table.
+
+    Raises
+    ------
+    InvalidInput
+        For a missing or unreadable file, a missing column (with the nearest), an empty
+        table, or missing values (with their rows).
+    """
+    names = {column: (rename or {}).get(column, column) for column in (*required, *optional)}
+    lines: Sequence[int] | None = None
+    backend: str | None = None
+    if isinstance(value, str | Path):
+        path = resolve(value)
+        title = path.name
+        if path.suffix.lower() == ".parquet":
+            raw = _from_frame(_read_parquet(path), title)[0]
+        else:
+            raw, lines = _read_csv(path)
+    elif isinstance(value, Mapping):
+        raw = {str(k): _as_column(v) for k, v in value.items()}
+    else:
+        raw, backend = _from_frame(value, title)
+    columns = {}
+    for column, source in names.items():
+        if source not in raw:
+            if column in optional:
+                continue
+            hint = nearest(source, raw)
+            raise InvalidInput(
+                f"{title} has no column {source!r}{hint}; it has {', '.join(map(repr, raw)) or 'none'} "
+                f"(needed: {', '.join(required)}; other names can be mapped with `columns`)"
+            )
+        columns[column] = raw[source]
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise InvalidInput(f"{title}: columns differ in length: {lengths}")
+    table = Table(columns, title, backend, lines)
+    if len(table) == 0:
+        raise InvalidInput(f"{title} has no rows")
+    for column in required:
+        missing = np.flatnonzero(_missing(columns[column]))
+        if len(missing):
+            raise InvalidInput(
+                f"{title} {table.places(missing)}: {column} is empty; drop the row or give a value"
+            )
+    return table
+
+
+def encode(values: NDArray[Any], title: str = "ids") -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Codes 0..k-1 for each value and the k ids they stand for.
+
+    Ids are sorted where they can be compared and in order of appearance otherwise, so
+    that the codes do not depend on the order of rows for ordinary ids.
+    """
+    if values.dtype != object:
+        ids, codes = np.unique(values, return_inverse=True)
+        return codes.astype(np.int64), ids
+    table: dict[Any, int] = {}
+    try:
+        codes = np.array([table.setdefault(v, len(table)) for v in values.tolist()], dtype=np.int64)
+    except TypeError as error:
+        raise InvalidInput(f"{title}: an id must be hashable, such as text or a number ({error})") from None
+    found = list(table)
+    try:
+        order = sorted(range(len(found)), key=found.__getitem__)
+    except TypeError:
+        order = list(range(len(found)))
+    ids = np.empty(len(found), dtype=object)
+    ids[:] = [found[i] for i in order]
+    rank = np.empty(len(found), dtype=np.int64)
+    rank[order] = np.arange(len(found))
+    return rank[codes], ids
+
+
+def to_frame(columns: Columns, backend: str | None) -> Any:
+    """Columns as a frame of the library `backend`; a dict of arrays when it is None."""
+    if backend is None:
+        return {name: np.asarray(values) for name, values in columns.items()}
+    lists = {name: np.asarray(values).tolist() for name, values in columns.items()}
+    return nw.from_dict(lists, backend=backend).to_native()
+
+
+def write_table(columns: Columns, path: Path) -> None:
+    """Write columns to CSV, or to Parquet when the name ends so (needs pyarrow)."""
+    lists = {name: np.asarray(values).tolist() for name, values in columns.items()}
+    if path.suffix.lower() == ".parquet":
+        arrow = require("pyarrow", "frames")
+        parquet = require("pyarrow.parquet", "frames")
+        parquet.write_table(arrow.table(lists), os.fspath(path))
+        return
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(lists)
+        writer.writerows(zip(*lists.values(), strict=True))
+
+
+def _from_frame(value: Any, title: str) -> tuple[dict[str, NDArray[Any]], str]:
+    try:
+        frame: Any = nw.from_native(value, eager_only=True)
+    except TypeError:
+        raise InvalidInput(
+            f"{title}: a {type(value).__name__} is not a table; give a data frame (pandas, polars, "
+            "pyarrow), a mapping of columns, or the path of a CSV or Parquet file"
+        ) from None
+    columns = {}
+    for name in frame.columns:
+        series = frame[name]
+        if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+            has_gap = bool(series.is_null().any())
+            columns[str(name)] = _as_column(series.to_list() if has_gap else series.to_numpy())
+        else:
+            columns[str(name)] = _as_column(series.to_list())
+    return columns, frame.implementation.value
+
+
+def _as_column(values: Any) -> NDArray[Any]:
+    """One of int64, float64, bool or object; text and mixtures are object."""
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        array = values
+    else:
+        items = list(values)
+        kinds = {type(v) for v in items}
+        if kinds <= {int} and all(-(2**63) <= v < 2**63 for v in items):
+            return np.array(items, dtype=np.int64)
+        if kinds and kinds <= {int, float}:
+            return np.array(items, dtype=np.float64)
+        if kinds == {bool}:
+            return np.array(items, dtype=bool)
+        array = np.empty(len(items), dtype=object)
+        array[:] = items
+    if array.dtype.kind in "iu" and not (array.dtype == np.uint64 and (array >= 2**63).any()):
+        return array.astype(np.int64, copy=False)
+    if array.dtype.kind == "f":
+        return array.astype(np.float64, copy=False)
+    return array if array.dtype.kind == "b" else array.astype(object)
+
+
+def _missing(column: NDArray[Any]) -> NDArray[np.bool_]:
+    if column.dtype == np.float64:
+        return np.isnan(column)
+    if column.dtype != object:
+        return np.zeros(len(column), dtype=bool)
+    return np.array([_is_missing(v) for v in column.tolist()], dtype=bool)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return True
+    if isinstance(value, str | int):
+        return False
+    try:
+        return bool(value != value)  # nan, and pandas' NaT
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"  # pandas' NA refuses to be true or false
+
+
+def _read_csv(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
+    if not path.is_file():
+        raise InvalidInput(f"no file {path}")
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            header = next(reader, None)
+            if header is None:
+                raise InvalidInput(f"{path.name} is empty; it needs a header line")
+            start = reader.line_num + 1
+            for row in reader:
+                if row:
+                    rows.append(row)
+                    lines.append(start)
+                    if len(row) != len(header):
+                        raise InvalidInput(
+                            f"{path.name} line {start}: {len(row)} values where the header has {len(header)}"
+                        )
+                start = reader.line_num + 1
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"{path.name} is not UTF-8 text ({error.reason}, byte {error.start} of its block); "
+            "save it as UTF-8"
+        ) from None
+    except csv.Error as error:
+        raise InvalidInput(f"{path.name} line {reader.line_num}: not valid CSV ({error})") from None
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}") from None
+    names = [name.strip() for name in header]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise InvalidInput(f"{path.name} line 1: column {', '.join(map(repr, doubled))} occurs twice")
+    by_column = zip(*rows, strict=True) if rows else ([] for _ in names)
+    return {name: _parse(column) for name, column in zip(names, by_column, strict=True)}, lines
+
+
+def _parse(column: Iterable[str]) -> NDArray[Any]:
+    """Whole numbers when every cell is one, written plainly; text otherwise.
+
+    The rule looks at the whole column and at nothing else, so that ids mean the same
+    whichever libraries are installed; "007" stays text.
+    """
+    cells = [cell.strip() for cell in column]
+    if cells and all(map(_INTEGER.fullmatch, cells)):
+        return np.array([int(cell) for cell in cells], dtype=np.int64)
+    array = np.empty(len(cells), dtype=object)
+    array[:] = cells
+    return array
+
+
+def _read_parquet(path: Path) -> Any:
+    parquet = require("pyarrow.parquet", "frames")
+    if not path.is_file():
+        raise InvalidInput(f"no file {path}")
+    arrow = require("pyarrow", "frames")
+    try:
+        return parquet.read_table(os.fspath(path))
+    except (arrow.ArrowException, OSError) as error:
+        raise InvalidInput(f"{path.name} is not a readable Parquet file ({error})") from None

@@ -1,0 +1,224 @@
+"""Problems: immutable data plus a way to judge an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
+
+import numpy as np
+from pydantic import BeforeValidator, Field, model_validator
+
+from optiframe.constraints import ConstraintSet, CvxpyProgram, WholeSpace
+from optiframe.described import Described
+from optiframe.errors import InvalidInput, require
+from optiframe.objectives import Objective, SquaredDistance
+from optiframe.values import Accepts, AnyArray, Array
+
+S = TypeVar("S")
+
+Columns = Mapping[str, Any]
+"""A table as column name -> sequence of values, all of one length."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence on whether an answer can be believed.
+
+    `level` is "note" (good to know), "warning" (part of the answer may be wrong) or
+    "error" (do not use the answer); `about` names the workers, items or tasks meant.
+    """
+
+    level: Literal["note", "warning", "error"]
+    text: str
+    about: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Formulation:
+    """A more basic problem with the same answer.
+
+    `interpret` turns that problem's solution into the domain's; `encode`, where given, is
+    its inverse: it carries a starting point inward and lets the domain problem be judged
+    by the basic problem's objective.
+    """
+
+    problem: Problem[Any]
+    interpret: Callable[[Any], Any]
+    encode: Callable[[Any], Any] | None = None
+
+
+class Problem(Described, Generic[S]):
+    """What is to be solved, and how an answer (of type `S`) is judged.
+
+    Lifetime: built once from validated inputs, never changed, shared between solvers and
+    pickled to other processes (cached properties are dropped on the way and rebuilt).
+    What changes the objective belongs here and not to a solver.
+    """
+
+    def objective(self, solution: S) -> float:
+        """Lower is better; nan when the problem has none or this solution carries too little.
+
+        By default the objective of the formulated problem, where the solution can be encoded.
+        """
+        formulation = self.formulation
+        if formulation is None or formulation.encode is None:
+            return float("nan")
+        encoded = formulation.encode(solution)
+        return float("nan") if encoded is None else formulation.problem.objective(encoded)
+
+    def violation(self, solution: S) -> float:
+        """How far outside the constraints the solution is; 0.0 when feasible."""
+        return 0.0
+
+    def metrics(self, solution: S) -> dict[str, float]:
+        """Scores against a known truth, when there is one; empty otherwise."""
+        return {}
+
+    def formulate(self) -> Formulation | None:
+        """A more basic problem with the same answer, or None. Called once; see `formulation`."""
+        return None
+
+    @cached_property
+    def formulation(self) -> Formulation | None:
+        """`formulate()`, computed once and dropped when pickled."""
+        return self.formulate()
+
+    def diagnose(self, solution: S) -> tuple[Finding, ...]:
+        """The trust report: what speaks for or against believing this solution, in words."""
+        return ()
+
+    def as_cvxpy(self) -> CvxpyProgram | None:
+        """The whole problem as a CVXPY program, where it is convex; None otherwise."""
+        return None
+
+    def answer(self, solution: S) -> dict[str, Columns]:
+        """The solution as tables, the main one first; written to CSV or Parquet by the command line."""
+        return {"solution": flat_table(np.asarray(solution))}
+
+
+def flat_table(values: Array) -> Columns:
+    """An array as a table of indices and values."""
+    if values.ndim == 1:
+        return {"index": np.arange(len(values)), "value": values}
+    grid = np.indices(values.shape).reshape(values.ndim, -1)
+    names = ["row", "column"] if values.ndim == 2 else [f"index_{i}" for i in range(values.ndim)]
+    return {**dict(zip(names, grid, strict=True)), "value": values.ravel()}
+
+
+def _named(kind: str) -> Callable[[Any], Any]:
+    """A validator that builds an objective or set from the table that names it."""
+
+    def build(value: Any) -> Any:
+        if isinstance(value, str | Mapping):
+            from optiframe import registry
+
+            return registry.build(kind, value)
+        return value
+
+    return build
+
+
+class Minimize(Problem[Any]):
+    """Minimize an objective over a constraint set.
+
+    ``Minimize(objective, over=constraint_set)``. The objective is kept as `function`,
+    since `objective(solution)` is how every problem judges an answer.
+    """
+
+    name = "minimize"
+
+    function: Annotated[
+        Objective,
+        BeforeValidator(_named("objective")),
+        Accepts("an objective by name with its parameters, [problem.objective]"),
+    ] = Field(alias="objective", description="what to minimize")
+    over: Annotated[
+        ConstraintSet,
+        BeforeValidator(_named("constraint set")),
+        Accepts("a constraint set by name with its parameters, [problem.over]"),
+    ] = Field(default_factory=WholeSpace, description="where the answer may lie; default: anywhere")
+    start: AnyArray | None = Field(None, description="where a solver begins unless told otherwise")
+
+    def __init__(
+        self,
+        objective: Objective | Mapping[str, Any] | str,
+        over: ConstraintSet | Mapping[str, Any] | str | None = None,
+        start: Any = None,
+        **unknown: Any,
+    ) -> None:
+        given = {"over": over, "start": start}
+        super().__init__(
+            objective=objective, **{k: v for k, v in given.items() if v is not None}, **unknown
+        )
+
+    @model_validator(mode="after")
+    def _shapes_agree(self) -> Self:
+        self.over.check_shape(self.function.shape)
+        if self.start is not None and self.start.shape != self.function.shape:
+            raise InvalidInput(
+                f"start has shape {self.start.shape}, the objective takes {self.function.shape}"
+            )
+        return self
+
+    def objective(self, solution: Array) -> float:
+        return self.function.value(solution)
+
+    def violation(self, solution: Array) -> float:
+        return self.over.violation(solution)
+
+    def initial(self) -> Array:
+        """The suggested start, or the point of the set nearest to the origin."""
+        if self.start is not None:
+            return self.start.copy()
+        return np.array(self.over.project(np.zeros(self.function.shape)))
+
+    def as_cvxpy(self) -> CvxpyProgram | None:
+        cp = require("cvxpy", "reference")
+        x = cp.Variable(self.function.shape)
+        cost, constraints = self.function.as_cvxpy(x), self.over.as_cvxpy(x)
+        if cost is None or constraints is None:
+            return None
+        return CvxpyProgram(cp.Problem(cp.Minimize(cost), constraints), lambda: np.asarray(x.value))
+
+
+class Projection(Problem[Any]):
+    """Find the point of a set nearest to a given point: least half squared distance."""
+
+    name = "projection"
+
+    point: AnyArray = Field(description="what to project")
+    onto: Annotated[
+        ConstraintSet,
+        BeforeValidator(_named("constraint set")),
+        Accepts("a constraint set by name with its parameters, [problem.onto]"),
+    ] = Field(description="the set to project onto")
+
+    def __init__(self, point: Any, onto: ConstraintSet | Mapping[str, Any] | str, **unknown: Any) -> None:
+        super().__init__(point=point, onto=onto, **unknown)
+
+    @model_validator(mode="after")
+    def _shapes_agree(self) -> Self:
+        self.onto.check_shape(self.point.shape)
+        return self
+
+    def objective(self, solution: Array) -> float:
+        return float(np.sum((np.asarray(solution) - self.point) ** 2) / 2)
+
+    def violation(self, solution: Array) -> float:
+        return self.onto.violation(solution)
+
+    def formulate(self) -> Formulation:
+        # Half the squared distance over the set: lets every Minimize solver take a projection.
+        return Formulation(
+            Minimize(SquaredDistance(to=self.point), over=self.onto), interpret=_same, encode=_same
+        )
+
+    def as_cvxpy(self) -> CvxpyProgram | None:
+        require("cvxpy", "reference")
+        return self.onto.projection_as_cvxpy(self.point)
+
+
+def _same(x: Any) -> Any:
+    return x

@@ -1,0 +1,1 @@
+"""Built-in plugin: SciPy and CVXPY as solvers, the yardsticks for everything else."""

@@ -1,0 +1,124 @@
+"""What a run gives back: status, trace and result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
+
+from optiframe.problems import Columns, Finding, Problem
+
+S = TypeVar("S")
+D = TypeVar("D")
+
+
+class Status(StrEnum):
+    """How a run ended; closed. The last five only occur in comparisons."""
+
+    CONVERGED = "converged"
+    FINISHED = "finished"
+    ITERATION_LIMIT = "iteration_limit"
+    TIME_LIMIT = "time_limit"
+    STALLED = "stalled"
+    DIVERGED = "diverged"
+    INFEASIBLE = "infeasible"
+    CANCELLED = "cancelled"
+    ERROR = "error"
+    TIMEOUT = "timeout"
+    CRASHED = "crashed"
+    OUT_OF_MEMORY = "out_of_memory"
+    UNSUITED = "unsuited"
+
+    @property
+    def meaning(self) -> str:
+        """The status in words."""
+        return _MEANINGS[self]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the solver reached its own end rather than a limit."""
+        return self in (Status.CONVERGED, Status.FINISHED)
+
+
+_MEANINGS = {
+    Status.CONVERGED: "the residual is within the tolerance",
+    Status.FINISHED: "the solver reached its own end",
+    Status.ITERATION_LIMIT: "the iteration budget is used up",
+    Status.TIME_LIMIT: "the time budget is used up",
+    Status.STALLED: "no further progress is possible",
+    Status.DIVERGED: "the iterates stopped being finite or grew without bound",
+    Status.INFEASIBLE: "no point satisfies the constraints",
+    Status.CANCELLED: "stopped by the user",
+    Status.ERROR: "the solver raised an error",
+    Status.TIMEOUT: "killed at the hard time limit",
+    Status.CRASHED: "the process died",
+    Status.OUT_OF_MEMORY: "the memory limit was reached",
+    Status.UNSUITED: "the solver cannot take this problem",
+}
+
+
+class Trace:
+    """Recorded points of a run, by column: iteration, time (seconds inside the solver),
+    objective, violation, residual, and whatever scalars the solver put in `info`.
+
+    A column that was absent at a point holds nan there.
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[dict[str, float]] = []
+
+    def append(self, row: dict[str, float]) -> None:
+        """Add one recorded point."""
+        self._rows.append(row)
+
+    @property
+    def names(self) -> list[str]:
+        """Column names, in order of first appearance."""
+        return list(dict.fromkeys(key for row in self._rows for key in row))
+
+    def columns(self) -> Columns:
+        """The trace as a table."""
+        return {name: self[name] for name in self.names}
+
+    def __getitem__(self, name: str) -> list[float]:
+        return [row.get(name, math.nan) for row in self._rows]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[dict[str, float]]:
+        return iter(self._rows)
+
+
+@dataclass(frozen=True)
+class Result(Generic[S, D]):
+    """Everything a run gives back.
+
+    `solution` is in the terms of the problem that was posed (None when infeasible);
+    `detail` is the solver's own extra answer (a path, prices, a ledger). `time` is seconds
+    inside the solver, `setup` seconds of formulating before it. `solved` is the
+    fingerprint of the problem that `objective` belongs to: compare objectives only where
+    it is equal. `settings` repeats the run: names, parameters, seed, budget, versions.
+    """
+
+    solution: S
+    detail: D
+    status: Status
+    message: str
+    objective: float
+    violation: float
+    metrics: dict[str, float]
+    findings: tuple[Finding, ...]
+    iterations: int
+    time: float
+    setup: float
+    trace: Trace = field(repr=False)
+    settings: dict[str, Any] = field(repr=False)
+    solved: str = field(repr=False)
+    problem: Problem[S] = field(repr=False)
+
+    def answer(self) -> dict[str, Columns]:
+        """The solution as tables, the main one first; empty when there is none."""
+        return {} if self.solution is None else self.problem.answer(self.solution)

@@ -1,0 +1,169 @@
+"""Solvers: what one gives (iterates) and what it gets (a run)."""
+
+from __future__ import annotations
+
+import math
+import threading
+from abc import abstractmethod
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
+
+from optiframe.described import Described
+from optiframe.problems import Finding, Problem
+from optiframe.results import Status
+
+if TYPE_CHECKING:
+    from optiframe.clock import Clock
+    from optiframe.results import Result
+
+P = TypeVar("P")
+S = TypeVar("S")
+D = TypeVar("D")
+
+
+class Budget(Described):
+    """When to stop; means the same for every solver.
+
+    `tolerance` is compared with the residual the solver documents.
+    """
+
+    name = "budget"
+
+    time: PositiveFloat | None = Field(None, description="seconds inside the solver; none: no limit")
+    iterations: PositiveInt | None = Field(10_000, description="iterations at most; none: no limit")
+    tolerance: NonNegativeFloat = Field(1e-6, description="stop when the residual is at most this")
+
+
+class Iterate:
+    """One point a solver has reached.
+
+    Parameters
+    ----------
+    x
+        The point, in the solver's own terms; valid until the generator resumes, and left
+        as it is by a generator that then ends.
+    residual
+        Distance from being done, as the solver documents it; nan when not computed.
+    steps
+        How many cheap steps this iterate stands for; counts against the budget.
+    info
+        Scalars that become columns of the trace.
+    detail
+        The solver's extra answer so far; the last one becomes `Result.detail`.
+    """
+
+    __slots__ = ("detail", "info", "residual", "steps", "x")
+
+    def __init__(
+        self,
+        x: Any,
+        residual: float = math.nan,
+        steps: int = 1,
+        info: dict[str, float] | None = None,
+        detail: Any = None,
+    ) -> None:
+        self.x = x
+        self.residual = residual
+        self.steps = steps
+        self.info = info
+        self.detail = detail
+
+
+Iterates = Generator[Iterate, None, tuple[Status, str] | None]
+"""What `Solver.iterates` is: a generator of iterates, which may end with a status and a message."""
+
+
+class Run:
+    """What a solver is given besides the problem.
+
+    `rng` is the only source of randomness a solver may use. `start` is the caller's start,
+    encoded in the terms of the solver's problem, or None. `budget` holds the limits; the
+    core enforces them between iterates, a solver that takes long steps may look ahead
+    with `time_left()` and `steps_left()`.
+    """
+
+    def __init__(
+        self,
+        rng: np.random.Generator,
+        start: Any,
+        budget: Budget,
+        clock: Clock,
+        stop: threading.Event,
+    ) -> None:
+        self.rng = rng
+        self.start = start
+        self.budget = budget
+        self.iterations = 0
+        self.findings: list[Finding] = []
+        self._clock = clock
+        self._stop = stop
+
+    def time_left(self) -> float:
+        """Seconds of the time budget left; inf when there is no limit."""
+        return math.inf if self.budget.time is None else max(0.0, self.budget.time - self._clock.read())
+
+    def steps_left(self) -> float:
+        """Iterations of the budget left; inf when there is no limit."""
+        limit = self.budget.iterations
+        return math.inf if limit is None else max(0, limit - self.iterations)
+
+    def warn(self, text: str, about: tuple[Any, ...] = ()) -> None:
+        """Add a sentence to the findings of the result."""
+        self.findings.append(Finding("warning", text, about))
+
+    def nested(
+        self,
+        solver: Solver[Any, Any, Any],
+        problem: Problem[Any],
+        *,
+        start: Any = None,
+        budget: Budget | None = None,
+    ) -> Result[Any, Any]:
+        """Run a solver inside this one: within the time left, no bar, no signal handler.
+
+        Its random numbers are drawn from this run's generator; a stop asked for by the
+        user ends it too.
+        """
+        from optiframe.loop import solve_within
+
+        return solve_within(self, solver, problem, start, budget or Budget())
+
+
+class Solver(Described, Generic[P, S, D]):
+    """A method: problem type `P`, solution type `S`, detail type `D`.
+
+    A frozen record whose fields are its parameters. Lifetime: built once, may run many
+    problems, keeps nothing between runs. For each run the core finds the first problem in
+    the chain of formulations that is a `solves` and for which `unsuited` gives no reason,
+    calls `iterates` once, resumes it until a limit, convergence or its own end, and calls
+    `finish` on the iterates it records and on the last.
+
+    Class attributes: `name` (``family.method``), `solves` (a `Problem` class),
+    `accepts_start`, `monotone` (False: the objective may rise, so the core keeps the best
+    recorded iterate), `residual` (what the residual is, in words), `reference`.
+    """
+
+    solves: ClassVar[type[Problem[Any]]]
+    accepts_start: ClassVar[bool] = False
+    monotone: ClassVar[bool] = True
+    residual: ClassVar[str] = ""
+
+    @abstractmethod
+    def iterates(self, problem: P, run: Run) -> Iterates:
+        """Yield an `Iterate` for each point reached; the starting point is not yielded.
+
+        May end with ``return Status.STALLED, "why"``; a plain end means `finished`. An
+        infeasible problem is ``return Status.INFEASIBLE, "why"`` without an iterate.
+        """
+
+    def finish(self, problem: P, iterate: Iterate) -> S:
+        """The solution an iterate stands for; its `x` by default. Must not change the iterate."""
+        solution: S = iterate.x
+        return solution
+
+    def unsuited(self, problem: P) -> str | None:
+        """Why this solver cannot take this problem, in words; None when it can. Never raises."""
+        return None

@@ -1,0 +1,156 @@
+"""Array-valued fields: what a person may write for them, and the checks they pass.
+
+In Python an array, a nested list or a SciPy sparse matrix; in a file a nested list or the
+path of a CSV (numbers only, no header) or NPY file, relative to that file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from pydantic import PlainValidator
+
+from optiframe.errors import InvalidInput
+
+Array: TypeAlias = NDArray[np.float64]
+
+_folder: ContextVar[Path | None] = ContextVar("folder", default=None)
+
+
+@contextmanager
+def paths_relative_to(folder: Path) -> Iterator[None]:
+    """Within this block, relative paths given as inputs start at `folder`."""
+    token = _folder.set(folder)
+    try:
+        yield
+    finally:
+        _folder.reset(token)
+
+
+def resolve(path: str | Path) -> Path:
+    """`path`, relative to the file that named it; `~` is the home folder."""
+    given = Path(path).expanduser()
+    base = _folder.get()
+    return given if given.is_absolute() or base is None else base / given
+
+
+@dataclass(frozen=True)
+class Accepts:
+    """Field metadata: what to write for the field, in words, for `optiframe describe`."""
+
+    words: str
+
+
+def as_array(value: Any) -> Array:
+    """A read-only float64 array of any shape, every entry finite.
+
+    An array is not copied when it already has the right type; leave it unchanged while
+    the object that received it is in use.
+    """
+    if isinstance(value, str | Path):
+        value = _read(resolve(value))
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise InvalidInput("rows differ in length") from error
+    if array.dtype == bool or not np.issubdtype(array.dtype, np.number) or np.iscomplexobj(array):
+        raise InvalidInput(f"must hold real numbers, got {array.dtype}")
+    array = array.astype(np.float64, copy=False)
+    bad = ~np.isfinite(array)
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise InvalidInput(f"entry {_index(where)} is {array[where]}; every entry must be finite")
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def as_vector(value: Any) -> Array:
+    """A read-only float64 vector; a path may hold one column or one row."""
+    array = as_array(value)
+    if isinstance(value, str | Path) and array.ndim == 2 and 1 in array.shape:
+        array = array.reshape(-1)
+    if array.ndim != 1:
+        raise InvalidInput(f"must be a vector, got shape {array.shape}")
+    return array
+
+
+def as_matrix(value: Any) -> Array | sp.csr_array:
+    """A read-only float64 matrix: dense, or CSR when it came sparse."""
+    if sp.issparse(value):
+        rows = sp.csr_array(value, dtype=np.float64)
+        if not np.isfinite(rows.data).all():
+            raise InvalidInput("every stored entry must be finite")
+        rows.sum_duplicates()
+        return rows
+    array = as_array(value)
+    if array.ndim != 2:
+        raise InvalidInput(f"must be a matrix, got shape {array.shape}")
+    return array
+
+
+def as_bound(value: Any) -> Array:
+    """A number or array that may be infinite (but not nan)."""
+    array = np.asarray(value, dtype=object if isinstance(value, str) else None)
+    if array.dtype == bool or not np.issubdtype(array.dtype, np.number):
+        raise InvalidInput("must be a number or an array of numbers")
+    array = array.astype(np.float64)
+    if np.isnan(array).any():
+        raise InvalidInput("must not be nan")
+    array.flags.writeable = False
+    return array
+
+
+AnyArray = Annotated[Array, PlainValidator(as_array), Accepts("array, or path of a CSV or NPY file")]
+Vector = Annotated[Array, PlainValidator(as_vector), Accepts("vector, or path of a CSV or NPY file")]
+Matrix = Annotated[
+    Any, PlainValidator(as_matrix), Accepts("matrix (dense or sparse), or path of a CSV or NPY file")
+]
+Bound = Annotated[Array, PlainValidator(as_bound), Accepts("number or array; inf for no bound")]
+
+
+def _index(where: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, where))}]"
+
+
+def _read(path: Path) -> Any:
+    if not path.is_file():
+        raise InvalidInput(f"no file {path}")
+    if path.suffix.lower() == ".npy":
+        try:
+            return np.load(path, allow_pickle=False)
+        except (ValueError, EOFError, OSError) as error:
+            raise InvalidInput(f"{path} is not a NumPy array file of numbers ({error})") from error
+    if path.suffix.lower() != ".csv":
+        raise InvalidInput(f"{path}: write an array as .csv (numbers only, no header) or .npy")
+    return _read_numbers(path)
+
+
+def _read_numbers(path: Path) -> Array:
+    rows: list[list[float]] = []
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            rows.append([float(cell) for cell in line.split(",")])
+        except ValueError:
+            raise InvalidInput(f"{path} line {number}: not numbers separated by commas: {line[:40]!r}") from None
+        if len(rows[-1]) != len(rows[0]):
+            raise InvalidInput(
+                f"{path} line {number}: {len(rows[-1])} numbers where the lines before have {len(rows[0])}"
+            )
+    if not rows:
+        raise InvalidInput(f"{path} is empty")
+    return np.array(rows)
