@@ -39,7 +39,9 @@ class Chain:
             With the solver's reason for each problem of its kind on the way, or, if there
             was none, what it solves and what was met.
         """
-        problems, steps, reasons = [problem], [], []
+        problems: list[Problem[Any]] = [problem]
+        steps: list[Formulation] = []
+        reasons: list[str] = []
         while True:
             last = problems[-1]
             if isinstance(last, solver.solves):
@@ -68,7 +70,9 @@ class Chain:
         for problem, step in zip(self.problems, self.steps, strict=False):
             encoded = None if step.encode is None else step.encode(start)
             if encoded is None:
-                raise Unsuited(f"a start for {problem.name!r} cannot be carried over to {step.problem.name!r}")
+                raise Unsuited(
+                    f"a start for {problem.name!r} cannot be carried over to {step.problem.name!r}"
+                )
             start = encoded
         return start
 

@@ -60,7 +60,7 @@ def require(package: str, extra: str) -> ModuleType:
     try:
         return import_module(package)
     except ModuleNotFoundError as error:
-        if error.name is not None and package.split(".")[0] != error.name.split(".")[0]:
+        if error.name is not None and package.split(".", maxsplit=1)[0] != error.name.split(".")[0]:
             raise  # the package is there; something inside it is not
         raise MissingPackage(
             f"this needs the package {package!r}, which is not installed; "

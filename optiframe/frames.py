@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
@@ -154,7 +154,7 @@ def to_frame(columns: Columns, backend: str | None) -> Any:
     if backend is None:
         return {name: np.asarray(values) for name, values in columns.items()}
     lists = {name: np.asarray(values).tolist() for name, values in columns.items()}
-    return nw.from_dict(lists, backend=backend).to_native()
+    return nw.from_dict(lists, backend=cast(Any, backend)).to_native()
 
 
 def write_table(columns: Columns, path: Path) -> None:
@@ -214,7 +214,7 @@ def _as_column(values: Any) -> NDArray[Any]:
 
 def _missing(column: NDArray[Any]) -> NDArray[np.bool_]:
     if column.dtype == np.float64:
-        return np.isnan(column)
+        return np.asarray(np.isnan(column), dtype=bool)
     if column.dtype != object:
         return np.zeros(len(column), dtype=bool)
     return np.array([_is_missing(v) for v in column.tolist()], dtype=bool)
@@ -226,7 +226,7 @@ def _is_missing(value: Any) -> bool:
     if isinstance(value, str | int):
         return False
     try:
-        return bool(value != value)  # nan, and pandas' NaT
+        return bool(value != value)  # noqa: PLR0124  # nan and pandas' NaT differ from themselves
     except (TypeError, ValueError):
         return type(value).__name__ == "NAType"  # pandas' NA refuses to be true or false
 

@@ -75,9 +75,9 @@ def solve(
         Before anything has run.
     """
     if isinstance(solver, str):
-        from optiframe import registry
+        from optiframe import api
 
-        solver = registry.build("solver", {**parameters, "name": solver})
+        solver = api.solver(solver, **parameters)
     elif parameters:
         raise InvalidInput(
             f"parameters ({', '.join(parameters)}) go with a solver's name; "
@@ -88,7 +88,17 @@ def solve(
     limits = budget if isinstance(budget, Budget) else Budget(**(budget or {}))
     shown = sys.stderr.isatty() if progress is None else progress
     with _first_interrupt() as stop:
-        result = _Loop(problem, solver, int(seed), limits, start, trace, stop, shown).result()
+        loop = _Loop(
+            problem,
+            solver,
+            seed=int(seed),
+            budget=limits,
+            start=start,
+            record=trace,
+            stop=stop,
+            shown=shown,
+        )
+        result = loop.result()
     if result.status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED, Status.DIVERGED):
         warnings.warn(f"{solver.name}: {result.message}", NotConverged, stacklevel=2)
     return result
@@ -106,7 +116,10 @@ def solve_within(
         tolerance=budget.tolerance,
     )
     seed = int(run.rng.integers(2**63))
-    return _Loop(problem, solver, seed, limits, start, False, run._stop, False).result()
+    loop = _Loop(
+        problem, solver, seed=seed, budget=limits, start=start, record=False, stop=run._stop, shown=False
+    )
+    return loop.result()
 
 
 class _Loop:
@@ -116,6 +129,7 @@ class _Loop:
         self,
         problem: Problem[Any],
         solver: Solver[Any, Any, Any],
+        *,
         seed: int,
         budget: Budget,
         start: Any,

@@ -149,8 +149,8 @@ class Minimize(Problem[Any]):
         **unknown: Any,
     ) -> None:
         given = {"over": over, "start": start}
-        super().__init__(
-            objective=objective, **{k: v for k, v in given.items() if v is not None}, **unknown
+        Described.__init__(
+            self, objective=objective, **{k: v for k, v in given.items() if v is not None}, **unknown
         )
 
     @model_validator(mode="after")
@@ -196,7 +196,7 @@ class Projection(Problem[Any]):
     ] = Field(description="the set to project onto")
 
     def __init__(self, point: Any, onto: ConstraintSet | Mapping[str, Any] | str, **unknown: Any) -> None:
-        super().__init__(point=point, onto=onto, **unknown)
+        Described.__init__(self, point=point, onto=onto, **unknown)
 
     @model_validator(mode="after")
     def _shapes_agree(self) -> Self:

@@ -146,7 +146,9 @@ def _read_numbers(path: Path) -> Array:
         try:
             rows.append([float(cell) for cell in line.split(",")])
         except ValueError:
-            raise InvalidInput(f"{path} line {number}: not numbers separated by commas: {line[:40]!r}") from None
+            raise InvalidInput(
+                f"{path} line {number}: not numbers separated by commas: {line[:40]!r}"
+            ) from None
         if len(rows[-1]) != len(rows[0]):
             raise InvalidInput(
                 f"{path} line {number}: {len(rows[-1])} numbers where the lines before have {len(rows[0])}"

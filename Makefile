@@ -1,0 +1,48 @@
+# `make demo` and `make test` do everything on a machine with Python 3.11+ and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := optiframe plugins tests examples conftest.py
+PLUGINS := $(wildcard plugins/*/pyproject.toml)
+JOBS ?= 2
+
+# Real data, where it lies beside the project; without it demos run on generated data.
+ifndef OPTIFRAME_DATA
+ifneq ($(wildcard ../shared/data/README.md),)
+export OPTIFRAME_DATA := $(abspath ../shared/data)
+endif
+endif
+
+# One thread for linear algebra: results and timings then do not depend on the machine's load.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+
+.PHONY: demo test quick lint bench install clean
+
+demo: $(VENV)/installed
+	$(BIN)/python examples/demo.py
+
+test: lint
+	$(BIN)/python -m pytest -n $(JOBS)
+
+quick: $(VENV)/installed
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/mypy
+
+bench: $(VENV)/installed
+	@for script in examples/bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+install: $(VENV)/installed
+
+$(VENV)/installed: pyproject.toml $(PLUGINS)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[all]" $(foreach p,$(PLUGINS),--editable $(dir $(p))) --group dev
+	touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis results

@@ -1,0 +1,54 @@
+"""The command line; one module per command, imported when it is called."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from optiframe.errors import OptiframeError
+
+_COMMANDS = {
+    "list": "what is there: problems, solvers, data sets, objectives, constraint sets",
+    "describe": "what a name means: parameters, inputs, source",
+    "solve": "solve the problem of a TOML file with the solver it names",
+    "doctor": "every plugin with its state, and what is broken",
+    "datasets": "named data sets and where each is found",
+}
+
+
+class _Commands(click.Group):
+    """Imports a command's module only when it is asked for, so that `list` stays quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f"optiframe.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="optiframe")
+def _optiframe() -> None:
+    """Optimization methods as interchangeable parts, chosen by name."""
+
+
+def main() -> None:
+    """Run the command line; every foreseen error is a message and exit code 2, never a traceback."""
+    try:
+        _optiframe(prog_name="optiframe")
+    except OptiframeError as error:
+        for line in str(error).splitlines():
+            click.echo(f"{click.style('error:', fg='red', bold=True)} {line}", err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        click.echo("stopped", err=True)
+        sys.exit(130)

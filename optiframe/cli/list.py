@@ -1,0 +1,89 @@
+"""`optiframe list`: every name, or which solvers can take a problem."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+
+import click
+
+from optiframe.errors import InvalidInput, OptiframeError
+from optiframe.registry import KINDS, Entry, registry
+
+_PLURALS = {kind + "s": kind for kind in KINDS}
+
+
+@click.command("list", short_help="what is there")
+@click.argument("kind", required=False, type=click.Choice([p.replace(" ", "-") for p in _PLURALS]))
+@click.option(
+    "--for",
+    "problem_file",
+    metavar="FILE",
+    type=click.Path(),
+    help="Only with `solvers`: which run on the problem of this TOML file and, for each other, why not.",
+)
+def command(kind: str | None, problem_file: str | None) -> None:
+    """Print the registered names, of one KIND or of all."""
+    if problem_file is not None:
+        if kind not in (None, "solvers"):
+            raise InvalidInput("--for goes with `list solvers`")
+        _suited(problem_file)
+        return
+    for plural, one in _PLURALS.items():
+        if kind in (None, plural.replace(" ", "-")):
+            _section(plural, [_line(entry) for entry in registry().entries(one)])
+    broken = [plugin.name for plugin in registry().plugins if plugin.state == "broken"]
+    if broken:
+        click.secho(f"broken plugins: {', '.join(broken)}; run `optiframe doctor`", fg="yellow")
+
+
+def _line(entry: Entry) -> tuple[str, str]:
+    if entry.clash:
+        return entry.name, f"unusable: claimed by {' and by '.join(entry.clash)}"
+    return entry.name, f"{entry.summary} ({entry.distribution})"
+
+
+def _section(title: str, lines: Sequence[tuple[str, str]]) -> None:
+    if not lines:
+        return
+    click.secho(title, bold=True)
+    width = max(len(name) for name, _ in lines)
+    room = max(20, shutil.get_terminal_size((100, 24)).columns - width - 4)
+    for name, text in lines:
+        for number, part in enumerate(_wrapped(text, room)):
+            head = click.style(name, fg="cyan") if number == 0 else ""
+            click.echo(f"  {head}{' ' * (width - (len(name) if number == 0 else 0))}  {part}")
+    click.echo()
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines
+
+
+def _suited(problem_file: str) -> None:
+    from optiframe import config
+    from optiframe.chain import why_unsuited
+
+    problem = config.read(problem_file).problem
+    runs, others = [], []
+    for entry in registry().entries("solver"):
+        try:
+            reason = why_unsuited(problem, registry().get("solver", entry.name)())
+        except InvalidInput as error:
+            # Without its required parameters it cannot be asked; say which it wants.
+            others.append((entry.name, f"needs parameters: {error}"))
+            continue
+        except OptiframeError as error:
+            reason = str(error)
+        if reason is None:
+            runs.append((entry.name, entry.summary))
+        else:
+            others.append((entry.name, reason))
+    _section(f"solvers that run on {problem.name}", runs)
+    _section("solvers that do not", others)

@@ -1,0 +1,128 @@
+"""`optiframe solve`: the problem of a file, with the solver it names."""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from optiframe import config, output
+from optiframe.errors import InvalidInput
+from optiframe.loop import NotConverged, solve
+from optiframe.results import Result, Status
+
+if TYPE_CHECKING:
+    from optiframe.testing import Certificate
+
+_COLOURS = {
+    Status.CONVERGED: "green",
+    Status.FINISHED: "green",
+    Status.DIVERGED: "red",
+    Status.INFEASIBLE: "red",
+}
+_MARKS = {"note": ("note", "dim"), "warning": ("warning", "yellow"), "error": ("error", "bold red")}
+
+
+@click.command("solve", short_help="solve the problem of a TOML file")
+@click.argument("file", required=False, type=click.Path())
+@click.option("--solver", metavar="NAME", help="Solver to use, instead of the file's [solver].")
+@click.option("--dataset", metavar="NAME", help="Data set to use, instead of the file's.")
+@click.option(
+    "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Such as solver.step=0.1; repeatable."
+)
+@click.option(
+    "--output",
+    "folder",
+    metavar="FOLDER",
+    type=click.Path(),
+    help="Where to write; default: the file's [output] or results/<file>.",
+)
+@click.option("--force", is_flag=True, help="Replace a finished result.")
+@click.option(
+    "--verify", type=click.Choice(["cvxpy"]), help="Check the answer against CVXPY; for small instances."
+)
+@click.pass_context
+def command(  # noqa: PLR0917  # click calls it with keywords
+    ctx: click.Context,
+    file: str | None,
+    solver: str | None,
+    dataset: str | None,
+    overrides: tuple[str, ...],
+    folder: str | None,
+    force: bool,
+    verify: str | None,
+) -> None:
+    """Solve the problem of FILE and write answer, result.json and trace.csv to the output folder.
+
+    Without FILE give --dataset and --solver. Exit code: 0 with an answer, 1 when there is
+    none, it diverged, or --verify failed; 2 when an input is wrong.
+    """
+    if file is None and not (dataset or overrides):
+        raise click.UsageError("give a FILE, or --dataset and --solver")
+    given = [*overrides]
+    if solver is not None:
+        given.insert(0, f'solver="{solver}"')
+    if dataset is not None:
+        given.insert(0, f'problem.dataset="{dataset}"')
+    document = config.read(file, given)
+    # Everything that can be wrong is found before anything runs.
+    chosen, budget, seed, wanted = document.solver, document.budget, document.seed, document.output
+    stem = Path(file).stem if file else "-".join(filter(None, (dataset, solver)))
+    target = Path(folder or wanted.folder or Path("results") / stem)
+    problem = document.problem
+    output.check_writable(target, wanted.answer, force)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)  # the summary says it
+        result = solve(problem, chosen, seed=seed, budget=budget)
+    written = output.write(result, target, wanted.answer)
+    certificate = _verify(result) if verify else None
+    _print(result, target, written, certificate)
+    failed = result.status in (Status.DIVERGED, Status.INFEASIBLE)
+    ctx.exit(1 if failed or (certificate is not None and not certificate.ok) else 0)
+
+
+def _verify(result: Result[Any, Any]) -> Certificate:
+    from optiframe.testing import certify
+
+    if result.solution is None:
+        raise InvalidInput("there is no answer to verify")
+    return certify(result)
+
+
+def _print(
+    result: Result[Any, Any], folder: Path, written: list[Path], certificate: Certificate | None
+) -> None:
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    status = Text(str(result.status), style=f"bold {_COLOURS.get(result.status, 'yellow')}")
+    names = f"{result.settings['problem']} by {result.settings['solver']['name']}"
+    console.print(Text.assemble((names, "bold"), ": ", status, f", {result.message}"))
+    table = Table.grid(padding=(0, 2))
+    for name, value in result.metrics.items():
+        table.add_row(name.replace("_", " "), _number(value))
+    if not math.isnan(result.objective):
+        table.add_row("objective", _number(result.objective))
+    if result.violation:
+        table.add_row("violation", _number(result.violation))
+    table.add_row("iterations", str(result.iterations))
+    table.add_row("time", f"{result.time:.3g} s (setup {result.setup:.3g} s)")
+    if certificate is not None:
+        style = "green" if certificate.ok else "bold red"
+        table.add_row("verified", Text(certificate.text, style=style))
+    files = ", ".join(path.name for path in written)
+    table.add_row("written", f"{folder}: {files}")
+    console.print(Padding(table, (0, 0, 0, 2)))
+    for finding in result.findings:
+        word, style = _MARKS[finding.level]
+        console.print(Text.assemble("  ", (word, style), f": {finding.text}"))
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.4g}"

@@ -1,0 +1,108 @@
+"""Writing a result to a folder, so that a crash leaves no half file."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from optiframe.errors import InvalidInput, require
+from optiframe.frames import write_table
+from optiframe.results import Result
+
+FINISHED = "result.json"  # written last: where it is, the output is whole
+
+
+def check_writable(folder: Path, answer: str, force: bool) -> None:
+    """Raise `InvalidInput` for anything that would lose the result after a long run.
+
+    A finished output is not overwritten without `force`; the folder must be writable and
+    Parquet needs pyarrow.
+    """
+    if (folder / FINISHED).exists() and not force:
+        raise InvalidInput(f"{folder} holds a finished result; use --force to replace it, or another folder")
+    if answer.lower().endswith(".parquet"):
+        require("pyarrow", "frames")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".writable-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise InvalidInput(
+            f"cannot write to the output folder {folder}: {error.strerror}; choose another with --output"
+        ) from None
+
+
+def write(result: Result[Any, Any], folder: Path, answer: str) -> list[Path]:
+    """Write the answer, its further tables, the trace and result.json; gives the paths.
+
+    Each file is written under a temporary name and renamed; result.json comes last.
+    """
+    (folder / FINISHED).unlink(missing_ok=True)
+    suffix = Path(answer).suffix
+    written = []
+    for number, (name, columns) in enumerate(result.answer().items()):
+        target = folder / (answer if number == 0 else f"{name}{suffix}")
+        _replace(target, partial(write_table, columns))
+        written.append(target)
+    if len(result.trace):
+        target = folder / "trace.csv"
+        _replace(target, lambda path: write_table(result.trace.columns(), path))
+        written.append(target)
+    target = folder / FINISHED
+    text = json.dumps(summary(result), indent=2, allow_nan=False) + "\n"
+    _replace(target, lambda path: path.write_text(text, encoding="utf-8"))
+    return [*written, target]
+
+
+def summary(result: Result[Any, Any]) -> dict[str, Any]:
+    """The result without its solution, as JSON values; numbers that are not finite become None."""
+    plain = _plain(
+        {
+            "status": str(result.status),
+            "message": result.message,
+            "objective": result.objective,
+            "violation": result.violation,
+            "metrics": result.metrics,
+            "iterations": result.iterations,
+            "time": result.time,
+            "setup": result.setup,
+            "solved": result.solved,
+            "findings": [{"level": f.level, "text": f.text, "about": list(f.about)} for f in result.findings],
+            **result.settings,
+        }
+    )
+    assert isinstance(plain, dict)
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def _replace(target: Path, write_to: Callable[[Path], Any]) -> None:
+    temporary = target.with_name(f".{target.stem}-{os.getpid()}{target.suffix}")
+    try:
+        write_to(temporary)
+        os.replace(temporary, target)
+    except OSError as error:
+        raise InvalidInput(f"cannot write {target}: {error.strerror}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
