@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from optiframe.hookspec import Description, hookimpl
 
-_O = "optiframe.objectives:"
-_C = "optiframe.constraints:"
+_S = "optiframe.sets:"
+_L = "optiframe.losses:"
 
 
 @hookimpl
@@ -19,22 +19,24 @@ def optiframe_problems() -> list[Description]:
 @hookimpl
 def optiframe_objectives() -> list[Description]:
     return [
-        Description("least-squares", _O + "LeastSquares", "Mean of half squared residuals"),
-        Description("logistic", _O + "Logistic", "Mean logistic loss of labels -1 and 1"),
-        Description("squared-hinge", _O + "SquaredHinge", "Mean squared hinge loss of labels -1 and 1"),
-        Description("squared-distance", _O + "SquaredDistance", "Half squared distance to a point"),
+        Description("least-squares", _L + "LeastSquares", "Mean of half squared residuals"),
+        Description("logistic", _L + "Logistic", "Mean logistic loss of labels -1 and 1"),
+        Description("squared-hinge", _L + "SquaredHinge", "Mean squared hinge loss of labels -1 and 1"),
+        Description(
+            "squared-distance", "optiframe.objectives:SquaredDistance", "Half squared distance to a point"
+        ),
     ]
 
 
 @hookimpl
 def optiframe_constraint_sets() -> list[Description]:
     return [
-        Description("whole-space", _C + "WholeSpace", "Every point"),
-        Description("box", _C + "Box", "Lower and upper bounds"),
-        Description("non-negative", _C + "NonNegative", "No entry below zero"),
-        Description("l1-ball", _C + "L1Ball", "Sum of absolute values at most a radius"),
-        Description("l2-ball", _C + "L2Ball", "Euclidean norm at most a radius"),
-        Description("simplex", _C + "Simplex", "Non-negative entries with a given sum"),
-        Description("cardinality", _C + "Cardinality", "At most so many entries that are not zero"),
-        Description("zero-sum", _C + "ZeroSum", "Entries that sum to zero"),
+        Description("whole-space", "optiframe.constraints:WholeSpace", "Every point"),
+        Description("box", _S + "Box", "Lower and upper bounds"),
+        Description("non-negative", _S + "NonNegative", "No entry below zero"),
+        Description("l1-ball", _S + "L1Ball", "Sum of absolute values at most a radius"),
+        Description("l2-ball", _S + "L2Ball", "Euclidean norm at most a radius"),
+        Description("simplex", _S + "Simplex", "Non-negative entries with a given sum"),
+        Description("cardinality", _S + "Cardinality", "At most so many entries that are not zero"),
+        Description("zero-sum", _S + "ZeroSum", "Entries that sum to zero"),
     ]

@@ -1,4 +1,4 @@
-"""Constraint sets: where an answer may lie.
+"""Constraint sets: where an answer may lie. The ready-made ones are in `optiframe.sets`.
 
 A set says how far a point is outside and which of its points is nearest; where it is
 convex it can also be written for CVXPY and SciPy, so that any solver can be checked.
@@ -6,6 +6,7 @@ convex it can also be written for CVXPY and SciPy, so that any solver can be che
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -59,7 +60,9 @@ class ConstraintSet(Described):
         """A nearest point of the set (Euclidean distance); any one of them where several are."""
 
     def violation(self, x: Any) -> float:
-        """Euclidean distance of `x` to the set; 0.0 inside."""
+        """Euclidean distance of `x` to the set; 0.0 inside, inf where an entry is not finite."""
+        if not np.isfinite(x).all():
+            return math.inf
         return float(np.linalg.norm(np.asarray(x) - self.project(x)))
 
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:

@@ -175,13 +175,11 @@ def _download(file: DataFile, damaged: list[str]) -> Path:
     if file.url is None or file.sha256 is None:
         raise _missing([file], damaged, "")
     if os.environ.get("OPTIFRAME_OFFLINE", "") not in ("", "0"):
-        raise _missing([file], damaged, "OPTIFRAME_OFFLINE forbids downloading")
+        raise _missing([file], damaged, "OPTIFRAME_OFFLINE forbids it")
     try:
         pooch = require("pooch", "data")
     except MissingPackage:
-        raise _missing(
-            [file], damaged, "downloading needs pooch; run: pip install 'optiframe[data]'"
-        ) from None
+        raise _missing([file], damaged, "this needs pooch; run: pip install 'optiframe[data]'") from None
     target = cache_folder() / file.path
     try:
         # pooch writes to a temporary name beside the target and renames after the check.
@@ -208,7 +206,7 @@ def _what_failed(error: Exception) -> str:
     if "ConnectionError" in kinds:
         return "no connection to the server; be online, or check the proxy settings"
     if "RequestException" in kinds:
-        return f"the download failed ({type(error).__name__})"
+        return f"the transfer broke off ({type(error).__name__})"
     if isinstance(error, OSError):
         where = cache_folder()
         return f"{where} cannot be written ({error.strerror or error}); set OPTIFRAME_CACHE to a folder that can"
@@ -225,7 +223,7 @@ def _missing(files: Iterable[DataFile], damaged: Iterable[str], failed: str) -> 
     sentences = [
         f"{names}: not all found in {looked}" if several else f"{names}: not found in {looked}",
         *dict.fromkeys(damaged),
-        *([f"the download failed: {failed}"] if failed else []),
+        *([f"not downloaded: {failed}"] if failed else []),
         f"{'they come' if several else 'it comes'} from {sources}",
         f"put {'them' if several else 'it'} under a folder named in OPTIFRAME_DATA",
     ]
@@ -234,7 +232,7 @@ def _missing(files: Iterable[DataFile], damaged: Iterable[str], failed: str) -> 
 
 def _warn(damaged: Iterable[str]) -> None:
     for sentence in dict.fromkeys(damaged):
-        warnings.warn(sentence, SkippedFile, stacklevel=4)
+        warnings.warn(sentence, SkippedFile, stacklevel=3)
 
 
 def _sha256(path: Path) -> str:

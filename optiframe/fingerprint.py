@@ -69,8 +69,9 @@ def _feed(digest: _Hash, value: Any) -> None:
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         mark(f"record:{_path(type(value))}")
         for field in dataclasses.fields(value):
-            mark(field.name)
-            _feed(digest, getattr(value, field.name))
+            if field.compare:  # what does not count for equality is not content
+                mark(field.name)
+                _feed(digest, getattr(value, field.name))
     elif isinstance(value, Mapping):
         mark(f"mapping:{len(value)}")
         for key in sorted(value, key=repr):

@@ -115,10 +115,10 @@ def read_table(
     if len(table) == 0:
         raise InvalidInput(f"{title} has no rows")
     for column in required:
-        missing = np.flatnonzero(_missing(columns[column]))
-        if len(missing):
+        empty = np.flatnonzero(missing(columns[column]))
+        if len(empty):
             raise InvalidInput(
-                f"{title} {table.places(missing)}: {column} is empty; drop the row or give a value"
+                f"{title} {table.places(empty)}: {column} is empty; drop the row or give a value"
             )
     return table
 
@@ -212,7 +212,8 @@ def _as_column(values: Any) -> NDArray[Any]:
     return array if array.dtype.kind == "b" else array.astype(object)
 
 
-def _missing(column: NDArray[Any]) -> NDArray[np.bool_]:
+def missing(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which values are absent: nan, None, blank text, and the like."""
     if column.dtype == np.float64:
         return np.asarray(np.isnan(column), dtype=bool)
     if column.dtype != object:
@@ -270,16 +271,18 @@ def _read_csv(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
 
 
 def _parse(column: Iterable[str]) -> NDArray[Any]:
-    """Whole numbers when every cell is one, written plainly; text otherwise.
+    """Whole numbers when every cell that is not blank is one, written plainly; text otherwise.
 
     The rule looks at the whole column and at nothing else, so that ids mean the same
     whichever libraries are installed; "007" stays text.
     """
     cells = [cell.strip() for cell in column]
-    if cells and all(map(_INTEGER.fullmatch, cells)):
+    filled = [cell for cell in cells if cell]
+    whole = bool(filled) and all(map(_INTEGER.fullmatch, filled))
+    if whole and len(filled) == len(cells):
         return np.array([int(cell) for cell in cells], dtype=np.int64)
     array = np.empty(len(cells), dtype=object)
-    array[:] = cells
+    array[:] = [int(cell) if cell else None for cell in cells] if whole else cells
     return array
 
 

@@ -39,7 +39,7 @@ def solve(
     seed: int = 0,
     budget: Budget | Mapping[str, Any] | None = None,
     start: Any = None,
-    progress: bool | None = None,
+    progress: bool = True,
     trace: bool = True,
     **parameters: Any,
 ) -> Result[Any, Any]:
@@ -58,7 +58,7 @@ def solve(
     start
         Where to begin, in the problem's own terms, for solvers that accept one.
     progress
-        A progress bar on standard error after one second; None: only when it is a terminal.
+        A progress bar on standard error after one second, where that is a terminal.
     trace
         False records nothing on the way; the last iterate is always judged.
 
@@ -86,7 +86,7 @@ def solve(
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InvalidInput(f"seed must be a whole number of at least 0, got {seed!r}")
     limits = budget if isinstance(budget, Budget) else Budget(**(budget or {}))
-    shown = sys.stderr.isatty() if progress is None else progress
+    shown = progress and sys.stderr.isatty()
     with _first_interrupt() as stop:
         loop = _Loop(
             problem,
@@ -217,7 +217,9 @@ class _Loop:
     def _worth(self, iterate: Iterate, elapsed: float) -> bool:
         """Judge and record an iterate; False when its objective stopped being finite."""
         now = self.run.iterations
-        judged = self.chain.judge(self.solver.finish(self.chain.last, iterate))
+        # A point that is not finite is a verdict here, not a reason for NumPy to warn.
+        with np.errstate(invalid="ignore", over="ignore"):
+            judged = self.chain.judge(self.solver.finish(self.chain.last, iterate))
         row = {
             "iteration": float(now),
             "time": elapsed,

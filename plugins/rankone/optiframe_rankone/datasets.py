@@ -1,0 +1,351 @@
+"""Label data sets: the five of Ma et al., Table 4, and the synthetic single-coin model."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PlainValidator, PositiveFloat, PositiveInt
+from pydantic import model_validator
+
+from optiframe.datasets import DataFile, DataSet
+from optiframe.errors import InvalidInput, nearest
+from optiframe.frames import read_table
+from optiframe.values import Accepts, Array, as_vector
+from optiframe_rankone.sampling import sample_distinct
+
+Integers = NDArray[np.int64]
+
+
+class LabelSet(DataSet):
+    """A published label set: tidy tables where the user has them, else the files as published.
+
+    The tidy tables are ``crowd/<folder>/labels.csv`` (task, worker, label) and
+    ``truth.csv`` (task, label); tasks without a known truth are absent from the latter.
+    """
+
+    problem = "label-aggregation"
+    folder: ClassVar[str]
+    source: ClassVar[str]
+
+    @classmethod
+    def tidy(cls) -> tuple[DataFile, DataFile]:
+        """The tidy tables: labels, then truth."""
+        labels, truth = (
+            DataFile(f"crowd/{cls.folder}/{table}.csv", cls.source) for table in ("labels", "truth")
+        )
+        return labels, truth
+
+    @classmethod
+    def alternatives(cls) -> tuple[tuple[DataFile, ...], ...]:
+        return (cls.tidy(),)
+
+    def inputs(self) -> dict[str, Any]:
+        labels, truth = self.files().values()
+        return {
+            "labels": self._columns(labels, ("task", "worker", "label")),
+            "truth": self._columns(truth, ("task", "label")),
+        }
+
+    @staticmethod
+    def _columns(path: Path, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
+        if path.suffix == ".csv":
+            return read_table(path, names, title=path.name).columns
+        return dict(zip(names, _published(path).T, strict=True))
+
+
+def _published(path: Path) -> Integers:
+    """The rows of a file as published, from 0 where it counts from 1, each row once.
+
+    The published truth of the dogs repeats every row ten times; repeats keep the place of
+    the first. The file's checksum was checked, so its shape is known.
+    """
+    rows = np.loadtxt(path, dtype=np.int64, ndmin=2) - 1
+    first = np.unique(rows, axis=0, return_index=True)[1]
+    return rows[np.sort(first)]
+
+
+class _Published(LabelSet):
+    """A label set that can be downloaded as its source publishes it."""
+
+    source = "github.com/zhangyuc/SpectralMethodsMeetEM"
+    base_url: ClassVar[str] = (
+        "https://raw.githubusercontent.com/zhangyuc/SpectralMethodsMeetEM/"
+        "6204f5fcab1766cb1b2c40fc1bff53b1613ddc6c/src/"
+    )
+    published: ClassVar[tuple[tuple[str, str], tuple[str, str]]]
+    """Name and SHA-256 of the labels' file, then of the truth's."""
+
+    @classmethod
+    def alternatives(cls) -> tuple[tuple[DataFile, ...], ...]:
+        upstream = tuple(
+            DataFile(f"crowd/upstream/{name}", cls.source, cls.base_url + name, sha256)
+            for name, sha256 in cls.published
+        )
+        return (cls.tidy(), upstream)
+
+
+class Rte(_Published):
+    """Recognising textual entailment: 800 tasks, 164 workers, 8000 labels, 2 classes."""
+
+    name = "labels.rte"
+    reference = "Snow, O'Connor, Jurafsky, Ng, EMNLP 2008"
+    folder = "rte"
+    published = (
+        ("rte_crowd.txt", "a51b7a607587accf7800895a8f0c005eaac28a23fbac6524432666960c5673e2"),
+        ("rte_truth.txt", "0782ff14373c7fe3b2c652d0cc6b768512ed9edc718e2dcf790426c3045430a1"),
+    )
+
+
+class Dogs(_Published):
+    """Breeds of dogs: 807 tasks, 109 workers, 8070 labels, 4 classes."""
+
+    name = "labels.dogs"
+    reference = "Zhou, Platt, Basu, Mao, NIPS 2012"
+    folder = "dogs"
+    published = (
+        ("dog_crowd.txt", "1b5c88e0e6c08b8bcfb27be2c43093af06a0d649edc6a65ad719d5204b894b24"),
+        ("dog_truth.txt", "e1378e027b6e51b664b0c75a61e638d71bbede890cd4af2a2c4dae3718596d24"),
+    )
+
+
+class Web(_Published):
+    """Relevance of web search results: 2665 tasks (2653 with truth), 177 workers, 15567 labels, 5 classes."""
+
+    name = "labels.web"
+    reference = "Zhou, Platt, Basu, Mao, NIPS 2012"
+    folder = "web"
+    published = (
+        ("web_crowd.txt", "5b1ad44cebdcf59d42c83393a7dc3f4aa46746f5428c4caac275350247da6d6f"),
+        ("web_truth.txt", "7ff13173d6ad447e6959fa5226bcbef756ebe34d712eae908de30036824fc94f"),
+    )
+
+
+class Temp(LabelSet):
+    """Temporal order of events: 462 tasks, 76 workers, 4620 labels, 2 classes."""
+
+    name = "labels.temp"
+    reference = "Snow, O'Connor, Jurafsky, Ng, EMNLP 2008"
+    folder = "temp"
+    source = (
+        "github.com/bob-carpenter/case-studies, "
+        "anno-difficulty/data/original/snow-et-al/unpacked/temp.standardized.tsv (to be tidied by hand)"
+    )
+
+
+class Wsd(LabelSet):
+    """Senses of the word "president": 177 tasks, 34 workers, 1770 labels, 3 classes."""
+
+    name = "labels.wsd"
+    reference = "Snow, O'Connor, Jurafsky, Ng, EMNLP 2008"
+    folder = "wsd"
+    source = (
+        "github.com/bob-carpenter/case-studies, "
+        "anno-difficulty/data/original/snow-et-al/unpacked/wsd.standardized.tsv (to be tidied by hand)"
+    )
+
+
+_DRAWN = ("grid", "uniform", "beta")
+
+
+def _skills(value: Any) -> Any:
+    """One of the names, or a list of numbers made from any sequence of them."""
+    if isinstance(value, str):
+        if value not in _DRAWN:
+            names = ", ".join(map(repr, _DRAWN))
+            raise InvalidInput(f"must be {names} or a list of skills, got {value!r}{nearest(value, _DRAWN)}")
+        return value
+    return as_vector(value).tolist()
+
+
+class SingleCoin(DataSet):
+    """Labels drawn from the single-coin model: a worker is right with one probability on every task.
+
+    The true class of a task is uniform over M classes. Worker i, of skill s_i, is right
+    with probability p_i = (1 + (M - 1) s_i)/M, else names one of the other classes
+    uniformly; with two classes s_i = 2 p_i - 1. A skill of 0 is guessing, 1 is always
+    right, -1/(M - 1) always wrong.
+
+    Who labels what (`graph`): ``clique``, every worker every task; ``random``,
+    `labels_per_task` distinct workers a task, drawn one after the other in proportion to
+    their activity; ``star`` and ``ring``, the two workers of one edge a task, edges taken
+    in turn. The star joins worker 0 to all others, and workers 1 and 2 to each other (a
+    3-cycle, without which it would be bipartite). A ring of an even number of workers is
+    bipartite, so that skills cannot be told from its labels alone.
+
+    Time and memory are proportional to the labels; a random graph whose tasks take nearly
+    all workers, or whose activities differ much, costs up to tasks x workers in time.
+
+    Raises
+    ------
+    InvalidInput
+        For fields that do not go together, such as more labels a task than workers.
+
+    Notes
+    -----
+    Same fields, same bits. Skills, truth, graph and answers are drawn from separate
+    streams of the seed, so that changing `tasks`, for one, keeps the workers' skills.
+
+    ``skills = "beta"`` draws p, not s. Table 1 of the paper gives alpha and beta without
+    saying which, but calls alpha = 2, beta = 2 a case where the skills no longer sum to a
+    positive number, and 2, 5 one where they are flipped; with s in [0, 1] neither could be.
+    """
+
+    name = "synthetic.single-coin"
+    reference = "Ma, Olshevsky, Saligrama, Szepesvari, Sec. 6, Table 1 and Lemma 7"
+    problem = "label-aggregation"
+
+    workers: PositiveInt = Field(11, description="number of workers; the paper's graphs have 11")
+    tasks: PositiveInt = Field(300, description="number of tasks")
+    classes: Annotated[int, Field(ge=2)] = Field(2, description="number of classes, M")
+    skills: Annotated[
+        str | list[float],
+        PlainValidator(_skills),
+        Accepts('"grid", "uniform", "beta", or a list with the skill of each worker'),
+    ] = Field(
+        "grid",
+        description="grid: equally spaced between the bounds, in random order; uniform: drawn between the "
+        "bounds; beta: the probability of being right is Beta(alpha, beta)",
+    )
+    skill_low: float | None = Field(
+        None, description="lower bound of grid and uniform; none: -0.3, or -1/(M-1) where that is higher"
+    )
+    skill_high: float | None = Field(None, description="upper bound of grid and uniform; none: 0.8")
+    alpha: PositiveFloat | None = Field(None, description="first parameter of beta; none: 5")
+    beta: PositiveFloat | None = Field(None, description="second parameter of beta; none: 1")
+    graph: Literal["random", "clique", "star", "ring"] = Field("random", description="who labels what")
+    labels_per_task: PositiveInt | None = Field(
+        None, description="labels of each task; none: as many as the graph allows"
+    )
+    activity_skew: NonNegativeFloat = Field(
+        0.0,
+        description="exponent a: worker i is drawn for a task in proportion to (i + 1)^-a; 0: all alike",
+    )
+    seed: NonNegativeInt = Field(0, description="fixes every draw")
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        wrong = [*self._skill_problems(), *self._graph_problems()]
+        if wrong:
+            problems = [((key,), text) for key, text in wrong]
+            raise InvalidInput("; ".join(f"{key}: {text}" for key, text in wrong), problems)
+        return self
+
+    def _skill_problems(self) -> list[tuple[str, str]]:
+        floor = -1 / (self.classes - 1)
+        wrong: list[tuple[str, str]] = []
+        bounded, drawn = self.skills in ("grid", "uniform"), self.skills == "beta"
+        unused = {"skill_low": not bounded, "skill_high": not bounded, "alpha": not drawn, "beta": not drawn}
+        for key, idle in unused.items():
+            if idle and getattr(self, key) is not None:
+                partner = 'skills = "grid" or "uniform"' if key.startswith("skill") else 'skills = "beta"'
+                wrong.append((key, f"goes with {partner} only; leave it out"))
+        if bounded:
+            low, high = self._bounds
+            wrong.extend(
+                (key, f"a skill lies between -1/(M-1) = {floor:.6g} and 1, got {bound:g}")
+                for key, bound in (("skill_low", low), ("skill_high", high))
+                if not floor <= bound <= 1
+            )
+            if low > high:
+                wrong.append(("skill_low", f"is above skill_high ({low:g} > {high:g})"))
+        elif not drawn:
+            if len(self.skills) != self.workers:
+                wrong.append(("skills", f"lists {len(self.skills)} skills for {self.workers} workers"))
+            wrong.extend(
+                ("skills", f"worker {i}: a skill lies between -1/(M-1) = {floor:.6g} and 1, got {skill}")
+                for i, skill in enumerate(self.skills)
+                if not floor <= float(skill) <= 1
+            )
+        return wrong
+
+    def _graph_problems(self) -> list[tuple[str, str]]:
+        wrong: list[tuple[str, str]] = []
+        most = {"random": self.workers, "clique": self.workers, "star": 2, "ring": 2}[self.graph]
+        asked = self.labels_per_task
+        if self.graph in ("star", "ring"):
+            if self.workers < 3:
+                wrong.append(("workers", f"a {self.graph} needs at least 3 workers, got {self.workers}"))
+            elif self.tasks < self.workers:
+                wrong.append(
+                    (
+                        "tasks",
+                        f"a {self.graph} of {self.workers} workers has as many edges, and each needs a "
+                        f"task of its own; got {self.tasks} tasks",
+                    )
+                )
+        if asked is not None and self.graph == "random" and asked > most:
+            wrong.append(("labels_per_task", f"{asked} distinct workers cannot be drawn from {most}"))
+        elif asked is not None and self.graph != "random" and asked != most:
+            wrong.append(
+                ("labels_per_task", f"a {self.graph} has {most} labels a task; leave it out, got {asked}")
+            )
+        if self.activity_skew > 0 and (self.graph != "random" or asked is None or asked == most):
+            wrong.append(
+                ("activity_skew", 'goes with graph = "random" and labels_per_task below the workers only')
+            )
+        return wrong
+
+    @property
+    def _bounds(self) -> tuple[float, float]:
+        """Of the skills; the paper's uniform grid lies between 0.8 and -0.3 (Sec. 6, its footnote)."""
+        low = max(-0.3, -1 / (self.classes - 1)) if self.skill_low is None else self.skill_low
+        return low, 0.8 if self.skill_high is None else self.skill_high
+
+    @cached_property
+    def _streams(self) -> tuple[np.random.SeedSequence, ...]:
+        """Seeds of skills, truth, graph and answers, in this order."""
+        return tuple(np.random.SeedSequence(self.seed).spawn(4))
+
+    def skills_of_workers(self) -> Array:
+        """The true skills s, one for each worker, those without labels included."""
+        rng = np.random.default_rng(self._streams[0])
+        if self.skills == "beta":
+            alpha, beta = self.alpha or 5.0, self.beta or 1.0  # Table 1: mostly reliable workers
+            right = rng.beta(alpha, beta, self.workers)
+            return (self.classes * right - 1) / (self.classes - 1)
+        low, high = self._bounds
+        if self.skills == "grid":
+            return rng.permutation(np.linspace(low, high, self.workers))
+        if self.skills == "uniform":
+            return rng.uniform(low, high, self.workers)
+        return np.array(self.skills, dtype=np.float64)
+
+    def accuracies_of_workers(self) -> Array:
+        """The probability p of being right, one for each worker."""
+        return (1 + (self.classes - 1) * self.skills_of_workers()) / self.classes
+
+    def inputs(self) -> dict[str, Any]:
+        _, truths, graph, answers = (np.random.default_rng(stream) for stream in self._streams)
+        truth = truths.integers(self.classes, size=self.tasks)
+        task, worker = self._assignment(graph)
+        right = answers.random(len(task)) < self.accuracies_of_workers()[worker]
+        other = answers.integers(1, self.classes, size=len(task))  # how far round from the truth
+        label = np.where(right, truth[task], (truth[task] + other) % self.classes)
+        return {
+            "labels": {"task": task, "worker": worker, "label": label},
+            "truth": {"task": np.arange(self.tasks), "label": truth},
+        }
+
+    def _assignment(self, rng: np.random.Generator) -> tuple[Integers, Integers]:
+        """Task and worker of each label, by task and then worker."""
+        tasks, workers = np.arange(self.tasks), np.arange(self.workers)
+        if self.graph in ("star", "ring"):
+            edges = np.sort(self._edges(), axis=1)
+            return np.repeat(tasks, 2), edges[tasks % len(edges)].ravel()
+        if self.graph == "clique" or self.labels_per_task in (None, self.workers):
+            return np.repeat(tasks, self.workers), np.tile(workers, self.tasks)
+        assert self.labels_per_task is not None
+        activity = (workers + 1.0) ** -self.activity_skew
+        return sample_distinct(activity, self.tasks, self.labels_per_task, rng)
+
+    def _edges(self) -> Integers:
+        """Pairs of workers who share tasks in a star or ring; there are as many as workers."""
+        workers = np.arange(self.workers)
+        if self.graph == "ring":
+            return np.column_stack([workers, (workers + 1) % self.workers])
+        spokes = np.column_stack([np.zeros(self.workers - 1, dtype=np.int64), workers[1:]])
+        return np.vstack([spokes, [1, 2]])

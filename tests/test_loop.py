@@ -1,0 +1,450 @@
+"""The loop: limits, recording, what is kept, how a run ends."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import pty
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import optiframe as of
+from optiframe import Budget, Iterate, Iterates, Minimize, NotConverged, Projection, Run, Solver, Status
+from optiframe.constraints import WholeSpace
+from optiframe.problems import Formulation, Problem
+
+
+class Descent(Solver[Minimize, Any, None]):
+    """Gradient descent."""
+
+    name = "test.descent"
+    solves = Minimize
+    accepts_start = True
+    step: float = 0.5
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        x = problem.initial() if run.start is None else np.array(run.start)
+        while True:
+            gradient = problem.function.gradient(x)
+            x = x - self.step * gradient
+            yield Iterate(x, residual=float(np.abs(gradient).max()))
+
+
+class Scripted(Solver[Minimize, Any, Any]):
+    """Yields the given points in turn, then ends as told."""
+
+    name = "test.scripted"
+    solves = Minimize
+    points: tuple[float, ...]
+    ending: str | None = None
+    pause: float = 0.0
+    steps: int = 1
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        for number, value in enumerate(self.points):
+            time.sleep(self.pause)
+            yield Iterate(np.array([value]), steps=self.steps, detail=number, info={"number": number})
+        if self.ending is not None:
+            return Status(self.ending), "as told"
+        return None
+
+
+class Wandering(Scripted):
+    """The same, and says that its objective may rise."""
+
+    name = "test.wandering"
+    monotone = False
+
+
+TARGET = Projection([3.0], onto=WholeSpace())
+
+
+def test_a_converging_solver_ends_within_its_tolerance() -> None:
+    result = of.solve(TARGET, Descent(), budget=Budget(tolerance=1e-3))
+    assert result.status is Status.CONVERGED
+    assert abs(result.solution[0] - 3) <= 1e-3
+    assert result.solved == TARGET.fingerprint()
+
+
+def test_the_iteration_budget_ends_the_run_with_a_warning() -> None:
+    with pytest.warns(NotConverged, match="7 iterations"):
+        result = of.solve(TARGET, Descent(step=1e-3), budget={"iterations": 7})
+    assert result.status is Status.ITERATION_LIMIT
+    assert result.iterations == 7
+
+
+def test_steps_of_a_block_count_against_the_budget() -> None:
+    with pytest.warns(NotConverged):
+        result = of.solve(TARGET, Scripted(points=(1,) * 9, steps=10), budget={"iterations": 25})
+    assert result.iterations == 30
+
+
+def test_the_time_budget_ends_the_run() -> None:
+    with pytest.warns(NotConverged):
+        result = of.solve(TARGET, Scripted(points=(1,) * 500, pause=0.01), budget={"time": 0.1})
+    assert result.status is Status.TIME_LIMIT
+    assert 0.1 <= result.time < 2
+
+
+def test_the_clock_stands_still_while_iterates_are_judged() -> None:
+    class SlowToJudge(Problem[Any]):
+        """Judging takes 20 ms."""
+
+        name = "slow-to-judge"
+
+        def objective(self, solution: Any) -> float:
+            time.sleep(0.02)
+            return 1.0
+
+    class Quick(Solver[Any, Any, None]):
+        """Ten iterates at once."""
+
+        name = "test.quick"
+        solves = SlowToJudge
+
+        def iterates(self, problem: Any, run: Run) -> Iterates:
+            for _ in range(10):
+                yield Iterate(0.0)
+
+    result = of.solve(SlowToJudge(), Quick())
+    assert len(result.trace) == 10
+    assert result.time < 0.1  # judging took 0.4 s or more
+
+
+def test_a_plain_end_is_finished_and_the_last_iterate_is_the_answer() -> None:
+    result = of.solve(TARGET, Scripted(points=(1, 2, 5)))
+    assert (result.status, result.solution[0], result.detail) == (Status.FINISHED, 5, 2)
+
+
+def test_a_solver_can_end_with_its_own_verdict() -> None:
+    with pytest.warns(NotConverged, match="as told"):
+        result = of.solve(TARGET, Scripted(points=(1,), ending="stalled"))
+    assert (result.status, result.message) == (Status.STALLED, "as told")
+
+
+def test_infeasible_has_no_solution() -> None:
+    result = of.solve(TARGET, Scripted(points=(), ending="infeasible"))
+    assert result.status is Status.INFEASIBLE
+    assert result.solution is None
+    assert result.answer() == {}
+
+
+def test_a_solver_without_any_answer_is_broken() -> None:
+    with pytest.raises(of.BrokenPlugin, match="without an iterate"):
+        of.solve(TARGET, Scripted(points=()))
+
+
+class Overflowing(Scripted):
+    """Turns 7 into nan; parameters themselves must be finite."""
+
+    name = "test.overflowing"
+
+    def finish(self, problem: Minimize, iterate: Iterate) -> Any:
+        return np.where(iterate.x == 7, math.nan, iterate.x)
+
+
+@pytest.mark.parametrize("bad", [1e200, 7])  # the square of the first is infinite
+def test_an_objective_that_stops_being_finite_is_divergence(bad: float) -> None:
+    with pytest.warns(NotConverged, match="no longer finite"):
+        result = of.solve(TARGET, Overflowing(points=(1, 2, bad, 2)))
+    assert result.status is Status.DIVERGED
+
+
+def test_divergence_is_seen_when_nothing_was_recorded_on_the_way() -> None:
+    with pytest.warns(NotConverged, match="no longer finite"):
+        result = of.solve(TARGET, Scripted(points=(1, 1e200)), trace=False)
+    assert result.status is Status.DIVERGED
+
+
+def test_gradient_descent_with_too_long_a_step_diverges() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = of.solve(TARGET, Descent(step=3.0))
+    assert result.status is Status.DIVERGED
+
+
+def test_the_best_iterate_is_kept_when_the_solver_is_not_monotone() -> None:
+    result = of.solve(TARGET, Wandering(points=(1, 2.5, 9)))
+    assert result.solution[0] == 2.5
+    assert result.detail == 1
+    assert "number 2" in result.message
+    assert of.solve(TARGET, Scripted(points=(1, 2.5, 9))).solution[0] == 9
+
+
+def test_a_feasible_iterate_beats_a_lower_but_infeasible_one() -> None:
+    class Below(WholeSpace):
+        """Values up to two."""
+
+        name = "below-two"
+
+        def project(self, v: Any) -> Any:
+            return np.minimum(v, 2.0)
+
+    result = of.solve(Projection([3.0], onto=Below()), Wandering(points=(1.5, 3.0)))
+    assert result.solution[0] == 1.5
+    result = of.solve(Projection([3.0], onto=Below()), Wandering(points=(2.5, 3.0)))
+    assert result.solution[0] == 2.5  # none feasible: the least violation
+
+
+def test_a_kept_iterate_is_a_copy() -> None:
+    class InPlace(Solver[Minimize, Any, None]):
+        """Writes every point into the same array."""
+
+        name = "test.in-place"
+        solves = Minimize
+        monotone = False
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            x = np.zeros(1)
+            for value in (2.9, 7.0):
+                x[0] = value
+                yield Iterate(x)
+
+    assert of.solve(TARGET, InPlace()).solution[0] == 2.9
+
+
+def test_the_trace_is_logarithmic_and_ends_with_the_last_iterate() -> None:
+    with pytest.warns(NotConverged):
+        result = of.solve(TARGET, Descent(step=1e-6), budget={"iterations": 1000})
+    recorded = result.trace["iteration"]
+    assert recorded[:10] == list(range(1, 11))
+    assert recorded[-1] == 1000
+    assert 40 < len(recorded) < 80
+    assert result.trace["objective"] == sorted(result.trace["objective"], reverse=True)
+
+
+def test_info_becomes_columns_of_the_trace() -> None:
+    result = of.solve(TARGET, Scripted(points=(1, 2)))
+    assert result.trace["number"] == [0, 1]
+    assert "number" in result.trace.names
+
+
+def test_without_a_trace_only_the_last_iterate_is_judged() -> None:
+    assert len(of.solve(TARGET, Scripted(points=(1, 2, 4)), trace=False).trace) == 1
+
+
+def test_a_start_is_used_and_refused_by_solvers_that_take_none() -> None:
+    result = of.solve(TARGET, Descent(), start=np.array([3.0]))
+    assert result.iterations == 1
+    with pytest.raises(of.Unsuited, match="takes no start"):
+        of.solve(TARGET, Scripted(points=(1,)), start=np.array([3.0]))
+
+
+def test_a_start_that_cannot_be_carried_inward_is_refused() -> None:
+    class Closed(Problem[Any]):
+        """Formulates, but cannot encode a solution."""
+
+        name = "closed"
+
+        def formulate(self) -> Formulation:
+            return Formulation(Minimize(of.objective("squared-distance", to=[1.0])), interpret=sum)
+
+    with pytest.raises(of.Unsuited, match="cannot be carried over"):
+        of.solve(Closed(), Descent(), start=2.0)
+    result = of.solve(Closed(), Descent())
+    assert result.solution == pytest.approx(1.0)
+    assert result.solved == Closed().formulation.problem.fingerprint()  # type: ignore[union-attr]  # it has one
+
+
+def test_an_unsuited_solver_says_what_it_solves_and_what_it_met() -> None:
+    class Foreign(Problem[Any]):
+        """Nothing anybody solves."""
+
+        name = "foreign"
+
+    with pytest.raises(of.Unsuited, match="solves 'minimize' problems; this one is 'foreign'"):
+        of.solve(Foreign(), Descent())
+
+
+def test_parameters_do_not_go_with_a_solver_object() -> None:
+    with pytest.raises(of.InvalidInput, match="already has its own"):
+        of.solve(TARGET, Descent(), step=0.1)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "a", True, None])
+def test_a_wrong_seed_is_refused(seed: Any) -> None:
+    with pytest.raises(of.InvalidInput, match="seed must be"):
+        of.solve(TARGET, Descent(), seed=seed)
+
+
+@pytest.mark.parametrize("budget", [{"time": -1}, {"iterations": 0}, {"tolerance": math.nan}, {"tiem": 1}])
+def test_a_wrong_budget_is_refused(budget: dict[str, Any]) -> None:
+    with pytest.raises(of.InvalidInput, match="budget"):
+        of.solve(TARGET, Descent(), budget=budget)
+
+
+def test_findings_carry_what_the_solver_warned_of() -> None:
+    class Warning_(Scripted):
+        """Warns once."""
+
+        name = "test.warns"
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            run.warn("mind the gap")
+            yield Iterate(np.zeros(1))
+
+    findings = of.solve(TARGET, Warning_(points=())).findings
+    assert [(f.level, f.text) for f in findings] == [("warning", "mind the gap")]
+
+
+def test_a_nested_run_stays_within_the_time_left() -> None:
+    class Outer(Solver[Minimize, Any, float]):
+        """Runs another solver inside; its detail is the inner seconds."""
+
+        name = "test.outer"
+        solves = Minimize
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            inner = run.nested(Scripted(points=(1,) * 10_000, pause=0.005), problem)
+            assert inner.status is Status.TIME_LIMIT
+            yield Iterate(inner.solution, detail=inner.time)
+
+    with pytest.warns(NotConverged):
+        result = of.solve(TARGET, Outer(), budget={"time": 0.1})
+    assert 0.05 < result.detail < 1
+
+
+def test_nested_random_numbers_come_from_the_run() -> None:
+    class Random(Solver[Minimize, Any, None]):
+        """One random point."""
+
+        name = "test.random"
+        solves = Minimize
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            yield Iterate(run.rng.standard_normal(1))
+
+    class Outer(Random):
+        """A random point of a nested run."""
+
+        name = "test.outer-random"
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            yield Iterate(run.nested(Random(), problem).solution)
+
+    draws = [of.solve(TARGET, Outer(), seed=seed).solution[0] for seed in (1, 1, 2)]
+    assert draws[0] == draws[1] != draws[2]
+
+
+def test_a_generator_is_closed_when_a_limit_ends_the_run() -> None:
+    closed = []
+
+    class Closing(Descent):
+        """Notes that it was closed."""
+
+        name = "test.closing"
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            try:
+                yield from super().iterates(problem, run)
+            finally:
+                closed.append(True)
+            return None
+
+    of.solve(TARGET, Closing())
+    assert closed == [True]
+
+
+def test_an_exception_in_a_solver_reaches_the_caller_unchanged() -> None:
+    class Raising(Scripted):
+        """Raises."""
+
+        name = "test.raising"
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            yield Iterate(np.zeros(1))
+            raise ZeroDivisionError("in the solver")
+
+    with pytest.raises(ZeroDivisionError, match="in the solver"):
+        of.solve(TARGET, Raising(points=()))
+
+
+def test_solving_in_another_thread_leaves_signals_alone() -> None:
+    results: list[Any] = []
+    thread = threading.Thread(target=lambda: results.append(of.solve(TARGET, Descent())))
+    thread.start()
+    thread.join()
+    assert results[0].status is Status.CONVERGED
+
+
+_INTERRUPTED = """
+import sys, time, warnings
+import numpy as np
+import optiframe as of
+from optiframe.constraints import WholeSpace
+
+class Slow(of.Solver[of.Minimize, object, None]):
+    "Never ends."
+    name = "test.slow"
+    solves = of.Minimize
+    def iterates(self, problem, run):
+        print("running", flush=True)
+        number = 0
+        while True:
+            {body}
+            number += 1
+            yield of.Iterate(np.array([float(number)]))
+
+result = of.solve(of.Projection([3.0], onto=WholeSpace()), Slow(), budget={{"iterations": None}})
+print(result.status, result.solution is not None, flush=True)
+"""
+
+
+def _interrupt(body: str, times: int) -> tuple[int, str]:
+    child = subprocess.Popen(
+        [sys.executable, "-c", _INTERRUPTED.format(body=body)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "running\n"
+    for _ in range(times):
+        time.sleep(0.3)
+        os.kill(child.pid, signal.SIGINT)
+    output, errors = child.communicate(timeout=20)
+    return child.returncode, output + errors
+
+
+def test_the_first_interrupt_ends_the_run_with_an_answer() -> None:
+    code, output = _interrupt("time.sleep(0.01)", 1)
+    assert (code, output) == (0, "cancelled True\n")
+
+
+def test_the_second_interrupt_raises_inside_a_long_step() -> None:
+    code, output = _interrupt("time.sleep(60)", 2)
+    assert code != 0
+    assert "KeyboardInterrupt" in output
+
+
+_BAR = _INTERRUPTED.replace('{{"iterations": None}}', '{{"time": {seconds}}}')
+
+
+@pytest.mark.parametrize(("seconds", "appears"), [(0.3, False), (1.6, True)])
+def test_a_bar_appears_on_a_terminal_after_a_second(seconds: float, appears: bool) -> None:
+    terminal, screen = pty.openpty()
+    code = _BAR.format(body="time.sleep(0.01)", seconds=seconds)
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], stderr=screen, stdout=screen, check=True)
+    os.close(screen)
+    shown = b""
+    with contextlib.suppress(OSError):  # how Linux says that the other side is closed
+        while part := os.read(terminal, 4096):
+            shown += part
+    os.close(terminal)
+    assert (b"test.slow" in shown) == appears, shown
+
+
+def test_settings_repeat_the_run() -> None:
+    result = of.solve(TARGET, Descent(step=0.25), seed=5)
+    assert result.settings["solver"] == {"name": "test.descent", "step": 0.25}
+    assert result.settings["seed"] == 5
+    assert {"python", "optiframe"} <= set(result.settings["versions"])
