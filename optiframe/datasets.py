@@ -209,7 +209,9 @@ def _what_failed(error: Exception) -> str:
         return f"the transfer broke off ({type(error).__name__})"
     if isinstance(error, OSError):
         where = cache_folder()
-        return f"{where} cannot be written ({error.strerror or error}); set OPTIFRAME_CACHE to a folder that can"
+        return (
+            f"{where} cannot be written ({error.strerror or error}); set OPTIFRAME_CACHE to a folder that can"
+        )
     return "what arrived has another checksum than the published file and was thrown away"
 
 

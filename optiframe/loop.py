@@ -26,6 +26,15 @@ from optiframe.solvers import Budget, Iterate, Run, Solver
 
 _DENSE = 10  # this many first iterates are all recorded
 _RATIO = 1.1  # then each recorded iteration count is about this multiple of the one before
+# A black box may end so before it has any point: no feasible one, unbounded below, it gave up,
+# or it kept to a limit.
+_WITHOUT_ANSWER = (
+    Status.INFEASIBLE,
+    Status.DIVERGED,
+    Status.STALLED,
+    Status.TIME_LIMIT,
+    Status.ITERATION_LIMIT,
+)
 
 
 class NotConverged(UserWarning):
@@ -187,7 +196,7 @@ class _Loop:
             run.iterations += iterate.steps
             residual = iterate.residual
             if self.record and run.iterations >= self.next_record and not self._worth(iterate, elapsed):
-                return iterate, Status.DIVERGED, "the objective is no longer finite"
+                return iterate, Status.DIVERGED, "the answer or its objective is no longer finite"
             if residual <= tolerance:
                 return iterate, Status.CONVERGED, f"residual {residual:.3g} is at most {tolerance:.3g}"
             if residual == math.inf:
@@ -207,10 +216,10 @@ class _Loop:
     def _verdict(self, value: Any, iterate: Iterate | None) -> tuple[Status, str]:
         status, message = (Status.FINISHED, "") if value is None else value
         status = Status(status)
-        if iterate is None and status is not Status.INFEASIBLE:
+        if iterate is None and status not in _WITHOUT_ANSWER:
             raise BrokenPlugin(
                 f"{self.solver.name} ended ({status}) without an iterate"
-                f"{': ' + message if message else ''}; only an infeasible problem has no answer"
+                f"{': ' + message if message else ''}; only {', '.join(_WITHOUT_ANSWER)} go without one"
             )
         return status, message or status.meaning
 
@@ -219,7 +228,8 @@ class _Loop:
         now = self.run.iterations
         # A point that is not finite is a verdict here, not a reason for NumPy to warn.
         with np.errstate(invalid="ignore", over="ignore"):
-            judged = self.chain.judge(self.solver.finish(self.chain.last, iterate))
+            solution = self.solver.finish(self.chain.last, iterate)
+            judged = self.chain.judge(solution)
         row = {
             "iteration": float(now),
             "time": elapsed,
@@ -233,7 +243,8 @@ class _Loop:
         if not self.solver.monotone and self._better(judged):
             self.best = (now, copy.deepcopy(judged), copy.deepcopy(iterate.detail))
         had_value = before is not None and not math.isnan(before[1].objective)
-        return not (math.isinf(judged.objective) or (had_value and math.isnan(judged.objective)))
+        lost_value = had_value and math.isnan(judged.objective)
+        return not (math.isinf(judged.objective) or lost_value or _not_finite(solution))
 
     def _better(self, judged: Judged) -> bool:
         return self.best is None or self._rank(judged) < self._rank(self.best[1])
@@ -252,7 +263,7 @@ class _Loop:
         if self.last is None or self.last[0] != self.run.iterations:
             finite = self._worth(iterate, elapsed)
             if not finite and status in (Status.CONVERGED, Status.FINISHED, Status.ITERATION_LIMIT):
-                status, message = Status.DIVERGED, "the objective is no longer finite"
+                status, message = Status.DIVERGED, "the answer or its objective is no longer finite"
         assert self.last is not None
         judged, detail = self.last[1], iterate.detail
         if self.best is not None and self._rank(self.best[1]) < self._rank(judged):
@@ -297,6 +308,14 @@ class _Loop:
             "budget": self.budget.model_dump(),
             "versions": {"python": platform.python_version(), **registry.versions(type(self.solver))},
         }
+
+
+def _not_finite(solution: Any) -> bool:
+    return (
+        isinstance(solution, np.ndarray)
+        and solution.dtype.kind == "f"
+        and not bool(np.isfinite(solution).all())
+    )
 
 
 @contextmanager

@@ -1,16 +1,21 @@
-"""Objectives: functions to minimize, with as many derivatives as they have."""
+"""Objectives: functions to minimize, with as many derivatives as they have.
+
+The ready-made losses of linear models are in `optiframe.losses`.
+"""
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, NonNegativeInt
 
 from optiframe.described import Described
-from optiframe.errors import Unsuited
+from optiframe.errors import InvalidInput, Unsuited, require
 from optiframe.values import AnyArray, Array
 
 
@@ -99,6 +104,117 @@ class SquaredDistance(Objective):
         return 1.0
 
     def as_cvxpy(self, x: Any) -> Any:
-        import cvxpy as cp
-
+        cp = require("cvxpy", "reference")
         return cp.sum_squares(x - self.to) / 2
+
+
+class FromFunction(Objective):
+    """A Python function of a point, differentiated by autograd unless derivatives are given.
+
+    Build it with `from_function`. It is pickled and hashed by the names of its functions,
+    so for use in other processes they must be importable (no lambdas). It has no name to
+    be chosen by, since a configuration file never runs code.
+    """
+
+    function: Callable[[Any], Any] = Field(description="the value at a point, written with autograd.numpy")
+    point_shape: tuple[NonNegativeInt, ...] = Field(description="shape of a point")
+    given_gradient: Callable[[Any], Any] | None = Field(None, description="gradient at a point")
+    given_hessian_product: Callable[[Any, Any], Any] | None = Field(
+        None, description="Hessian at a point, applied to a direction"
+    )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.point_shape
+
+    def value(self, x: Array) -> float:
+        value = self.function(x)
+        if np.shape(value) != () or not np.isreal(value):
+            got = f"an array of shape {np.shape(value)}" if np.shape(value) else type(value).__name__
+            raise InvalidInput(f"{_title(self.function)} must return one number, got {got}")
+        return float(value)
+
+    def gradient(self, x: Array) -> Array:
+        if self.given_gradient is not None:
+            return np.array(self.given_gradient(x), dtype=np.float64)
+        return self._differentiate(lambda autograd, at: autograd.grad(self.function)(at), x)
+
+    def hessian_product(self, x: Array, v: Array) -> Array:
+        if self.given_hessian_product is not None:
+            return np.array(self.given_hessian_product(x, v), dtype=np.float64)
+        return self._differentiate(
+            lambda autograd, at: autograd.hessian_vector_product(self.function)(at, v), x
+        )
+
+    def offers(self, operation: Callable[..., Any]) -> bool:
+        if operation.__name__ == "hessian_product" and self.given_gradient is not None:
+            # Whoever gives a gradient may have written the function with plain NumPy.
+            return self.given_hessian_product is not None or self._traceable
+        return super().offers(operation)
+
+    @cached_property
+    def _traceable(self) -> bool:
+        """Whether autograd can follow the function, tried at one point."""
+        point = np.random.default_rng(0).standard_normal(self.shape)
+        try:
+            with np.errstate(all="ignore"):  # the point may be outside the function's domain
+                self.hessian_product(point, point)
+        except Exception:  # a function of the user's may raise anything; any of it means no
+            return False
+        return True
+
+    def _differentiate(self, derive: Callable[[Any, Array], Any], x: Array) -> Array:
+        autograd = require("autograd", "autodiff")
+        point = np.array(x, dtype=np.float64)
+        try:
+            with warnings.catch_warnings():
+                # A constant function, or the gradient of a linear one, is no mistake.
+                warnings.filterwarnings("ignore", "Output seems independent of input")
+                return np.array(derive(autograd, point), dtype=np.float64)
+        except (TypeError, ValueError, AttributeError) as error:
+            self.value(point)  # a function that fails by itself says so in its own words
+            raise InvalidInput(
+                f"autograd cannot follow {_title(self.function)} ({error}); write it with autograd.numpy "
+                "in place of numpy, without assigning into arrays, or give its gradient"
+            ) from error
+
+
+def from_function(
+    f: Callable[[Any], Any],
+    shape: int | tuple[int, ...],
+    gradient: Callable[[Any], Any] | None = None,
+    hessian_product: Callable[[Any, Any], Any] | None = None,
+) -> FromFunction:
+    """An objective from a Python function.
+
+    Parameters
+    ----------
+    f
+        Takes a point (an array of `shape`), returns a number. For derivatives by autograd
+        (extra "autodiff") it is written with ``autograd.numpy`` in place of ``numpy``.
+    shape
+        Shape of a point; a whole number for vectors.
+    gradient, hessian_product
+        ``gradient(x)`` and ``hessian_product(x, v)``, where they are known; autograd
+        otherwise, at a few times the cost of `f`.
+
+    Raises
+    ------
+    InvalidInput
+        At once when `f` is not a function or `shape` no shape; on use when `f` does not
+        return one number or autograd cannot follow it.
+    """
+    given = {"f": f, "gradient": gradient, "hessian_product": hessian_product}
+    for key, function in given.items():
+        if not callable(function) and (key == "f" or function is not None):
+            raise InvalidInput(f"{key} must be a function, got {function!r:.40}")
+    return FromFunction(
+        function=f,
+        point_shape=(shape,) if isinstance(shape, int) else shape,
+        given_gradient=gradient,
+        given_hessian_product=hessian_product,
+    )
+
+
+def _title(function: Callable[..., Any]) -> str:
+    return f"the function {getattr(function, '__name__', type(function).__name__)!r}"

@@ -249,7 +249,8 @@ def build(kind: str, chosen: str | Mapping[str, Any]) -> Any:
     name = table.pop("name", None)
     if not isinstance(name, str):
         known = ", ".join(e.name for e in registry().entries(kind))
-        raise InvalidInput(f"the key name is missing: which {kind}? (known: {known})")
+        text = f"is missing: which {kind}? (known: {known})"
+        raise InvalidInput(f"name {text}", [(("name",), text)])
     try:
         cls = registry().get(kind, name)
     except UnknownName as error:

@@ -180,7 +180,8 @@ class ProjectedGradient(Solver[Minimize, Array, None]):
                 along = moved - x
                 # The curvature along the step must be below 1/step. Read from gradients, since
                 # values are too alike near the end to tell.
-                if step * np.vdot(f.gradient(moved) - gradient, along) <= np.vdot(along, along):
+                bent = np.vdot(f.gradient(moved) - gradient, along)
+                if not step * bent > np.vdot(along, along):  # so written that nan ends it too
                     break
                 step /= 2
             x = moved

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PlainValidator, PositiveFloat, PositiveInt
-from pydantic import model_validator
+from pydantic import Field, NonNegativeInt, PlainValidator, PositiveFloat, PositiveInt, model_validator
 
 from optiframe.datasets import DataFile, DataSet
 from optiframe.errors import InvalidInput, nearest
@@ -220,8 +220,11 @@ class SingleCoin(DataSet):
     labels_per_task: PositiveInt | None = Field(
         None, description="labels of each task; none: as many as the graph allows"
     )
-    activity_skew: NonNegativeFloat = Field(
+    # Above 10 only the first few workers would ever be drawn, and activities underflow.
+    activity_skew: float = Field(
         0.0,
+        ge=0,
+        le=10,
         description="exponent a: worker i is drawn for a task in proportion to (i + 1)^-a; 0: all alike",
     )
     seed: NonNegativeInt = Field(0, description="fixes every draw")
@@ -234,60 +237,45 @@ class SingleCoin(DataSet):
             raise InvalidInput("; ".join(f"{key}: {text}" for key, text in wrong), problems)
         return self
 
-    def _skill_problems(self) -> list[tuple[str, str]]:
+    def _skill_problems(self) -> Iterator[tuple[str, str]]:
         floor = -1 / (self.classes - 1)
-        wrong: list[tuple[str, str]] = []
+        between = f"a skill lies between -1/(M-1) = {floor:.6g} and 1"
         bounded, drawn = self.skills in ("grid", "uniform"), self.skills == "beta"
-        unused = {"skill_low": not bounded, "skill_high": not bounded, "alpha": not drawn, "beta": not drawn}
-        for key, idle in unused.items():
-            if idle and getattr(self, key) is not None:
-                partner = 'skills = "grid" or "uniform"' if key.startswith("skill") else 'skills = "beta"'
-                wrong.append((key, f"goes with {partner} only; leave it out"))
+        for key in ("skill_low", "skill_high"):
+            if not bounded and getattr(self, key) is not None:
+                yield key, 'goes with skills = "grid" or "uniform" only; leave it out'
+        for key in ("alpha", "beta"):
+            if not drawn and getattr(self, key) is not None:
+                yield key, 'goes with skills = "beta" only; leave it out'
         if bounded:
             low, high = self._bounds
-            wrong.extend(
-                (key, f"a skill lies between -1/(M-1) = {floor:.6g} and 1, got {bound:g}")
-                for key, bound in (("skill_low", low), ("skill_high", high))
-                if not floor <= bound <= 1
-            )
+            for key, bound in (("skill_low", low), ("skill_high", high)):
+                if not floor <= bound <= 1:
+                    yield key, f"{between}, got {bound:g}"
             if low > high:
-                wrong.append(("skill_low", f"is above skill_high ({low:g} > {high:g})"))
-        elif not drawn:
+                yield "skill_low", f"is above skill_high ({low:g} > {high:g})"
+        if isinstance(self.skills, list):
             if len(self.skills) != self.workers:
-                wrong.append(("skills", f"lists {len(self.skills)} skills for {self.workers} workers"))
-            wrong.extend(
-                ("skills", f"worker {i}: a skill lies between -1/(M-1) = {floor:.6g} and 1, got {skill}")
-                for i, skill in enumerate(self.skills)
-                if not floor <= float(skill) <= 1
-            )
-        return wrong
+                yield "skills", f"lists {len(self.skills)} skills for {self.workers} workers"
+            for worker, skill in enumerate(self.skills):
+                if not floor <= skill <= 1:
+                    yield "skills", f"worker {worker}: {between}, got {skill:g}"
 
-    def _graph_problems(self) -> list[tuple[str, str]]:
-        wrong: list[tuple[str, str]] = []
-        most = {"random": self.workers, "clique": self.workers, "star": 2, "ring": 2}[self.graph]
-        asked = self.labels_per_task
-        if self.graph in ("star", "ring"):
-            if self.workers < 3:
-                wrong.append(("workers", f"a {self.graph} needs at least 3 workers, got {self.workers}"))
-            elif self.tasks < self.workers:
-                wrong.append(
-                    (
-                        "tasks",
-                        f"a {self.graph} of {self.workers} workers has as many edges, and each needs a "
-                        f"task of its own; got {self.tasks} tasks",
-                    )
-                )
-        if asked is not None and self.graph == "random" and asked > most:
-            wrong.append(("labels_per_task", f"{asked} distinct workers cannot be drawn from {most}"))
-        elif asked is not None and self.graph != "random" and asked != most:
-            wrong.append(
-                ("labels_per_task", f"a {self.graph} has {most} labels a task; leave it out, got {asked}")
-            )
-        if self.activity_skew > 0 and (self.graph != "random" or asked is None or asked == most):
-            wrong.append(
-                ("activity_skew", 'goes with graph = "random" and labels_per_task below the workers only')
-            )
-        return wrong
+    def _graph_problems(self) -> Iterator[tuple[str, str]]:
+        by_edges = self.graph in ("star", "ring")
+        most = 2 if by_edges else self.workers
+        asked = most if self.labels_per_task is None else self.labels_per_task
+        graph = f"a {self.graph} of {self.workers} workers"
+        if by_edges and self.workers < 3:
+            yield "workers", f"a {self.graph} needs at least 3 workers, got {self.workers}"
+        elif by_edges and self.tasks < self.workers:
+            yield "tasks", f"{graph} has {self.workers} edges, each in need of a task; got {self.tasks} tasks"
+        if asked > most and self.graph == "random":
+            yield "labels_per_task", f"{asked} distinct workers cannot be drawn from {most}"
+        elif asked != most and self.graph != "random":
+            yield "labels_per_task", f"{graph} has {most} labels a task; leave it out, got {asked}"
+        if self.activity_skew > 0 and (self.graph != "random" or asked >= most):
+            yield "activity_skew", 'goes with graph = "random" and labels_per_task below the workers only'
 
     @property
     def _bounds(self) -> tuple[float, float]:
@@ -339,7 +327,7 @@ class SingleCoin(DataSet):
         if self.graph == "clique" or self.labels_per_task in (None, self.workers):
             return np.repeat(tasks, self.workers), np.tile(workers, self.tasks)
         assert self.labels_per_task is not None
-        activity = (workers + 1.0) ** -self.activity_skew
+        activity: Array = np.power(workers + 1.0, -self.activity_skew)
         return sample_distinct(activity, self.tasks, self.labels_per_task, rng)
 
     def _edges(self) -> Integers:

@@ -9,7 +9,6 @@ from optiframe.values import Array
 
 Integers = NDArray[np.int64]
 
-_ROUNDS = 4  # draws with repeats refused; what is left after them is rare or crowded
 _CELLS = 2**22  # task-worker pairs handled at a time when finishing: 32 MB of random keys
 
 
@@ -19,7 +18,7 @@ def sample_distinct(
     """Draw `each` distinct workers for every task, one after the other, in proportion to `weights`.
 
     Draws with replacement, refusing repeats: the first `each` distinct draws are a
-    sequential sample without replacement. Tasks that still lack workers after a few
+    sequential sample without replacement. Tasks that still lack workers after some
     rounds are finished by random keys: of independent exponentials with rates `weights`,
     the smallest among the workers not yet drawn continue the same sample
     (Efraimidis and Spirakis 2006).
@@ -41,7 +40,9 @@ def sample_distinct(
     finished: list[Integers] = []
     pairs = np.empty(0, dtype=np.int64)  # of unfinished tasks: task * workers + worker, sorted, each once
     lacking = np.full(tasks, each)
-    for _ in range(_ROUNDS):
+    # A round costs each unfinished task about `each` numbers, random keys cost it `workers`: after
+    # this many rounds they have cost what the keys would, so at most twice the cheaper way is paid.
+    for _ in range(workers // each):
         task = np.repeat(np.arange(tasks), lacking)
         worker = np.searchsorted(cumulative, rng.random(len(task)) * cumulative[-1], side="right")
         # A product rounded up to the total would fall behind the last worker.
@@ -60,7 +61,9 @@ def sample_distinct(
     return pairs // workers, pairs % workers
 
 
-def _continued(pairs: Integers, weights: Array, lacking: Integers, rng: np.random.Generator) -> list[Integers]:
+def _continued(
+    pairs: Integers, weights: Array, lacking: Integers, rng: np.random.Generator
+) -> list[Integers]:
     """The pairs so far and those that complete them, by random keys; blocks bound the memory."""
     workers, parts = len(weights), [pairs]
     unfinished = np.flatnonzero(lacking)
@@ -81,4 +84,6 @@ def _continued(pairs: Integers, weights: Array, lacking: Integers, rng: np.rando
 def _distinct(values: Integers) -> Integers:
     """Sorted, each once."""
     values = np.sort(values)
-    return values[np.append(True, values[1:] != values[:-1])]
+    fresh = np.ones(len(values), dtype=bool)
+    fresh[1:] = values[1:] != values[:-1]
+    return values[fresh]

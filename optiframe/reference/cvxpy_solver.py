@@ -1,0 +1,119 @@
+"""CVXPY as a solver of every problem that can be written as a convex program."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from optiframe.errors import InvalidInput, MissingPackage, nearest, require
+from optiframe.problems import Problem
+from optiframe.results import Status
+from optiframe.solvers import Iterate, Iterates, Run, Solver
+
+# What each engine calls its own time limit, in seconds; the others run to their end.
+_TIME_LIMITS = {
+    "CLARABEL": "time_limit",
+    "HIGHS": "time_limit",
+    "OSQP": "time_limit",
+    "SCS": "time_limit_secs",
+}
+
+
+@dataclass(frozen=True)
+class CvxpyDetail:
+    """What CVXPY reports: its status, the engine it used, the optimal value of the program
+    in the problem's terms, and the engine's own iterations (nan when not told)."""
+
+    status: str
+    engine: str
+    value: float
+    iterations: float
+
+
+class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
+    """CVXPY: modelling layer and engine in one step, accurate rather than fast.
+
+    Needs a problem whose `as_cvxpy` gives a program. A black box: one iterate, at the end;
+    its engine counts its own steps. The time budget goes to the engines known to take one.
+    """
+
+    name = "cvxpy"
+    solves = Problem
+    residual = "not computed; the engine's own tolerances decide"
+    reference = "Diamond, Boyd (2016), CVXPY: A Python-embedded modeling language for convex optimization"
+
+    engine: str | None = Field(None, description="CVXPY's name of a solver; none: CLARABEL, or CVXPY's choice where that cannot")
+
+    @field_validator("engine")
+    @classmethod
+    def _installed(cls, engine: str | None) -> str | None:
+        if engine is None:
+            return None
+        known = sorted(require("cvxpy", "reference").installed_solvers())
+        if engine.upper() not in known:
+            raise InvalidInput(
+                f"no engine {engine!r} is installed{nearest(engine.upper(), known)} "
+                f"(installed: {', '.join(known)})"
+            )
+        return engine.upper()
+
+    def iterates(self, problem: Problem[Any], run: Run) -> Iterates:
+        cp = require("cvxpy", "reference")
+        convex = problem.as_cvxpy()
+        assert convex is not None  # else `unsuited` said so
+        program = convex.program
+        engine = self.engine or _accurate_engine(cp, program)
+        options: dict[str, Any] = {}
+        if run.budget.time is not None and engine in _TIME_LIMITS:
+            options[_TIME_LIMITS[engine]] = run.time_left()
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            try:
+                program.solve(solver=engine, **options)
+            except cp.error.SolverError as error:
+                return Status.STALLED, f"CVXPY: {error}"
+        if "inaccurate" in program.status:
+            run.warn(f"CVXPY: the answer is inaccurate ({program.status}); try another engine")
+        elif program.status == cp.OPTIMAL:
+            for warning in said:
+                run.warn(f"CVXPY: {warning.message}")
+        if program.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
+            return Status.INFEASIBLE, f"CVXPY: the program is {program.status}"
+        if program.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE, "infeasible_or_unbounded"):
+            return Status.DIVERGED, f"CVXPY: the program is {program.status}"
+        if program.value is None or not math.isfinite(program.value):
+            return Status.STALLED, f"CVXPY: the engine ended with {program.status} and no answer"
+        stats = program.solver_stats
+        iterations = float("nan") if stats.num_iters is None else float(stats.num_iters)
+        detail = CvxpyDetail(
+            status=program.status,
+            engine=stats.solver_name,
+            value=convex.objective(float(program.value)),
+            iterations=iterations,
+        )
+        yield Iterate(convex.read(), detail=detail)
+        return Status.FINISHED, f"CVXPY: {detail.engine} says {detail.status}"
+
+    def unsuited(self, problem: Problem[Any]) -> str | None:
+        try:
+            convex = problem.as_cvxpy()
+        except MissingPackage as error:
+            return str(error)
+        if convex is None:
+            return "it has no CVXPY program (not convex, or nobody wrote one)"
+        if not convex.program.is_dcp():
+            return "its program is not convex by CVXPY's rules"
+        return None
+
+
+def _accurate_engine(cp: Any, program: Any) -> str | None:
+    """CLARABEL, an interior-point method for every continuous cone program; else CVXPY's choice.
+
+    CVXPY itself would take OSQP for quadratic programs, which stops at a residual of 1e-5:
+    too coarse for a yardstick.
+    """
+    return "CLARABEL" if "CLARABEL" in cp.installed_solvers() and not program.is_mixed_integer() else None

@@ -1,0 +1,108 @@
+"""SciPy's view of a `Minimize`: flat vectors in, derivatives computed once for each point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from optiframe.constraints import ScipyConstraints
+from optiframe.errors import InvalidInput
+from optiframe.objectives import Objective
+from optiframe.problems import Minimize
+from optiframe.solvers import Run
+from optiframe.values import Array
+
+
+class Flat:
+    """A `Minimize` over flattened points; remembers the last gradient.
+
+    SciPy asks for the gradient at the point it then reports, so that a residual costs no
+    further evaluation.
+    """
+
+    def __init__(self, problem: Minimize) -> None:
+        self.objective = problem.function
+        self.shape = problem.function.shape
+        self.size = int(np.prod(self.shape))
+        self._at: Array | None = None
+        self._gradient: Array = np.empty(0)
+
+    def point(self, flat: Array) -> Array:
+        """A copy of `flat` in the point's shape."""
+        return np.array(flat, dtype=np.float64).reshape(self.shape)
+
+    def value(self, flat: Array) -> float:
+        """The objective."""
+        return float(self.objective.value(self.point(flat)))
+
+    def gradient(self, flat: Array) -> Array:
+        """The gradient, flat."""
+        if self._at is None or not np.array_equal(self._at, flat):
+            self._at = np.array(flat)
+            self._gradient = np.array(self.objective.gradient(self.point(flat)), dtype=np.float64).ravel()
+        return self._gradient.copy()
+
+    def hessian_product(self, flat: Array, direction: Array) -> Array:
+        """The Hessian at `flat` applied to a flat direction."""
+        product = self.objective.hessian_product(self.point(flat), self.point(direction))
+        return np.asarray(product, dtype=np.float64).ravel()
+
+    def hessian(self, flat: Array) -> Array:
+        """The Hessian as a matrix."""
+        return np.asarray(self.objective.hessian(self.point(flat)), dtype=np.float64)
+
+
+def first_point(problem: Minimize, run: Run) -> Array:
+    """The caller's start, else the problem's, as a flat copy.
+
+    Raises
+    ------
+    InvalidInput
+        When the start has another shape than the objective takes, or is not finite.
+    """
+    if run.start is None:
+        return problem.initial().ravel()
+    start = np.array(run.start, dtype=np.float64)
+    if start.shape != problem.function.shape:
+        raise InvalidInput(f"start has shape {start.shape}, the objective takes {problem.function.shape}")
+    if not np.isfinite(start).all():
+        raise InvalidInput("every entry of start must be finite")
+    return start.ravel()
+
+
+@dataclass(frozen=True)
+class FlatBox:
+    """Bounds as two flat vectors."""
+
+    lower: Array
+    upper: Array
+
+    @classmethod
+    def of(cls, constraints: ScipyConstraints, size: int) -> FlatBox:
+        """The bounds of `constraints`; infinite where there are none."""
+        bounds = constraints.bounds
+        lower, upper = (-np.inf, np.inf) if bounds is None else (bounds.lb, bounds.ub)
+        return cls(
+            np.broadcast_to(np.asarray(lower, dtype=np.float64), (size,)),
+            np.broadcast_to(np.asarray(upper, dtype=np.float64), (size,)),
+        )
+
+    def optimality(self, x: Array, gradient: Array) -> float:
+        """Infinity norm of the projected gradient x - P(x - gradient); 0.0 at a stationary point."""
+        step = x - np.clip(x - gradient, self.lower, self.upper)
+        return float(np.max(np.abs(step), initial=0.0))
+
+
+def lacks_gradient(problem: Minimize) -> str | None:
+    """A sentence when the objective has no gradient."""
+    if problem.function.offers(Objective.gradient):
+        return None
+    return f"the objective {problem.function.name!r} has no gradient"
+
+
+def no_scipy_form(problem: Minimize) -> str:
+    """A sentence for a set that SciPy cannot be told about."""
+    return f"the set {problem.over.name!r} cannot be written as SciPy constraints"
+
+

@@ -1,0 +1,80 @@
+"""SciPy's L-BFGS-B as a solver of `Minimize`."""
+
+from __future__ import annotations
+
+import numpy as np
+from pydantic import Field, PositiveInt
+from scipy.optimize import Bounds, OptimizeResult, minimize
+
+from optiframe.callbacks import Emit, Ending, iterates_from_callback
+from optiframe.problems import Minimize
+from optiframe.reference.flat import Flat, FlatBox, first_point, lacks_gradient, no_scipy_form
+from optiframe.results import Status
+from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe.values import Array
+
+_LINE_SEARCH_FAILED = 2  # status of SciPy's result when it could not go on
+
+
+class ScipyLBFGS(Solver[Minimize, Array, None]):
+    """SciPy's L-BFGS-B: limited-memory quasi-Newton with bounds.
+
+    Needs an objective with a gradient and a set of nothing but bounds. One iteration costs
+    one or a few evaluations of value and gradient; memory is O(memory * size of x). SciPy's
+    own tolerances are off: the budget decides, or the end of floating-point progress.
+    """
+
+    name = "scipy.lbfgs"
+    solves = Minimize
+    accepts_start = True
+    residual = "infinity norm of the projected gradient x - P(x - g)"
+    reference = "Byrd, Lu, Nocedal, Zhu (1995), A limited memory algorithm for bound constrained optimization"
+
+    memory: PositiveInt = Field(10, description="pairs of steps and gradient changes kept")
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        flat = Flat(problem)
+        constraints = problem.over.as_scipy(flat.shape)
+        assert constraints is not None  # else `unsuited` said so
+        box = FlatBox.of(constraints, flat.size)
+        start = np.clip(first_point(problem, run), box.lower, box.upper)
+
+        def iterate(x: Array) -> Iterate:
+            return Iterate(flat.point(x), residual=box.optimality(x, flat.gradient(x)))
+
+        def work(emit: Emit) -> Ending:
+            def callback(intermediate_result: OptimizeResult) -> None:
+                emit(iterate(intermediate_result.x))
+
+            found = minimize(
+                flat.value,
+                start,
+                jac=flat.gradient,
+                method="L-BFGS-B",
+                bounds=Bounds(box.lower, box.upper),
+                callback=callback,
+                options={
+                    "maxcor": self.memory,
+                    "ftol": 0.0,
+                    "gtol": 0.0,
+                    "maxiter": run.steps_left(),
+                    "maxfun": np.inf,
+                },
+            )
+            if found.nit == 0:  # the start is optimal, or no step from it goes down
+                emit(iterate(start))
+            status = Status.STALLED if found.status == _LINE_SEARCH_FAILED else Status.FINISHED
+            return status, f"SciPy: {found.message}"
+
+        return iterates_from_callback(work, name="scipy.optimize.minimize (L-BFGS-B)")
+
+    def unsuited(self, problem: Minimize) -> str | None:
+        without = lacks_gradient(problem)
+        if without is not None:
+            return without
+        constraints = problem.over.as_scipy(problem.function.shape)
+        if constraints is None:
+            return no_scipy_form(problem)
+        if constraints.others:
+            return f"the set {problem.over.name!r} is more than bounds; scipy.trust-constr may take it"
+        return None

@@ -1,0 +1,138 @@
+"""The answer to a label-aggregation problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.frames import to_frame
+from optiframe.problems import Columns
+from optiframe.values import Array
+from optiframe_rankone.ids import Ids
+from optiframe_rankone.kernels import softmax
+
+_SAME = 1e-12
+"""Two scores of a task within this much, relative to its largest score (or to 1), are a tie.
+
+Above the rounding of a sum of a few thousand votes (1e3 * 1e-16 = 1e-13), far below any
+difference that means something: 1e-12 in log-odds changes a posterior in its twelfth digit.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregation:
+    """Scores of every class for every task, and the workers' skills where a method gives them.
+
+    Ties stay ties: `winners` marks every class with the highest score. They are resolved,
+    with a seed, only by `predicted`.
+
+    Parameters
+    ----------
+    task_ids, worker_ids, classes
+        The ids of tasks (shape (tasks,)), workers (shape (workers,)) and labels (shape (classes,)).
+    scores
+        Shape (tasks, classes); the highest wins.
+    scale
+        "votes": scores are numbers of votes; "log-odds": they are log posteriors up to a
+        constant for each task.
+    skills
+        Shape (workers,): (M p - 1)/(M - 1) for accuracy p and M classes, so 1 is always
+        right, 0 guesses and negative is worse than guessing. None: the method has none.
+    backend
+        The data-frame library `frame` answers in.
+    """
+
+    task_ids: Ids
+    worker_ids: Ids
+    classes: Ids
+    scores: Array
+    scale: Literal["votes", "log-odds"]
+    skills: Array | None = None
+    backend: str | None = None
+
+    def __repr__(self) -> str:
+        skills = "without skills" if self.skills is None else "with skills"
+        return f"<labels of {len(self.task_ids)} tasks by {len(self.worker_ids)} workers, {skills}>"
+
+    @cached_property
+    def winners(self) -> NDArray[np.bool_]:
+        """Whether a class has the highest score of its task, shape (tasks, classes)."""
+        highest = self.scores.max(axis=1, keepdims=True)
+        largest = np.abs(self.scores).max(axis=1, keepdims=True)
+        return np.asarray(self.scores >= highest - _SAME * np.maximum(largest, 1.0))
+
+    @property
+    def tied(self) -> NDArray[np.bool_]:
+        """Tasks with more than one winner, shape (tasks,)."""
+        return np.asarray(self.winners.sum(axis=1) > 1)
+
+    @cached_property
+    def probabilities(self) -> Array:
+        """Share of the votes, or posterior, of each class, shape (tasks, classes); rows sum to 1."""
+        if self.scale == "log-odds":
+            return softmax(self.scores)
+        return np.asarray(self.scores / self.scores.sum(axis=1, keepdims=True))
+
+    @property
+    def confidence(self) -> Array:
+        """Share or posterior of the winner, of one of them where there is a tie, shape (tasks,)."""
+        return np.asarray(self.probabilities.max(axis=1))
+
+    @property
+    def accuracies(self) -> Array | None:
+        """Chance that a worker's label is right, from the skill, shape (workers,)."""
+        return None if self.skills is None else accuracy(self.skills, len(self.classes))
+
+    def predicted_codes(self, seed: int = 0) -> NDArray[np.int64]:
+        """Index of one winner for each task; ties drawn with equal chance.
+
+        One number is drawn for each task, so that resolving one tie does not depend on
+        whether another task is tied.
+        """
+        chance = np.random.default_rng(seed).random(len(self.task_ids))
+        count = self.winners.sum(axis=1)
+        which = np.minimum((chance * count).astype(np.int64), count - 1)
+        return np.asarray((np.cumsum(self.winners, axis=1) > which[:, None]).argmax(axis=1))
+
+    def predicted(self, seed: int = 0) -> Ids:
+        """One label for each task, ties resolved by the seed, shape (tasks,)."""
+        return np.asarray(self.classes[self.predicted_codes(seed)])
+
+    def columns(self) -> Columns:
+        """Columns `task, label, confidence, tied`.
+
+        A tied task has no label (None); `tied` then names the tied labels, joined by "|".
+        """
+        tied = self.tied
+        label = self.classes[self.winners.argmax(axis=1)]
+        if tied.any():
+            label = label.astype(object)
+            label[tied] = None
+        names = np.full(len(tied), "", dtype=object)
+        for task in np.flatnonzero(tied):
+            names[task] = "|".join(str(value) for value in self.classes[self.winners[task]].tolist())
+        return {"task": self.task_ids, "label": label, "confidence": self.confidence, "tied": names}
+
+    def frame(self) -> Any:
+        """`columns()` as the kind of data frame the labels came in; a dict of arrays for files."""
+        return to_frame(self.columns(), self.backend)
+
+
+def accuracy(skills: Array, classes: int) -> Array:
+    """p = (1 + (M - 1) s)/M, the inverse of s = (M p - 1)/(M - 1) (Lemma 7)."""
+    return np.asarray((1.0 + (classes - 1) * skills) / classes)
+
+
+def log_odds(skills: Array, classes: int) -> Array:
+    """Weight of a vote, log((M - 1) p/(1 - p)) (Sec. 4.2; Eq. 1 for two classes).
+
+    A skill of exactly 0 has weight exactly 0. Accuracies are kept one rounding error
+    away from 0 and 1, so that weights are finite: at most about 36.
+    """
+    tiny = float(np.finfo(np.float64).eps)
+    p = np.clip(accuracy(skills, classes), tiny, 1.0 - tiny)
+    return np.where(skills == 0.0, 0.0, np.log((classes - 1) * p / (1.0 - p)))

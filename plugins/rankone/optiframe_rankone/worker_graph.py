@@ -1,0 +1,71 @@
+"""The worker graph: two workers are joined when they share a task (Ma et al., Definition 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from optiframe_rankone.ids import Codes
+from optiframe_rankone.kernels import pairs_on_shared_tasks
+
+
+@dataclass(frozen=True, eq=False)
+class WorkerGraph:
+    """What the graph says about which skills can be known.
+
+    Skills are settled up to sign within a connected component that has an odd cycle
+    (Theorem 8). In a bipartite one, one side's skills can be multiplied and the other
+    side's divided by the same number without any correlation changing (Lemma 10). Between
+    components nothing is compared at all.
+
+    Parameters
+    ----------
+    edges
+        Symmetric adjacency matrix, shape (workers, workers), zero diagonal. Edges may be
+        left out as long as components and the parity of cycles stay the same.
+    """
+
+    edges: sp.csr_array
+
+    @classmethod
+    def of_labels(cls, task: Codes, worker: Codes, workers: int) -> WorkerGraph:
+        """From labels sorted by task; time and memory linear in the labels."""
+        first, second = pairs_on_shared_tasks(task, worker)
+        ends = np.concatenate([first, second]), np.concatenate([second, first])
+        return cls(sp.csr_array((np.ones(len(ends[0])), ends), shape=(workers, workers)))
+
+    @cached_property
+    def component(self) -> NDArray[np.int64]:
+        """Component of each worker, shape (workers,)."""
+        return connected_components(self.edges, directed=False)[1].astype(np.int64)
+
+    @property
+    def components(self) -> int:
+        """Number of components; a worker who shares no task is one alone."""
+        return int(self.component.max()) + 1
+
+    @cached_property
+    def isolated(self) -> NDArray[np.bool_]:
+        """Workers who share no task with anyone."""
+        return np.diff(self.edges.indptr) == 0
+
+    @cached_property
+    def bipartite(self) -> NDArray[np.bool_]:
+        """Workers in a bipartite component of two workers or more.
+
+        In the double cover, where each worker is doubled and each edge crosses, a worker
+        is connected with the own double exactly when an odd cycle passes through the component.
+        """
+        cover = sp.block_array([[None, self.edges], [self.edges.T, None]], format="csr")
+        side = connected_components(cover, directed=False)[1]
+        workers = self.edges.shape[0]
+        return (side[:workers] != side[workers:]) & ~self.isolated
+
+    def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum of a worker-wise quantity over each component, shape (components,)."""
+        return np.bincount(self.component, weights=values, minlength=self.components)

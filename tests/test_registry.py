@@ -1,0 +1,273 @@
+"""Names, plugins found on disk, and what happens when one is broken."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import optiframe as of
+from optiframe import registry
+
+pytestmark = pytest.mark.usefixtures("fresh_registry")
+
+SOLVER = '''
+import optiframe as of
+
+class {cls}(of.Solver[of.Minimize, object, None]):
+    """{summary}"""
+    name = "{name}"
+    solves = of.Minimize
+    def iterates(self, problem, run):
+        yield of.Iterate(problem.initial())
+'''
+
+ENTRY = """
+from optiframe.hookspec import Description, hookimpl
+
+@hookimpl
+def optiframe_solvers():
+    return [Description("{name}", "{module}.solver:{cls}", "{summary}")]
+"""
+
+
+class Disk:
+    """Distributions written to a folder on the import path, with metadata, as pip would."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def add(self, distribution: str, files: dict[str, str], version: str = "1.2.3") -> None:
+        module = distribution.replace("-", "_")
+        info = self.folder / f"{module}-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
+        (info / "entry_points.txt").write_text(f"[optiframe]\n{distribution} = {module}\n")
+        package = self.folder / module
+        package.mkdir()
+        for name, text in files.items():
+            (package / name).write_text(textwrap.dedent(text))
+
+    def add_solver(self, distribution: str, name: str, cls: str = "Mine", solver: str | None = None) -> None:
+        module = distribution.replace("-", "_")
+        entry = ENTRY.format(name=name, module=module, cls=cls, summary="A solver.")
+        body = solver if solver is not None else SOLVER.format(name=name, cls=cls, summary="A solver.")
+        self.add(distribution, {"__init__.py": entry, "solver.py": body})
+
+
+@pytest.fixture
+def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    before = set(sys.modules)
+    yield Disk(folder)  # type: ignore[misc]  # a generator fixture
+    for name in set(sys.modules) - before:
+        if name.split(".")[0].startswith("fake_"):
+            del sys.modules[name]
+
+
+def plugin(name: str) -> registry.Plugin:
+    return next(p for p in registry.registry().plugins if p.name == name)
+
+
+def test_a_good_plugin_is_listed_and_solves(disk: Disk) -> None:
+    disk.add_solver("fake-good", "fake.good")
+    assert plugin("fake-good").state == "loaded"
+    assert plugin("fake-good").version == "1.2.3"
+    result = of.solve(of.Projection([1.0], onto="whole-space"), "fake.good")
+    assert result.settings["versions"]["fake-good"] == "1.2.3"
+
+
+def test_a_plugin_that_raises_at_import_leaves_the_others_alive(disk: Disk) -> None:
+    disk.add("fake-bad", {"__init__.py": "raise RuntimeError('boom')"})
+    disk.add_solver("fake-good", "fake.good")
+    assert plugin("fake-bad").state == "broken"
+    assert plugin("fake-bad").error == "RuntimeError: boom"
+    assert registry.registry().get("solver", "fake.good")
+
+
+def test_a_plugin_that_raises_in_a_hook_leaves_the_others_alive(disk: Disk) -> None:
+    entry = """
+    from optiframe.hookspec import hookimpl
+
+    @hookimpl
+    def optiframe_solvers():
+        raise KeyError("inside the hook")
+    """
+    disk.add("fake-hook", {"__init__.py": entry})
+    disk.add_solver("fake-good", "fake.good")
+    assert "inside the hook" in plugin("fake-hook").error
+    assert registry.registry().get("solver", "fake.good")
+
+
+def test_a_plugin_with_a_missing_dependency_names_it(disk: Disk) -> None:
+    disk.add("fake-lacking", {"__init__.py": "import no_such_package_anywhere"})
+    assert "No module named 'no_such_package_anywhere'" in plugin("fake-lacking").error
+
+
+def test_a_solver_with_a_missing_dependency_is_listed_and_says_so_on_use(disk: Disk) -> None:
+    disk.add_solver("fake-lazy", "fake.lazy", solver="import no_such_package_anywhere")
+    assert [e.name for e in registry.registry().entries("solver") if e.name.startswith("fake")] == [
+        "fake.lazy"
+    ]
+    with pytest.raises(of.BrokenPlugin, match=r"fake-lazy does not load.*no_such_package_anywhere"):
+        registry.registry().get("solver", "fake.lazy")
+
+
+def test_a_name_claimed_twice_is_unusable_and_both_are_named(disk: Disk) -> None:
+    disk.add_solver("fake-one", "fake.same")
+    disk.add_solver("fake-two", "fake.same")
+    disk.add_solver("fake-three", "fake.other")
+    with pytest.raises(of.BrokenPlugin, match="claimed by fake-one and by fake-two"):
+        registry.registry().get("solver", "fake.same")
+    assert registry.registry().get("solver", "fake.other")
+
+
+def test_a_hook_that_returns_something_else_is_broken(disk: Disk) -> None:
+    entry = """
+    from optiframe.hookspec import hookimpl
+
+    @hookimpl
+    def optiframe_solvers():
+        return ["fake.text"]
+    """
+    disk.add("fake-text", {"__init__.py": entry})
+    assert "must return Descriptions, got str" in plugin("fake-text").error
+
+
+@pytest.mark.parametrize(
+    ("solver", "message"),
+    [
+        ("Mine = 3", "is not a subclass of optiframe.Solver"),
+        ("class Mine:\n    pass", "is not a subclass of optiframe.Solver"),
+        (SOLVER.format(name="fake.other", cls="Mine", summary="x"), "calls itself 'fake.other'"),
+        (SOLVER.format(name="fake.wrong", cls="Mine", summary=""), "has no docstring"),
+        (
+            SOLVER.format(name="fake.wrong", cls="Mine", summary="x").replace("def iterates", "def iterate"),
+            "lacks iterates",
+        ),
+        (
+            SOLVER.format(name="fake.wrong", cls="Mine", summary="x").replace("solves = of.Minimize", ""),
+            "must set `solves` to a Problem class",
+        ),
+        (SOLVER.format(name="fake.wrong", cls="Another", summary="x"), "has no attribute 'Mine'"),
+    ],
+)
+def test_a_class_of_the_wrong_type_is_refused_with_the_reason(disk: Disk, solver: str, message: str) -> None:
+    disk.add_solver("fake-wrong", "fake.wrong", solver=solver)
+    with pytest.raises(of.BrokenPlugin, match=message):
+        registry.registry().get("solver", "fake.wrong")
+
+
+def test_a_name_that_is_not_well_formed_breaks_its_plugin(disk: Disk) -> None:
+    disk.add_solver("fake-name", "Fake Name")
+    assert "'Fake Name' is not a valid solver name" in plugin("fake-name").error
+
+
+def test_the_environment_limits_which_plugins_load(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk.add_solver("fake-one", "fake.one")
+    disk.add_solver("fake-two", "fake.two")
+    monkeypatch.setenv("OPTIFRAME_PLUGINS", "fake_two, something-else")
+    assert plugin("fake-one").state == "switched off"
+    assert plugin("fake-two").state == "loaded"
+    assert registry.registry().get("constraint set", "box")  # the core's own always load
+
+
+def test_the_order_of_distributions_does_not_matter(disk: Disk) -> None:
+    disk.add_solver("fake-zeta", "fake.a")
+    disk.add_solver("fake-alpha", "fake.b")
+    names = [e.name for e in registry.registry().entries("solver")]
+    assert names == sorted(names)
+
+
+def test_names_are_normalised() -> None:
+    assert registry.registry().get("constraint set", " Non_Negative ").name == "non-negative"
+
+
+def test_an_unknown_name_is_answered_with_the_nearest() -> None:
+    with pytest.raises(of.UnknownName, match="did you mean 'simplex'"):
+        of.constraint_set("simplx")
+    with pytest.raises(of.UnknownName, match="no problem named 'minimise'; did you mean 'minimize'"):
+        of.problem("minimise")
+
+
+def test_an_unknown_name_mentions_broken_plugins(disk: Disk) -> None:
+    disk.add("fake-bad", {"__init__.py": "raise RuntimeError('boom')"})
+    with pytest.raises(of.UnknownName, match="broken plugins: fake-bad"):
+        of.solver("fake.bad")
+
+
+def make(name: str, **attributes: Any) -> type[Any]:
+    """A solver class as a notebook cell would define it."""
+
+    def iterates(self: Any, problem: Any, run: Any) -> Any:
+        yield of.Iterate(problem.initial())
+
+    body = {
+        "__doc__": "A solver made here.",
+        "__module__": "notebook",
+        "__qualname__": "Mine",
+        "name": name,
+        "solves": of.Minimize,
+        "iterates": iterates,
+    } | attributes
+    return type("Mine", (of.Solver,), body)
+
+
+def test_registering_by_code_works_and_can_be_repeated() -> None:
+    first, second = make("here.mine"), make("here.mine")
+    assert of.register(first) is first
+    of.register(second)
+    assert registry.registry().get("solver", "here.mine") is second
+
+
+def test_registering_a_taken_name_names_the_owner() -> None:
+    of.register(make("here.mine"))
+    with pytest.raises(of.InvalidInput, match="taken by notebook:Mine"):
+        of.register(make("here.mine", __qualname__="Other"))
+    with pytest.raises(of.InvalidInput, match=r"taken by .*\(optiframe\)"):
+        of.register(make("scipy.lbfgs"))
+
+
+@pytest.mark.parametrize(
+    ("cls", "message"),
+    [
+        (int, "none of what can be registered"),
+        (3, "none of what can be registered"),
+        (make(""), "not a valid solver name"),
+        (make("Not Valid"), "not a valid solver name"),
+        (make("here.mine", __doc__=None), "has no docstring"),
+        (make("here.mine", solves=int), "must set `solves`"),
+    ],
+)
+def test_registering_makes_the_same_checks(cls: Any, message: str) -> None:
+    with pytest.raises(of.BrokenPlugin, match=message):
+        of.register(cls)
+
+
+def test_doctor_and_list_show_a_broken_plugin_and_go_on(disk: Disk) -> None:
+    disk.add("fake-bad", {"__init__.py": "raise RuntimeError('boom')"})
+    disk.add_solver("fake-one", "fake.same")
+    disk.add_solver("fake-two", "fake.same")
+    disk.add_solver("fake-good", "fake.good")
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        code = f"import sys; sys.path.insert(0, {str(disk.folder)!r}); from optiframe.cli import main; main()"
+        return subprocess.run(
+            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
+        )
+
+    doctor = run("doctor")
+    assert doctor.returncode == 1
+    assert "fake-bad  broken  fake-bad 1.2.3" in doctor.stdout
+    assert "RuntimeError: boom" in doctor.stdout
+    assert "claimed by fake-one and by fake-two" in doctor.stdout
+    listing = run("list", "solvers")
+    assert listing.returncode == 0
+    assert "fake.good" in listing.stdout
+    assert "broken plugins: fake-bad" in listing.stdout
