@@ -45,7 +45,7 @@ class Chain:
         while True:
             last = problems[-1]
             if isinstance(last, solver.solves):
-                reason = solver.unsuited(last)
+                reason = _wrong_points(last, solver) or solver.unsuited(last)
                 if reason is None:
                     return cls(tuple(problems), tuple(steps))
                 reasons.append(f"{last.name}: {reason}")
@@ -99,6 +99,14 @@ class Chain:
             )
         problem, answer = pairs[self._judge_at]
         return Judged(solutions[0], float(problem.objective(answer)), float(violation), problem)
+
+
+def _wrong_points(problem: Problem[Any], solver: Solver[Any, Any, Any]) -> str | None:
+    """Why the solver cannot calculate with the problem's points: said here, once for all solvers."""
+    points = problem.point_type
+    if points is None or issubclass(points, solver.point_type):
+        return None
+    return f"its points are {points.__name__}, the solver works with {solver.point_type.__name__}"
 
 
 def why_unsuited(problem: Problem[Any], solver: Solver[Any, Any, Any]) -> str | None:

@@ -50,6 +50,8 @@ class ConstraintSet(Described):
     its argument. A subclass gives `name`, its fields, `project`, and where it is convex
     `as_cvxpy`. A set whose projection is decided by another program overrides
     `projection_as_cvxpy`. `convex` says whether `as_cvxpy` describes the set itself.
+    A set whose points are not arrays names their `point_type` and overrides `distance`
+    and `origin`; a point has a `shape`.
     """
 
     convex: ClassVar[bool] = True
@@ -59,11 +61,19 @@ class ConstraintSet(Described):
     def project(self, v: Any) -> Any:
         """A nearest point of the set (Euclidean distance); any one of them where several are."""
 
+    def distance(self, x: Any, v: Any) -> float:
+        """Euclidean distance of a point `x` of the set to `v`, which may be an array or a point."""
+        return float(np.linalg.norm(np.asarray(x) - v))
+
+    def origin(self, shape: tuple[int, ...]) -> Any:
+        """The point of the set nearest to the origin."""
+        return np.array(self.project(np.zeros(shape)))
+
     def violation(self, x: Any) -> float:
         """Euclidean distance of `x` to the set; 0.0 inside, inf where an entry is not finite."""
         if not np.isfinite(x).all():
             return math.inf
-        return float(np.linalg.norm(np.asarray(x) - self.project(x)))
+        return self.distance(self.project(x), x)
 
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
         """Whether `x` is within `tolerance` of the set."""

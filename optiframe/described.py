@@ -151,7 +151,8 @@ def _sentence(kind: str, context: dict[str, Any], item: Any, model: type[BaseMod
     if kind == "missing":
         return _WORDS[kind]
     if kind in _WORDS:
-        return f"{_WORDS[kind].format(**context)}, got {_short(given)}"
+        limits = {k: f"{v:g}" if isinstance(v, float) else v for k, v in context.items()}
+        return f"{_WORDS[kind].format(**limits)}, got {_short(given)}"
     message = str(item["msg"]).removeprefix("Value error, ")
     return message[:1].lower() + message[1:]
 

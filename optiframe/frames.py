@@ -9,20 +9,21 @@ from __future__ import annotations
 import csv
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, nearest, require
 from optiframe.problems import Columns
 from optiframe.values import resolve
 
-_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _SHOWN = 5  # rows named in a message before "and N more"
 
 
@@ -94,7 +95,7 @@ def read_table(
         else:
             raw, lines = _read_csv(path)
     elif isinstance(value, Mapping):
-        raw = {str(k): _as_column(v) for k, v in value.items()}
+        raw = {str(k): _given(v, f"{title}: column {str(k)!r}") for k, v in value.items()}
     else:
         raw, backend = _from_frame(value, title)
     columns = {}
@@ -179,15 +180,28 @@ def _from_frame(value: Any, title: str) -> tuple[dict[str, NDArray[Any]], str]:
             f"{title}: a {type(value).__name__} is not a table; give a data frame (pandas, polars, "
             "pyarrow), a mapping of columns, or the path of a CSV or Parquet file"
         ) from None
+    except DuplicateError:
+        raise InvalidInput(f"{title}: two columns have the same name; rename one") from None
     columns = {}
     for name in frame.columns:
-        series = frame[name]
-        if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+        series = frame.get_column(name)  # not frame[name]: pandas' names may be numbers
+        wide = series.dtype in (nw.Int128, nw.UInt128)  # NumPy has no such type
+        if (series.dtype.is_numeric() and not wide) or series.dtype == nw.Boolean:
             has_gap = bool(series.is_null().any())
             columns[str(name)] = _as_column(series.to_list() if has_gap else series.to_numpy())
         else:
             columns[str(name)] = _as_column(series.to_list())
     return columns, frame.implementation.value
+
+
+def _given(values: Any, title: str) -> NDArray[Any]:
+    """A column out of a mapping: anything with an order and a value for each row."""
+    flat = not isinstance(values, np.ndarray) or values.ndim == 1
+    if isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable) or not flat:
+        what = f"an array of {values.ndim} dimensions" if not flat else f"a {type(values).__name__}"
+        raise InvalidInput(f"{title} is {what}; give a list or vector with a value for each row")
+    # A masked array becomes a list so that what is masked is missing, not what lies under the mask.
+    return _as_column(values.tolist() if isinstance(values, np.ma.MaskedArray) else values)
 
 
 def _as_column(values: Any) -> NDArray[Any]:
@@ -199,7 +213,9 @@ def _as_column(values: Any) -> NDArray[Any]:
         kinds = {type(v) for v in items}
         if kinds <= {int} and all(-(2**63) <= v < 2**63 for v in items):
             return np.array(items, dtype=np.int64)
-        if kinds and kinds <= {int, float}:
+        numbers = bool(kinds) and kinds <= {int, float}
+        # Whole numbers beyond 2^53 would run together as floats: they stay as they are.
+        if numbers and all(isinstance(v, float) or abs(v) <= 2**53 for v in items):
             return np.array(items, dtype=np.float64)
         if kinds == {bool}:
             return np.array(items, dtype=bool)
@@ -240,7 +256,7 @@ def _read_csv(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
-            header = next(reader, None)
+            header = next((row for row in reader if row), None)
             if header is None:
                 raise InvalidInput(f"{path.name} is empty; it needs a header line")
             start = reader.line_num + 1

@@ -57,13 +57,13 @@ class LinearModel(FiniteSum):
             return given
         path, others = given["data"], {key: value for key, value in given.items() if key != "data"}
         if not isinstance(path, str | Path):
-            raise InvalidInput("data", [(("data",), f"must be the path of a LIBSVM file, got {path!r:.40}")])
+            raise _about_data(f"must be the path of a LIBSVM file, got {path!r:.40}")
         if "matrix" in others or "target" in others:
-            raise InvalidInput("data", [(("data",), "brings matrix and target; give either it or them")])
+            raise _about_data("brings matrix and target; give either it or them")
         try:
             matrix, target = read_libsvm(path)
         except InvalidInput as error:
-            raise InvalidInput("data", [(("data",), str(error))]) from None
+            raise _about_data(str(error)) from None
         return {"matrix": matrix, "target": target, **others}
 
     @model_validator(mode="after")
@@ -128,26 +128,28 @@ class LinearModel(FiniteSum):
         By a dense eigenvalue routine where n or d is at most 500, else by Lanczos iteration
         from a fixed start; raised by the accuracy of either, so that it bounds from above.
         """
-        return self.most_bend * self._largest_eigenvalue / len(self) + self.l2
+        return float(self.most_bend * self._largest_eigenvalue / len(self) + self.l2)
 
     def take(self, indices: Any) -> Self:
         """The same model over the chosen rows: indices (repeats allowed), a slice or a mask.
 
-        Costs a copy of those rows (none for a slice of a dense matrix).
+        Costs a copy of those rows.
 
         Raises
         ------
         InvalidInput
             When no row is chosen, or one that is not there.
         """
-        rows = indices if isinstance(indices, slice) else np.asarray(indices)
+        rows = np.arange(len(self))
         try:
-            matrix, target = self.matrix[rows], self.target[rows]
-        except IndexError as error:
+            chosen = rows[indices if isinstance(indices, slice) else np.asarray(indices)]
+        except IndexError as error:  # also from an empty list, which NumPy takes for one of floats
+            if not isinstance(indices, slice) and not np.size(indices):
+                raise InvalidInput("no rows to take") from None
             raise InvalidInput(f"these are not rows of {len(self)} terms: {error}") from None
-        if target.ndim != 1 or not len(target):
+        if chosen.ndim != 1 or not len(chosen):
             raise InvalidInput("take at least one row, by a list of row numbers, a slice or a mask")
-        return type(self)(matrix=matrix, target=target, l2=self.l2)
+        return type(self)(matrix=self.matrix[chosen], target=self.target[chosen], l2=self.l2)
 
     def as_cvxpy(self, x: Any) -> Any:
         cp = require("cvxpy", "reference")
@@ -161,8 +163,8 @@ class LinearModel(FiniteSum):
 
         flat = self.matrix if self.matrix.shape[0] <= self.matrix.shape[1] else self.matrix.T
         order = flat.shape[0]
-        entries = flat.data if sp.issparse(flat) else flat.reshape(-1, order="A")
-        frobenius = float(entries @ entries)  # never below the largest eigenvalue
+        # The sum of all eigenvalues, so never below the largest.
+        frobenius = float(np.linalg.norm(flat.data if sp.issparse(flat) else flat) ** 2)
         if frobenius == 0.0:
             return 0.0
         if order <= _DENSE:
@@ -178,6 +180,10 @@ class LinearModel(FiniteSum):
         except ArpackNoConvergence:
             return frobenius
         return min(float(largest) * (1 + _ACCURACY), frobenius)
+
+
+def _about_data(text: str) -> InvalidInput:
+    return InvalidInput(f"data: {text}", [(("data",), text)])
 
 
 class LeastSquares(LinearModel):

@@ -9,7 +9,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field, NonNegativeInt
@@ -24,8 +24,11 @@ class Objective(Described):
 
     A subclass gives `name`, `shape` and `value`, and whichever of the other operations it
     has. A solver asks `offers(Objective.gradient)` before it relies on one. Arguments are
-    never changed; results are new arrays.
+    never changed; results are new arrays. `point_type` says what a point is, where it is
+    not an array; gradients and directions are then of that type too.
     """
+
+    point_type: ClassVar[type] = np.ndarray
 
     @property
     @abstractmethod
@@ -49,7 +52,7 @@ class Objective(Described):
         raise self._lacks("Hessian matrix")
 
     def curvature(self) -> float:
-        """An upper bound on the largest Hessian eigenvalue anywhere (the Lipschitz constant of the gradient)."""
+        """An upper bound on the largest Hessian eigenvalue anywhere (the gradient's Lipschitz constant)."""
         raise self._lacks("curvature bound")
 
     def as_cvxpy(self, x: Any) -> Any:
@@ -129,19 +132,20 @@ class FromFunction(Objective):
 
     def value(self, x: Array) -> float:
         value = self.function(x)
-        if np.shape(value) != () or not np.isreal(value):
-            got = f"an array of shape {np.shape(value)}" if np.shape(value) else type(value).__name__
-            raise InvalidInput(f"{_title(self.function)} must return one number, got {got}")
-        return float(value)
+        number = np.asarray(value)
+        if number.shape != () or number.dtype.kind not in "fiu":
+            got = f"an array of shape {number.shape}" if number.shape else type(value).__name__
+            raise InvalidInput(f"{_title(self.function)} must return one real number, got {got}")
+        return float(number)
 
     def gradient(self, x: Array) -> Array:
         if self.given_gradient is not None:
-            return np.array(self.given_gradient(x), dtype=np.float64)
+            return self._shaped(self.given_gradient(x), "gradient")
         return self._differentiate(lambda autograd, at: autograd.grad(self.function)(at), x)
 
     def hessian_product(self, x: Array, v: Array) -> Array:
         if self.given_hessian_product is not None:
-            return np.array(self.given_hessian_product(x, v), dtype=np.float64)
+            return self._shaped(self.given_hessian_product(x, v), "Hessian product")
         return self._differentiate(
             lambda autograd, at: autograd.hessian_vector_product(self.function)(at, v), x
         )
@@ -163,6 +167,14 @@ class FromFunction(Objective):
             return False
         return True
 
+    def _shaped(self, result: Any, what: str) -> Array:
+        if np.shape(result) != self.shape:
+            raise InvalidInput(
+                f"the {what} given for {_title(self.function)} has shape {np.shape(result)}; "
+                f"the point has {self.shape}"
+            )
+        return np.array(result, dtype=np.float64)
+
     def _differentiate(self, derive: Callable[[Any, Array], Any], x: Array) -> Array:
         autograd = require("autograd", "autodiff")
         point = np.array(x, dtype=np.float64)
@@ -171,7 +183,7 @@ class FromFunction(Objective):
                 # A constant function, or the gradient of a linear one, is no mistake.
                 warnings.filterwarnings("ignore", "Output seems independent of input")
                 return np.array(derive(autograd, point), dtype=np.float64)
-        except (TypeError, ValueError, AttributeError) as error:
+        except (TypeError, ValueError, AttributeError, NotImplementedError) as error:
             self.value(point)  # a function that fails by itself says so in its own words
             raise InvalidInput(
                 f"autograd cannot follow {_title(self.function)} ({error}); write it with autograd.numpy "
@@ -208,9 +220,12 @@ def from_function(
     for key, function in given.items():
         if not callable(function) and (key == "f" or function is not None):
             raise InvalidInput(f"{key} must be a function, got {function!r:.40}")
+    sizes = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+    if not all(isinstance(size, int | np.integer) and size >= 0 for size in sizes):
+        raise InvalidInput(f"shape must be a whole number or a tuple of them, got {shape!r:.40}")
     return FromFunction(
         function=f,
-        point_shape=(shape,) if isinstance(shape, int) else shape,
+        point_shape=tuple(map(int, sizes)),
         given_gradient=gradient,
         given_hessian_product=hessian_product,
     )

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
 import numpy as np
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, PlainValidator, ValidationInfo, model_validator
 
 from optiframe.constraints import ConstraintSet, CvxpyProgram, WholeSpace
 from optiframe.described import Described
 from optiframe.errors import InvalidInput, require
 from optiframe.objectives import Objective, SquaredDistance
-from optiframe.values import Accepts, AnyArray, Array
+from optiframe.values import Accepts, AnyArray, Array, as_array
 
 S = TypeVar("S")
 
@@ -57,6 +58,11 @@ class Problem(Described, Generic[S]):
     What changes the objective belongs here and not to a solver.
     """
 
+    @property
+    def point_type(self) -> type | None:
+        """What a point is, for problems over a space of points; None for any other problem."""
+        return None
+
     def objective(self, solution: S) -> float:
         """Lower is better; nan when the problem has none or this solution carries too little.
 
@@ -94,17 +100,33 @@ class Problem(Described, Generic[S]):
         return None
 
     def answer(self, solution: S) -> dict[str, Columns]:
-        """The solution as tables, the main one first; written to CSV or Parquet by the command line."""
+        """The solution as tables, the main one first; written to CSV or Parquet by the command line.
+
+        By default a record gives one table for each field, anything else one table.
+        """
+        if is_dataclass(solution):
+            parts = {part.name: getattr(solution, part.name) for part in fields(solution)}
+            return {name: flat_table(np.asarray(part)) for name, part in parts.items()}
         return {"solution": flat_table(np.asarray(solution))}
 
 
 def flat_table(values: Array) -> Columns:
-    """An array as a table of indices and values."""
+    """An array as a table of indices and values; a number is an array of one."""
+    values = np.atleast_1d(values)
     if values.ndim == 1:
         return {"index": np.arange(len(values)), "value": values}
     grid = np.indices(values.shape).reshape(values.ndim, -1)
     names = ["row", "column"] if values.ndim == 2 else [f"index_{i}" for i in range(values.ndim)]
     return {**dict(zip(names, grid, strict=True)), "value": values.ravel()}
+
+
+def _as_point(value: Any, info: ValidationInfo) -> Any:
+    """A point of the set to minimize over, or an array."""
+    over = info.data.get("over")
+    points = np.ndarray if over is None else over.point_type
+    if value is None or (points is not np.ndarray and isinstance(value, points)):
+        return value
+    return as_array(value)
 
 
 def _named(kind: str) -> Callable[[Any], Any]:
@@ -139,7 +161,9 @@ class Minimize(Problem[Any]):
         BeforeValidator(_named("constraint set")),
         Accepts("a constraint set by name with its parameters, [problem.over]"),
     ] = Field(default_factory=WholeSpace, description="where the answer may lie; default: anywhere")
-    start: AnyArray | None = Field(None, description="where a solver begins unless told otherwise")
+    start: Annotated[
+        Any, PlainValidator(_as_point), Accepts("array, or path of a CSV or NPY file; a point of the set")
+    ] = Field(None, description="where a solver begins unless told otherwise")
 
     def __init__(
         self,
@@ -156,6 +180,12 @@ class Minimize(Problem[Any]):
     @model_validator(mode="after")
     def _shapes_agree(self) -> Self:
         self.over.check_shape(self.function.shape)
+        takes, holds = self.function.point_type, self.over.point_type
+        if takes is not holds:
+            raise InvalidInput(
+                f"the objective {self.function.name!r} takes {takes.__name__} points, "
+                f"the set {self.over.name!r} holds {holds.__name__} points"
+            )
         if self.start is not None and self.start.shape != self.function.shape:
             raise InvalidInput(
                 f"start has shape {self.start.shape}, the objective takes {self.function.shape}"
@@ -168,11 +198,13 @@ class Minimize(Problem[Any]):
     def violation(self, solution: Array) -> float:
         return self.over.violation(solution)
 
-    def initial(self) -> Array:
-        """The suggested start, or the point of the set nearest to the origin."""
-        if self.start is not None:
-            return self.start.copy()
-        return np.array(self.over.project(np.zeros(self.function.shape)))
+    @property
+    def point_type(self) -> type:
+        return self.over.point_type
+
+    def initial(self) -> Any:
+        """The suggested start (a copy), or the point of the set nearest to the origin."""
+        return self.over.origin(self.function.shape) if self.start is None else copy.deepcopy(self.start)
 
     def as_cvxpy(self) -> CvxpyProgram | None:
         cp = require("cvxpy", "reference")
@@ -204,13 +236,19 @@ class Projection(Problem[Any]):
         return self
 
     def objective(self, solution: Array) -> float:
-        return float(np.sum((np.asarray(solution) - self.point) ** 2) / 2)
+        return self.onto.distance(solution, self.point) ** 2 / 2
 
     def violation(self, solution: Array) -> float:
         return self.onto.violation(solution)
 
-    def formulate(self) -> Formulation:
+    @property
+    def point_type(self) -> type:
+        return self.onto.point_type
+
+    def formulate(self) -> Formulation | None:
         # Half the squared distance over the set: lets every Minimize solver take a projection.
+        if self.onto.point_type is not SquaredDistance.point_type:
+            return None
         return Formulation(
             Minimize(SquaredDistance(to=self.point), over=self.onto), interpret=_same, encode=_same
         )

@@ -143,13 +143,15 @@ class Solver(Described, Generic[P, S, D]):
 
     Class attributes: `name` (``family.method``), `solves` (a `Problem` class),
     `accepts_start`, `monotone` (False: the objective may rise, so the core keeps the best
-    recorded iterate), `residual` (what the residual is, in words), `reference`.
+    recorded iterate), `residual` (what the residual is, in words), `point_type` (what it can
+    calculate with, where the problem's points are not arrays; `object`: anything), `reference`.
     """
 
     solves: ClassVar[type[Problem[Any]]]
     accepts_start: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
     residual: ClassVar[str] = ""
+    point_type: ClassVar[type] = np.ndarray
 
     @abstractmethod
     def iterates(self, problem: P, run: Run) -> Iterates:

@@ -61,12 +61,12 @@ class LabelAggregation(Problem[Aggregation]):
         PlainValidator(read_columns),
         Accepts("table of our column name to yours; `truth` is the label column of the truth"),
     ] = Field(default_factory=dict, description="names of the columns where they differ from ours")
-    labels: Annotated[
-        LabelTable, PlainValidator(read_labels), Accepts(_TABLE + "task, worker, label")
-    ] = Field(description="what each worker said about each task")
-    truth: Annotated[
-        TruthTable | None, PlainValidator(read_truth), Accepts(_TABLE + "task, label")
-    ] = Field(None, description="known true labels, for the metrics only; an empty label is not known")
+    labels: Annotated[LabelTable, PlainValidator(read_labels), Accepts(_TABLE + "task, worker, label")] = (
+        Field(description="what each worker said about each task")
+    )
+    truth: Annotated[TruthTable | None, PlainValidator(read_truth), Accepts(_TABLE + "task, label")] = Field(
+        None, description="known true labels, for the metrics only; an empty label is not known"
+    )
     weights: Literal["count", "count-squared", "binary"] = Field(
         "count", description="weight of a pair of workers, from the number of tasks they share"
     )

@@ -104,9 +104,7 @@ class RankOneLeastSquares(Objective):
         return np.asarray(curvature * x - pull)
 
     def hessian_product(self, x: Array, v: Array) -> Array:
-        return np.asarray(
-            (self.known @ (x * x)) * v - self.weighted @ v + 2.0 * x * (self.known @ (x * v))
-        )
+        return np.asarray((self.known @ (x * x)) * v - self.weighted @ v + 2.0 * x * (self.known @ (x * v)))
 
 
 def _off_diagonal(matrix: Any) -> sp.csr_array:

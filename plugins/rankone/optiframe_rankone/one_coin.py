@@ -45,7 +45,7 @@ class OneCoinEM(Solver[LabelAggregation, Aggregation, None]):
         count, classes = problem.labels_per_worker, len(problem.classes)
         least = 1.0 / (2 * count + 2)
         posterior = self._first(problem, run).probabilities
-        before = np.full(len(count), np.inf)
+        before = np.full(len(count), np.nan)  # nothing to compare with yet: residual nan
         while True:
             hits = kernels.expected_hits(labels.task, labels.worker, codes, posterior, len(count))
             p = np.clip(hits / count, least, 1.0 - least)

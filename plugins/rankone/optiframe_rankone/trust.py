@@ -27,7 +27,9 @@ def ties(solution: Aggregation) -> Iterator[Finding]:
     if len(tied):
         all_equal = int(solution.winners[tied].all(axis=1).sum())
         blank = f", {all_equal} of them between all labels" if all_equal else ""
-        yield _about("note", "task", solution.task_ids[tied], f"tied{blank}; the answer names the tied labels")
+        yield _about(
+            "note", "task", solution.task_ids[tied], f"tied{blank}; the answer names the tied labels"
+        )
 
 
 def ignored_truth(tasks: Ids | tuple[()]) -> Iterator[Finding]:
@@ -66,7 +68,9 @@ def graph(workers: WorkerGraph, ids: Ids) -> Iterator[Finding]:
         )
 
 
-def skills(values: Array, ids: Ids, labels: NDArray[np.int64], workers: WorkerGraph, tau: float) -> Iterator[Finding]:
+def skills(
+    values: Array, ids: Ids, labels: NDArray[np.int64], workers: WorkerGraph, tau: float
+) -> Iterator[Finding]:
     """Workers without weight, workers whose labels count against, and groups without a sign."""
     few = (values == 0) & (labels <= tau**2)
     if few.any():

@@ -1,0 +1,216 @@
+"""Records chosen by name: validation, equality, pickling, content hashes."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from pydantic import Field, PositiveFloat
+
+import optiframe as of
+from optiframe.described import Described
+from optiframe.fingerprint import fingerprint
+from optiframe.values import AnyArray, Bound, Matrix, Vector
+
+
+class Record(Described):
+    """A record with one field of each sort."""
+
+    name = "record"
+
+    step: PositiveFloat = 0.5
+    rule: Literal["cyclic", "random"] = "cyclic"
+    inner: AnyArray | None = None
+    weights: Vector | None = Field(None, description="weights")
+    matrix: Matrix = None
+    bound: Bound | None = None
+
+    @cached_property
+    def expensive(self) -> object:
+        return lambda: None  # cannot be pickled
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"stpe": 1.0}, "record: stpe: unknown key; did you mean 'step'"),
+        ({"step": 0}, "step: must be greater than 0, got 0"),
+        ({"step": float("inf")}, "step: must be a finite number"),
+        ({"step": "1"}, "step: must be a number, got '1'"),
+        ({"step": True}, "step: must be a number, got True"),
+        ({"rule": "cyclc"}, "rule: must be one of 'cyclic' or 'random', got 'cyclc'; did you mean 'cyclic'"),
+        ({"weights": [[1.0]]}, r"weights: must be a vector, got shape \(1, 1\)"),
+        ({"weights": [1.0, float("nan")]}, r"weights: entry \[1\] is nan; every entry must be finite"),
+        ({"weights": ["a"]}, "weights: must hold real numbers"),
+        ({"weights": [True]}, "weights: must hold real numbers, got bool"),
+        ({"weights": [1j]}, "weights: must hold real numbers"),
+        ({"inner": [[1.0], [1.0, 2.0]]}, "inner: rows differ in length"),
+        ({"inner": "none.npy"}, "inner: no file none.npy"),
+        ({"matrix": [1.0]}, r"matrix: must be a matrix, got shape \(1,\)"),
+        ({"matrix": sp.csr_array(np.array([[np.inf]]))}, "matrix: every stored entry must be finite"),
+        ({"bound": float("nan")}, "bound: must not be nan"),
+        ({"bound": "wide"}, "bound: must be a number"),
+    ],
+)
+def test_every_wrong_value_is_named_with_what_is_allowed(values: dict[str, Any], expected: str) -> None:
+    with pytest.raises(of.InvalidInput, match=expected):
+        Record(**values)
+
+
+def test_all_wrong_values_are_named_at_once() -> None:
+    with pytest.raises(of.InvalidInput) as caught:
+        Record(step=-1, rule="x", unknown=1)
+    assert {path for path, _ in caught.value.problems} == {("step",), ("rule",), ("unknown",)}
+
+
+def test_a_record_does_not_change() -> None:
+    record = Record(weights=[1.0, 2.0])
+    with pytest.raises(ValueError, match="frozen"):
+        record.step = 1.0  # type: ignore[misc]  # that it is refused is the test
+    with pytest.raises(ValueError, match="read-only"):
+        record.weights[0] = 5.0
+
+
+def test_arrays_are_not_copied_and_their_owner_keeps_them_writable() -> None:
+    mine = np.ones(3)
+    record = Record(weights=mine)
+    assert np.shares_memory(record.weights, mine)
+    mine[0] = 2.0
+
+
+def test_equal_content_is_equal_and_hashes_alike() -> None:
+    first, second = Record(weights=[1.0, 2.0]), Record(weights=np.array([1.0, 2.0]))
+    assert first == second
+    assert hash(first) == hash(second)
+    assert first != Record(weights=[1.0, 2.5])
+    assert first != 3
+
+
+def test_pickling_keeps_content_and_drops_caches() -> None:
+    record = Record(weights=[1.0], matrix=sp.csr_array(np.eye(2)))
+    assert record.expensive
+    again = pickle.loads(pickle.dumps(record))
+    assert again == record
+    assert "expensive" not in again.__dict__
+
+
+def test_a_repr_shows_shapes_and_not_numbers() -> None:
+    text = repr(Record(weights=np.zeros(1000), matrix=sp.eye_array(4, format="csr")))
+    assert "<array 1000>" in text
+    assert "<sparse 4 x 4>" in text
+
+
+@dataclass(frozen=True)
+class Pair:
+    left: Any
+    right: Any
+
+
+def named(x: float) -> float:
+    return x
+
+
+DISTINCT = [
+    None,
+    True,
+    1,
+    1.0,
+    "1",
+    b"1",
+    [1],
+    [[1]],
+    {"a": 1},
+    {"a": 2},
+    np.array([1]),
+    np.array([1.0]),
+    np.array([[1.0]]),
+    np.array(["1"], dtype=object),
+    np.array([1, "1"], dtype=object),
+    sp.csr_array(np.array([[1.0]])),
+    sp.csr_array(np.array([[1.0, 0.0]])),
+    Pair(1, 2),
+    Pair(2, 1),
+    Record(),
+    Record(step=1.0),
+    named,
+    lambda x: x,
+    lambda x: x + 1,
+]
+
+
+def test_different_content_has_different_fingerprints() -> None:
+    assert len({fingerprint(value) for value in DISTINCT}) == len(DISTINCT)
+
+
+def test_equal_content_has_equal_fingerprints() -> None:
+    assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
+    one, other = sp.csr_array(np.eye(3)), sp.csc_array(np.eye(3))
+    assert fingerprint(one) == fingerprint(other)
+    assert fingerprint(np.asfortranarray(np.ones((2, 3)))) == fingerprint(np.ones((2, 3)))
+
+
+def test_what_a_closure_holds_counts() -> None:
+    def make(factor: float) -> Any:
+        return lambda x: factor * x
+
+    assert fingerprint(make(2.0)) != fingerprint(make(3.0))
+
+
+def test_an_object_without_content_is_refused() -> None:
+    with pytest.raises(of.InvalidInput, match="has no content to hash"):
+        fingerprint(object())
+
+
+def test_a_fingerprint_is_the_same_in_another_process() -> None:
+    code = (
+        "import numpy as np, optiframe as of\n"
+        "print(of.Projection(np.arange(3.0), onto='whole-space').fingerprint())"
+    )
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    here = of.Projection(np.arange(3.0), onto="whole-space").fingerprint()
+    assert {text.strip() for text in runs} == {here}
+
+
+def test_number_files_are_read_with_the_line_of_an_error(tmp_path: Any) -> None:
+    file = tmp_path / "numbers.csv"
+    file.write_text("1,2\n\n3,4\n")
+    assert Record(inner=file).inner.tolist() == [[1, 2], [3, 4]]  # type: ignore[union-attr]  # it was given
+    for text, expected in [
+        ("1,2\n3\n", "line 2: 1 numbers where the lines before have 2"),
+        ("a,b\n1,2\n", "line 1: not numbers"),
+        ("", "is empty"),
+    ]:
+        file.write_text(text)
+        with pytest.raises(of.InvalidInput, match=expected):
+            Record(inner=file)
+    file.write_bytes(b"\xff\xff")
+    with pytest.raises(of.InvalidInput, match="not UTF-8"):
+        Record(inner=file)
+
+
+def test_npy_files_are_read_without_pickle(tmp_path: Any) -> None:
+    file = tmp_path / "numbers.npy"
+    np.save(file, np.arange(3.0))
+    assert Record(weights=file).weights.tolist() == [0, 1, 2]
+    np.save(file, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    with pytest.raises(of.InvalidInput, match="not a NumPy array file of numbers"):
+        Record(weights=file)
+    file.write_bytes(b"garbage")
+    with pytest.raises(of.InvalidInput, match="not a NumPy array file of numbers"):
+        Record(weights=file)
