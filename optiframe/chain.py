@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from optiframe.errors import OptiframeError, Unsuited
+from optiframe.errors import Unsuited
 from optiframe.problems import Formulation, Problem
 from optiframe.solvers import Solver
 
@@ -39,26 +39,10 @@ class Chain:
             With the solver's reason for each problem of its kind on the way, or, if there
             was none, what it solves and what was met.
         """
-        problems: list[Problem[Any]] = [problem]
-        steps: list[Formulation] = []
-        reasons: list[str] = []
-        while True:
-            last = problems[-1]
-            if isinstance(last, solver.solves):
-                reason = _wrong_points(last, solver) or solver.unsuited(last)
-                if reason is None:
-                    return cls(tuple(problems), tuple(steps))
-                reasons.append(f"{last.name}: {reason}")
-            formulation = last.formulation
-            if formulation is None:
-                break
-            problems.append(formulation.problem)
-            steps.append(formulation)
-        if not reasons:
-            met = ", then ".join(repr(p.name) for p in problems)
-            wanted = solver.solves.name or solver.solves.__name__
-            reasons = [f"it solves {wanted!r} problems; this one is {met}"]
-        raise Unsuited(f"{solver.name} cannot take this problem: {'; '.join(dict.fromkeys(reasons))}")
+        found = _walk(problem, solver)
+        if isinstance(found, str):
+            raise Unsuited(f"{solver.name} cannot take this problem: {found}")
+        return found
 
     @property
     def last(self) -> Problem[Any]:
@@ -111,8 +95,27 @@ def _wrong_points(problem: Problem[Any], solver: Solver[Any, Any, Any]) -> str |
 
 def why_unsuited(problem: Problem[Any], solver: Solver[Any, Any, Any]) -> str | None:
     """The reason this solver cannot take this problem, or None when it can."""
-    try:
-        Chain.reach(problem, solver)
-    except OptiframeError as error:
-        return str(error)
-    return None
+    found = _walk(problem, solver)
+    return found if isinstance(found, str) else None
+
+
+def _walk(problem: Problem[Any], solver: Solver[Any, Any, Any]) -> Chain | str:
+    problems: list[Problem[Any]] = [problem]
+    steps: list[Formulation] = []
+    reasons: dict[str, list[str]] = {}  # reason -> names of the problems it was given for
+    while True:
+        last = problems[-1]
+        if isinstance(last, solver.solves):
+            reason = solver.unsuited(last)
+            if reason is None:
+                return Chain(tuple(problems), tuple(steps))
+            reasons.setdefault(reason, []).append(last.name)
+        formulation = last.formulation
+        if formulation is None:
+            break
+        problems.append(formulation.problem)
+        steps.append(formulation)
+    if reasons:
+        return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
+    met = ", then ".join(repr(p.name) for p in problems)
+    return f"it solves {(solver.solves.name or solver.solves.__name__)!r} problems; this one is {met}"

@@ -27,12 +27,15 @@ class CvxpyProgram:
     """A CVXPY problem and how to read the answer after it was solved.
 
     ``read()`` gives the solution in the terms of the problem it stands for;
-    ``objective(value)`` turns CVXPY's optimal value into that problem's objective.
+    ``objective(value)`` turns CVXPY's optimal value into that problem's objective. `engine`
+    names one of CVXPY's solvers where the kind of answer matters (a vertex, say, and not the
+    middle of a face).
     """
 
     program: Any
     read: Callable[[], Any]
     objective: Callable[[float], float] = float
+    engine: str | None = None
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,8 @@ class ConstraintSet(Described):
     its argument. A subclass gives `name`, its fields, `project`, and where it is convex
     `as_cvxpy`. A set whose projection is decided by another program overrides
     `projection_as_cvxpy`. `convex` says whether `as_cvxpy` describes the set itself.
-    A set whose points are not arrays names their `point_type` and overrides `distance`
-    and `origin`; a point has a `shape`.
+    A set whose points are not arrays names their `point_type` and overrides `distance`,
+    `origin` and `violation`; a point has a `shape`.
     """
 
     convex: ClassVar[bool] = True

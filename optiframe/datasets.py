@@ -191,7 +191,10 @@ def _download(file: DataFile, damaged: list[str]) -> Path:
             downloader=pooch.HTTPDownloader(timeout=_TIMEOUT),
         )
     except (OSError, ValueError) as error:  # requests' errors are OSErrors, a wrong checksum a ValueError
-        raise _missing([file], damaged, f"{file.url}: {_what_failed(error)}") from None
+        failed = _what_failed(error)
+        if (answer := getattr(error, "response", None)) is not None:
+            answer.close()  # pooch leaves the connection of a refused request open
+        raise _missing([file], damaged, f"{file.url}: {failed}") from None
     return Path(found)
 
 

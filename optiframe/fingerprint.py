@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
+import inspect
 import struct
 from collections.abc import Mapping
+from types import CodeType
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,7 +27,8 @@ def fingerprint(value: Any) -> str:
 
     Arrays count by type, shape and bytes; a function counts as ``module:name``, so that
     the hash is the same in another process. A function without an importable name
-    (a lambda, a closure) counts by its code as well.
+    (a lambda, a closure) counts by its code as well, a partial by its arguments, a callable
+    object or bound method by its owner's attributes.
 
     Raises
     ------
@@ -81,20 +85,39 @@ def _feed(digest: _Hash, value: Any) -> None:
         mark(f"sequence:{len(value)}")
         for item in value:
             _feed(digest, item)
+    elif isinstance(value, functools.partial):
+        mark("partial")
+        _feed(digest, [value.func, value.args, value.keywords])
     elif callable(value):
         mark(f"function:{_path(value)}")
-        code = getattr(value, "__code__", None)
-        if "<" in _path(value) and code is not None:
-            digest.update(code.co_code + repr(code.co_names).encode())
-            constants = [c for c in code.co_consts if not hasattr(c, "co_code")]
-            digest.update(repr(constants).encode())
-            for cell in getattr(value, "__closure__", None) or ():
-                _feed(digest, cell.cell_contents)
+        _feed_function(digest, value)
     else:
         raise InvalidInput(
             f"a {type(value).__name__} has no content to hash; "
             "use numbers, text, arrays, mappings, dataclasses or functions"
         )
+
+
+def _feed_function(digest: _Hash, function: Any) -> None:
+    """What tells functions of one path apart."""
+    owner = function.__self__ if inspect.ismethod(function) else function
+    if not hasattr(owner, "__qualname__"):  # a callable object, or the owner of a bound method
+        _feed(digest, owner if isinstance(owner, BaseModel) else getattr(owner, "__dict__", {}))
+    code = getattr(function, "__code__", None)
+    if "<" in _path(function) and code is not None:
+        _feed_code(digest, code)
+        _feed(digest, getattr(function, "__defaults__", None))
+        for cell in getattr(function, "__closure__", None) or ():
+            _feed(digest, cell.cell_contents)
+
+
+def _feed_code(digest: _Hash, code: CodeType) -> None:
+    digest.update(code.co_code + repr(code.co_names).encode())
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):  # a function or comprehension inside
+            _feed_code(digest, constant)
+        else:
+            digest.update(repr(constant).encode())
 
 
 def _path(thing: Any) -> str:

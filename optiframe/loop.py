@@ -26,6 +26,9 @@ from optiframe.solvers import Budget, Iterate, Run, Solver
 
 _DENSE = 10  # this many first iterates are all recorded
 _RATIO = 1.1  # then each recorded iteration count is about this multiple of the one before
+# A stream of its own: data drawn with default_rng(0) and a solver run with seed 0 would otherwise
+# see the same numbers, and a random start could be the planted answer.
+_SOLVERS_STREAM = (1,)
 # A black box may end so before it has any point: no feasible one, unbounded below, it gave up,
 # or it kept to a limit.
 _WITHOUT_ANSWER = (
@@ -153,7 +156,7 @@ class _Loop:
         self.chain = Chain.reach(problem, solver)
         self.clock = Clock()
         self.run = Run(
-            np.random.default_rng(seed),
+            np.random.default_rng(np.random.SeedSequence(seed, spawn_key=_SOLVERS_STREAM)),
             None if start is None else self.chain.encode(start),
             budget,
             self.clock,
@@ -231,7 +234,7 @@ class _Loop:
             solution = self.solver.finish(self.chain.last, iterate)
             judged = self.chain.judge(solution)
         row = {
-            "iteration": float(now),
+            "iteration": now,
             "time": elapsed,
             "objective": judged.objective,
             "violation": judged.violation,

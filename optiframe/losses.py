@@ -133,23 +133,23 @@ class LinearModel(FiniteSum):
     def take(self, indices: Any) -> Self:
         """The same model over the chosen rows: indices (repeats allowed), a slice or a mask.
 
-        Costs a copy of those rows.
+        Costs a copy of those rows (none for a slice of a dense matrix).
 
         Raises
         ------
         InvalidInput
             When no row is chosen, or one that is not there.
         """
-        rows = np.arange(len(self))
-        try:
-            chosen = rows[indices if isinstance(indices, slice) else np.asarray(indices)]
-        except IndexError as error:  # also from an empty list, which NumPy takes for one of floats
-            if not isinstance(indices, slice) and not np.size(indices):
-                raise InvalidInput("no rows to take") from None
-            raise InvalidInput(f"these are not rows of {len(self)} terms: {error}") from None
-        if chosen.ndim != 1 or not len(chosen):
+        rows = indices if isinstance(indices, slice) else np.asarray(indices)
+        if isinstance(rows, np.ndarray) and (rows.ndim != 1 or not rows.size):
             raise InvalidInput("take at least one row, by a list of row numbers, a slice or a mask")
-        return type(self)(matrix=self.matrix[chosen], target=self.target[chosen], l2=self.l2)
+        try:
+            target = self.target[rows]
+        except IndexError as error:
+            raise InvalidInput(f"these are not rows of {len(self)} terms: {error}") from None
+        if not len(target):
+            raise InvalidInput("take at least one row; the slice or mask chooses none")
+        return type(self)(matrix=self.matrix[rows], target=target, l2=self.l2)
 
     def as_cvxpy(self, x: Any) -> Any:
         cp = require("cvxpy", "reference")
@@ -170,7 +170,7 @@ class LinearModel(FiniteSum):
         if order <= _DENSE:
             gram = flat @ flat.T
             largest = np.linalg.eigvalsh(gram.toarray() if sp.issparse(gram) else gram)[-1]
-            rounding = float(np.finfo(np.float64).eps) * max(flat.shape)
+            rounding: float = np.finfo(np.float64).eps * max(flat.shape)
             return float(largest) * (1 + rounding)
         gram = LinearOperator((order, order), matvec=lambda v: flat @ (flat.T @ v), dtype=np.float64)
         # A random start, since a regular one (all ones) can be orthogonal to the answer.

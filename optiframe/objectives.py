@@ -19,6 +19,9 @@ from optiframe.errors import InvalidInput, Unsuited, require
 from optiframe.values import AnyArray, Array
 
 
+_INDEPENDENT = "Output seems independent of input"  # how autograd's warning begins
+
+
 class Objective(Described):
     """A real function of a point; a frozen record whose fields are its data.
 
@@ -141,13 +144,20 @@ class FromFunction(Objective):
     def gradient(self, x: Array) -> Array:
         if self.given_gradient is not None:
             return self._shaped(self.given_gradient(x), "gradient")
-        return self._differentiate(lambda autograd, at: autograd.grad(self.function)(at), x)
+        return self._gradient_by_autograd(x)
 
     def hessian_product(self, x: Array, v: Array) -> Array:
         if self.given_hessian_product is not None:
             return self._shaped(self.given_hessian_product(x, v), "Hessian product")
+        if "_followed" not in self.__dict__:
+            # Where autograd cannot follow, the gradient fails but the nested trace below may
+            # just lose terms; hence the gradient first, once.
+            self._gradient_by_autograd(x)
+            self.__dict__["_followed"] = True
         return self._differentiate(
-            lambda autograd, at: autograd.hessian_vector_product(self.function)(at, v), x
+            lambda autograd, at: autograd.hessian_vector_product(self.function)(at, v),
+            self._gradient_by_autograd,
+            x,
         )
 
     def offers(self, operation: Callable[..., Any]) -> bool:
@@ -175,20 +185,36 @@ class FromFunction(Objective):
             )
         return np.array(result, dtype=np.float64)
 
-    def _differentiate(self, derive: Callable[[Any, Array], Any], x: Array) -> Array:
+    def _gradient_by_autograd(self, x: Array) -> Array:
+        return self._differentiate(lambda autograd, at: autograd.grad(self.function)(at), self.value, x)
+
+    def _differentiate(
+        self, derive: Callable[[Any, Array], Any], derived: Callable[[Array], Any], x: Array
+    ) -> Array:
+        """`derive` at `x`; `derived` is what it is the derivative of."""
         autograd = require("autograd", "autodiff")
         point = np.array(x, dtype=np.float64)
         try:
             with warnings.catch_warnings():
-                # A constant function, or the gradient of a linear one, is no mistake.
-                warnings.filterwarnings("ignore", "Output seems independent of input")
+                warnings.filterwarnings("error", _INDEPENDENT)
                 return np.array(derive(autograd, point), dtype=np.float64)
+        except UserWarning as warning:
+            if not str(warning).startswith(_INDEPENDENT):
+                raise
+            # Either constant, so that the derivative is zero, or autograd lost the thread.
+            near = point + 1e-6 * np.maximum(1.0, np.abs(point))
+            if np.array_equal(derived(near), derived(point), equal_nan=True):
+                return np.zeros(self.shape)
+            raise self._not_followed(warning) from warning
         except (TypeError, ValueError, AttributeError, NotImplementedError) as error:
             self.value(point)  # a function that fails by itself says so in its own words
-            raise InvalidInput(
-                f"autograd cannot follow {_title(self.function)} ({error}); write it with autograd.numpy "
-                "in place of numpy, without assigning into arrays, or give its gradient"
-            ) from error
+            raise self._not_followed(error) from error
+
+    def _not_followed(self, error: Exception) -> InvalidInput:
+        return InvalidInput(
+            f"autograd cannot follow {_title(self.function)} ({error}); write it with autograd.numpy "
+            "in place of numpy, without assigning into arrays, or give its gradient"
+        )
 
 
 def from_function(

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -220,6 +221,7 @@ def reset() -> None:
     """Forget everything, names registered by code included; the next use looks again."""
     global _registry
     _registry = None
+    _owner.cache_clear()
 
 
 def register(cls: type[T]) -> type[T]:
@@ -270,11 +272,16 @@ def versions(cls: type[Any]) -> dict[str, str]:
     found = {GROUP: _version(GROUP)}
     distribution = registry().distribution(cls)
     if distribution is None or distribution == BY_CODE:
-        top = cls.__module__.partition(".")[0]
-        distribution = next(iter(metadata.packages_distributions().get(top, [])), None)
+        distribution = _owner(cls.__module__.partition(".")[0])
     if distribution is not None:
         found[normalise(distribution)] = _version(distribution)
     return found
+
+
+@cache
+def _owner(package: str) -> str | None:
+    """The distribution a top-level package comes from; remembered, since it takes a tenth of a second."""
+    return next(iter(metadata.packages_distributions().get(package, [])), None)
 
 
 def normalise(name: str) -> str:

@@ -114,7 +114,7 @@ class L1Ball(ConstraintSet):
         size = np.abs(v)
         if size.sum() <= self.radius:
             return np.array(v, dtype=np.float64)
-        return np.sign(v) * _onto_simplex(size, self.radius)
+        return np.asarray(np.sign(v) * _onto_simplex(size, self.radius))
 
     def as_cvxpy(self, x: Any) -> list[Any]:
         cp = require("cvxpy", "reference")

@@ -52,7 +52,8 @@ class Iterate:
     info
         Scalars that become columns of the trace.
     detail
-        The solver's extra answer so far; the last one becomes `Result.detail`.
+        The solver's extra answer so far; that of the iterate that is kept (the last, unless
+        the solver is not monotone) becomes `Result.detail`.
     """
 
     __slots__ = ("detail", "info", "residual", "steps", "x")

@@ -86,10 +86,14 @@ def as_vector(value: Any) -> Array:
 def as_matrix(value: Any) -> Array | sp.csr_array:
     """A read-only float64 matrix: dense, or CSR when it came sparse."""
     if sp.issparse(value):
+        if value.dtype.kind not in "fiu":
+            raise InvalidInput(f"must hold real numbers, got {value.dtype}")
         rows = sp.csr_array(value, dtype=np.float64)
         if not np.isfinite(rows.data).all():
             raise InvalidInput("every stored entry must be finite")
-        rows.sum_duplicates()
+        if not rows.has_canonical_format:
+            rows = rows.copy()  # the caller's arrays are shared up to here
+            rows.sum_duplicates()
         return rows
     array = as_array(value)
     if array.ndim != 2:
@@ -99,8 +103,11 @@ def as_matrix(value: Any) -> Array | sp.csr_array:
 
 def as_bound(value: Any) -> Array:
     """A number or array that may be infinite (but not nan)."""
-    array = np.asarray(value, dtype=object if isinstance(value, str) else None)
-    if array.dtype == bool or not np.issubdtype(array.dtype, np.number):
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise InvalidInput("rows differ in length") from error
+    if array.dtype.kind not in "fiu":
         raise InvalidInput("must be a number or an array of numbers")
     array = array.astype(np.float64)
     if np.isnan(array).any():

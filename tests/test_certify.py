@@ -54,7 +54,9 @@ def test_an_optimal_answer_is_certified():
 
 
 def test_a_worse_answer_is_an_assertion_error_in_words():
-    with pytest.raises(AssertionError, match=r"test\.fixed: the answer is worse than CVXPY's: objective 6\.625"):
+    with pytest.raises(
+        AssertionError, match=r"test\.fixed: the answer is worse than CVXPY's: objective 6\.625"
+    ):
         check_against_cvxpy(Fixed(answer=(0.0, 0.0, 0.0)), boxed())
 
 

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from optiframe import config, output
@@ -90,7 +88,7 @@ def command(  # noqa: PLR0917  # click calls it with keywords
 
 
 def _verify(result: Result[Any, Any]) -> Certificate:
-    from optiframe.testing import certify
+    from optiframe.testing.certify import certify
 
     if result.solution is None:
         raise InvalidInput("there is no answer to verify")
@@ -104,21 +102,21 @@ def _print(
     status = Text(str(result.status), style=f"bold {_COLOURS.get(result.status, 'yellow')}")
     names = f"{result.settings['problem']} by {result.settings['solver']['name']}"
     console.print(Text.assemble((names, "bold"), ": ", status, f", {result.message}"))
-    table = Table.grid(padding=(0, 2))
-    for name, value in result.metrics.items():
-        table.add_row(name.replace("_", " "), _number(value))
+    rows: list[tuple[str, str | Text]] = [
+        (name.replace("_", " "), _number(value)) for name, value in result.metrics.items()
+    ]
     if not math.isnan(result.objective):
-        table.add_row("objective", _number(result.objective))
+        rows.append(("objective", _number(result.objective)))
     if result.violation:
-        table.add_row("violation", _number(result.violation))
-    table.add_row("iterations", str(result.iterations))
-    table.add_row("time", f"{result.time:.3g} s (setup {result.setup:.3g} s)")
+        rows.append(("violation", _number(result.violation)))
+    rows.append(("iterations", str(result.iterations)))
+    rows.append(("time", f"{result.time:.3g} s (setup {result.setup:.3g} s)"))
     if certificate is not None:
-        style = "green" if certificate.ok else "bold red"
-        table.add_row("verified", Text(certificate.text, style=style))
-    files = ", ".join(path.name for path in written)
-    table.add_row("written", f"{folder}: {files}")
-    console.print(Padding(table, (0, 0, 0, 2)))
+        rows.append(("verified", Text(certificate.text, style="green" if certificate.ok else "bold red")))
+    rows.append(("written", f"{folder}: {', '.join(path.name for path in written)}"))
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        console.print(Text.assemble("  ", name.ljust(width), "  ", value))
     for finding in result.findings:
         word, style = _MARKS[finding.level]
         console.print(Text.assemble("  ", (word, style), f": {finding.text}"))

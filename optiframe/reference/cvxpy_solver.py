@@ -46,7 +46,9 @@ class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
     residual = "not computed; the engine's own tolerances decide"
     reference = "Diamond, Boyd (2016), CVXPY: A Python-embedded modeling language for convex optimization"
 
-    engine: str | None = Field(None, description="CVXPY's name of a solver; none: CLARABEL, or CVXPY's choice where that cannot")
+    engine: str | None = Field(
+        None, description="CVXPY's name of a solver; none: CLARABEL, or CVXPY's choice where that cannot"
+    )
 
     @field_validator("engine")
     @classmethod
@@ -66,7 +68,7 @@ class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
         convex = problem.as_cvxpy()
         assert convex is not None  # else `unsuited` said so
         program = convex.program
-        engine = self.engine or _accurate_engine(cp, program)
+        engine = self.engine or convex.engine or _accurate_engine(cp, program)
         options: dict[str, Any] = {}
         if run.budget.time is not None and engine in _TIME_LIMITS:
             options[_TIME_LIMITS[engine]] = run.time_left()

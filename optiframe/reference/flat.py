@@ -41,7 +41,7 @@ class Flat:
         if self._at is None or not np.array_equal(self._at, flat):
             self._at = np.array(flat)
             self._gradient = np.array(self.objective.gradient(self.point(flat)), dtype=np.float64).ravel()
-        return self._gradient.copy()
+        return np.array(self._gradient)
 
     def hessian_product(self, flat: Array, direction: Array) -> Array:
         """The Hessian at `flat` applied to a flat direction."""
@@ -61,9 +61,7 @@ def first_point(problem: Minimize, run: Run) -> Array:
     InvalidInput
         When the start has another shape than the objective takes, or is not finite.
     """
-    if run.start is None:
-        return problem.initial().ravel()
-    start = np.array(run.start, dtype=np.float64)
+    start = np.array(problem.initial() if run.start is None else run.start, dtype=np.float64)
     if start.shape != problem.function.shape:
         raise InvalidInput(f"start has shape {start.shape}, the objective takes {problem.function.shape}")
     if not np.isfinite(start).all():
@@ -104,5 +102,3 @@ def lacks_gradient(problem: Minimize) -> str | None:
 def no_scipy_form(problem: Minimize) -> str:
     """A sentence for a set that SciPy cannot be told about."""
     return f"the set {problem.over.name!r} cannot be written as SciPy constraints"
-
-

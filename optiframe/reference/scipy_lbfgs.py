@@ -61,10 +61,13 @@ class ScipyLBFGS(Solver[Minimize, Array, None]):
                     "maxfun": np.inf,
                 },
             )
-            if found.nit == 0:  # the start is optimal, or no step from it goes down
-                emit(iterate(start))
-            status = Status.STALLED if found.status == _LINE_SEARCH_FAILED else Status.FINISHED
-            return status, f"SciPy: {found.message}"
+            # No step at all: the start is optimal, or none from it goes down, or all bounds are equal
+            # (then SciPy returns at once, and reports no iteration count).
+            if found.get("nit", 0) == 0:
+                emit(iterate(found.x))
+            if found.get("status") == _LINE_SEARCH_FAILED:
+                return Status.STALLED, f"the line search finds no lower point (SciPy: {_said(found)})"
+            return Status.FINISHED, f"SciPy: {_said(found)}"
 
         return iterates_from_callback(work, name="scipy.optimize.minimize (L-BFGS-B)")
 
@@ -78,3 +81,7 @@ class ScipyLBFGS(Solver[Minimize, Array, None]):
         if constraints.others:
             return f"the set {problem.over.name!r} is more than bounds; scipy.trust-constr may take it"
         return None
+
+
+def _said(found: OptimizeResult) -> str:
+    return str(found.message).strip(": ")

@@ -48,10 +48,14 @@ class ScipyTrustConstr(Solver[Minimize, Array, None]):
         start = first_point(problem, run)
 
         def work(emit: Emit) -> Ending:
+            emitted = False
+
             def callback(intermediate_result: OptimizeResult) -> None:
+                nonlocal emitted
                 state = intermediate_result
                 # SciPy also reports the start, as number 1; it is only worth yielding when it is the answer.
                 if state.nit > 1 or _residual(state) <= run.budget.tolerance:
+                    emitted = True
                     emit(Iterate(flat.point(state.x), residual=_residual(state)))
 
             with warnings.catch_warnings():
@@ -74,6 +78,10 @@ class ScipyTrustConstr(Solver[Minimize, Array, None]):
                     },
                     **_second_derivatives(flat),
                 )
+            if not emitted:  # all bounds are equal: SciPy returns the one point there is at once
+                x = flat.point(found.x)
+                emit(Iterate(x, residual=problem.over.violation(x)))
+                return Status.FINISHED, f"SciPy: {found.message}"
             return Status.STALLED, f"SciPy: {found.message}"
 
         return iterates_from_callback(work, name="scipy.optimize.minimize (trust-constr)")

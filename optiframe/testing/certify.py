@@ -143,7 +143,7 @@ def _without_answer(posed: _Posed, result: Result[Any, Any], reference: Result[A
 
 def _claim(result: Result[Any, Any]) -> str:
     if result.solution is not None and result.status is not Status.DIVERGED:
-        return f"there is an answer with objective {result.objective:.10g}"
+        return f"there is an answer with objective {result.objective:.6g}"
     return {
         Status.INFEASIBLE: "there is no feasible point",
         Status.DIVERGED: "the objective has no lower bound",
@@ -166,8 +166,9 @@ def _compare(posed: _Posed, reference: Result[Any, Any], tolerance: float) -> Ce
     if abs(theirs - again) > tolerance * scale or reference.violation > tolerance:
         return verdict(
             "wrong program",
-            f"the CVXPY program is not the problem {posed.problem.name!r}: its optimal value is {theirs:.10g}, "
-            f"the problem gives its answer the objective {again:.10g} and violation {reference.violation:.1e}",
+            f"the CVXPY program is not the problem {posed.problem.name!r}: its optimal value is "
+            f"{theirs:.10g}, and the problem gives its answer the objective {again:.10g} and the "
+            f"violation {reference.violation:.1e}",
         )
     if not posed.violation <= tolerance:
         return verdict(

@@ -13,7 +13,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field, PlainValidator, PositiveFloat
 
-from optiframe import ConstraintSet, Finding, Formulation, Iterate, Minimize, Objective, Problem, Solver
+from optiframe import Finding, Formulation, Iterate, Minimize, Objective, Problem, Solver
+from optiframe.sets import Box
 from optiframe.solvers import Iterates, Run
 from optiframe.values import Array, Matrix, Vector
 
@@ -99,7 +100,9 @@ class RankOne(Problem[Array]):
         return self.bound / 2
 
     def formulate(self) -> Formulation:
-        minimize = Minimize(RankOneLoss(of=self), over=SymmetricBox(bound=self.bound), start=self.start())
+        minimize = Minimize(
+            RankOneLoss(of=self), over=Box(lower=-self.bound, upper=self.bound), start=self.start()
+        )
         return Formulation(minimize, interpret=_same, encode=_same)
 
 
@@ -119,17 +122,6 @@ class RankOneLoss(Objective):
 
     def gradient(self, x: Array) -> Array:
         return -(self.of.counts * (self.of.agreement - np.outer(x, x))) @ x
-
-
-class SymmetricBox(ConstraintSet):
-    """Points whose entries are at most `bound` in size."""
-
-    name = "thin-symmetric-box"
-
-    bound: Vector
-
-    def project(self, v: Array) -> Array:
-        return np.clip(v, -self.bound, self.bound)
 
 
 class RankOneDescent(Solver[RankOne, Array, None]):

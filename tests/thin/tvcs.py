@@ -9,11 +9,21 @@ import numpy as np
 from pydantic import Field, PlainValidator, PositiveFloat, PositiveInt
 from scipy.optimize import linprog
 
-from optiframe import ConstraintSet, CvxpyProgram, InvalidInput, Iterate, Minimize, Objective, Projection, Solver
+from optiframe import (
+    ConstraintSet,
+    CvxpyProgram,
+    InvalidInput,
+    Iterate,
+    Minimize,
+    Objective,
+    Projection,
+    Solver,
+)
 from optiframe.errors import require
+from optiframe.losses import LeastSquares
 from optiframe.results import Status
 from optiframe.solvers import Iterates, Run
-from optiframe.values import Array, Matrix, Vector
+from optiframe.values import Array
 
 
 def _groups(values: Any) -> np.ndarray:
@@ -62,7 +72,9 @@ class ThreeView(ConstraintSet):
 
     def check_shape(self, shape: tuple[int, ...]) -> None:
         if shape != self.row.shape:
-            raise InvalidInput(f"the set holds vectors of length {len(self.row)}, not points of shape {shape}")
+            raise InvalidInput(
+                f"the set holds vectors of length {len(self.row)}, not points of shape {shape}"
+            )
 
     def views(self) -> tuple[Array, Array]:
         """A and s of Eq. 4: one row a group (all, row groups, column groups), and its bound."""
@@ -100,8 +112,8 @@ class ThreeView(ConstraintSet):
 
     def violation(self, x: Array) -> float:
         matrix, bounds = self.views()
-        # The distance needs the program; whether there is one is a count.
-        inside = bool((matrix @ (x != 0) <= bounds).all())
+        # The distance needs the program; whether it is zero is a count.
+        inside = bool(np.isfinite(x).all() and (matrix @ (x != 0) <= bounds).all())
         return 0.0 if inside else super().violation(x)
 
     def projection_as_cvxpy(self, v: Array) -> CvxpyProgram:
@@ -114,6 +126,7 @@ class ThreeView(ConstraintSet):
             program,
             read=lambda: np.where(x.value > 0.5, v, 0.0),
             objective=lambda kept: float((v @ v - kept) / 2),
+            engine="SCIPY",  # among ties an interior-point method ends between the vertices
         )
 
 
@@ -163,28 +176,6 @@ class HardThresholding(Solver[Minimize, Array, None]):
             yield Iterate(x, residual=residual)
 
 
-class Misfit(Objective):
-    """Half the mean squared misfit of a linear model."""
-
-    name = "thin-misfit"
-
-    design: Matrix
-    target: Vector
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (self.design.shape[1],)
-
-    def value(self, x: Array) -> float:
-        return float(np.mean((self.design @ x - self.target) ** 2) / 2)
-
-    def gradient(self, x: Array) -> Array:
-        return self.design.T @ (self.design @ x - self.target) / len(self.target)
-
-    def curvature(self) -> float:
-        return float(np.linalg.norm(self.design, 2) ** 2 / len(self.target))
-
-
 def planted(seed: int = 0, side: int = 6, rows: int = 90) -> tuple[Minimize, Array]:
     """Least squares whose coefficients are a permutation matrix: one nonzero a row and a column."""
     rng = np.random.default_rng(seed)
@@ -192,4 +183,4 @@ def planted(seed: int = 0, side: int = 6, rows: int = 90) -> tuple[Minimize, Arr
     truth = np.eye(side)[rng.permutation(side)].ravel() * rng.choice([-1.0, 1.0], side * side)
     design = rng.standard_normal((rows, side * side))
     noise = 0.01 * rng.standard_normal(rows)  # as in the paper's regression
-    return Minimize(Misfit(design=design, target=design @ truth + noise), over=over), truth
+    return Minimize(LeastSquares(matrix=design, target=design @ truth + noise), over=over), truth

@@ -29,9 +29,7 @@ def optiframe_problems() -> list[Description]:
 @hookimpl
 def optiframe_solvers() -> list[Description]:
     return [
-        Description(
-            "labels.majority", _HERE + "majority:Majority", "Majority vote, every label counting one"
-        ),
+        Description("labels.majority", _HERE + "majority:Majority", "Majority vote; every label counts one"),
         Description(
             "labels.one-coin-em",
             _HERE + "one_coin:OneCoinEM",

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from optiframe.values import Array
 from optiframe_rankone.ids import Codes
 
 
 def co_occurrence(
-    task: Codes, worker: Codes, label: Codes, tasks: int, workers: int, classes: int
+    task: Codes, worker: Codes, label: Codes, *, tasks: int, workers: int, classes: int
 ) -> tuple[sp.csr_array, Array]:
     """How often each pair of workers met, and how often they agreed.
 
@@ -57,16 +56,18 @@ def _without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
     return result
 
 
-def vote(task: Codes, worker: Codes, label: Codes, weight: Array, tasks: int, classes: int) -> Array:
+def vote(task: Codes, worker: Codes, label: Codes, weight: Array, *, tasks: int, classes: int) -> Array:
     """Sum of the weights of the workers who gave each class, shape (tasks, classes)."""
     cell = task.astype(np.int64) * classes + label
     sums = np.bincount(cell, weights=weight[worker], minlength=tasks * classes)
-    return sums.reshape(tasks, classes)
+    return np.asarray(sums.reshape(tasks, classes), dtype=np.float64)
 
 
 def expected_hits(task: Codes, worker: Codes, label: Codes, posterior: Array, workers: int) -> Array:
     """Expected number of right labels of each worker when task t has class l with ``posterior[t, l]``."""
-    return np.bincount(worker, weights=posterior[task, label], minlength=workers)
+    return np.asarray(
+        np.bincount(worker, weights=posterior[task, label], minlength=workers), dtype=np.float64
+    )
 
 
 def softmax(scores: Array) -> Array:
@@ -75,7 +76,7 @@ def softmax(scores: Array) -> Array:
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
-def pairs_on_shared_tasks(task: Codes, worker: Codes) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+def pairs_on_shared_tasks(task: Codes, worker: Codes) -> tuple[Codes, Codes]:
     """Edges enough to know the worker graph's components and which of them are bipartite.
 
     Joins each label to the next and the next but one of the same task. Workers of one

@@ -20,6 +20,10 @@ from optiframe_rankone.rank_one import RankOneCompletion
 from optiframe_rankone.tables import LabelTable, TruthTable, read_columns, read_labels, read_truth
 from optiframe_rankone.worker_graph import WorkerGraph
 
+_CANCEL = 1e-6
+"""Skills cancel when their sum is at most this share of the sum of their sizes: the default
+tolerance of a run is 1e-6 in units of skill, so a smaller sum has no sign of its own."""
+
 _TABLE = "data frame, mapping of columns, or path of a CSV or Parquet file, with the columns "
 
 
@@ -119,7 +123,12 @@ class LabelAggregation(Problem[Aggregation]):
     def formulate(self) -> Formulation:
         labels, m = self.labels, len(self.classes)
         shared, agreed = kernels.co_occurrence(
-            labels.task, labels.worker, self.label_codes, len(labels.task_ids), len(labels.worker_ids), m
+            labels.task,
+            labels.worker,
+            self.label_codes,
+            tasks=len(labels.task_ids),
+            workers=len(labels.worker_ids),
+            classes=m,
         )
         correlation = (m / (m - 1.0)) * agreed / shared.data - 1.0 / (m - 1.0)
         weight = {"count": shared.data, "count-squared": shared.data**2, "binary": np.ones(shared.nnz)}
@@ -142,9 +151,15 @@ class LabelAggregation(Problem[Aggregation]):
         return solution.skills
 
     def with_positive_sums(self, skills: Array) -> Array:
-        """Skills reversed (and clipped to the box) in each component where they sum to less than 0."""
-        negative = self.worker_graph.sums(skills)[self.worker_graph.component] < 0
-        return np.where(negative, np.clip(-skills, *self.box), skills)
+        """Skills with the sign of each component settled.
+
+        Reversed, and clipped to the box, where they sum to less than 0; all zero where they
+        cancel, since then nothing says which side is right.
+        """
+        graph = self.worker_graph
+        total, size = graph.sums(skills), graph.sums(np.abs(skills))
+        settled = np.where((total < 0)[graph.component], np.clip(-skills, *self.box), skills)
+        return np.where((np.abs(total) <= _CANCEL * size)[graph.component], 0.0, settled)
 
     def weighted_vote(self, skills: Array) -> Aggregation:
         """The vote in which every label counts the log-odds of its worker."""
@@ -156,7 +171,9 @@ class LabelAggregation(Problem[Aggregation]):
         """The vote in which a label of worker i counts ``weight[i]``, shape (workers,)."""
         labels = self.labels
         tasks, classes = len(labels.task_ids), len(self.classes)
-        scores = kernels.vote(labels.task, labels.worker, self.label_codes, weight, tasks, classes)
+        scores = kernels.vote(
+            labels.task, labels.worker, self.label_codes, weight, tasks=tasks, classes=classes
+        )
         return Aggregation(
             labels.task_ids, labels.worker_ids, self.classes, scores, scale, skills, labels.backend
         )
@@ -206,7 +223,11 @@ class LabelAggregation(Problem[Aggregation]):
         if solution.skills is not None:
             findings += trust.graph(self.worker_graph, self.labels.worker_ids)
             findings += trust.skills(
-                solution.skills, self.labels.worker_ids, self.labels_per_worker, self.worker_graph, self.tau
+                solution.skills,
+                self.labels.worker_ids,
+                self.labels_per_worker,
+                workers=self.worker_graph,
+                tau=self.tau,
             )
         return tuple(findings)
 

@@ -22,3 +22,4 @@ class Majority(Solver[LabelAggregation, Aggregation, None]):
 
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
         yield Iterate(problem.vote(np.ones(len(problem.labels.worker_ids)), "votes"), residual=0.0)
+        return None

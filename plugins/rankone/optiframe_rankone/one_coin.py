@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
@@ -67,7 +68,7 @@ class OneCoinEM(Solver[LabelAggregation, Aggregation, None]):
         return start
 
 
-def _log_likelihood(p: Array, count: Array, scores: Array) -> float:
+def _log_likelihood(p: Array, count: NDArray[np.int64], scores: Array) -> float:
     """Log-likelihood of all labels, classes equally likely; scores are sums of log-odds."""
     classes = scores.shape[1]
     top = scores.max(axis=1, keepdims=True)

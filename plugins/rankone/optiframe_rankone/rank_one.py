@@ -6,13 +6,19 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from pydantic import Field, model_validator
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import eigsh
 
-from optiframe.constraints import Box
 from optiframe.errors import InvalidInput
 from optiframe.problems import Columns, Formulation, Minimize, Problem
-from optiframe.values import Array, Bound, Matrix, Vector
+from optiframe.sets import Box
+from optiframe.values import Array, Bound, Matrix, Vector, as_bound
 from optiframe_rankone.objective import RankOneLeastSquares
+
+_NO_LIMIT = as_bound(-np.inf), as_bound(np.inf)
+_DENSE = 200  # up to this size LAPACK takes a few milliseconds, less than setting up ARPACK well
 
 
 class RankOneCompletion(Problem[Array]):
@@ -29,8 +35,8 @@ class RankOneCompletion(Problem[Array]):
 
     weights: Matrix = Field(description="N: symmetric, at least 0, zero for unknown; the diagonal is ignored")
     values: Matrix = Field(description="C: symmetric; only looked at where the weight is not zero")
-    lower: Bound = Field(np.array(-np.inf), description="least x_i: a number, or one for each i")
-    upper: Bound = Field(np.array(np.inf), description="largest x_i: a number, or one for each i")
+    lower: Bound = Field(_NO_LIMIT[0], description="least x_i: a number, or one for each i")
+    upper: Bound = Field(_NO_LIMIT[1], description="largest x_i: a number, or one for each i")
     start: Vector | None = Field(None, description="where solvers begin; default: 0.5, within the bounds")
 
     @model_validator(mode="after")
@@ -59,10 +65,23 @@ class RankOneCompletion(Problem[Array]):
         """Where solvers begin: `start`, or one half everywhere, within the bounds.
 
         All equal and positive, since skills are expected to be positive on the whole, and
-        not 0, where the gradient vanishes: half-way between guessing and knowing.
+        not 0, where the gradient vanishes: half-way between guessing and knowing. In a
+        connected component whose known entries sum to less than 0 that expectation is
+        refuted and equal entries would only run into the saddle at 0; there the start is
+        the leading eigenvector, along which the objective falls fastest from 0.
         """
-        size = self.least_squares.shape[0]
-        return self.clip(np.full(size, 0.5) if self.start is None else self.start)
+        if self.start is not None:
+            return self.clip(self.start)
+        weighted = self.least_squares.weighted
+        start = np.full(weighted.shape[0], 0.5)
+        component = connected_components(weighted, directed=False)[1]
+        refuted = np.bincount(component, weights=weighted.sum(axis=1)) < 0
+        members = np.flatnonzero(refuted[component])
+        members = members[np.argsort(component[members], kind="stable")]
+        for group in np.split(members, np.flatnonzero(np.diff(component[members])) + 1):
+            if len(group):
+                start[group] = _leading_eigenvector(weighted[group][:, group])
+        return self.clip(start)
 
     def objective(self, solution: Array) -> float:
         return self.least_squares.value(solution)
@@ -78,6 +97,15 @@ class RankOneCompletion(Problem[Array]):
 
     def answer(self, solution: Array) -> dict[str, Columns]:
         return {"solution": {"index": np.arange(len(solution)), "value": solution}}
+
+
+def _leading_eigenvector(matrix: sp.csr_array) -> Array:
+    """Of the algebraically largest eigenvalue; largest entry 1/2 in size, sum not negative."""
+    if matrix.shape[0] <= _DENSE:
+        vector = np.linalg.eigh(matrix.toarray())[1][:, -1]
+    else:
+        vector = eigsh(matrix, k=1, which="LA", v0=np.ones(matrix.shape[0]))[1][:, 0]
+    return np.asarray(vector * (0.5 / np.abs(vector).max()) * (-1.0 if vector.sum() < 0 else 1.0))
 
 
 def _same(x: Any) -> Any:

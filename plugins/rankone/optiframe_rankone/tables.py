@@ -120,7 +120,9 @@ def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
     _refuse_duplicates(table, pair, order)
     code = np.int32 if len(table) < 2**31 else np.int64  # half the memory for all but huge data
     return LabelTable(
-        *(_locked(codes[order].astype(code)) for codes in (task, worker, label)),
+        task=_locked(task[order].astype(code)),
+        worker=_locked(worker[order].astype(code)),
+        label=_locked(label[order].astype(code)),
         task_ids=_locked(task_ids),
         worker_ids=_locked(worker_ids),
         label_ids=_locked(label_ids),
@@ -132,8 +134,9 @@ def _refuse_duplicates(table: Table, pair: NDArray[np.int64], order: NDArray[np.
     again = np.flatnonzero(pair[order][1:] == pair[order][:-1]) + 1
     if len(again) == 0:
         return
+    again = again[np.argsort(order[again])]  # the earliest in the table first
     first, second = int(order[again[0] - 1]), int(order[again[0]])
-    rows = sorted(order[again].tolist())
+    rows = order[again].tolist()
     more = f" ({len(rows)} rows repeat a pair: {table.places(rows)})" if len(rows) > 1 else ""
     raise InvalidInput(
         f"{table.title} {table.place(second)}: worker {table['worker'][second]} labels task "
@@ -189,7 +192,8 @@ def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
 
 def _mismatch(theirs: Ids, ours: Ids) -> str:
     if kind(theirs) != kind(ours):
-        return f"these are {kind(theirs)}, such as {theirs[0]!r}; there they are {kind(ours)}, such as {ours[0]!r}"
+        here, there = theirs.tolist()[0], ours.tolist()[0]
+        return f"these are {kind(theirs)}, such as {here!r}; there they are {kind(ours)}, such as {there!r}"
     return f"these are {listed(theirs)}; there they are {listed(ours)}"
 
 

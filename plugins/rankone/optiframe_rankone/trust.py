@@ -14,12 +14,6 @@ from optiframe_rankone.aggregation import Aggregation
 from optiframe_rankone.ids import Ids, listed
 from optiframe_rankone.worker_graph import WorkerGraph
 
-_BALANCED = 1e-6
-"""A component's skills cancel when their sum is below this share of their absolute sum.
-
-The default tolerance of a run is 1e-6 in skill units: a smaller sum has no sign of its own.
-"""
-
 
 def ties(solution: Aggregation) -> Iterator[Finding]:
     """Tasks without a single winner."""
@@ -45,7 +39,7 @@ def graph(workers: WorkerGraph, ids: Ids) -> Iterator[Finding]:
             "warning",
             "worker",
             ids[workers.isolated],
-            "sharing no task with anyone: there is nothing to compare, so the skill is assumed, not estimated",
+            "sharing no task with anyone: nothing to compare with, so the skill is assumed, not estimated",
         )
     sizes = np.bincount(workers.component)
     groups = np.flatnonzero(sizes > 1)
@@ -63,7 +57,7 @@ def graph(workers: WorkerGraph, ids: Ids) -> Iterator[Finding]:
             "warning",
             "worker",
             ids[workers.bipartite],
-            "in a bipartite group (no three workers, or other odd ring, share tasks around): only products of "
+            "in a bipartite group (no odd ring of workers who share tasks): only products of "
             "skills across its two sides are known, so the sizes of the skills depend on the start",
         )
 
@@ -94,16 +88,14 @@ def skills(
         )
     if not values.any():
         yield Finding("error", "every skill is zero: the labels carry no information, and every task is tied")
-        return
-    size = workers.sums(np.abs(values))
-    unsigned = (np.abs(workers.sums(values)) <= _BALANCED * size) & (size > 0)
-    lost = unsigned[workers.component]
+    # A group left without any skill though its workers have labels enough: the signs cancelled.
+    lost = (workers.sums(np.abs(values)) == 0)[workers.component] & ~few
     if lost.any():
         yield _about(
-            "error",
+            "warning",
             "worker",
             ids[lost],
-            "in a group whose skills cancel: which side of it is right cannot be told",
+            "in a group that disagrees so evenly that nothing says which side is right; without weight",
         )
 
 

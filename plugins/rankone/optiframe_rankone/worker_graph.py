@@ -42,7 +42,7 @@ class WorkerGraph:
     @cached_property
     def component(self) -> NDArray[np.int64]:
         """Component of each worker, shape (workers,)."""
-        return connected_components(self.edges, directed=False)[1].astype(np.int64)
+        return np.asarray(connected_components(self.edges, directed=False)[1], dtype=np.int64)
 
     @property
     def components(self) -> int:
@@ -52,7 +52,7 @@ class WorkerGraph:
     @cached_property
     def isolated(self) -> NDArray[np.bool_]:
         """Workers who share no task with anyone."""
-        return np.diff(self.edges.indptr) == 0
+        return np.asarray(np.diff(self.edges.indptr) == 0)
 
     @cached_property
     def bipartite(self) -> NDArray[np.bool_]:
@@ -64,8 +64,9 @@ class WorkerGraph:
         cover = sp.block_array([[None, self.edges], [self.edges.T, None]], format="csr")
         side = connected_components(cover, directed=False)[1]
         workers = self.edges.shape[0]
-        return (side[:workers] != side[workers:]) & ~self.isolated
+        return np.asarray((side[:workers] != side[workers:]) & ~self.isolated)
 
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum of a worker-wise quantity over each component, shape (components,)."""
-        return np.bincount(self.component, weights=values, minlength=self.components)
+        sums = np.bincount(self.component, weights=values, minlength=self.components)
+        return np.asarray(sums, dtype=np.float64)

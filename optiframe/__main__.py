@@ -1,0 +1,5 @@
+"""`python -m optiframe`."""
+
+from optiframe.cli import main
+
+main()

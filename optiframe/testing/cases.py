@@ -1,0 +1,147 @@
+"""What a solver is checked on: a case, small problems with known answers, and odd ones."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+
+from optiframe.constraints import WholeSpace
+from optiframe.loop import NotConverged, solve
+from optiframe.objectives import Objective, SquaredDistance
+from optiframe.problems import Minimize, Problem, Projection
+from optiframe.results import Result
+from optiframe.sets import Box, Simplex
+from optiframe.solvers import Budget, Solver
+
+AnySolver: TypeAlias = Solver[Any, Any, Any]
+AnyProblem: TypeAlias = Problem[Any]
+
+_SHORT = 25  # iterations that show how a solver behaves, where its answer does not matter
+
+
+@dataclass(frozen=True)
+class Case:
+    """A solver on a small problem, and what is known about it.
+
+    Parameters
+    ----------
+    solver, problem
+        What to check. The problem should take the solver well under a second.
+    optimum
+        The lowest objective there is, where known.
+    tolerance
+        How near to the optimum, relative to max(1, abs(optimum)), and to the constraints an
+        answer must be within `budget`.
+    budget
+        What the solver may use to get there.
+    others
+        Further problems for the solver; they are run in between, to see whether a run leaks.
+    seconds
+        How much longer than its time budget a run may take: one iterate of the small
+        problem, on a busy machine.
+    """
+
+    solver: AnySolver
+    problem: AnyProblem
+    optimum: float | None = None
+    tolerance: float = 1e-4
+    budget: Budget = field(default_factory=Budget)
+    others: tuple[AnyProblem, ...] = ()
+    seconds: float = 1.0
+
+    @property
+    def title(self) -> str:
+        """The solver and the problem in words."""
+        return f"{self.solver.name} on {self.problem.name!r}"
+
+    def fail(self, text: str) -> NoReturn:
+        """Raise the failure of a check, in words."""
+        raise AssertionError(f"{self.title}: {text}")
+
+    def solve(self, *, budget: Budget | None = None, seed: int = 1, **options: Any) -> Result[Any, Any]:
+        """Run the solver on the problem (or on the one given as `problem`)."""
+        problem = options.pop("problem", self.problem)
+        solver = options.pop("solver", self.solver)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConverged)  # many checks stop a run early on purpose
+            return solve(problem, solver, budget=budget or self.budget, seed=seed, progress=False, **options)
+
+    def glance(self, *, tolerance: float | None = None, **options: Any) -> Result[Any, Any]:
+        """A short run whose length depends on no clock."""
+        limit = self.budget.tolerance if tolerance is None else tolerance
+        return self.solve(budget=Budget(iterations=_SHORT, tolerance=limit), **options)
+
+
+def small_problems() -> list[AnyProblem]:
+    """Problems with known answers, for a solver about which nothing else is known."""
+    point = np.array([0.3, -1.5, 2.0])
+    return [
+        Minimize(SquaredDistance(to=point)),
+        Minimize(
+            SquaredDistance(to=point.reshape(3, 1) * [1.0, -1.0]),
+            over=Box(lower=np.array(-1.0), upper=np.array(1.0)),
+        ),
+        Minimize(SquaredDistance(to=point), over=Simplex()),
+        Projection(point, onto=Box(lower=np.array(0.0), upper=np.array(0.5))),
+    ]
+
+
+def known_optimum(problem: AnyProblem) -> float | None:
+    """The lowest objective of a projection, or of a squared distance; None for other problems."""
+    if isinstance(problem, Projection):
+        return problem.objective(problem.onto.project(problem.point))
+    if isinstance(problem, Minimize) and isinstance(problem.function, SquaredDistance):
+        return problem.objective(problem.over.project(problem.function.to))
+    return None
+
+
+class _NoGradient(Objective):
+    """An objective that has a value and nothing else."""
+
+    name = "no-gradient"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (2,)
+
+    def value(self, x: Any) -> float:
+        return float(np.max(np.abs(np.asarray(x) - 1.0)))
+
+
+class _Strange(WholeSpace):
+    """A set that can be written for no library."""
+
+    name = "strange"
+
+    def as_cvxpy(self, x: Any) -> Any:
+        return None
+
+    def as_scipy(self, shape: tuple[int, ...]) -> Any:
+        return None
+
+
+class _Foreign(Problem[Any]):
+    """A problem of a kind that no solver knows."""
+
+    name = "foreign"
+
+
+def odd_problems() -> list[AnyProblem]:
+    """Problems that most solvers cannot take: no derivative, no known form, a strange kind."""
+    point = np.array([1.0, 2.0])
+    return [
+        Minimize(_NoGradient()),
+        Minimize(SquaredDistance(to=point), over=_Strange()),
+        Projection(point, onto=WholeSpace()),
+        _Foreign(),
+    ]
+
+
+def describe_odd(probe: AnyProblem) -> str:
+    """One of `odd_problems` in words."""
+    if isinstance(probe, Minimize):
+        return f"a Minimize of {probe.function.name!r} over {probe.over.name!r}"
+    return f"a {probe.name!r} problem"

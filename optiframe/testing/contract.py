@@ -1,0 +1,124 @@
+"""What every solver must keep, as a class that a test inherits.
+
+::
+
+    from optiframe.testing import SolverContract
+
+    class TestMine(SolverContract):
+        solver = "mine.newton"                  # or Newton(step=.5)
+        problem = staticmethod(make_problem)    # a small one
+
+Without `problem` the solver meets small problems with known answers. The same checks, one
+by one and without pytest: `optiframe.testing.run_checks(Case(solver, problem))`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import ClassVar
+
+from optiframe.chain import why_unsuited
+from optiframe.solvers import Budget
+from optiframe.testing import checks
+from optiframe.testing.cases import AnyProblem, AnySolver, Case, known_optimum, small_problems
+
+
+class SolverContract:
+    """Inherit this in a test to hold a solver to the contract.
+
+    Give `solver` (an object, or a registered name) and, unless the solver takes a
+    `Minimize`, `problem`: a function without arguments that makes a small problem. Several:
+    override `instances`. Where the lowest objective is known, override `optimum`.
+    """
+
+    solver: ClassVar[str | AnySolver]
+    problem: ClassVar[Callable[[], AnyProblem] | None] = None
+    tolerance: ClassVar[float] = 1e-4
+    budget: ClassVar[Budget] = Budget()
+    seconds: ClassVar[float] = 1.0
+
+    def instances(self) -> Iterable[AnyProblem]:
+        """Small problems, newly built; `problem()` if given, else those of `small_problems` that suit."""
+        make = type(self).problem
+        if make is not None:
+            return [make()]
+        solver = self._solver()
+        found = [p for p in small_problems() if why_unsuited(p, solver) is None]
+        if not found:
+            raise AssertionError(f"{solver.name} suits none of the small problems here; give `problem`")
+        return found
+
+    def optimum(self, problem: AnyProblem) -> float | None:
+        """The lowest objective of an instance; None when not known."""
+        return known_optimum(problem)
+
+    def cases(self) -> Iterator[Case]:
+        """The instances with all that is known about them."""
+        solver, problems = self._solver(), list(self.instances())
+        for problem in problems:
+            yield Case(
+                solver,
+                problem,
+                optimum=self.optimum(problem),
+                tolerance=self.tolerance,
+                budget=self.budget,
+                others=tuple(p for p in problems if p is not problem),
+                seconds=self.seconds,
+            )
+
+    def _solver(self) -> AnySolver:
+        if isinstance(self.solver, str):
+            from optiframe import registry
+
+            built: AnySolver = registry.build("solver", self.solver)
+            return built
+        return self.solver
+
+    def _each(self, check: checks.Check) -> None:
+        for case in self.cases():
+            check(case)
+
+    def test_parameters_survive_a_toml_file(self) -> None:
+        self._each(checks.check_parameters_survive_a_toml_file)
+
+    def test_unknown_parameters_are_refused(self) -> None:
+        self._each(checks.check_unknown_parameters_are_refused)
+
+    def test_same_seed_gives_same_trace(self) -> None:
+        self._each(checks.check_same_seed_gives_same_trace)
+
+    def test_nothing_leaks_between_runs(self) -> None:
+        self._each(checks.check_nothing_leaks_between_runs)
+
+    def test_iteration_budget_is_honoured(self) -> None:
+        self._each(checks.check_iteration_budget_is_honoured)
+
+    def test_time_budget_is_honoured(self) -> None:
+        self._each(checks.check_time_budget_is_honoured)
+
+    def test_tolerance_is_honoured(self) -> None:
+        self._each(checks.check_tolerance_is_honoured)
+
+    def test_input_is_not_changed(self) -> None:
+        self._each(checks.check_input_is_not_changed)
+
+    def test_problem_and_solver_survive_pickling(self) -> None:
+        self._each(checks.check_problem_and_solver_survive_pickling)
+
+    def test_answer_is_feasible(self) -> None:
+        self._each(checks.check_answer_is_feasible)
+
+    def test_answer_is_finite(self) -> None:
+        self._each(checks.check_answer_is_finite)
+
+    def test_reaches_the_known_optimum(self) -> None:
+        self._each(checks.check_reaches_the_known_optimum)
+
+    def test_is_better_than_doing_nothing(self) -> None:
+        self._each(checks.check_is_better_than_doing_nothing)
+
+    def test_unsuited_answers_rather_than_raises(self) -> None:
+        self._each(checks.check_unsuited_answers_rather_than_raises)
+
+    def test_start_is_accepted_as_declared(self) -> None:
+        self._each(checks.check_start_is_accepted_as_declared)

@@ -1,0 +1,444 @@
+"""The five published label sets, as tidied and as published, and the single-coin generator."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optiframe_rankone
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_rankone import sampling
+from optiframe_rankone.datasets import Dogs, LabelSet, Rte, SingleCoin, Temp, Web, Wsd
+from optiframe_rankone.sampling import sample_distinct
+
+from optiframe import registry
+from optiframe.datasets import MissingData, SkippedFile
+from optiframe.errors import InvalidInput
+
+# Tasks, workers, labels, classes (Table 4 of the paper), tasks with a known truth.
+TABLE_4 = {
+    Rte: (800, 164, 8000, 2, 800),
+    Temp: (462, 76, 4620, 2, 462),
+    Dogs: (807, 109, 8070, 4, 807),
+    Wsd: (177, 34, 1770, 3, 177),
+    Web: (2665, 177, 15567, 5, 2653),
+}
+PUBLISHED = (Rte, Dogs, Web)
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, and no data folder unless the test names one."""
+    monkeypatch.delenv("OPTIFRAME_DATA", raising=False)
+    monkeypatch.delenv("OPTIFRAME_OFFLINE", raising=False)
+    monkeypatch.setenv("OPTIFRAME_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    return tmp_path / "cache"
+
+
+class Server:
+    """The published files on loopback; `changed` names one served with its first byte changed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.asked: list[str] = []
+        self.changed = ""
+        server = self
+
+        class Handler(SimpleHTTPRequestHandler):
+            def do_GET(self) -> None:
+                name = self.path.lstrip("/")
+                server.asked.append(name)
+                if name != server.changed:
+                    super().do_GET()
+                    return
+                content = bytearray((folder / name).read_bytes())
+                content[0] += 1
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *args: Any) -> None:
+                pass
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01})
+        self._thread.start()
+        self.url = f"http://127.0.0.1:{self._http.server_address[1]}/"
+
+    def close(self) -> None:
+        if self._thread.is_alive():
+            self._http.shutdown()
+            self._thread.join()
+            self._http.server_close()
+
+
+@pytest.fixture
+def server(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    running = Server(data_folder / "crowd" / "upstream")
+    for kind in PUBLISHED:
+        monkeypatch.setattr(kind, "base_url", running.url)
+    yield running
+    running.close()
+
+
+def tidy(kind: type[LabelSet], data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The inputs from the tidy tables."""
+    with monkeypatch.context() as patch:
+        patch.setenv("OPTIFRAME_DATA", str(data_folder))
+        assert kind.where() == str(data_folder / "crowd" / kind.folder)
+        return kind().inputs()
+
+
+def assert_same(found: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert list(found) == list(expected) == ["labels", "truth"]
+    for table, columns in expected.items():
+        assert list(found[table]) == list(columns)
+        for name, values in columns.items():
+            assert found[table][name].dtype == values.dtype == np.int64
+            np.testing.assert_array_equal(found[table][name], values)
+
+
+# -- the published sets
+
+
+@pytest.mark.parametrize("kind", TABLE_4)
+def test_counts_are_those_of_the_papers_table(
+    kind: type[LabelSet], data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inputs = tidy(kind, data_folder, monkeypatch)
+    labels, truth = inputs["labels"], inputs["truth"]
+    distinct = [len(np.unique(labels[name])) for name in ("task", "worker", "label")]
+    assert (*distinct[:2], len(labels["task"]), distinct[2], len(truth["task"])) == TABLE_4[kind]
+    pairs = labels["task"] * 1000 + labels["worker"]  # fewer than 1000 workers
+    assert len(np.unique(pairs)) == len(pairs)
+    assert len(np.unique(truth["task"])) == len(truth["task"])
+
+
+@pytest.mark.parametrize("kind", PUBLISHED)
+def test_the_files_as_published_give_the_tidy_tables(
+    kind: type[LabelSet], data_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "data"
+    (folder / "crowd").mkdir(parents=True)
+    (folder / "crowd" / "upstream").symlink_to(data_folder / "crowd" / "upstream")
+    monkeypatch.setenv("OPTIFRAME_DATA", str(folder))
+    monkeypatch.setenv("OPTIFRAME_OFFLINE", "1")
+    assert kind.where() == str(folder / "crowd" / "upstream")
+    assert_same(kind().inputs(), tidy(kind, data_folder, monkeypatch))
+
+
+@pytest.mark.parametrize("kind", PUBLISHED)
+def test_a_download_gives_the_tidy_tables_and_the_next_use_needs_no_server(
+    kind: type[LabelSet],
+    server: Server,
+    own_cache: Path,
+    data_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    expected = tidy(kind, data_folder, monkeypatch)
+    assert kind.where().startswith("not here; from github.com/zhangyuc/SpectralMethodsMeetEM")
+    assert server.asked == []
+    assert_same(kind().inputs(), expected)
+    assert len(server.asked) == 2
+    server.close()
+    assert_same(kind().inputs(), expected)
+    assert kind.where() == str(own_cache / "crowd" / "upstream")
+    assert list(kind().checksums()) == [f"crowd/upstream/{name}" for name in server.asked]
+
+
+def test_a_changed_byte_on_the_way_is_reported_and_nothing_of_it_is_left(
+    server: Server, own_cache: Path
+) -> None:
+    server.changed = "rte_crowd.txt"
+    with pytest.raises(MissingData, match=r"rte_crowd.txt: what arrived has another checksum"):
+        Rte().inputs()
+    assert [path for path in own_cache.rglob("*") if path.is_file()] == []
+
+
+def test_a_file_that_is_gone_from_the_source_is_reported(
+    server: Server, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Web, "base_url", server.url + "moved/")
+    with pytest.raises(MissingData, match=r"moved/web_crowd.txt: the server answered 404"):
+        Web().inputs()
+    assert [path for path in own_cache.rglob("*") if path.is_file()] == []
+
+
+def test_a_changed_byte_in_the_cache_is_reported_and_the_file_replaced(
+    server: Server, own_cache: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Rte().inputs()
+    cached = own_cache / "crowd" / "upstream" / "rte_truth.txt"
+    content = bytearray(cached.read_bytes())
+    content[-1] ^= 1
+    cached.write_bytes(content)
+    with pytest.warns(SkippedFile, match="rte_truth.txt is not used: its checksum differs"):
+        found = Rte().inputs()
+    assert_same(found, tidy(Rte, data_folder, monkeypatch))
+
+
+@pytest.mark.parametrize("kind", [Temp, Wsd])
+def test_a_set_that_cannot_be_downloaded_says_where_it_comes_from(kind: type[LabelSet]) -> None:
+    with pytest.raises(MissingData) as caught:
+        kind().inputs()
+    message = str(caught.value)
+    for part in (f"crowd/{kind.folder}/labels.csv", "case-studies", f"{kind.folder}.standardized.tsv"):
+        assert part in message
+    assert "OPTIFRAME_DATA" in message
+
+
+def test_a_gap_in_a_users_own_tidy_table_is_named_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "crowd" / "temp"
+    folder.mkdir(parents=True)
+    (folder / "labels.csv").write_text("task,worker,label\n0,0,1\n0,,1\n")
+    (folder / "truth.csv").write_text("task,label\n0,1\n")
+    monkeypatch.setenv("OPTIFRAME_DATA", str(tmp_path))
+    with pytest.raises(InvalidInput, match=r"labels\.csv line 3: worker is empty"):
+        Temp().inputs()
+
+
+def test_every_listed_data_set_keeps_the_contract() -> None:
+    listed = {entry.name: entry for entry in optiframe_rankone.optiframe_datasets()}
+    assert set(listed) == {*(kind.name for kind in TABLE_4), SingleCoin.name}
+    for kind in (*TABLE_4, SingleCoin):
+        assert listed[kind.name].path == f"{kind.__module__}:{kind.__qualname__}"
+        registry.check_class("data set", kind, kind.name)
+        assert kind.problem == "label-aggregation"
+
+
+# -- who labels what
+
+
+def assignment(**fields: Any) -> list[tuple[int, ...]]:
+    """The workers of each task."""
+    labels = SingleCoin(**fields).inputs()["labels"]
+    tasks = fields["tasks"]
+    found = [tuple(labels["worker"][labels["task"] == task].tolist()) for task in range(tasks)]
+    assert sum(map(len, found)) == len(labels["task"])
+    return found
+
+
+@settings(max_examples=30)
+@given(data=st.data())
+def test_each_task_of_a_random_graph_has_that_many_distinct_workers(data: st.DataObject) -> None:
+    workers = data.draw(st.integers(2, 12))
+    each = data.draw(st.integers(1, workers - 1))
+    skew = data.draw(st.floats(0, 10))
+    found = assignment(workers=workers, tasks=20, labels_per_task=each, activity_skew=skew)
+    for members in found:
+        assert len(set(members)) == len(members) == each
+        assert set(members) <= set(range(workers))
+
+
+@pytest.mark.parametrize("fields", [{"graph": "clique"}, {"graph": "random"}, {"labels_per_task": 6}])
+def test_every_worker_labels_every_task_of_a_clique(fields: dict[str, Any]) -> None:
+    assert assignment(workers=6, tasks=5, **fields) == [tuple(range(6))] * 5
+
+
+def test_a_star_has_its_spokes_and_one_odd_cycle_all_covered_alike() -> None:
+    found = assignment(workers=5, tasks=13, graph="star")
+    edges = {(0, 1), (0, 2), (0, 3), (0, 4), (1, 2)}
+    assert set(found) == edges
+    assert {found.count(edge) for edge in edges} == {2, 3}
+
+
+def test_a_ring_has_its_edges_all_covered_alike() -> None:
+    found = assignment(workers=5, tasks=13, graph="ring")
+    edges = {(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)}
+    assert set(found) == edges
+    assert {found.count(edge) for edge in edges} == {2, 3}
+
+
+def test_activity_follows_the_power_law_where_workers_are_drawn_once() -> None:
+    workers, tasks = 8, 40_000
+    data = SingleCoin(workers=workers, tasks=tasks, labels_per_task=1, activity_skew=1.5)
+    counts = np.bincount(data.inputs()["labels"]["worker"], minlength=workers)
+    share = np.arange(1, workers + 1) ** -1.5
+    share /= share.sum()
+    deviation = np.sqrt(tasks * share * (1 - share))
+    assert np.all(np.abs(counts - tasks * share) <= 5 * deviation)
+
+
+@pytest.mark.parametrize("each", [2, 5])
+def test_activity_falls_with_the_workers_number(each: int) -> None:
+    data = SingleCoin(workers=8, tasks=20_000, labels_per_task=each, activity_skew=1.0)
+    counts = np.bincount(data.inputs()["labels"]["worker"], minlength=8)
+    assert np.all(np.diff(counts) < 0)
+
+
+def exact_probability(weights: list[float], chosen: tuple[int, ...]) -> float:
+    """The slow twin: the probability of a set, over all orders of drawing one after the other."""
+    total = 0.0
+    for order in itertools.permutations(chosen):
+        left, probability = sum(weights), 1.0
+        for worker in order:
+            probability *= weights[worker] / left
+            left -= weights[worker]
+        total += probability
+    return total
+
+
+# With 3 of 4 the keys finish nearly every task; with 1 or 2 of 6 the rounds do.
+@pytest.mark.parametrize(("workers", "each"), [(4, 3), (4, 2), (6, 2), (6, 1), (3, 2)])
+def test_sampling_agrees_with_drawing_one_after_the_other(workers: int, each: int) -> None:
+    tasks = 20_000
+    weights = [1 / (i + 1) for i in range(workers)]
+    task, worker = sample_distinct(np.array(weights), tasks, each, np.random.default_rng(1))
+    np.testing.assert_array_equal(task, np.repeat(np.arange(tasks), each))
+    found = [tuple(row) for row in worker.reshape(tasks, each).tolist()]
+    for chosen in itertools.combinations(range(workers), each):
+        probability = exact_probability(weights, chosen)
+        deviation = np.sqrt(tasks * probability * (1 - probability))
+        assert abs(found.count(chosen) - tasks * probability) <= 5 * deviation
+
+
+def test_finishing_in_blocks_gives_every_task_its_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "_CELLS", 50)  # five tasks at a time
+    weights = np.arange(1.0, 11.0)
+    task, worker = sample_distinct(weights, 203, 9, np.random.default_rng(0))
+    np.testing.assert_array_equal(task, np.repeat(np.arange(203), 9))
+    assert all(len(set(row)) == 9 for row in worker.reshape(203, 9).tolist())
+
+
+def test_a_million_labels_of_an_uneven_graph_are_all_there() -> None:
+    data = SingleCoin(workers=2000, tasks=100_000, labels_per_task=10, activity_skew=1.0)
+    labels = data.inputs()["labels"]
+    assert len(np.unique(labels["task"] * 2000 + labels["worker"])) == 1_000_000
+
+
+# -- what they answer
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_each_worker_is_right_as_often_as_the_skill_says(classes: int) -> None:
+    tasks = 20_000
+    data = SingleCoin(workers=7, tasks=tasks, classes=classes, graph="clique", skill_low=-0.2)
+    labels, truth = (data.inputs()[name] for name in ("labels", "truth"))
+    right = (labels["label"] == truth["label"][labels["task"]]).reshape(tasks, 7)
+    expected = data.accuracies_of_workers()
+    skills = data.skills_of_workers()
+    np.testing.assert_allclose(skills, (classes * expected - 1) / (classes - 1), atol=1e-15)
+    assert np.all(np.abs(right.mean(axis=0) - expected) <= 5 * np.sqrt(expected * (1 - expected) / tasks))
+
+
+def test_correlations_of_workers_are_products_of_their_skills() -> None:
+    # Lemma 7: M/(M-1) (P(agree) - 1/M) = s_i s_j.
+    classes, tasks = 4, 100_000
+    data = SingleCoin(workers=3, tasks=tasks, classes=classes, graph="clique", skills=[0.9, 0.3, -0.3])
+    answers = data.inputs()["labels"]["label"].reshape(tasks, 3)
+    for i, j in itertools.combinations(range(3), 2):
+        agreed = (answers[:, i] == answers[:, j]).mean()
+        product = classes / (classes - 1) * (agreed - 1 / classes)
+        assert abs(product - data.skills[i] * data.skills[j]) <= 5 * classes / (classes - 1) / np.sqrt(tasks)
+
+
+def test_true_classes_and_wrong_answers_are_uniform() -> None:
+    classes, tasks = 4, 60_000
+    data = SingleCoin(workers=1, tasks=tasks, classes=classes, skills=[-1 / 3])  # always wrong
+    inputs = data.inputs()
+    distance = (inputs["labels"]["label"] - inputs["truth"]["label"]) % classes
+    counts = np.bincount(inputs["truth"]["label"], minlength=classes)
+    assert np.all(np.abs(counts - tasks / 4) <= 5 * np.sqrt(tasks * 3 / 16))
+    counts = np.bincount(distance, minlength=classes)
+    assert counts[0] == 0
+    assert np.all(np.abs(counts[1:] - tasks / 3) <= 5 * np.sqrt(tasks * 2 / 9))
+
+
+def test_a_skill_of_one_is_always_right() -> None:
+    inputs = SingleCoin(workers=3, tasks=50, classes=3, skills=[1, 1, 1]).inputs()
+    np.testing.assert_array_equal(inputs["labels"]["label"], np.repeat(inputs["truth"]["label"], 3))
+
+
+def test_skills_are_drawn_as_asked() -> None:
+    # The paper's grid: between 0.8 and -0.3, in random order.
+    grid = SingleCoin().skills_of_workers()
+    np.testing.assert_allclose(np.sort(grid), np.linspace(-0.3, 0.8, 11), atol=1e-15)
+    assert np.any(np.diff(grid) < 0)
+    drawn = SingleCoin(workers=20_000, skills="uniform", skill_low=0.1, skill_high=0.5).skills_of_workers()
+    assert drawn.min() >= 0.1
+    assert drawn.max() <= 0.5
+    assert abs(drawn.mean() - 0.3) <= 5 * 0.4 / np.sqrt(12 * 20_000)
+    beta = SingleCoin(workers=20_000, skills="beta", alpha=2.0, beta=5.0)
+    assert abs(beta.accuracies_of_workers().mean() - 2 / 7) <= 5 * np.sqrt(10 / 49 / 8 / 20_000)
+    assert SingleCoin(workers=2, skills=(0.5, -0.5)).skills_of_workers().tolist() == [0.5, -0.5]
+    assert SingleCoin(classes=9).skills_of_workers().min() == -1 / 8
+
+
+# -- seeds, and fields that do not go together
+
+
+@pytest.mark.parametrize("skills", ["grid", "uniform", "beta"])
+@pytest.mark.parametrize("shape", [{"graph": "random", "labels_per_task": 3}, {"graph": "ring"}])
+def test_same_seed_gives_the_same_labels(skills: str, shape: dict[str, Any]) -> None:
+    first, again, other = (
+        SingleCoin(skills=skills, seed=seed, **shape).inputs()["labels"]["label"].tolist()
+        for seed in (3, 3, 4)
+    )
+    assert first == again
+    assert first != other
+
+
+def test_more_tasks_keep_the_workers_skills() -> None:
+    few, many = SingleCoin(tasks=20), SingleCoin(tasks=2000)
+    np.testing.assert_array_equal(few.skills_of_workers(), many.skills_of_workers())
+
+
+@pytest.mark.parametrize("skills", ["beta", [0.5, 0.25, 1.0]])
+def test_fields_round_trip_through_text(skills: Any) -> None:
+    import json
+
+    data = SingleCoin(workers=3, skills=skills, labels_per_task=2, activity_skew=1.0)
+    assert SingleCoin(**json.loads(json.dumps(data.model_dump()))) == data
+    assert SingleCoin.where() == "generated"
+    assert data.checksums() == {}
+
+
+REFUSED = {
+    "more labels than workers": ({"workers": 3, "labels_per_task": 4}, "4 distinct workers cannot be drawn"),
+    "small star": ({"workers": 2, "graph": "star"}, "workers: a star needs at least 3 workers, got 2"),
+    "small ring": ({"workers": 2, "graph": "ring"}, "workers: a ring needs at least 3 workers, got 2"),
+    "edges without a task": ({"graph": "star", "tasks": 10}, "tasks: a star of 11 workers has 11 edges"),
+    "three on an edge": ({"graph": "ring", "labels_per_task": 3}, "has 2 labels a task; leave it out, got 3"),
+    "part of a clique": ({"graph": "clique", "labels_per_task": 3}, "has 11 labels a task"),
+    "skew without a choice": ({"activity_skew": 1.0}, "activity_skew: goes with graph"),
+    "skew of a ring": ({"graph": "ring", "activity_skew": 1.0}, "activity_skew: goes with graph"),
+    "steep skew": ({"labels_per_task": 3, "activity_skew": 11.0}, "activity_skew: must be at most 10"),
+    "low skill": (
+        {"classes": 5, "skill_low": -0.3},
+        "skill_low: a skill lies between -1/(M-1) = -0.25 and 1",
+    ),
+    "high skill": ({"skill_high": 1.5}, "skill_high: a skill lies between -1/(M-1) = -1 and 1, got 1.5"),
+    "bounds swapped": ({"skill_low": 0.5, "skill_high": 0.2}, "skill_low: is above skill_high"),
+    "listed skill": ({"workers": 2, "skills": [0.5, -2.0]}, "skills: worker 1: a skill lies between"),
+    "too few skills": ({"workers": 3, "skills": [0.5, 0.2]}, "skills: lists 2 skills for 3 workers"),
+    "unknown skills": ({"skills": "beat"}, "or a list of skills, got 'beat'; did you mean 'beta'?"),
+    "skills in words": ({"workers": 1, "skills": ["good"]}, "skills: must hold real numbers"),
+    "alpha for a grid": ({"alpha": 2.0}, 'alpha: goes with skills = "beta" only; leave it out'),
+    "bound for beta": ({"skills": "beta", "skill_low": 0.1}, "skill_low: goes with skills"),
+    "one class": ({"classes": 1}, "classes: must be at least 2, got 1"),
+    "no workers": ({"workers": 0}, "workers: must be greater than 0, got 0"),
+    "half a task": ({"tasks": 1.5}, "tasks: must be a whole number, got 1.5"),
+    "negative seed": ({"seed": -1}, "seed: must be at least 0, got -1"),
+    "unknown graph": ({"graph": "rings"}, "graph: must be one of"),
+    "unknown field": ({"worker": 3}, "unknown key; did you mean 'workers'"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_fields_that_do_not_go_together_are_refused_by_name(case: str) -> None:
+    fields, expected = REFUSED[case]
+    with pytest.raises(InvalidInput) as caught:
+        SingleCoin(**fields)
+    assert expected in str(caught.value)
+    assert {path[0] for path, _ in caught.value.problems} <= {*SingleCoin.model_fields, "worker"}

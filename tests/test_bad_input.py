@@ -1,0 +1,136 @@
+"""Wrong input of every sort: a sentence that says what, where and what to do; never a traceback."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from optiframe import cli
+
+LABELS = "task,worker,label\n1,a,x\n1,b,y\n1,c,x\n2,a,y\n2,b,y\n2,c,x\n"
+TRUTH = "task,label\n1,x\n2,y\n"
+CONFIG = """\
+seed = 0
+[problem]
+name = "label-aggregation"
+labels = "labels.csv"
+truth = "truth.csv"
+[solver]
+name = "labels.majority"
+[budget]
+iterations = 100
+"""
+
+
+class Case(NamedTuple):
+    """What is wrong, how to make it so, and what must be said (a regular expression)."""
+
+    wrong: str
+    says: str
+    labels: str | bytes = LABELS
+    truth: str = TRUTH
+    config: tuple[str, str] = ("", "")
+    arguments: tuple[str, ...] = ()
+
+
+def edit(old: str, new: str) -> tuple[str, str]:
+    assert old in CONFIG
+    return old, new
+
+
+PGD = edit("labels.majority", "rankone.pgd")
+CASES = [
+    # Files of data
+    Case("empty file", r"labels.csv is empty; it needs a header line", labels=""),
+    Case("header only", r"labels.csv has no rows", labels="task,worker,label\n"),
+    Case("missing column", r"labels.csv has no column 'worker'; did you mean 'wroker'", labels="task,wroker,label\n1,a,x\n"),
+    Case("empty worker", r"labels.csv line 3: worker is empty; drop the row or give", labels="task,worker,label\n1,a,x\n1,,y\n"),
+    Case("ragged row", r"labels.csv line 3: 2 values where the header has 3", labels="task,worker,label\n1,a,x\n1,b\n"),
+    Case("duplicate rows", r"labels.csv line 5: worker a labels task 1 again, first in line 2; keep one row", labels="task,worker,label\n1,a,x\n1,b,y\n2,a,x\n1,a,x\n"),
+    Case("contradictory duplicate rows", r"labels.csv line 4: worker a labels task 1 again, first in line 2", labels="task,worker,label\n1,a,x\n1,b,y\n1,a,y\n"),
+    Case("one class", r"only one", labels="task,worker,label\n1,a,x\n1,b,x\n2,a,x\n", truth="task,label\n1,x\n"),
+    Case("not UTF-8", r"labels.csv is not UTF-8", labels=b"task,worker,label\n1,\xff\xfe,x\n"),
+    Case("doubled column", r"labels.csv line 1: column 'task' occurs twice", labels="task,task,label\n1,a,x\n"),
+    Case("open quote", r"labels.csv line \d+: not valid CSV", labels='task,worker,label\n1,"a,x\n'),
+    Case("a cell of 200 kB", r"labels.csv line 2: not valid CSV \(field larger", labels=f"task,worker,label\n{'9' * 200_000},a,x\n"),
+    Case("missing file", r"line 4: problem.labels: no file .*nolabels.csv", config=edit('"labels.csv"', '"nolabels.csv"')),
+    Case("a folder as file", r"problem.labels: no file ", config=edit('"labels.csv"', '"."')),
+    Case("a file that is not Parquet", r"x.parquet is not a readable Parquet file", config=edit('"labels.csv"', '"x.parquet"')),
+    Case("truth of unknown tasks", r"truth", truth="task,label\n77,x\n78,y\n"),
+    Case("contradictory truth", r"truth.csv.*line", truth="task,label\n1,x\n1,y\n2,y\n"),
+    Case("truth without its column", r"truth.csv has no column 'label'", truth="task,value\n1,x\n"),
+    # Configuration
+    Case("wrong TOML", r"run.toml: not valid TOML", config=edit("[solver]", "[solver")),
+    Case("wrong type", r"line 9: budget.iterations: must be a whole number, got 'many'", config=edit("= 100", '= "many"')),
+    Case("negative budget", r"line 9: budget.iterations: must be greater than 0, got -5", config=edit("= 100", "= -5")),
+    Case("budget of zero seconds", r"line 9: budget.time: must be greater than 0", config=edit("iterations = 100", "time = 0")),
+    Case("infinite tolerance", r"budget.tolerance: must be a finite number", config=edit("iterations = 100", "tolerance = inf")),
+    Case("unknown key", r"line 9: budget.iteration: unknown key; did you mean 'iterations'", config=edit("iterations", "iteration")),
+    Case("unknown table", r"line 8: bugdet: unknown key; did you mean 'budget'", config=edit("[budget]", "[bugdet]")),
+    Case("unknown solver", r"line 7: solver.name: no solver named 'labels.majorty'; did you mean 'labels.majority'", config=edit("majority", "majorty")),
+    Case("unknown problem", r"line 3: problem.*name: no problem named 'label-agregation'; did you mean", config=edit("label-aggregation", "label-agregation")),
+    Case("unknown parameter", r"solver.stpe: unknown key; did you mean 'step'", config=edit('"labels.majority"', '"rankone.pgd"\nstpe = 1.0')),
+    Case("parameter out of range", r"line 8: solver.step: must be greater than 0, got -1", config=edit('"labels.majority"', '"rankone.pgd"\nstep = -1.0')),
+    Case("unknown data set", r"problem.dataset.*no data set named 'labels.rt'", config=edit('name = "label-aggregation"\nlabels = "labels.csv"\ntruth = "truth.csv"', 'dataset = "labels.rt"')),
+    Case("data set of another problem", r"for 'label-aggregation' problems, not for 'minimize'", config=edit('name = "label-aggregation"\nlabels = "labels.csv"\ntruth = "truth.csv"', 'name = "minimize"\ndataset = "labels.rte"')),
+    Case("fractional seed", r"line 1: seed: must be a whole number", config=edit("seed = 0", "seed = 0.5")),
+    Case("unsuited solver", r"cvxpy cannot take this problem: ", config=edit("labels.majority", "cvxpy")),
+    Case("columns mapped to nothing", r"labels.csv has no column 'who'", config=edit('truth = "truth.csv"', 'columns = {worker = "who"}')),
+    Case("infeasible generator", r"labels_per_task", config=edit('name = "label-aggregation"\nlabels = "labels.csv"\ntruth = "truth.csv"', 'dataset = {name = "synthetic.single-coin", workers = 3, tasks = 5, labels_per_task = 9}')),
+    # Command line
+    Case("missing configuration", r"no file nowhere.toml", arguments=("solve", "nowhere.toml")),
+    Case("malformed override", r"--set solver: write key.path=value", arguments=("solve", "run.toml", "--set", "solver")),
+    Case("override of a wrong type", r"--set budget.time: must be a number, got 'soon'", arguments=("solve", "run.toml", "--set", "budget.time=soon")),
+    Case("output folder that takes no files", r"cannot write to the output folder /proc/nowhere", arguments=("solve", "run.toml", "--output", "/proc/nowhere")),
+    Case("output that is a file", r"cannot write to the output folder", arguments=("solve", "run.toml", "--output", "labels.csv")),
+    Case("answer of an unknown kind", r"--set output.answer: must be a file name ending in", arguments=("solve", "run.toml", "--set", "output.answer=x.xls")),
+    Case("description of an unknown name", r"nothing is named 'rankone.pdg'; did you mean 'rankone.pgd'", arguments=("describe", "rankone.pdg")),
+]  # fmt: skip
+
+
+@pytest.fixture
+def run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr("sys.argv", ["optiframe", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        shown = capsys.readouterr()
+        return int(ended.value.code or 0), shown.out, shown.err
+
+    return run
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.wrong for case in CASES])
+def test_wrong_input_is_answered_with_a_sentence(
+    case: Case, run: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    content = case.labels if isinstance(case.labels, bytes) else case.labels.encode()
+    (tmp_path / "labels.csv").write_bytes(content)
+    (tmp_path / "truth.csv").write_text(case.truth)
+    (tmp_path / "x.parquet").write_bytes(b"PAR1 not really")
+    (tmp_path / "run.toml").write_text(CONFIG.replace(*case.config))
+    code, _, errors = run(*(case.arguments or ("solve", "run.toml", "--output", "out")))
+    assert code == 2, errors
+    assert errors.startswith("error: ")
+    assert re.search(case.says, errors), errors
+    assert "Traceback" not in errors
+    assert not (tmp_path / "out" / "result.json").exists()
+
+
+def test_the_same_files_without_a_mistake_are_solved(
+    run: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    (tmp_path / "labels.csv").write_text(LABELS)
+    (tmp_path / "truth.csv").write_text(TRUTH)
+    (tmp_path / "run.toml").write_text(CONFIG)
+    code, shown, errors = run("solve", "run.toml", "--output", "out")
+    assert (code, errors) == (0, "")
+    assert "label-aggregation by labels.majority: " in shown
+    assert {p.name for p in (tmp_path / "out").iterdir()} >= {"answer.csv", "result.json", "trace.csv"}

@@ -1,0 +1,202 @@
+"""The command line, as a person uses it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+BOWL = """\
+[problem]
+name = "minimize"
+objective = { name = "least-squares", matrix = [[1.0, 2.0], [3.0, 4.0]], target = [1.0, 1.0] }
+over = { name = "box", lower = 0.0, upper = 1.0 }
+
+[solver]
+name = "scipy.lbfgs"
+"""
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    def run(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "optiframe", *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "COLUMNS": "120"},
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return done
+
+    (tmp_path / "bowl.toml").write_text(BOWL)
+    return run
+
+
+def test_solve_writes_answer_result_and_trace(run: Run, tmp_path: Path) -> None:
+    shown = run("solve", "bowl.toml").stdout
+    assert "minimize by scipy.lbfgs" in shown
+    folder = tmp_path / "results" / "bowl"
+    assert sorted(p.name for p in folder.iterdir()) == ["answer.csv", "result.json", "trace.csv"]
+    result = json.loads((folder / "result.json").read_text())
+    assert {"status", "metrics", "solver", "seed", "budget", "versions", "findings"} <= set(result)
+    assert result["versions"]["optiframe"]
+    lines = (folder / "answer.csv").read_text().splitlines()
+    assert lines[0] == "index,value"
+    assert len(lines) == 3
+    assert (folder / "trace.csv").read_text().startswith("iteration,time,objective,violation,residual")
+
+
+def test_a_finished_output_is_only_replaced_by_force(run: Run, tmp_path: Path) -> None:
+    run("solve", "bowl.toml", "--output", "out")
+    kept = tmp_path / "out" / "notes.txt"
+    kept.write_text("mine")
+    refused = run("solve", "bowl.toml", "--output", "out", code=2)
+    assert "holds a finished result; use --force" in refused.stderr
+    run("solve", "bowl.toml", "--output", "out", "--force", "--set", "seed=4")
+    assert json.loads((tmp_path / "out" / "result.json").read_text())["seed"] == 4
+    assert kept.read_text() == "mine"
+
+
+def test_parquet_when_the_name_says_so(run: Run, tmp_path: Path) -> None:
+    import pyarrow.parquet
+
+    run("solve", "bowl.toml", "--output", "out", "--set", "output.answer=x.parquet")
+    table = pyarrow.parquet.read_table(tmp_path / "out" / "x.parquet")
+    assert table.column_names == ["index", "value"]
+
+
+def test_an_answer_is_verified_against_cvxpy(run: Run) -> None:
+    shown = run("solve", "bowl.toml", "--verify", "cvxpy").stdout
+    assert "verified" in shown
+
+
+def test_a_wrong_answer_fails_its_verification(run: Run) -> None:
+    shown = run("solve", "bowl.toml", "--verify", "cvxpy", "--set", "budget.iterations=1", code=1).stdout
+    assert "iteration_limit" in shown
+
+
+def test_solver_and_data_set_can_be_given_without_a_file(run: Run, tmp_path: Path) -> None:
+    run(
+        "solve", "--dataset", "synthetic.single-coin", "--solver", "labels.majority",
+        "--set", "problem.dataset.tasks=30", "--set", "problem.dataset.workers=7",
+        "--set", "problem.dataset.labels_per_task=5",
+    )  # fmt: skip
+    assert (tmp_path / "results" / "synthetic.single-coin-labels.majority" / "workers.csv").exists()
+
+
+def test_a_run_killed_while_solving_leaves_no_finished_output(tmp_path: Path) -> None:
+    (tmp_path / "long.toml").write_text(
+        '[problem]\ndataset = {name = "synthetic.single-coin", workers = 60, tasks = 400}\n'
+        '[solver]\nname = "rankone.pgd"\nstep = 1e-12\n[budget]\niterations = 100_000_000\ntolerance = 0.0\n'
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-m", "optiframe", "solve", "long.toml", "--output", "out"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+    )
+    time.sleep(3)
+    assert child.poll() is None, "the run ended before it could be killed"
+    child.kill()
+    child.wait()
+    assert list((tmp_path / "out").glob("*")) == []
+
+
+def test_an_interrupted_run_writes_what_there_is(tmp_path: Path) -> None:
+    (tmp_path / "long.toml").write_text(
+        '[problem]\ndataset = {name = "synthetic.single-coin", workers = 60, tasks = 400}\n'
+        '[solver]\nname = "rankone.pgd"\nstep = 1e-12\n[budget]\niterations = 100_000_000\ntolerance = 0.0\n'
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-m", "optiframe", "solve", "long.toml", "--output", "out"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(3)
+    child.send_signal(signal.SIGINT)
+    shown, _ = child.communicate(timeout=30)
+    assert child.returncode == 0
+    assert "cancelled" in shown
+    assert json.loads((tmp_path / "out" / "result.json").read_text())["status"] == "cancelled"
+    assert (tmp_path / "out" / "answer.csv").exists()
+
+
+def test_list_shows_every_kind_and_describes_each(run: Run) -> None:
+    shown = run("list").stdout
+    for heading in ("problems", "solvers", "data sets", "objectives", "constraint sets"):
+        assert f"{heading}\n" in shown
+    assert run("list", "solvers").stdout in shown
+
+
+def test_list_for_a_problem_separates_who_runs_from_who_does_not(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "count.toml").write_text(
+        BOWL.replace('"box", lower = 0.0, upper = 1.0', '"cardinality", size = 1')
+    )
+    runs, others = run("list", "solvers", "--for", "bowl.toml").stdout.split("solvers that do not")
+    assert "scipy.lbfgs" in runs
+    assert "cvxpy" in runs
+    assert "labels.majority" in others
+    _, others = run("list", "solvers", "--for", "count.toml").stdout.split("solvers that do not")
+    assert "scipy.lbfgs" in others
+    assert "cvxpy" in others
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("rankone.pgd", ["Ma et al., Sec. 4.1", "step: number > 0", "takes a start: yes", "residual: "]),
+        ("label-aggregation", ["task, worker, label", "truth", "tau: number > 0"]),
+        ("labels.rte", ["for: label-aggregation"]),
+        ("box", ["lower", "upper"]),
+        ("logistic", ["matrix", "l2: number >= 0"]),
+        ("Minimize", ["objective: an objective by name", "required"]),
+    ],
+)
+def test_describe_says_what_a_name_means(run: Run, name: str, expected: list[str]) -> None:
+    shown = run("describe", name).stdout
+    for text in expected:
+        assert text in shown, shown
+
+
+def test_everything_registered_can_be_described(run: Run) -> None:
+    from optiframe.registry import KINDS, registry
+
+    run("doctor", "--deep")
+    names = [entry.name for kind in KINDS for entry in registry().entries(kind)]
+    assert len(names) > 20
+    code = "import sys\nfrom optiframe.cli import main\n" + "".join(
+        f"sys.argv = ['optiframe', 'describe', {name!r}]\ntry:\n    main()\nexcept SystemExit as e:\n    assert not e.code\n"
+        for name in names
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert all(f"{name}  (" in done.stdout for name in names)
+
+
+def test_datasets_says_where_each_is(run: Run) -> None:
+    shown = run("datasets").stdout
+    assert "synthetic.single-coin  generated" in shown
+    assert "labels.rte" in shown
+
+
+def test_help_lists_the_commands(run: Run) -> None:
+    shown = run("--help").stdout
+    for command in ("list", "describe", "solve", "doctor", "datasets"):
+        assert command in shown
+    assert run("--version").stdout.startswith("optiframe, version ")
+
+
+def test_solve_without_anything_says_what_to_give(run: Run) -> None:
+    assert "give a FILE, or --dataset and --solver" in run("solve", code=2).stderr

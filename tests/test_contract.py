@@ -1,0 +1,231 @@
+"""The contract catches what it is meant to catch, and lets good solvers pass."""
+
+from __future__ import annotations
+
+import tomllib
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optiframe import Budget, InvalidInput, Iterate, Iterates, Minimize, Problem, Projection, Run, Solver
+from optiframe.objectives import SquaredDistance
+from optiframe.sets import Box
+from optiframe.testing import CHECKS, Case, SolverContract, known_optimum, run_checks
+from optiframe.testing import bad_solvers as bad
+from optiframe.testing.toml import to_toml
+
+
+def small_box() -> Minimize:
+    return Minimize(SquaredDistance(to=[0.3, -1.5, 2.0]), over=Box(lower=-1.0, upper=1.0))
+
+
+def failures(solver: Solver) -> dict[str, str]:
+    """The checks a solver fails, on a problem that every honest method solves."""
+    problem = small_box()
+    other = Minimize(SquaredDistance(to=[0.3, -1.5]))
+    # Slow sleeps for 0.1 s: too long after a limit of 0.05 s when 0.02 s more are allowed.
+    seconds = 0.02 if isinstance(solver, bad.Slow) else 1.0
+    case = Case(solver, problem, optimum=known_optimum(problem), others=(other,), seconds=seconds)
+    return {o.name: o.failure for o in run_checks(case) if o.failure is not None}
+
+
+def test_an_honest_solver_passes_every_check():
+    assert failures(bad.Honest()) == {}
+
+
+# A bad solver, and exactly the checks it fails. The last column is part of the sentence
+# that the first of them gives.
+BAD = [
+    (bad.Idle, ["reaches the known optimum", "is better than doing nothing"], "the optimum 0.625"),
+    (bad.Constant, ["reaches the known optimum"], "the optimum 0.625"),
+    (bad.Blocks, ["iteration budget is honoured"], "10 iterations with a limit of 1"),
+    (bad.Slow, ["time budget is honoured"], "s with a limit of 0.05 s"),
+    (bad.Restless, ["tolerance is honoured", "reaches the known optimum"], "residual of -1"),
+    (bad.WritesStart, ["input is not changed"], "it changes the start it is given"),
+    (bad.Outside, ["answer is feasible"], "1.12e+00 outside the constraints"),
+    (bad.Leaky, ["nothing leaks between runs"], "keep no state in between"),
+    (bad.Lenient, ["unknown parameters are refused"], "would go unnoticed"),
+    (bad.Unwritable, ["parameters survive a toml file"], "has no form in TOML"),
+    (bad.Unpicklable, ["problem and solver survive pickling"], "holds an open handle"),
+    (bad.Boastful, ["unsuited answers rather than raises"], "has nothing against a Minimize of"),
+    (bad.Raising, ["unsuited answers rather than raises"], "`unsuited` raises Unsuited"),
+    (bad.DeafToStart, ["start is accepted as declared"], "accepts a start and ignores it"),
+]
+
+
+@pytest.mark.parametrize(("kind", "expected", "words"), BAD, ids=[kind.__name__ for kind, _, _ in BAD])
+def test_a_bad_solver_fails_for_what_it_does_and_for_nothing_else(kind, expected, words):
+    found = failures(kind())
+    assert list(found) == expected
+    assert words in found[expected[0]]
+    assert found[expected[0]].startswith(f"{kind.name} on 'minimize': ")
+
+
+def test_writing_into_the_problem_is_found():
+    # Later runs see another problem, so that other checks fail with it.
+    assert "it changes the problem it is given" in failures(bad.Writes())["input is not changed"]
+
+
+def test_unseeded_randomness_is_found():
+    found = failures(bad.Unseeded())
+    assert "draw random numbers from run.rng only" in found["same seed gives same trace"]
+
+
+def test_an_answer_that_is_not_finite_is_found():
+    assert "not finite" in failures(bad.Overflowing())["answer is finite"]
+
+
+def test_every_bad_solver_is_tried():
+    kinds = {c for n, c in vars(bad).items() if isinstance(c, type) and c.__module__ == bad.__name__}
+    tried = {kind for kind, _, _ in BAD} | {bad.Writes, bad.Unseeded, bad.Overflowing, bad.Honest}
+    assert {k.__name__ for k in kinds if k.name.startswith("bad.")} == {k.__name__ for k in tried}
+
+
+def test_every_check_is_a_method_of_the_class_to_inherit():
+    methods = [name for name in vars(SolverContract) if name.startswith("test_")]
+    assert methods == [check.__name__.replace("check_", "test_", 1) for check in CHECKS]
+
+
+class TestHonestOnGivenProblem(SolverContract):
+    solver = bad.Honest()
+    problem = staticmethod(small_box)
+
+
+class TestHonestOnTheProblemsThatAreThere(SolverContract):
+    solver = bad.Honest()
+
+
+class RandomSearch(Solver[Minimize, Any, None]):
+    """Keeps the best of random steps: seeded, without derivatives, without a residual."""
+
+    name = "test.random-search"
+    solves = Minimize
+
+    width: float = 0.3
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        best = problem.initial()
+        while True:
+            tried = problem.over.project(best + self.width * run.rng.standard_normal(best.shape))
+            if problem.objective(tried) < problem.objective(best):
+                best = tried
+            yield Iterate(best)
+
+
+class TestRandomSearch(SolverContract):
+    solver = RandomSearch()
+    problem = staticmethod(small_box)
+    tolerance = 1e-2
+    budget = Budget(iterations=3000)
+
+
+class Labels(Problem[Any]):
+    """A domain problem whose answers are dicts, without an objective."""
+
+    name = "test.labels"
+
+    votes: tuple[int, ...] = (1, 1, 0)
+
+
+class Majority(Solver[Labels, Any, None]):
+    """The majority, in one step."""
+
+    name = "test.majority"
+    solves = Labels
+
+    def iterates(self, problem, run):
+        yield Iterate({"label": np.array([float(np.mean(problem.votes) > 0.5)])})
+
+
+class TestMajority(SolverContract):
+    solver = Majority()
+    problem = staticmethod(Labels)
+
+
+def test_a_contract_without_a_problem_says_what_to_give():
+    class Contract(SolverContract):
+        solver = Majority()
+
+    with pytest.raises(AssertionError, match=r"test\.majority suits none of the small problems"):
+        Contract().test_answer_is_finite()
+
+
+def test_a_failing_method_speaks_in_a_sentence():
+    class Contract(SolverContract):
+        solver = bad.Idle()
+
+    with pytest.raises(AssertionError, match=r"bad\.idle on 'minimize': the objective .* is no better than"):
+        Contract().test_is_better_than_doing_nothing()
+
+
+def test_an_error_inside_a_solver_is_a_failure_and_not_the_end():
+    class Broken(bad.Honest):
+        """Divides by zero."""
+
+        name = "test.broken"
+
+        def _advance(self, problem, run, x):
+            return x / (1 // (x.size - x.size))
+
+    outcomes = list(run_checks(Case(Broken(), small_box())))
+    assert len(outcomes) == len(CHECKS)
+    assert "raised ZeroDivisionError" in next(o.failure for o in outcomes if o.name == "answer is finite")
+
+
+def test_the_known_optimum_of_a_projection_is_the_nearest_point():
+    assert known_optimum(Projection([2.0, -3.0], onto=Box(lower=0.0, upper=1.0))) == pytest.approx(5.0)
+    assert known_optimum(Labels()) is None
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+class Rich(Solver[Minimize, Any, None]):
+    """Every kind of parameter a file can hold."""
+
+    name = "test.rich"
+    solves = Minimize
+
+    flag: bool = False
+    count: int = 3
+    tiny: float = 1e-300
+    text: str = "plain"
+    several: list[float]
+    inner: dict[str, float]
+    colour: str = Colour.RED
+    over: Box | None = None
+    point: Any = None
+
+    def iterates(self, problem, run):
+        yield Iterate(problem.initial())
+
+
+def test_parameters_of_every_kind_are_written_as_toml():
+    text = 'quotes " and \\ and \n and \x7f and \N{GRINNING FACE}'
+    rich = Rich(
+        flag=True,
+        text=text,
+        several=[1.0, 0.5],
+        inner={"a key": 2.0},
+        over=Box(lower=0.0, upper=[1.0, 2.0]),
+        point=np.array([[1.0], [2.0]]),
+    )
+    assert tomllib.loads(to_toml(rich)) == {
+        "flag": True,
+        "count": 3,
+        "tiny": 1e-300,
+        "text": text,
+        "several": [1.0, 0.5],
+        "inner": {"a key": 2.0},
+        "colour": "red",
+        "over": {"name": "box", "lower": 0.0, "upper": [1.0, 2.0]},
+        "point": [[1.0], [2.0]],
+    }
+
+
+def test_a_value_without_a_form_in_toml_is_refused_in_words():
+    with pytest.raises(InvalidInput, match="has no form in TOML"):
+        to_toml(bad.Unwritable())

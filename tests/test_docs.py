@@ -1,0 +1,76 @@
+"""Every block of every page runs, in order, as a reader would run it.
+
+A block with a title is a file to write; other Python blocks run one after the other in one
+namespace; console blocks run line by line, and what they show must be what comes out
+(`...` stands for anything).
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "plugins").glob("*/README.md")])
+_BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+_SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@pytest.mark.usefixtures("data_folder")
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_block_of_the_page_runs(page: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(site),
+        # Packages of a page go to a folder of their own, built with what is installed here.
+        "PIP_TARGET": str(site),
+        "PIP_NO_DEPS": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",  # pip reads this option's variable inverted
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "COLUMNS": "120",
+    }
+    python: list[str] = []
+    for language, title, body in _BLOCK.findall(page.read_text(encoding="utf-8")):
+        if title:
+            target = tmp_path / title
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(body, encoding="utf-8")
+        elif language == "python":
+            # Blocks share a namespace: each run repeats the ones before it.
+            python.append(body)
+            _run([sys.executable, "-W", "error", "-c", "\n".join(python)], tmp_path, environment)
+        elif language == "console":
+            for command, shown in _commands(body):
+                _check(command, shown, _run(["bash", "-c", command], tmp_path, environment))
+
+
+def _run(command: list[str], folder: Path, environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, f"{command[-1]}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def _commands(body: str) -> list[tuple[str, str]]:
+    parts = re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]
+    return [(part.partition("\n")[0], part.partition("\n")[2]) for part in parts]
+
+
+def _check(command: str, shown: str, came: str) -> None:
+    checker: Any = doctest.OutputChecker()
+    assert checker.check_output(shown, came, _SHOWN), f"$ {command}\nshown:\n{shown}\ncame:\n{came}"
+
+
+def test_the_pages_hold_blocks_of_every_kind() -> None:
+    languages = {block[0] for page in PAGES for block in _BLOCK.findall(page.read_text(encoding="utf-8"))}
+    assert {"python", "toml", "console"} <= languages
