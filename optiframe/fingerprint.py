@@ -36,7 +36,10 @@ def fingerprint(value: Any) -> str:
         If something inside `value` has no content that could be hashed.
     """
     digest = hashlib.sha256()
-    _feed(digest, value)
+    try:
+        _feed(digest, value)
+    except RecursionError:
+        raise InvalidInput(f"a {type(value).__name__} that contains itself has no content to hash") from None
     return digest.hexdigest()
 
 
@@ -108,7 +111,8 @@ def _feed_function(digest: _Hash, function: Any) -> None:
         _feed_code(digest, code)
         _feed(digest, getattr(function, "__defaults__", None))
         for cell in getattr(function, "__closure__", None) or ():
-            _feed(digest, cell.cell_contents)
+            if cell.cell_contents is not function:  # a recursive function holds itself
+                _feed(digest, cell.cell_contents)
 
 
 def _feed_code(digest: _Hash, code: CodeType) -> None:

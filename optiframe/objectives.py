@@ -18,7 +18,6 @@ from optiframe.described import Described
 from optiframe.errors import InvalidInput, Unsuited, require
 from optiframe.values import AnyArray, Array
 
-
 _INDEPENDENT = "Output seems independent of input"  # how autograd's warning begins
 
 

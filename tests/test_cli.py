@@ -177,11 +177,18 @@ def test_everything_registered_can_be_described(run: Run) -> None:
     run("doctor", "--deep")
     names = [entry.name for kind in KINDS for entry in registry().entries(kind)]
     assert len(names) > 20
-    code = "import sys\nfrom optiframe.cli import main\n" + "".join(
-        f"sys.argv = ['optiframe', 'describe', {name!r}]\ntry:\n    main()\nexcept SystemExit as e:\n    assert not e.code\n"
-        for name in names
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    code = """
+import sys
+from optiframe.cli import main
+
+for name in sys.argv[1:]:
+    sys.argv = ["optiframe", "describe", name]
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code
+"""
+    done = subprocess.run([sys.executable, "-c", code, *names], capture_output=True, text=True, check=True)
     assert all(f"{name}  (" in done.stdout for name in names)
 
 

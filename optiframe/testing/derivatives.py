@@ -43,9 +43,11 @@ def check_derivatives(
     AssertionError
         Saying which derivative is off, by how much, and in which trial.
     InvalidInput
-        When `x` has not the objective's shape.
+        When `x` has not the objective's shape, or points are not arrays.
     """
     shape = objective.shape
+    if objective.point_type is not np.ndarray:
+        raise InvalidInput(f"points must be arrays; this objective takes {objective.point_type.__name__}")
     if x is not None and np.shape(x) != shape:
         raise InvalidInput(f"x has shape {np.shape(x)}, the objective takes {shape}")
     if trials < 1:

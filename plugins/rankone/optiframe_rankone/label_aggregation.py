@@ -50,7 +50,8 @@ class LabelAggregation(Problem[Aggregation]):
     worker graph separately, skills are taken to sum to something positive; where the sum
     is negative they are reversed. For more than two classes the box reaches further up
     than down, so a reversed skill may leave it and is then clipped: the fit there is no
-    longer the least-squares one, but at most every second worker is that much worse than guessing.
+    longer the least-squares one. Where skills cancel (two workers who mostly disagree),
+    nothing says who is right: their skills are set to 0, and a finding names them.
 
     **Nobody to compare with.** The skill of a worker who shares no task cannot be estimated;
     it stays where the solver started (1/2, within the box), which a finding says.

@@ -1,0 +1,60 @@
+"""Every example runs as its first lines say."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+@pytest.mark.usefixtures("data_folder")
+@pytest.mark.parametrize("script", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+def test_the_script_runs(script: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", script], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.usefixtures("data_folder")
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.name)
+def test_the_file_is_solved(file: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "optiframe", "solve", file, "--output", tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "result.json").read_text())["status"] in ("converged", "finished")
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_the_demo_prints_the_known_errors() -> None:
+    done = subprocess.run([sys.executable, EXAMPLES / "demo.py"], capture_output=True, text=True, check=True)
+    rows = [
+        line.split()
+        for line in done.stdout.splitlines()
+        if line.startswith(("labels.m", "labels.o", "rank", "sci"))
+    ]
+    errors = {row[0]: float(row[1]) for row in rows}
+    assert errors["labels.majority"] == 0.1031
+    assert errors["rankone.pgd"] == pytest.approx(0.07, abs=0.005)
+    assert errors["scipy.lbfgs"] == pytest.approx(errors["rankone.pgd"], abs=0.002)
+    assert errors["labels.one-coin-em"] < errors["labels.majority"]
+
+
+def test_the_demo_runs_on_generated_data_without_data_and_network(tmp_path: Path) -> None:
+    environment = {k: v for k, v in os.environ.items() if k != "OPTIFRAME_DATA"}
+    environment |= {"OPTIFRAME_OFFLINE": "1", "OPTIFRAME_CACHE": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "demo.py"], capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Generated labels of the same shape" in done.stdout
