@@ -106,7 +106,7 @@ def _walk(problem: Problem[Any], solver: Solver[Any, Any, Any]) -> Chain | str:
     while True:
         last = problems[-1]
         if isinstance(last, solver.solves):
-            reason = solver.unsuited(last)
+            reason = _wrong_points(last, solver) or solver.unsuited(last)
             if reason is None:
                 return Chain(tuple(problems), tuple(steps))
             reasons.setdefault(reason, []).append(last.name)

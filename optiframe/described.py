@@ -85,6 +85,13 @@ class Described(BaseModel):
         state["__dict__"] = {k: v for k, v in state["__dict__"].items() if k in fields}
         return state
 
+    def __setstate__(self, state: dict[Any, Any]) -> None:
+        super().__setstate__(state)
+        # NumPy forgets on the way that an array was read-only; in another process, too, it is.
+        for value in self.__dict__.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         for key in type(self).model_fields:
             value = getattr(self, key)

@@ -28,7 +28,8 @@ _DENSE = 10  # this many first iterates are all recorded
 _RATIO = 1.1  # then each recorded iteration count is about this multiple of the one before
 # A stream of its own: data drawn with default_rng(0) and a solver run with seed 0 would otherwise
 # see the same numbers, and a random start could be the planted answer.
-_SOLVERS_STREAM = (1,)
+# The key is the word "opt": no generator that spawns children from its seed counts that far.
+_SOLVERS_STREAM = (int.from_bytes(b"opt", "big"),)
 # A black box may end so before it has any point: no feasible one, unbounded below, it gave up,
 # or it kept to a limit.
 _WITHOUT_ANSWER = (

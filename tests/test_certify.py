@@ -24,7 +24,7 @@ from optiframe import (
 from optiframe.constraints import WholeSpace
 from optiframe.objectives import SquaredDistance
 from optiframe.sets import Box, Cardinality, Simplex
-from optiframe.testing.certify import certify, check_against_cvxpy
+from optiframe.testing.certificate import certify, check_against_cvxpy
 
 
 def boxed(upper=1.0) -> Minimize:

@@ -125,7 +125,7 @@ def test_violation_is_the_distance_to_the_projection(constraint_set, v):
         (NonNegative(), [0.0, 7.0]),
         (L1Ball(radius=3.0), [-1.0, 2.0]),
         (L2Ball(radius=5.0), [3.0, -4.0]),
-        (Simplex(), [0.25, 0.75]),
+        (Simplex(), [0.4, 0.59, 0.01]),  # where sorting would round
         (ZeroSum(), [-1.5, 1.5]),
         (Cardinality(size=1), [0.0, 3.0]),
     ],

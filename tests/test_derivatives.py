@@ -264,7 +264,7 @@ class MatrixOnly(Objective):
 def test_a_hessian_without_a_product_is_compared_with_the_gradient():
     check_derivatives(MatrixOnly())
     with pytest.raises(
-        AssertionError, match="Hessian matrix is off .*by central differences of the gradient"
+        AssertionError, match=r"Hessian matrix is off .*by central differences of the gradient"
     ):
         check_derivatives(MatrixOnly(factor=1.001))
 

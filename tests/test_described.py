@@ -98,6 +98,7 @@ def test_pickling_keeps_content_and_drops_caches() -> None:
     assert record.expensive
     again = pickle.loads(pickle.dumps(record))
     assert again == record
+    assert not again.weights.flags.writeable
     assert "expensive" not in again.__dict__
 
 

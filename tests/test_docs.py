@@ -38,19 +38,28 @@ def test_every_block_of_the_page_runs(page: Path, tmp_path: Path) -> None:
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "COLUMNS": "120",
     }
-    python: list[str] = []
+    python: list[str] = []  # blocks share a namespace: each run repeats the ones before it
+    waiting = False
+
+    def run_python() -> None:
+        _run([sys.executable, "-W", "error", "-c", "\n".join(python)], tmp_path, environment)
+
     for language, title, body in _BLOCK.findall(page.read_text(encoding="utf-8")):
         if title:
             target = tmp_path / title
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(body, encoding="utf-8")
         elif language == "python":
-            # Blocks share a namespace: each run repeats the ones before it.
             python.append(body)
-            _run([sys.executable, "-W", "error", "-c", "\n".join(python)], tmp_path, environment)
+            waiting = True
         elif language == "console":
+            if waiting:  # what a command shows may depend on what came before
+                run_python()
+                waiting = False
             for command, shown in _commands(body):
                 _check(command, shown, _run(["bash", "-c", command], tmp_path, environment))
+    if waiting:
+        run_python()
 
 
 def _run(command: list[str], folder: Path, environment: dict[str, str]) -> str:

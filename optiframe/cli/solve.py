@@ -88,7 +88,7 @@ def command(  # noqa: PLR0917  # click calls it with keywords
 
 
 def _verify(result: Result[Any, Any]) -> Certificate:
-    from optiframe.testing.certify import certify
+    from optiframe.testing import certify
 
     if result.solution is None:
         raise InvalidInput("there is no answer to verify")

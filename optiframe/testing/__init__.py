@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from optiframe.testing.cases import Case as Case
     from optiframe.testing.cases import known_optimum as known_optimum
     from optiframe.testing.cases import small_problems as small_problems
-    from optiframe.testing.certify import Certificate as Certificate
-    from optiframe.testing.certify import check_against_cvxpy as check_against_cvxpy
+    from optiframe.testing.certificate import Certificate as Certificate
+    from optiframe.testing.certificate import certify as certify
+    from optiframe.testing.certificate import check_against_cvxpy as check_against_cvxpy
     from optiframe.testing.checks import CHECKS as CHECKS
     from optiframe.testing.checks import Outcome as Outcome
     from optiframe.testing.checks import run_checks as run_checks
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
 _MODULE = {
     "CHECKS": "checks",
     "Case": "cases",
-    "Certificate": "certify",
+    "Certificate": "certificate",
     "Outcome": "checks",
     "SolverContract": "contract",
-    "check_against_cvxpy": "certify",
+    "certify": "certificate",
+    "check_against_cvxpy": "certificate",
     "check_derivatives": "derivatives",
     "known_optimum": "cases",
     "run_checks": "checks",
