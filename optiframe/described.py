@@ -6,7 +6,8 @@ One declaration gives validation, the keys of a TOML table, the text of
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import copy
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -77,6 +78,13 @@ class Described(BaseModel):
 
     def __hash__(self) -> int:
         return hash(self.fingerprint())
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with some fields replaced; the new values are validated and nothing cached is kept."""
+        fields = type(self).model_fields
+        values = {field.alias or key: getattr(self, key) for key, field in fields.items()}
+        unchanged = copy.deepcopy(values) if deep else values
+        return type(self)(**(unchanged | dict(update or {})))
 
     def __getstate__(self) -> dict[Any, Any]:
         # Cached properties (factorizations, graphs) live in __dict__ too; they are rebuilt, not pickled.

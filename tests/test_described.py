@@ -102,6 +102,17 @@ def test_pickling_keeps_content_and_drops_caches() -> None:
     assert "expensive" not in again.__dict__
 
 
+def test_a_changed_copy_is_validated_and_forgets_what_was_cached() -> None:
+    record = Record(weights=[1.0])
+    assert record.fingerprint()
+    changed = record.model_copy(update={"step": 2.0})
+    assert changed.fingerprint() == Record(weights=[1.0], step=2.0).fingerprint() != record.fingerprint()
+    with pytest.raises(of.InvalidInput, match="step: must be greater than 0"):
+        record.model_copy(update={"step": -2.0})
+    bowl = of.Minimize(of.objective("squared-distance", to=[1.0]))
+    assert bowl.model_copy(update={"start": [2.0]}).start.tolist() == [2.0]
+
+
 def test_a_repr_shows_shapes_and_not_numbers() -> None:
     text = repr(Record(weights=np.zeros(1000), matrix=sp.eye_array(4, format="csr")))
     assert "<array 1000>" in text

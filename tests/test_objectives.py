@@ -138,7 +138,7 @@ def test_the_iterative_eigenvalue_bounds_the_dense_one_closely(kind, shape):
 
 def test_the_iterative_eigenvalue_does_not_miss_a_direction_that_sums_to_zero():
     direction = np.zeros(600)
-    direction[:2] = 1.0, -1.0  # a start of equal entries would never see it
+    direction[:2] = 1.0, -1.0  # orthogonal to a start of equal entries
     weak = np.full(600, 1e-2)
     matrix = np.vstack([np.outer(np.ones(350), direction), np.outer(np.ones(350), weak)])
     objective = LeastSquares(matrix=matrix, target=np.zeros(700))
