@@ -82,7 +82,7 @@ class Described(BaseModel):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy with some fields replaced; the new values are validated and nothing cached is kept."""
         fields = type(self).model_fields
-        values = {field.alias or key: getattr(self, key) for key, field in fields.items()}
+        values = {fields[key].alias or key: getattr(self, key) for key in self.model_fields_set}
         unchanged = copy.deepcopy(values) if deep else values
         return type(self)(**(unchanged | dict(update or {})))
 

@@ -121,8 +121,6 @@ def test_negative_worth_is_never_chosen():
 
 
 def test_cvxpy_agrees_about_the_projection():
-    from optiframe.testing.certificate import check_against_cvxpy
-
     over = tvcs.ThreeView.grid(3, 3, total=4, per_row=2, per_column=1)
     ties = np.ones(9)
     for point in (np.random.default_rng(3).standard_normal(9), ties):
@@ -130,8 +128,6 @@ def test_cvxpy_agrees_about_the_projection():
 
 
 def test_cvxpy_tells_a_wrong_projection():
-    from optiframe.testing.certificate import check_against_cvxpy
-
     class Half(tvcs.SupportProgram):
         """Projects and then keeps half of it."""
 
