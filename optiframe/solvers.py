@@ -13,7 +13,6 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from optiframe.described import Described
 from optiframe.problems import Finding, Problem
-from optiframe.results import Status
 
 if TYPE_CHECKING:
     from optiframe.clock import Clock
@@ -73,7 +72,9 @@ class Iterate:
         self.detail = detail
 
 
-Iterates = Generator[Iterate, None, tuple[Status, str] | None]
+# The return type is (Status, str) or None. It is written as Any, since type checkers otherwise
+# ask every generator that sometimes gives a verdict for a `return None` at its end.
+Iterates = Generator[Iterate, None, Any]
 """What `Solver.iterates` is: a generator of iterates, which may end with a status and a message."""
 
 
