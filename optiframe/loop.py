@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import platform
-import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Generator, Mapping
 from time import perf_counter
 from typing import Any
 
@@ -19,13 +16,13 @@ import numpy as np
 from optiframe.chain import Chain, Judged
 from optiframe.clock import Clock
 from optiframe.errors import BrokenPlugin, InvalidInput, Unsuited
+from optiframe.interrupt import first_interrupt
 from optiframe.problems import Finding, Problem
 from optiframe.progress import Progress
-from optiframe.results import Result, Status, Trace
-from optiframe.solvers import Budget, Iterate, Run, Solver
+from optiframe.recorder import Recorder
+from optiframe.results import Result, Status
+from optiframe.solvers import Budget, Iterate, Iterates, Run, Solver
 
-_DENSE = 10  # this many first iterates are all recorded
-_RATIO = 1.1  # then each recorded iteration count is about this multiple of the one before
 # A stream of its own: data drawn with default_rng(0) and a solver run with seed 0 would otherwise
 # see the same numbers, and a random start could be the planted answer.
 # The key is the word "opt": no generator that spawns children from its seed counts that far.
@@ -39,6 +36,9 @@ _WITHOUT_ANSWER = (
     Status.TIME_LIMIT,
     Status.ITERATION_LIMIT,
 )
+
+
+_NOT_FINITE = "the answer or its objective is no longer finite"
 
 
 class NotConverged(UserWarning):
@@ -100,7 +100,7 @@ def solve(
         raise InvalidInput(f"seed must be a whole number of at least 0, got {seed!r}")
     limits = budget if isinstance(budget, Budget) else Budget(**(budget or {}))
     shown = progress and sys.stderr.isatty()
-    with _first_interrupt() as stop:
+    with first_interrupt() as stop:
         loop = _Loop(
             problem,
             solver,
@@ -165,29 +165,39 @@ class _Loop:
         )
         self.stop = stop
         self.progress = Progress(solver.name, budget, shown)
-        self.trace = Trace()
-        self.record = record
-        self.next_record = 1
-        self.last: tuple[int, Judged] | None = None  # iteration and worth of the latest recorded iterate
-        self.best: tuple[int, Judged, Any] | None = None  # the same with its detail, copied
+        self.recorder = Recorder(self.chain, solver, budget.tolerance, record)
         self.setup = perf_counter() - began
 
     def result(self) -> Result[Any, Any]:
         iterates = self.solver.iterates(self.chain.last, self.run)
+        if not isinstance(iterates, Generator):
+            raise BrokenPlugin(
+                f"{self.solver.name}: iterates must be a generator, got a {type(iterates).__name__}; "
+                "yield each Iterate"
+            )
         try:
-            iterate, status, message = self._drive(iterates)
-            return self._conclude(iterate, status, message)
+            return self._conclude(*self._drive(iterates))
         finally:
             self.progress.close()
-            iterates.close()
+            self._close(iterates)
 
-    def _drive(self, iterates: Iterator[Iterate]) -> tuple[Iterate | None, Status, str]:
-        # Everything between two iterates of an unrecorded run is here; it costs about a
+    def _close(self, iterates: Iterates) -> None:
+        try:
+            iterates.close()
+        except Exception as error:  # the answer is there; the solver's tidying up must not lose it
+            warnings.warn(
+                f"{self.solver.name} raised {type(error).__name__} while it was being closed: {error}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+    def _drive(self, iterates: Iterates) -> tuple[Iterate | None, Status, str]:
+        # Everything between two iterates of an unrecorded run is here; it costs less than a
         # microsecond, which examples/bench/loop_overhead.py measures.
-        run, clock, progress, stop = self.run, self.clock, self.progress, self.stop
+        run, clock, recorder, progress = self.run, self.clock, self.recorder, self.progress
         most = math.inf if self.budget.iterations is None else self.budget.iterations
         longest = math.inf if self.budget.time is None else self.budget.time
-        tolerance = self.budget.tolerance
+        tolerance, stop = self.budget.tolerance, self.stop
         iterate: Iterate | None = None
         while True:
             clock.resume()
@@ -197,10 +207,12 @@ class _Loop:
                 clock.pause()
                 return iterate, *self._verdict(end.value, iterate)
             elapsed = clock.pause()
+            if type(iterate) is not Iterate or iterate.steps < 1:
+                raise self._not_an_iterate(iterate)
             run.iterations += iterate.steps
             residual = iterate.residual
-            if self.record and run.iterations >= self.next_record and not self._worth(iterate, elapsed):
-                return iterate, Status.DIVERGED, "the answer or its objective is no longer finite"
+            if run.iterations >= recorder.next and not recorder.judge(iterate, run.iterations, elapsed):
+                return iterate, Status.DIVERGED, _NOT_FINITE
             if residual <= tolerance:
                 return iterate, Status.CONVERGED, f"residual {residual:.3g} is at most {tolerance:.3g}"
             if residual == math.inf:
@@ -213,13 +225,23 @@ class _Loop:
                 return iterate, Status.CANCELLED, "stopped by the user"
             progress.update(run.iterations, elapsed, residual)
 
+    def _not_an_iterate(self, thing: Any) -> BrokenPlugin:
+        if isinstance(thing, Iterate):
+            return BrokenPlugin(f"{self.solver.name} yielded an Iterate of {thing.steps} steps; at least 1")
+        return BrokenPlugin(f"{self.solver.name} yielded a {type(thing).__name__}; yield Iterate(x, ...)")
+
     def _limit(self, what: str, residual: float) -> str:
         reached = "" if math.isnan(residual) else f" with residual {residual:.3g}"
         return f"stopped after {what}{reached}; raise the budget or check the solver's parameters"
 
     def _verdict(self, value: Any, iterate: Iterate | None) -> tuple[Status, str]:
-        status, message = (Status.FINISHED, "") if value is None else value
-        status = Status(status)
+        try:
+            status, message = (Status.FINISHED, "") if value is None else value
+            status = Status(status)
+        except (TypeError, ValueError):
+            raise BrokenPlugin(
+                f"{self.solver.name} ended with {value!r}; return a Status and a message, or nothing"
+            ) from None
         if iterate is None and status not in _WITHOUT_ANSWER:
             raise BrokenPlugin(
                 f"{self.solver.name} ended ({status}) without an iterate"
@@ -227,53 +249,17 @@ class _Loop:
             )
         return status, message or status.meaning
 
-    def _worth(self, iterate: Iterate, elapsed: float) -> bool:
-        """Judge and record an iterate; False when its objective stopped being finite."""
-        now = self.run.iterations
-        # A point that is not finite is a verdict here, not a reason for NumPy to warn.
-        with np.errstate(invalid="ignore", over="ignore"):
-            solution = self.solver.finish(self.chain.last, iterate)
-            judged = self.chain.judge(solution)
-        row = {
-            "iteration": now,
-            "time": elapsed,
-            "objective": judged.objective,
-            "violation": judged.violation,
-            "residual": float(iterate.residual),
-        }
-        self.trace.append(row | {k: float(v) for k, v in (iterate.info or {}).items()})
-        self.next_record = now + 1 if now < _DENSE else max(now + 1, math.ceil(now * _RATIO))
-        before, self.last = self.last, (now, judged)
-        if not self.solver.monotone and self._better(judged):
-            self.best = (now, copy.deepcopy(judged), copy.deepcopy(iterate.detail))
-        had_value = before is not None and not math.isnan(before[1].objective)
-        lost_value = had_value and math.isnan(judged.objective)
-        return not (math.isinf(judged.objective) or lost_value or _not_finite(solution))
-
-    def _better(self, judged: Judged) -> bool:
-        return self.best is None or self._rank(judged) < self._rank(self.best[1])
-
-    def _rank(self, judged: Judged) -> tuple[int, float]:
-        """Feasible before infeasible; then by objective or by violation; not finite last."""
-        if not judged.violation <= max(self.budget.tolerance, 1e-9):
-            return 1, judged.violation if math.isfinite(judged.violation) else math.inf
-        return 0, judged.objective if math.isfinite(judged.objective) else math.inf
-
     def _conclude(self, iterate: Iterate | None, status: Status, message: str) -> Result[Any, Any]:
         elapsed = self.clock.read()
         if iterate is None or status is Status.INFEASIBLE:
             nothing = Judged(None, math.nan, math.nan, self.chain.last)
             return self._result(nothing, None, status, message, elapsed)
-        if self.last is None or self.last[0] != self.run.iterations:
-            finite = self._worth(iterate, elapsed)
-            if not finite and status in (Status.CONVERGED, Status.FINISHED, Status.ITERATION_LIMIT):
-                status, message = Status.DIVERGED, "the answer or its objective is no longer finite"
-        assert self.last is not None
-        judged, detail = self.last[1], iterate.detail
-        if self.best is not None and self._rank(self.best[1]) < self._rank(judged):
-            at, judged, detail = self.best
-            message += f"; kept the best recorded iterate, number {at}"
-        return self._result(judged, detail, status, message, elapsed)
+        if not self.recorder.has(self.run.iterations):
+            finite = self.recorder.judge(iterate, self.run.iterations, elapsed)
+            if not finite:
+                status, message = Status.DIVERGED, _NOT_FINITE
+        judged, detail, note = self.recorder.keep(iterate)
+        return self._result(judged, detail, status, message + note, elapsed)
 
     def _result(
         self, judged: Judged, detail: Any, status: Status, message: str, elapsed: float
@@ -296,7 +282,7 @@ class _Loop:
             iterations=self.run.iterations,
             time=elapsed,
             setup=self.setup,
-            trace=self.trace,
+            trace=self.recorder.trace,
             settings=self._settings(),
             solved=judged.problem.fingerprint(),
             problem=self.problem,
@@ -312,32 +298,3 @@ class _Loop:
             "budget": self.budget.model_dump(),
             "versions": {"python": platform.python_version(), **registry.versions(type(self.solver))},
         }
-
-
-def _not_finite(solution: Any) -> bool:
-    return (
-        isinstance(solution, np.ndarray)
-        and solution.dtype.kind == "f"
-        and not bool(np.isfinite(solution).all())
-    )
-
-
-@contextmanager
-def _first_interrupt() -> Iterator[threading.Event]:
-    """An event set by the first Ctrl-C; the second raises. Only the main thread can listen."""
-    stop = threading.Event()
-    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    if ignored or threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-
-    def on_interrupt(number: int, frame: Any) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-
-    before = signal.signal(signal.SIGINT, on_interrupt)
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -354,6 +354,63 @@ def test_a_generator_is_closed_when_a_limit_ends_the_run() -> None:
     assert closed == [True]
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (lambda: iter([np.zeros(1)]), "must be a generator, got a list_iterator"),
+        (lambda: None, "must be a generator, got a NoneType"),
+        (lambda: (x for x in [np.zeros(1)]), "yielded a ndarray; yield Iterate"),
+        (lambda: (x for x in [Iterate(np.zeros(1), steps=0)]), "an Iterate of 0 steps"),
+    ],
+)
+def test_what_is_not_a_generator_of_iterates_is_said_so(body: Any, message: str) -> None:
+    class Wrong(Solver[Minimize, Any, None]):
+        """Gives something else."""
+
+        name = "test.wrong"
+        solves = Minimize
+
+        def iterates(self, problem: Minimize, run: Run) -> Any:
+            return body()
+
+    with pytest.raises(of.BrokenPlugin, match=message):
+        of.solve(TARGET, Wrong())
+
+
+@pytest.mark.parametrize("verdict", ["done", ("no such status", ""), (Status.STALLED,), 3])
+def test_a_wrong_verdict_is_said_so(verdict: Any) -> None:
+    class Wrong(Solver[Minimize, Any, None]):
+        """Ends with something else."""
+
+        name = "test.wrong-end"
+        solves = Minimize
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            yield Iterate(np.zeros(1))
+            return verdict
+
+    with pytest.raises(of.BrokenPlugin, match="return a Status and a message"):
+        of.solve(TARGET, Wrong())
+
+
+def test_an_error_while_tidying_up_does_not_lose_the_answer() -> None:
+    class Untidy(Solver[Minimize, Any, None]):
+        """Raises when closed."""
+
+        name = "test.untidy"
+        solves = Minimize
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            try:
+                yield Iterate(np.ones(1), residual=0.0)
+            finally:
+                raise OSError("the file is gone")
+
+    with pytest.warns(RuntimeWarning, match="OSError while it was being closed: the file is gone"):
+        result = of.solve(TARGET, Untidy())
+    assert result.solution[0] == 1
+
+
 def test_an_exception_in_a_solver_reaches_the_caller_unchanged() -> None:
     class Raising(Scripted):
         """Raises."""

@@ -79,8 +79,8 @@ def _suited(problem_file: str) -> None:
             # Without its required parameters it cannot be asked; say which it wants.
             others.append((entry.name, f"needs parameters: {error}"))
             continue
-        except OptiframeError as error:
-            reason = str(error)
+        except Exception as error:  # one solver's broken check must not hide the others
+            reason = str(error) if isinstance(error, OptiframeError) else f"its own check fails: {error!r}"
         if reason is None:
             runs.append((entry.name, entry.summary))
         else:

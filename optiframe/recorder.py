@@ -1,0 +1,83 @@
+"""Which iterates are judged, what is written down, and which answer is kept."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+import numpy as np
+
+from optiframe.chain import Chain, Judged
+from optiframe.results import Trace
+from optiframe.solvers import Iterate, Solver
+
+_DENSE = 10  # this many first iterates are all recorded
+_RATIO = 1.1  # then each recorded iteration count is about this multiple of the one before
+_ROUNDING = 1e-9  # a violation this small is feasible under any tolerance
+
+
+class Recorder:
+    """The trace of a run and its best answer; everything here happens off the solver's clock."""
+
+    def __init__(self, chain: Chain, solver: Solver[Any, Any, Any], tolerance: float, record: bool) -> None:
+        self.trace = Trace()
+        self.next = 1.0 if record else math.inf  # the iteration count from which the next one is recorded
+        self._chain = chain
+        self._solver = solver
+        self._feasible = max(tolerance, _ROUNDING)
+        self._last: tuple[int, Judged] | None = None
+        self._best: tuple[int, Judged, Any] | None = None  # with its detail; copied
+        self._record = record
+
+    def judge(self, iterate: Iterate, iteration: int, elapsed: float) -> bool:
+        """Judge and record an iterate; False when the answer or its objective is no longer finite."""
+        # A point that is not finite is a verdict here, not a reason for NumPy to warn.
+        with np.errstate(invalid="ignore", over="ignore"):
+            solution = self._solver.finish(self._chain.last, iterate)
+            judged = self._chain.judge(solution)
+        row = {
+            "iteration": iteration,
+            "time": elapsed,
+            "objective": judged.objective,
+            "violation": judged.violation,
+            "residual": float(iterate.residual),
+        }
+        self.trace.append(row | {k: float(v) for k, v in (iterate.info or {}).items()})
+        if self._record:
+            self.next = iteration + 1 if iteration < _DENSE else max(iteration + 1, iteration * _RATIO)
+        before, self._last = self._last, (iteration, judged)
+        if not self._solver.monotone and (
+            self._best is None or self._rank(judged) < self._rank(self._best[1])
+        ):
+            self._best = (iteration, copy.deepcopy(judged), copy.deepcopy(iterate.detail))
+        had_value = before is not None and not math.isnan(before[1].objective)
+        lost_value = had_value and math.isnan(judged.objective)
+        return not (math.isinf(judged.objective) or lost_value or _not_finite(solution))
+
+    def has(self, iteration: int) -> bool:
+        """Whether the latest recorded iterate is this one."""
+        return self._last is not None and self._last[0] == iteration
+
+    def keep(self, iterate: Iterate) -> tuple[Judged, Any, str]:
+        """The answer to give, its detail, and a note when it is not the last iterate's."""
+        assert self._last is not None
+        judged = self._last[1]
+        if self._best is not None and self._rank(self._best[1]) < self._rank(judged):
+            at, best, detail = self._best
+            return best, detail, f"; kept the best recorded iterate, number {at}"
+        return judged, iterate.detail, ""
+
+    def _rank(self, judged: Judged) -> tuple[int, float]:
+        """Feasible before infeasible; then by objective or by violation; not finite last."""
+        if not judged.violation <= self._feasible:
+            return 1, judged.violation if math.isfinite(judged.violation) else math.inf
+        return 0, judged.objective if math.isfinite(judged.objective) else math.inf
+
+
+def _not_finite(solution: Any) -> bool:
+    return (
+        isinstance(solution, np.ndarray)
+        and solution.dtype.kind == "f"
+        and not bool(np.isfinite(solution).all())
+    )
