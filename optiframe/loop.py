@@ -130,7 +130,15 @@ def solve_within(
     )
     seed = int(run.rng.integers(2**63))
     loop = _Loop(
-        problem, solver, seed=seed, budget=limits, start=start, record=False, stop=run._stop, shown=False
+        problem,
+        solver,
+        seed=seed,
+        budget=limits,
+        start=start,
+        record=False,
+        stop=run._stop,
+        shown=False,
+        report=False,
     )
     return loop.result()
 
@@ -149,6 +157,7 @@ class _Loop:
         record: bool,
         stop: threading.Event,
         shown: bool,
+        report: bool = True,
     ) -> None:
         began = perf_counter()
         if start is not None and not solver.accepts_start:
@@ -163,7 +172,7 @@ class _Loop:
             self.clock,
             stop,
         )
-        self.stop = stop
+        self.stop, self.report = stop, report
         self.progress = Progress(solver.name, budget, shown)
         self.recorder = Recorder(self.chain, solver, budget.tolerance, record)
         self.setup = perf_counter() - began
@@ -267,7 +276,7 @@ class _Loop:
         solution = judged.solution
         findings: tuple[Finding, ...] = tuple(self.run.findings)
         metrics: dict[str, float] = {}
-        if solution is not None:
+        if solution is not None and self.report:
             findings += self.problem.diagnose(solution)
             metrics = self.problem.metrics(solution)
         return Result(
@@ -284,7 +293,7 @@ class _Loop:
             setup=self.setup,
             trace=self.recorder.trace,
             settings=self._settings(),
-            solved=judged.problem.fingerprint(),
+            judged=judged.problem,
             problem=self.problem,
         )
 

@@ -222,6 +222,7 @@ def reset() -> None:
     global _registry
     _registry = None
     _owner.cache_clear()
+    _version.cache_clear()
 
 
 def register(cls: type[T]) -> type[T]:
@@ -268,8 +269,8 @@ class InvalidInputName(UnknownName, InvalidInput):
 
 
 def versions(cls: type[Any]) -> dict[str, str]:
-    """Version of the core and of the distribution a class comes from."""
-    found = {GROUP: _version(GROUP)}
+    """Versions of the core, of NumPy, of the distribution a class comes from and of its `packages`."""
+    found = {package: _version(package) for package in (GROUP, "numpy", *getattr(cls, "packages", ()))}
     distribution = registry().distribution(cls)
     if distribution is None or distribution == BY_CODE:
         distribution = _owner(cls.__module__.partition(".")[0])
@@ -339,6 +340,7 @@ def _import(path: str) -> type[Any]:
     return cls
 
 
+@cache
 def _version(distribution: str) -> str:
     try:
         return metadata.version(distribution)

@@ -98,9 +98,9 @@ class Result(Generic[S, D]):
 
     `solution` is in the terms of the problem that was posed (None when infeasible);
     `detail` is the solver's own extra answer (a path, prices, a ledger). `time` is seconds
-    inside the solver, `setup` seconds of formulating before it. `solved` is the
-    fingerprint of the problem that `objective` belongs to: compare objectives only where
-    it is equal. `settings` repeats the run: names, parameters, seed, budget, versions.
+    inside the solver, `setup` seconds of formulating before it. `judged` is the problem that
+    `objective` belongs to, `solved` its fingerprint: compare objectives only where that is
+    equal. `settings` repeats the run: names, parameters, seed, budget, versions.
     """
 
     solution: S
@@ -116,8 +116,13 @@ class Result(Generic[S, D]):
     setup: float
     trace: Trace = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
-    solved: str = field(repr=False)
+    judged: Problem[Any] = field(repr=False)
     problem: Problem[S] = field(repr=False)
+
+    @property
+    def solved(self) -> str:
+        """Fingerprint of the problem the objective belongs to; hashed on first use."""
+        return self.judged.fingerprint()
 
     def answer(self) -> dict[str, Columns]:
         """The solution as tables, the main one first; empty when there is none."""

@@ -127,7 +127,7 @@ class Run:
         """Run a solver inside this one: within the time left, no bar, no signal handler.
 
         Its random numbers are drawn from this run's generator; a stop asked for by the
-        user ends it too.
+        user ends it too. The result has no metrics and no trust report.
         """
         from optiframe.loop import solve_within
 
@@ -143,16 +143,18 @@ class Solver(Described, Generic[P, S, D]):
     calls `iterates` once, resumes it until a limit, convergence or its own end, and calls
     `finish` on the iterates it records and on the last.
 
-    Class attributes: `name` (``family.method``), `solves` (a `Problem` class),
-    `accepts_start`, `monotone` (False: the objective may rise, so the core keeps the best
-    recorded iterate), `residual` (what the residual is, in words), `point_type` (what it can
-    calculate with, where the problem's points are not arrays; `object`: anything), `reference`.
+    Class attributes: `name` (``family.method``), `solves` (a `Problem` class), `point_type`
+    (what it calculates with: arrays by default, `object` for anything), `accepts_start`,
+    `monotone` (False: the objective may rise, so the core keeps the best recorded iterate),
+    `residual` (what the residual is, in words), `packages` (distributions that do the work,
+    whose versions are recorded with the result), `reference` (paper and equation).
     """
 
     solves: ClassVar[type[Problem[Any]]]
     accepts_start: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
     residual: ClassVar[str] = ""
+    packages: ClassVar[tuple[str, ...]] = ()
     point_type: ClassVar[type] = np.ndarray
 
     @abstractmethod

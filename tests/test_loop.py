@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import warnings
+from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -504,4 +505,6 @@ def test_settings_repeat_the_run() -> None:
     result = of.solve(TARGET, Descent(step=0.25), seed=5)
     assert result.settings["solver"] == {"name": "test.descent", "step": 0.25}
     assert result.settings["seed"] == 5
-    assert {"python", "optiframe"} <= set(result.settings["versions"])
+    assert {"python", "optiframe", "numpy"} <= set(result.settings["versions"])
+    yardstick = of.solve(TARGET, "scipy.lbfgs")
+    assert yardstick.settings["versions"]["scipy"] == metadata.version("scipy")

@@ -43,6 +43,7 @@ class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
 
     name = "cvxpy"
     solves = Problem
+    packages = ("cvxpy", "clarabel")
     point_type = object  # the program's `read` makes the point, whatever it is
     residual = "not computed; the engine's own tolerances decide"
     reference = "Diamond, Boyd (2016), CVXPY: A Python-embedded modeling language for convex optimization"

@@ -31,6 +31,7 @@ class ScipyTrustConstr(Solver[Minimize, Array, None]):
 
     name = "scipy.trust-constr"
     solves = Minimize
+    packages = ("scipy",)
     accepts_start = True
     monotone = False
     residual = (
