@@ -7,8 +7,9 @@ problems, add a solver of your own. Names here are imported on use, so that
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from optiframe.lazy import exports
 
 if TYPE_CHECKING:
     from optiframe.api import constraint_set as constraint_set
@@ -73,9 +74,7 @@ _HOME = {
     "results": ("Result", "Status", "Trace"),
     "solvers": ("Budget", "Iterate", "Iterates", "Run", "Solver"),
 }
-_MODULE = {name: module for module, names in _HOME.items() for name in names}
-
-__all__ = sorted(_MODULE)  # noqa: PLE0605  # the names are in _HOME, each once
+_get, __dir__, __all__ = exports(__name__, _HOME)  # a list, made there
 
 
 def __getattr__(name: str) -> Any:
@@ -83,12 +82,4 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("optiframe")
-    if name not in _MODULE:
-        raise AttributeError(f"module 'optiframe' has no attribute {name!r}")
-    value = getattr(import_module(f"optiframe.{_MODULE[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+    return _get(name)

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -97,24 +97,9 @@ def test_solver_and_data_set_can_be_given_without_a_file(run: Run, tmp_path: Pat
     assert (tmp_path / "results" / "synthetic.single-coin-labels.majority" / "workers.csv").exists()
 
 
-def test_a_run_killed_while_solving_leaves_no_finished_output(tmp_path: Path) -> None:
-    (tmp_path / "long.toml").write_text(
-        '[problem]\ndataset = {name = "synthetic.single-coin", workers = 60, tasks = 400}\n'
-        '[solver]\nname = "rankone.pgd"\nstep = 1e-12\n[budget]\niterations = 100_000_000\ntolerance = 0.0\n'
-    )
-    child = subprocess.Popen(
-        [sys.executable, "-m", "optiframe", "solve", "long.toml", "--output", "out"],
-        cwd=tmp_path,
-        stdout=subprocess.DEVNULL,
-    )
-    time.sleep(3)
-    assert child.poll() is None, "the run ended before it could be killed"
-    child.kill()
-    child.wait()
-    assert list((tmp_path / "out").glob("*")) == []
-
-
-def test_an_interrupted_run_writes_what_there_is(tmp_path: Path) -> None:
+@pytest.fixture
+def endless(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A run that has been solving for a while and would go on for hours."""
     (tmp_path / "long.toml").write_text(
         '[problem]\ndataset = {name = "synthetic.single-coin", workers = 60, tasks = 400}\n'
         '[solver]\nname = "rankone.pgd"\nstep = 1e-12\n[budget]\niterations = 100_000_000\ntolerance = 0.0\n'
@@ -126,9 +111,24 @@ def test_an_interrupted_run_writes_what_there_is(tmp_path: Path) -> None:
         text=True,
     )
     time.sleep(3)
-    child.send_signal(signal.SIGINT)
-    shown, _ = child.communicate(timeout=30)
-    assert child.returncode == 0
+    assert child.poll() is None, "the run ended by itself"
+    yield child
+    child.kill()
+    child.communicate()
+
+
+def test_a_run_killed_while_solving_leaves_no_finished_output(
+    endless: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    endless.kill()
+    endless.wait()
+    assert list((tmp_path / "out").glob("*")) == []
+
+
+def test_an_interrupted_run_writes_what_there_is(endless: subprocess.Popen[str], tmp_path: Path) -> None:
+    endless.send_signal(signal.SIGINT)
+    shown, _ = endless.communicate(timeout=30)
+    assert endless.returncode == 0
     assert "cancelled" in shown
     assert json.loads((tmp_path / "out" / "result.json").read_text())["status"] == "cancelled"
     assert (tmp_path / "out" / "answer.csv").exists()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from optiframe.lazy import exports
 
 if TYPE_CHECKING:
     from optiframe.testing.cases import Case as Case
@@ -18,30 +19,13 @@ if TYPE_CHECKING:
     from optiframe.testing.contract import SolverContract as SolverContract
     from optiframe.testing.derivatives import check_derivatives as check_derivatives
 
-_MODULE = {
-    "CHECKS": "checks",
-    "Case": "cases",
-    "Certificate": "certificate",
-    "Outcome": "checks",
-    "SolverContract": "contract",
-    "certify": "certificate",
-    "check_against_cvxpy": "certificate",
-    "check_derivatives": "derivatives",
-    "known_optimum": "cases",
-    "run_checks": "checks",
-    "small_problems": "cases",
-}
-
-__all__ = sorted(_MODULE)  # noqa: PLE0605  # the names are in _MODULE, each once
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULE:
-        raise AttributeError(f"module 'optiframe.testing' has no attribute {name!r}")
-    value = getattr(import_module(f"optiframe.testing.{_MODULE[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+__getattr__, __dir__, __all__ = exports(  # a list, made there
+    __name__,
+    {
+        "cases": ("Case", "known_optimum", "small_problems"),
+        "certificate": ("Certificate", "certify", "check_against_cvxpy"),
+        "checks": ("CHECKS", "Outcome", "run_checks"),
+        "contract": ("SolverContract",),
+        "derivatives": ("check_derivatives",),
+    },
+)
