@@ -86,6 +86,12 @@ class Described(BaseModel):
         unchanged = copy.deepcopy(values) if deep else values
         return type(self)(**(unchanged | dict(update or {})))
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(
+            f"{type(self).name or type(self).__name__} does not change: its fields are its parameters; "
+            f"keep {name!r} in a local variable, or make it a field"
+        )
+
     def __getstate__(self) -> dict[Any, Any]:
         # Cached properties (factorizations, graphs) live in __dict__ too; they are rebuilt, not pickled.
         state = super().__getstate__()
@@ -103,7 +109,7 @@ class Described(BaseModel):
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         for key in type(self).model_fields:
             value = getattr(self, key)
-            if isinstance(value, np.ndarray) or sp.issparse(value):
+            if (isinstance(value, np.ndarray) and value.ndim) or sp.issparse(value):
                 yield key, _Shape(value)
             else:
                 yield key, value

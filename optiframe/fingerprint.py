@@ -8,14 +8,21 @@ import hashlib
 import inspect
 import struct
 from collections.abc import Mapping
+from datetime import date, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from types import CodeType
 from typing import Any, Protocol
+from uuid import UUID
 
 import numpy as np
 import scipy.sparse as sp
 from pydantic import BaseModel
 
 from optiframe.errors import InvalidInput
+
+# Types whose repr is their whole content, the same in any process.
+_TEXTUAL = (complex, date, time, timedelta, Decimal, Fraction, UUID, np.datetime64, np.timedelta64)
 
 
 class _Hash(Protocol):
@@ -52,6 +59,8 @@ def _feed(digest: _Hash, value: Any) -> None:
     elif isinstance(value, float | np.floating):
         mark("float")
         digest.update(struct.pack("<d", float(value)))
+    elif isinstance(value, _TEXTUAL):
+        mark(f"{type(value).__name__}:{value!r}")
     elif isinstance(value, bytes):
         mark(f"bytes:{len(value)}")
         digest.update(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -25,6 +26,8 @@ def first_interrupt() -> Iterator[threading.Event]:
         if stop.is_set():
             raise KeyboardInterrupt
         stop.set()
+        # os.write: a signal may arrive while sys.stderr is in the middle of writing.
+        os.write(2, b"\nstopping after this iterate; Ctrl-C again stops at once\n")
 
     before = signal.signal(signal.SIGINT, on_interrupt)
     try:

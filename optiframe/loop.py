@@ -13,15 +13,18 @@ from typing import Any
 
 import numpy as np
 
+from optiframe import api
 from optiframe.chain import Chain, Judged
 from optiframe.clock import Clock
 from optiframe.errors import BrokenPlugin, InvalidInput, Unsuited
 from optiframe.interrupt import first_interrupt
+from optiframe.objectives import Objective
 from optiframe.problems import Finding, Problem
 from optiframe.progress import Progress
 from optiframe.recorder import Recorder
 from optiframe.results import Result, Status
 from optiframe.solvers import Budget, Iterate, Iterates, Run, Solver
+from optiframe.values import as_array
 
 # A stream of its own: data drawn with default_rng(0) and a solver run with seed 0 would otherwise
 # see the same numbers, and a random start could be the planted answer.
@@ -87,9 +90,8 @@ def solve(
     UnknownName, InvalidInput, Unsuited
         Before anything has run.
     """
+    _check_arguments(problem, solver, budget, parameters)
     if isinstance(solver, str):
-        from optiframe import api
-
         solver = api.solver(solver, **parameters)
     elif parameters:
         raise InvalidInput(
@@ -115,6 +117,25 @@ def solve(
     if result.status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED, Status.DIVERGED):
         warnings.warn(f"{solver.name}: {result.message}", NotConverged, stacklevel=2)
     return result
+
+
+def _check_arguments(problem: Any, solver: Any, budget: Any, parameters: Mapping[str, Any]) -> None:
+    """Raise `InvalidInput` for what is easily mixed up, saying what to write."""
+    if isinstance(problem, Objective):
+        raise InvalidInput("this is an objective, not a problem; wrap it: optiframe.Minimize(objective)")
+    if not isinstance(problem, Problem):
+        raise InvalidInput(
+            f"a {type(problem).__name__} is not a problem; build one, such as "
+            'optiframe.problem(dataset="labels.rte") or optiframe.Minimize(objective)'
+        )
+    if not isinstance(solver, str | Solver):
+        what = solver.__name__ if isinstance(solver, type) else type(solver).__name__
+        raise InvalidInput(f"solver must be a name or a solver object, such as {what}(), got {solver!r:.60}")
+    if budget is not None and not isinstance(budget, Budget | Mapping):
+        raise InvalidInput(f"budget must be such as {{'iterations': 100}} or a Budget, got {budget!r:.60}")
+    limits = sorted(set(parameters) & set(Budget.model_fields))
+    if limits:
+        raise InvalidInput(f"limits go into the budget: budget={{{limits[0]!r}: {parameters[limits[0]]!r}}}")
 
 
 def solve_within(
@@ -167,7 +188,7 @@ class _Loop:
         self.clock = Clock()
         self.run = Run(
             np.random.default_rng(np.random.SeedSequence(seed, spawn_key=_SOLVERS_STREAM)),
-            None if start is None else self.chain.encode(start),
+            None if start is None else self._inner_start(start),
             budget,
             self.clock,
             stop,
@@ -176,6 +197,16 @@ class _Loop:
         self.progress = Progress(solver.name, budget, shown)
         self.recorder = Recorder(self.chain, solver, budget.tolerance, record)
         self.setup = perf_counter() - began
+
+    def _inner_start(self, start: Any) -> Any:
+        inner = self.chain.encode(start)
+        try:
+            if isinstance(inner, list | tuple | np.ndarray):
+                inner = as_array(inner).copy()  # the solver's own, to write to as it likes
+            self.chain.last.check(inner)
+        except InvalidInput as error:
+            raise InvalidInput(f"start: {error}") from None
+        return inner
 
     def result(self) -> Result[Any, Any]:
         iterates = self.solver.iterates(self.chain.last, self.run)
@@ -206,7 +237,7 @@ class _Loop:
         run, clock, recorder, progress = self.run, self.clock, self.recorder, self.progress
         most = math.inf if self.budget.iterations is None else self.budget.iterations
         longest = math.inf if self.budget.time is None else self.budget.time
-        tolerance, stop = self.budget.tolerance, self.stop
+        tolerance, stop, one_shot = self.budget.tolerance, self.stop, self.solver.one_shot
         iterate: Iterate | None = None
         while True:
             clock.resume()
@@ -216,16 +247,22 @@ class _Loop:
                 clock.pause()
                 return iterate, *self._verdict(end.value, iterate)
             elapsed = clock.pause()
-            if type(iterate) is not Iterate or iterate.steps < 1:
-                raise self._not_an_iterate(iterate)
+            if type(iterate) is not Iterate or iterate.steps < 1 or run.iterations == 0:
+                self._check(iterate)
             run.iterations += iterate.steps
             residual = iterate.residual
             if run.iterations >= recorder.next and not recorder.judge(iterate, run.iterations, elapsed):
                 return iterate, Status.DIVERGED, _NOT_FINITE
             if residual <= tolerance:
+                if residual < 0:
+                    raise BrokenPlugin(
+                        f"{self.solver.name}: a residual is a distance, and this is {residual}"
+                    )
                 return iterate, Status.CONVERGED, f"residual {residual:.3g} is at most {tolerance:.3g}"
             if residual == math.inf:
                 return iterate, Status.DIVERGED, "the residual is infinite"
+            if one_shot:
+                continue
             if run.iterations >= most:
                 return iterate, Status.ITERATION_LIMIT, self._limit(f"{most} iterations", residual)
             if elapsed >= longest:
@@ -234,14 +271,27 @@ class _Loop:
                 return iterate, Status.CANCELLED, "stopped by the user"
             progress.update(run.iterations, elapsed, residual)
 
-    def _not_an_iterate(self, thing: Any) -> BrokenPlugin:
-        if isinstance(thing, Iterate):
-            return BrokenPlugin(f"{self.solver.name} yielded an Iterate of {thing.steps} steps; at least 1")
-        return BrokenPlugin(f"{self.solver.name} yielded a {type(thing).__name__}; yield Iterate(x, ...)")
+    def _check(self, thing: Any) -> None:
+        """Raise `BrokenPlugin` unless this is an iterate the loop can work with."""
+        who = self.solver.name
+        if not isinstance(thing, Iterate):
+            raise BrokenPlugin(f"{who} yielded a {type(thing).__name__}; yield Iterate(x, ...)")
+        if thing.steps < 1:
+            raise BrokenPlugin(f"{who} yielded an Iterate of {thing.steps} steps; at least 1")
+        if np.ndim(thing.residual) or not isinstance(thing.residual, float | int | np.number):
+            raise BrokenPlugin(f"{who}: a residual is one number, and this is {thing.residual!r:.60}")
+        try:
+            self.chain.last.check(self.solver.finish(self.chain.last, thing))
+        except InvalidInput as error:
+            raise BrokenPlugin(
+                f"{who} does not give an answer to {self.chain.last.name!r}: {error}"
+            ) from None
 
     def _limit(self, what: str, residual: float) -> str:
-        reached = "" if math.isnan(residual) else f" with residual {residual:.3g}"
-        return f"stopped after {what}{reached}; raise the budget or check the solver's parameters"
+        reached = (
+            "; its residual was never a number" if math.isnan(residual) else f" with residual {residual:.3g}"
+        )
+        return f"stopped after {what}{reached}: raise the budget or check the solver's parameters"
 
     def _verdict(self, value: Any, iterate: Iterate | None) -> tuple[Status, str]:
         try:

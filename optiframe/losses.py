@@ -149,7 +149,10 @@ class LinearModel(FiniteSum):
             raise InvalidInput(f"these are not rows of {len(self)} terms: {error}") from None
         if not len(target):
             raise InvalidInput("take at least one row; the slice or mask chooses none")
-        return type(self)(matrix=self.matrix[rows], target=target, l2=self.l2)
+        matrix = self.matrix[rows]
+        for part in (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,):
+            part.flags.writeable = False  # ours alone: need not be copied once more
+        return type(self)(matrix=matrix, target=target, l2=self.l2)
 
     def as_cvxpy(self, x: Any) -> Any:
         cp = require("cvxpy", "reference")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,17 +16,25 @@ from optiframe.errors import InvalidInput, require
 from optiframe.frames import write_table
 from optiframe.results import Result
 
+TRACE = "trace.csv"
 FINISHED = "result.json"  # written last: where it is, the output is whole
 
 
 def check_writable(folder: Path, answer: str, force: bool) -> None:
-    """Raise `InvalidInput` for anything that would lose the result after a long run.
+    """Raise `InvalidInput` for anything that would lose the result, or a file, after a long run.
 
-    A finished output is not overwritten without `force`; the folder must be writable and
-    Parquet needs pyarrow.
+    Without `force` the folder must be new or empty; it must be writable, the answer needs a
+    name of its own, and Parquet needs pyarrow.
     """
+    if answer.lower() == TRACE:
+        raise InvalidInput(f"the answer cannot be called {answer}: that is the trace; choose another name")
     if (folder / FINISHED).exists() and not force:
         raise InvalidInput(f"{folder} holds a finished result; use --force to replace it, or another folder")
+    if folder.is_dir() and any(folder.iterdir()) and not force:
+        raise InvalidInput(
+            f"the folder {folder} is not empty, and files in it may be replaced; "
+            "use --force to write there all the same, or another folder"
+        )
     if answer.lower().endswith(".parquet"):
         require("pyarrow", "frames")
     try:
@@ -40,26 +48,45 @@ def check_writable(folder: Path, answer: str, force: bool) -> None:
         ) from None
 
 
-def write(result: Result[Any, Any], folder: Path, answer: str) -> list[Path]:
+def write(
+    result: Result[Any, Any], folder: Path, answer: str, config: Mapping[str, Any] | None = None
+) -> list[Path]:
     """Write the answer, its further tables, the trace and result.json; gives the paths.
 
-    Each file is written under a temporary name and renamed; result.json comes last.
+    Each file is written under a temporary name and renamed; result.json comes last. Files
+    of an earlier result in the folder go first. `config` is stored as it is.
     """
-    (folder / FINISHED).unlink(missing_ok=True)
+    _remove_earlier(folder)
     suffix = Path(answer).suffix
     written = []
     for number, (name, columns) in enumerate(result.answer().items()):
         target = folder / (answer if number == 0 else f"{name}{suffix}")
+        if number and target.name in (answer, TRACE):
+            target = folder / f"{name}-table{suffix}"
         _replace(target, partial(write_table, columns))
         written.append(target)
     if len(result.trace):
-        target = folder / "trace.csv"
+        target = folder / TRACE
         _replace(target, lambda path: write_table(result.trace.columns(), path))
         written.append(target)
     target = folder / FINISHED
-    text = json.dumps(summary(result), indent=2, allow_nan=False) + "\n"
+    content = summary(result) | {"config": _plain(dict(config or {})), "files": [p.name for p in written]}
+    text = json.dumps(content, indent=2, allow_nan=False) + "\n"
     _replace(target, lambda path: path.write_text(text, encoding="utf-8"))
     return [*written, target]
+
+
+def _remove_earlier(folder: Path) -> None:
+    """Remove what an earlier result in the folder says it wrote, so that no table of it stays behind."""
+    earlier = folder / FINISHED
+    try:
+        names = json.loads(earlier.read_text(encoding="utf-8")).get("files", [])
+    except (OSError, ValueError, AttributeError):
+        names = []
+    earlier.unlink(missing_ok=True)
+    for name in names:
+        if isinstance(name, str) and Path(name).name == name:
+            (folder / name).unlink(missing_ok=True)
 
 
 def summary(result: Result[Any, Any]) -> dict[str, Any]:

@@ -95,6 +95,12 @@ class Problem(Described, Generic[S]):
         """The trust report: what speaks for or against believing this solution, in words."""
         return ()
 
+    def check(self, solution: Any) -> None:
+        """Raise `InvalidInput` when this has not the form of a solution: its type, its shape.
+
+        The core asks it about a solver's first iterate; fine by default.
+        """
+
     def as_cvxpy(self) -> CvxpyProgram | None:
         """The whole problem as a CVXPY program, where it is convex; None otherwise."""
         return None
@@ -198,6 +204,9 @@ class Minimize(Problem[Any]):
     def violation(self, solution: Array) -> float:
         return self.over.violation(solution)
 
+    def check(self, solution: Any) -> None:
+        _check_point(solution, self.point_type, self.function.shape)
+
     @property
     def point_type(self) -> type:
         return self.over.point_type
@@ -238,6 +247,9 @@ class Projection(Problem[Any]):
     def objective(self, solution: Array) -> float:
         return self.onto.distance(solution, self.point) ** 2 / 2
 
+    def check(self, solution: Any) -> None:
+        _check_point(solution, self.point_type, self.point.shape)
+
     def violation(self, solution: Array) -> float:
         return self.onto.violation(solution)
 
@@ -260,3 +272,13 @@ class Projection(Problem[Any]):
 
 def _same(x: Any) -> Any:
     return x
+
+
+def _check_point(point: Any, kind: Any, shape: tuple[int, ...]) -> None:
+    """Raise `InvalidInput` unless `point` is one of this type and shape."""
+    if not isinstance(point, kind):
+        raise InvalidInput(f"a point is of type {kind.__name__}, and this is of type {type(point).__name__}")
+    if point.shape != shape:
+        raise InvalidInput(f"a point has the shape {shape}, and this has {point.shape}")
+    if kind is np.ndarray and point.dtype.kind not in "fiu":
+        raise InvalidInput(f"a point holds real numbers, and this holds {point.dtype}")

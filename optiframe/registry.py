@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 GROUP = "optiframe"
+_RESERVED = {"name", "problem", "solver", "seed", "budget", "start", "progress", "trace"}
 BY_CODE = "registered by code"
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*")
 
@@ -191,7 +193,10 @@ class Registry:
         path = f"{cls.__module__}:{cls.__qualname__}"
         key = (kind, name)
         other = self._entries.get(key)
-        if other is not None and (other.distribution != BY_CODE or other.path != path):
+        if other is not None and other.path == path and other.distribution != BY_CODE:
+            self._classes[key] = cls  # its package has an entry point for it and registers it as well
+            return cls
+        if other is not None and other.path != path:
             raise InvalidInput(
                 f"the {kind} name {name!r} is taken by {other.path or ' and '.join(other.clash)} "
                 f"({other.distribution}); {path} needs another name"
@@ -307,7 +312,16 @@ def check_class(kind: str, cls: type[Any], name: str) -> None:
         raise broken(f"lacks {', '.join(missing)}")
     if not cls.summary():
         raise broken("has no docstring; its first line is the summary people see in lists")
+    if kind == "data set" and not cls.problem:
+        raise broken("must set `problem` to the name of the problem it is for")
     if kind == "solver":
+        taken = sorted(_RESERVED & set(cls.model_fields))
+        if taken:
+            raise broken(f"cannot have a parameter {taken[0]!r}: that is a keyword of optiframe.solve")
+        try:
+            inspect.signature(cls.iterates).bind(None, None, None)
+        except TypeError:
+            raise broken("must define iterates(self, problem, run)") from None
         solves = getattr(cls, "solves", None)
         if not (isinstance(solves, type) and issubclass(solves, _import(KINDS["problem"][1]))):
             raise broken("must set `solves` to a Problem class")
@@ -324,6 +338,10 @@ def _kind_of(cls: type[Any]) -> str:
 
 
 def _check_name(kind: str, name: str) -> None:
+    if not name:
+        raise BrokenPlugin(
+            f'this {kind} has no name; write name = "family.method" in the class, without a type'
+        )
     if not _NAME.fullmatch(name):
         raise BrokenPlugin(
             f"{name!r} is not a valid {kind} name: lower-case letters and digits, parts joined by "

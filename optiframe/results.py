@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
+from optiframe.errors import UnknownName, nearest
 from optiframe.problems import Columns, Finding, Problem
 
 S = TypeVar("S")
@@ -82,7 +83,12 @@ class Trace:
         """The trace as a table."""
         return {name: self[name] for name in self.names}
 
+    def __repr__(self) -> str:
+        return f"<trace of {len(self)} points: {', '.join(self.names)}>"
+
     def __getitem__(self, name: str) -> list[float]:
+        if name not in self.names:
+            raise UnknownName(f"the trace has no column {name!r}{nearest(name, self.names)}")
         return [row.get(name, math.nan) for row in self._rows]
 
     def __len__(self) -> int:

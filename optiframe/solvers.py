@@ -147,7 +147,8 @@ class Solver(Described, Generic[P, S, D]):
     (what it calculates with: arrays by default, `object` for anything), `accepts_start`,
     `monotone` (False: the objective may rise, so the core keeps the best recorded iterate),
     `residual` (what the residual is, in words), `packages` (distributions that do the work,
-    whose versions are recorded with the result), `reference` (paper and equation).
+    whose versions are recorded with the result), `one_shot` (a black box: it yields once and
+    is then asked for its verdict, whatever limit was reached), `reference` (paper and equation).
     """
 
     solves: ClassVar[type[Problem[Any]]]
@@ -155,6 +156,7 @@ class Solver(Described, Generic[P, S, D]):
     monotone: ClassVar[bool] = True
     residual: ClassVar[str] = ""
     packages: ClassVar[tuple[str, ...]] = ()
+    one_shot: ClassVar[bool] = False
     point_type: ClassVar[type] = np.ndarray
 
     @abstractmethod

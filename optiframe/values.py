@@ -52,8 +52,9 @@ class Accepts:
 def as_array(value: Any) -> Array:
     """A read-only float64 array of any shape, every entry finite.
 
-    An array is not copied when it already has the right type; leave it unchanged while
-    the object that received it is in use.
+    What could still be changed from outside is copied; a float64 array that is already
+    read-only (``array.flags.writeable = False``) is taken as it is, which saves the copy of a
+    large one.
     """
     if isinstance(value, str | Path):
         value = _read(resolve(value))
@@ -68,9 +69,20 @@ def as_array(value: Any) -> Array:
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise InvalidInput(f"entry {_index(where)} is {array[where]}; every entry must be finite")
-    view = array.view()
-    view.flags.writeable = False
-    return view
+    return frozen(array, value)
+
+
+def frozen(array: Array, given: Any) -> Array:
+    """`array`, made from `given`, so that nobody can change it: a copy where they may share memory."""
+    fresh = isinstance(given, list | tuple | int | float) or (
+        isinstance(given, np.ndarray) and not np.may_share_memory(array, given)
+    )
+    # Only a NumPy array that is read-only says that nobody will write to it; a data frame's
+    # column may look read-only from outside and be written to by its owner.
+    if not fresh and (array.flags.writeable or not isinstance(given, np.ndarray)):
+        array = array.copy()
+    array.flags.writeable = False
+    return array
 
 
 def as_vector(value: Any) -> Array:
@@ -84,16 +96,19 @@ def as_vector(value: Any) -> Array:
 
 
 def as_matrix(value: Any) -> Array | sp.csr_array:
-    """A read-only float64 matrix: dense, or CSR when it came sparse."""
+    """A read-only float64 matrix: dense, or CSR when it came sparse; copied as by `as_array`."""
     if sp.issparse(value):
         if value.dtype.kind not in "fiu":
             raise InvalidInput(f"must hold real numbers, got {value.dtype}")
         rows = sp.csr_array(value, dtype=np.float64)
         if not np.isfinite(rows.data).all():
             raise InvalidInput("every stored entry must be finite")
-        if not rows.has_canonical_format:
+        parts = (rows.data, rows.indices, rows.indptr)
+        if any(part.flags.writeable for part in parts) or not rows.has_canonical_format:
             rows = rows.copy()  # the caller's arrays are shared up to here
             rows.sum_duplicates()
+        for part in (rows.data, rows.indices, rows.indptr):
+            part.flags.writeable = False
         return rows
     array = as_array(value)
     if array.ndim != 2:

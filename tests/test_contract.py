@@ -42,8 +42,6 @@ BAD = [
     (bad.Constant, ["reaches the known optimum"], "the optimum 0.625"),
     (bad.Blocks, ["iteration budget is honoured"], "10 iterations with a limit of 1"),
     (bad.Slow, ["time budget is honoured"], "s with a limit of 0.05 s"),
-    (bad.Restless, ["tolerance is honoured", "reaches the known optimum"], "residual of -1"),
-    (bad.WritesStart, ["input is not changed"], "it changes the start it is given"),
     (bad.Outside, ["answer is feasible"], "1.12e+00 outside the constraints"),
     (bad.Leaky, ["nothing leaks between runs"], "keep no state in between"),
     (bad.Lenient, ["unknown parameters are refused"], "would go unnoticed"),

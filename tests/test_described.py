@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+import pandas
 import pytest
 import scipy.sparse as sp
 from pydantic import Field, PositiveFloat
@@ -72,17 +73,33 @@ def test_all_wrong_values_are_named_at_once() -> None:
 
 def test_a_record_does_not_change() -> None:
     record = Record(weights=[1.0, 2.0])
-    with pytest.raises(ValueError, match="frozen"):
+    with pytest.raises(AttributeError, match="record does not change: its fields are its parameters"):
         record.step = 1.0  # type: ignore[misc]  # that it is refused is the test
     with pytest.raises(ValueError, match="read-only"):
         record.weights[0] = 5.0
 
 
-def test_arrays_are_not_copied_and_their_owner_keeps_them_writable() -> None:
-    mine = np.ones(3)
+@pytest.mark.parametrize("make", [np.array, pandas.Series, lambda x: np.array(x)[::1]])
+def test_arrays_that_could_change_are_copied(make: Any) -> None:
+    mine = make([1.0, 1.0])
     record = Record(weights=mine)
-    assert np.shares_memory(record.weights, mine)
-    mine[0] = 2.0
+    mine[0] = 99.0
+    assert record.weights.tolist() == [1.0, 1.0]
+
+
+def test_sparse_matrices_that_could_change_are_copied() -> None:
+    mine = sp.csr_array(np.eye(2))
+    record = Record(matrix=mine)
+    mine.data[0] = 99.0
+    assert record.matrix.data.tolist() == [1.0, 1.0]
+    with pytest.raises(ValueError, match="read-only"):
+        record.matrix.data[0] = 5.0
+
+
+def test_read_only_arrays_are_taken_without_a_copy() -> None:
+    mine = np.ones(3)
+    mine.flags.writeable = False
+    assert np.shares_memory(Record(weights=mine).weights, mine)
 
 
 def test_equal_content_is_equal_and_hashes_alike() -> None:

@@ -378,6 +378,55 @@ def test_what_is_not_a_generator_of_iterates_is_said_so(body: Any, message: str)
         of.solve(TARGET, Wrong())
 
 
+@pytest.mark.parametrize(
+    ("iterate", "message"),
+    [
+        (
+            Iterate(np.zeros(2)),
+            r"not give an answer to 'minimize': a point has the shape \(1,\), and this has \(2,\)",
+        ),
+        (Iterate([0.0]), "a point is of type ndarray, and this is of type list"),
+        (Iterate(np.array(["a"])), "a point holds real numbers"),
+        (Iterate(np.zeros(1), residual=np.zeros(1)), "a residual is one number"),
+        (Iterate(np.zeros(1), residual=-1.0), "a residual is a distance, and this is -1.0"),
+    ],
+)
+def test_an_iterate_that_is_no_answer_is_said_so(iterate: Iterate, message: str) -> None:
+    class Wrong(Solver[Minimize, Any, None]):
+        """Gives what is no answer."""
+
+        name = "test.wrong-point"
+        solves = Minimize
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            yield iterate
+
+    with pytest.raises(of.BrokenPlugin, match=message):
+        of.solve(TARGET, Wrong())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"problem": of.objective("squared-distance", to=[1.0])}, "wrap it: optiframe.Minimize"),
+        ({"problem": "labels.rte"}, "a str is not a problem; build one"),
+        ({"solver": Descent}, r"a name or a solver object, such as Descent\(\)"),
+        (
+            {"solver": "scipy.lbfgs", "iterations": 5},
+            r"limits go into the budget: budget=\{'iterations': 5\}",
+        ),
+        ({"budget": 5}, "budget must be such as"),
+        ({"start": [1.0, 2.0]}, r"start: a point has the shape \(1,\), and this has \(2,\)"),
+        ({"start": [math.nan]}, "start: entry .0. is nan"),
+    ],
+)
+def test_what_is_easily_mixed_up_is_answered_with_what_to_write(
+    arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(of.InvalidInput, match=message):
+        of.solve(**({"problem": TARGET, "solver": Descent()} | arguments))
+
+
 @pytest.mark.parametrize("verdict", ["done", ("no such status", ""), (Status.STALLED,), 3])
 def test_a_wrong_verdict_is_said_so(verdict: Any) -> None:
     class Wrong(Solver[Minimize, Any, None]):
@@ -475,7 +524,9 @@ def _interrupt(body: str, times: int) -> tuple[int, str]:
 
 def test_the_first_interrupt_ends_the_run_with_an_answer() -> None:
     code, output = _interrupt("time.sleep(0.01)", 1)
-    assert (code, output) == (0, "cancelled True\n")
+    assert code == 0
+    assert output.startswith("cancelled True\n")
+    assert "stopping after this iterate; Ctrl-C again stops at once" in output
 
 
 def test_the_second_interrupt_raises_inside_a_long_step() -> None:

@@ -143,7 +143,7 @@ def test_the_start_is_used_and_left_alone(name):
 @pytest.mark.parametrize(
     ("start", "words"),
     [
-        (np.zeros(3), r"start has shape \(3,\), the objective takes \(2, 2\)"),
+        (np.zeros(3), r"start: a point has the shape \(2, 2\), and this has \(3,\)"),
         ([[0, np.nan], [0, 0]], "finite"),
     ],
 )

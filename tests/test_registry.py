@@ -234,15 +234,27 @@ def test_registering_a_taken_name_names_the_owner() -> None:
         of.register(make("scipy.lbfgs"))
 
 
+def test_registering_what_an_entry_point_registers_too_is_no_clash(disk: Disk) -> None:
+    disk.add_solver("fake-good", "fake.good")
+    cls = registry.registry().get("solver", "fake.good")
+    assert of.register(cls) is cls
+    assert registry.registry().entry("solver", "fake.good").distribution == "fake-good"
+
+
 @pytest.mark.parametrize(
     ("cls", "message"),
     [
         (int, "none of what can be registered"),
         (3, "none of what can be registered"),
-        (make(""), "not a valid solver name"),
+        (make(""), "this solver has no name; write name = "),
         (make("Not Valid"), "not a valid solver name"),
         (make("here.mine", __doc__=None), "has no docstring"),
         (make("here.mine", solves=int), "must set `solves`"),
+        (
+            make("here.mine", iterates=lambda self, problem: None),
+            r"must define iterates\(self, problem, run\)",
+        ),
+        (make("here.mine", __annotations__={"seed": int}, seed=3), "cannot have a parameter 'seed'"),
     ],
 )
 def test_registering_makes_the_same_checks(cls: Any, message: str) -> None:

@@ -80,7 +80,7 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)  # the summary says it
         result = solve(problem, chosen, seed=seed, budget=budget)
-    written = output.write(result, target, wanted.answer)
+    written = output.write(result, target, wanted.answer, document.table)
     certificate = _verify(result) if verify else None
     _print(result, target, written, certificate)
     failed = result.status in (Status.DIVERGED, Status.INFEASIBLE)

@@ -44,6 +44,7 @@ class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
     name = "cvxpy"
     solves = Problem
     packages = ("cvxpy", "clarabel")
+    one_shot = True
     point_type = object  # the program's `read` makes the point, whatever it is
     residual = "not computed; the engine's own tolerances decide"
     reference = "Diamond, Boyd (2016), CVXPY: A Python-embedded modeling language for convex optimization"
@@ -73,7 +74,10 @@ class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
         engine = self.engine or convex.engine or _accurate_engine(cp, program)
         options: dict[str, Any] = {}
         if run.budget.time is not None and engine in _TIME_LIMITS:
-            options[_TIME_LIMITS[engine]] = run.time_left()
+            left = run.time_left()
+            if left == 0:  # which engines take for no limit
+                return Status.TIME_LIMIT, "the time was used up before the engine began"
+            options[_TIME_LIMITS[engine]] = left
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             try:
@@ -100,6 +104,8 @@ class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
             iterations=iterations,
         )
         yield Iterate(convex.read(), detail=detail)
+        if "inaccurate" in program.status and run.time_left() == 0:
+            return Status.TIME_LIMIT, f"CVXPY: {detail.engine} says {detail.status} at the time limit"
         return Status.FINISHED, f"CVXPY: {detail.engine} says {detail.status}"
 
     def unsuited(self, problem: Problem[Any]) -> str | None:

@@ -93,18 +93,6 @@ class Slow(_Descent):
         return super()._begin(problem, run)
 
 
-class Restless(_Descent):
-    """Ignores the tolerance: its residual never says that it is done, and is negative."""
-
-    name = "bad.restless"
-
-    def iterates(self, problem: Minimize, run: Run) -> Iterates:
-        for iterate in super().iterates(problem, run):
-            iterate.residual = -1.0
-            yield iterate
-        return None
-
-
 class Writes(_Descent):
     """Changes its input: uses the point of a squared distance as its work space."""
 
@@ -116,18 +104,6 @@ class Writes(_Descent):
         point.flags.writeable = True
         point += 0.125
         return ahead
-
-
-class WritesStart(_Descent):
-    """Changes the start it is given."""
-
-    name = "bad.writes-start"
-
-    def _begin(self, problem: Minimize, run: Run) -> Array:
-        if run.start is None:
-            return super()._begin(problem, run)
-        run.start += 0.125
-        return np.array(run.start)
 
 
 class Unseeded(_Descent):
