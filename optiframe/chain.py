@@ -75,14 +75,15 @@ class Chain:
         """
         solutions = self.interpret(solution)
         pairs = list(zip(self.problems, solutions, strict=True))
-        violation = max(problem.violation(answer) for problem, answer in pairs)
+        violations = [float(problem.violation(answer)) for problem, answer in pairs]
+        violation = math.inf if any(map(math.isnan, violations)) else max(violations)
         if self._judge_at is None:
             self._judge_at = next(
                 (i for i, (problem, answer) in enumerate(pairs) if not math.isnan(problem.objective(answer))),
                 0,
             )
         problem, answer = pairs[self._judge_at]
-        return Judged(solutions[0], float(problem.objective(answer)), float(violation), problem)
+        return Judged(solutions[0], float(problem.objective(answer)), violation, problem)
 
 
 def _wrong_points(problem: Problem[Any], solver: Solver[Any, Any, Any]) -> str | None:

@@ -92,23 +92,25 @@ class Document:
     @cached_property
     def solver(self) -> Solver[Any, Any, Any]:
         """The solver of ``[solver]``."""
+        section = self.table.get("solver")
+        named = section if isinstance(section, str) else self._section("solver")
         with self._located("solver"):
-            section = self.table.get("solver")
-            named = section if isinstance(section, str) else self._section("solver")
             built: Solver[Any, Any, Any] = registry.build("solver", named)
             return built
 
     @cached_property
     def budget(self) -> Budget:
         """The limits of ``[budget]``."""
+        section = self._section("budget", needed=False)
         with self._located("budget"):
-            return Budget(**self._section("budget", needed=False))
+            return Budget(**section)
 
     @cached_property
     def output(self) -> Output:
         """The destination of ``[output]``."""
+        section = self._section("output", needed=False)
         with self._located("output"):
-            return Output(**self._section("output", needed=False))
+            return Output(**section)
 
     @cached_property
     def seed(self) -> int:
@@ -183,36 +185,88 @@ def read(path: str | Path | None, overrides: Iterable[str] = ()) -> Document:
 
 
 def line_of(text: str, keys: Keys) -> int | None:
-    """The line where the value of `keys` begins, or its nearest enclosing table; None if neither is there.
-
-    Found by parsing the file's beginnings: the value begins right after the last
-    beginning that is valid TOML and does not have it yet.
-    """
-    lines = text.splitlines(keepends=True)
-    for depth in range(len(keys), 0, -1):
-        complete = 0
-        for count in range(1, len(lines) + 1):
-            try:
-                table = tomllib.loads("".join(lines[:count]))
-            except tomllib.TOMLDecodeError:
-                continue
-            if _has(table, keys[:depth]):
-                return complete + 1
-            complete = count
-    return None
-
-
-def _has(table: Any, keys: Keys) -> bool:
-    for key in keys:
-        if isinstance(table, list):
-            if not (key.isdigit() and int(key) < len(table)):
-                return False
-            table = table[int(key)]
-        elif isinstance(table, Mapping) and key in table:
-            table = table[key]
+    """The line where the value of `keys` begins, or its nearest enclosing table; None if neither is there."""
+    best: tuple[int, int] | None = None  # how many of the keys were found, and the line
+    table: Keys = ()
+    counts: dict[Keys, int] = {}
+    for line, statement in _statements(text):
+        try:
+            parsed = tomllib.loads(statement)
+        except tomllib.TOMLDecodeError:
+            continue
+        if statement.lstrip().startswith("["):
+            table = _path(parsed)
+            if statement.lstrip().startswith("[["):  # an element of an array of tables
+                counts[table] = counts.get(table, -1) + 1
+                table = (*table, str(counts[table]))
+            depth = _common(table, keys)
         else:
-            return False
-    return True
+            depth = len(table) + _depth(parsed, keys[len(table) :]) if keys[: len(table)] == table else 0
+        if depth > (best[0] if best else 0):
+            best = (depth, line)
+    return best[1] if best else None
+
+
+def _statements(text: str) -> Iterator[tuple[int, str]]:
+    """Line number and text of each statement: a header or a key with its whole value.
+
+    One pass over the characters that only keeps what decides where a statement ends: inside
+    a string (one-line or three-quoted), a comment, or brackets.
+    """
+    lines = text.replace("\r\n", "\n").split("\n")
+    start, depth, quote = 0, 0, ""
+    for number, line in enumerate(lines):
+        at = 0
+        while at < len(line):
+            rest = line[at:]
+            if quote:
+                if rest.startswith("\\") and quote[0] == '"':
+                    at += 1
+                elif rest.startswith(quote):
+                    at += len(quote) - 1
+                    quote = ""
+            elif rest.startswith(('"""', "'''")):
+                quote, at = rest[:3], at + 2
+            elif rest[0] in "\"'":
+                quote = rest[0]
+            elif rest[0] == "#":
+                break
+            else:
+                depth += (rest[0] in "[{") - (rest[0] in "]}")
+            at += 1
+        if len(quote) == 1:
+            quote = ""  # a one-line string ends with its line, closed or not
+        if depth <= 0 and not quote:
+            statement = "\n".join(lines[start : number + 1])
+            if statement.strip() and not statement.lstrip().startswith("#"):
+                yield start + 1, statement
+            start, depth = number + 1, 0
+
+
+def _path(table: Any) -> Keys:
+    """The keys that lead to the innermost table of a header."""
+    keys: Keys = ()
+    while table:
+        key, table = next(iter(table.items()))
+        keys = (*keys, key)
+        table = table[0] if isinstance(table, list) else table
+    return keys
+
+
+def _common(table: Keys, keys: Keys) -> int:
+    return len(table) if keys[: len(table)] == table else 0
+
+
+def _depth(value: Any, keys: Keys) -> int:
+    """How many of the keys lead into the value, one after the other."""
+    for depth, key in enumerate(keys):
+        if isinstance(value, Mapping) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and key.isdigit() and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return depth
+    return len(keys)
 
 
 @contextmanager
@@ -242,9 +296,10 @@ def _override(table: dict[str, Any], override: str) -> Keys:
         raise InvalidInput(f"--set {override}: write key.path=value, such as solver.step=0.1")
     for key in keys[:-1]:
         inner = table.setdefault(key, {})
+        if isinstance(inner, str):  # a name alone (dataset = "x") may be refined by giving its parameters
+            inner = table[key] = {"name": inner}
         if not isinstance(inner, dict):
-            # A name alone (dataset = "x") may be refined by giving its parameters.
-            inner = table[key] = {"name": inner} if isinstance(inner, str) else {}
+            raise InvalidInput(f"--set {override}: {key} is not a table but {inner!r:.60}")
         table = inner
     try:
         table[keys[-1]] = tomllib.loads(f"value = {value}")["value"]

@@ -49,6 +49,9 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(repr(name) for name in close)}?" if close else ""
 
 
+_DISTRIBUTION = {"sklearn": "scikit-learn"}  # where the name to install is not the name to import
+
+
 def require(package: str, extra: str) -> ModuleType:
     """Import an optional package on use.
 
@@ -62,7 +65,8 @@ def require(package: str, extra: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is not None and package.split(".", maxsplit=1)[0] != error.name.split(".")[0]:
             raise  # the package is there; something inside it is not
+        top = package.split(".", maxsplit=1)[0]
         raise MissingPackage(
-            f"this needs the package {package!r}, which is not installed; "
+            f"this needs the package {_DISTRIBUTION.get(top, top)!r}, which is not installed; "
             f"run: pip install 'optiframe[{extra}]'"
         ) from None

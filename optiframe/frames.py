@@ -103,7 +103,7 @@ def read_table(
         if source not in raw:
             if column in optional:
                 continue
-            hint = nearest(source, raw)
+            hint = nearest(source, raw) or _other_separator(raw)
             raise InvalidInput(
                 f"{title} has no column {source!r}{hint}; it has {', '.join(map(repr, raw)) or 'none'} "
                 f"(needed: {', '.join(required)}; other names can be mapped with `columns`)"
@@ -122,6 +122,15 @@ def read_table(
                 f"{title} {table.places(empty)}: {column} is empty; drop the row or give a value"
             )
     return table
+
+
+def _other_separator(names: Iterable[str]) -> str:
+    """A hint for a file whose header was read as one column."""
+    only = list(names)
+    for separator, word in ((";", "semicolons"), ("\t", "tabs")):
+        if len(only) == 1 and separator in only[0]:
+            return f"; its columns look separated by {word}, save it with commas"
+    return ""
 
 
 def encode(values: NDArray[Any], title: str = "ids") -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -271,8 +280,8 @@ def _read_csv(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
                 start = reader.line_num + 1
     except UnicodeDecodeError as error:
         raise InvalidInput(
-            f"{path.name} is not UTF-8 text ({error.reason}, byte {error.start} of its block); "
-            "save it as UTF-8"
+            f"{path.name} is not UTF-8 text ({error.reason}); save it as UTF-8 "
+            '(a spreadsheet offers "CSV UTF-8")'
         ) from None
     except csv.Error as error:
         raise InvalidInput(f"{path.name} line {reader.line_num}: not valid CSV ({error})") from None

@@ -76,7 +76,8 @@ def solve(
     progress
         A progress bar on standard error after one second, where that is a terminal.
     trace
-        False records nothing on the way; the last iterate is always judged.
+        False records nothing on the way; the last iterate is always judged, and a solver that
+        is not monotone is judged on the way all the same, so that the best is kept.
 
     Returns
     -------
@@ -195,7 +196,7 @@ class _Loop:
         )
         self.stop, self.report = stop, report
         self.progress = Progress(solver.name, budget, shown)
-        self.recorder = Recorder(self.chain, solver, budget.tolerance, record)
+        self.recorder = Recorder(self.chain, solver, record)
         self.setup = perf_counter() - began
 
     def _inner_start(self, start: Any) -> Any:
@@ -262,6 +263,8 @@ class _Loop:
             if residual == math.inf:
                 return iterate, Status.DIVERGED, "the residual is infinite"
             if one_shot:
+                if run.iterations > iterate.steps:
+                    raise BrokenPlugin(f"{self.solver.name} says it is one_shot, and yielded more than once")
                 continue
             if run.iterations >= most:
                 return iterate, Status.ITERATION_LIMIT, self._limit(f"{most} iterations", residual)
@@ -297,6 +300,8 @@ class _Loop:
         try:
             status, message = (Status.FINISHED, "") if value is None else value
             status = Status(status)
+            if status.of_comparison:
+                raise ValueError(status)
         except (TypeError, ValueError):
             raise BrokenPlugin(
                 f"{self.solver.name} ended with {value!r}; return a Status and a message, or nothing"
@@ -341,8 +346,9 @@ class _Loop:
             iterations=self.run.iterations,
             time=elapsed,
             setup=self.setup,
+            judging=self.recorder.seconds,
             trace=self.recorder.trace,
-            settings=self._settings(),
+            settings=self._settings() if self.report else {},
             judged=judged.problem,
             problem=self.problem,
         )

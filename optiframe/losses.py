@@ -209,7 +209,9 @@ class LeastSquares(LinearModel):
 
 
 def as_labels(value: Any) -> Array:
-    """A read-only vector of -1.0 and 1.0, from labels -1 and 1 or 0 and 1; one class is fine."""
+    """A read-only vector of -1.0 and 1.0, from labels -1 and 1, 0 and 1, or truth values."""
+    if isinstance(value, np.ndarray) and value.dtype == bool:
+        value = value.astype(np.float64)
     labels = as_vector(value)
     wrong = np.flatnonzero((np.abs(labels) != 1) & (labels != 0))
     if len(wrong):

@@ -85,8 +85,8 @@ def _remove_earlier(folder: Path) -> None:
         names = []
     earlier.unlink(missing_ok=True)
     for name in names:
-        if isinstance(name, str) and Path(name).name == name:
-            (folder / name).unlink(missing_ok=True)
+        if isinstance(name, str) and Path(name).name == name and (folder / name).is_file():
+            (folder / name).unlink()
 
 
 def summary(result: Result[Any, Any]) -> dict[str, Any]:
@@ -101,6 +101,7 @@ def summary(result: Result[Any, Any]) -> dict[str, Any]:
             "iterations": result.iterations,
             "time": result.time,
             "setup": result.setup,
+            "judging": result.judging,
             "solved": result.solved,
             "findings": [{"level": f.level, "text": f.text, "about": list(f.about)} for f in result.findings],
             **result.settings,

@@ -4,34 +4,41 @@ from __future__ import annotations
 
 import copy
 import math
+from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from optiframe.chain import Chain, Judged
+from optiframe.errors import BrokenPlugin
 from optiframe.results import Trace
 from optiframe.solvers import Iterate, Solver
 
 _DENSE = 10  # this many first iterates are all recorded
 _RATIO = 1.1  # then each recorded iteration count is about this multiple of the one before
-_ROUNDING = 1e-9  # a violation this small is feasible under any tolerance
+_FEASIBLE = 1e-6  # a violation up to this is feasible; of its own, since a residual's tolerance may be wide
+_ROUNDING = 1e-12  # an objective lower by less than this, relatively, is not better
 
 
 class Recorder:
     """The trace of a run and its best answer; everything here happens off the solver's clock."""
 
-    def __init__(self, chain: Chain, solver: Solver[Any, Any, Any], tolerance: float, record: bool) -> None:
+    def __init__(self, chain: Chain, solver: Solver[Any, Any, Any], record: bool) -> None:
         self.trace = Trace()
-        self.next = 1.0 if record else math.inf  # the iteration count from which the next one is recorded
+        self.seconds = 0.0  # spent on judging
+        # Where the best is kept, iterates are judged whether or not they are written down.
+        self._judging = record or not solver.monotone
+        self.next = 1.0 if self._judging else math.inf  # the iteration from which the next one is judged
         self._chain = chain
         self._solver = solver
-        self._feasible = max(tolerance, _ROUNDING)
         self._last: tuple[int, Judged] | None = None
         self._best: tuple[int, Judged, Any] | None = None  # with its detail; copied
         self._record = record
 
     def judge(self, iterate: Iterate, iteration: int, elapsed: float) -> bool:
         """Judge and record an iterate; False when the answer or its objective is no longer finite."""
+        began = perf_counter()
         # A point that is not finite is a verdict here, not a reason for NumPy to warn.
         with np.errstate(invalid="ignore", over="ignore"):
             solution = self._solver.finish(self._chain.last, iterate)
@@ -43,14 +50,20 @@ class Recorder:
             "violation": judged.violation,
             "residual": float(iterate.residual),
         }
-        self.trace.append(row | {k: float(v) for k, v in (iterate.info or {}).items()})
-        if self._record:
+        info = iterate.info or {}
+        if not row.keys().isdisjoint(info):
+            raise BrokenPlugin(f"{self._solver.name}: info cannot hold {', '.join(row.keys() & info.keys())}")
+        if self._record or not self._judging:
+            self.trace.append(row | {k: float(v) for k, v in info.items()})
+        if self._judging:
             self.next = iteration + 1 if iteration < _DENSE else max(iteration + 1, iteration * _RATIO)
         before, self._last = self._last, (iteration, judged)
         if not self._solver.monotone and (
             self._best is None or self._rank(judged) < self._rank(self._best[1])
         ):
-            self._best = (iteration, copy.deepcopy(judged), copy.deepcopy(iterate.detail))
+            kept = replace(judged, solution=copy.deepcopy(judged.solution))
+            self._best = (iteration, kept, copy.deepcopy(iterate.detail))
+        self.seconds += perf_counter() - began
         had_value = before is not None and not math.isnan(before[1].objective)
         lost_value = had_value and math.isnan(judged.objective)
         return not (math.isinf(judged.objective) or lost_value or _not_finite(solution))
@@ -63,14 +76,20 @@ class Recorder:
         """The answer to give, its detail, and a note when it is not the last iterate's."""
         assert self._last is not None
         judged = self._last[1]
-        if self._best is not None and self._rank(self._best[1]) < self._rank(judged):
+        if self._best is not None and self._clearly_better(self._best[1], judged):
             at, best, detail = self._best
             return best, detail, f"; kept the best recorded iterate, number {at}"
         return judged, iterate.detail, ""
 
+    def _clearly_better(self, best: Judged, last: Judged) -> bool:
+        (best_class, best_value), (last_class, last_value) = self._rank(best), self._rank(last)
+        if best_class != last_class:
+            return best_class < last_class
+        return best_value < last_value - _ROUNDING * max(1.0, abs(best_value))
+
     def _rank(self, judged: Judged) -> tuple[int, float]:
         """Feasible before infeasible; then by objective or by violation; not finite last."""
-        if not judged.violation <= self._feasible:
+        if not judged.violation <= _FEASIBLE:
             return 1, judged.violation if math.isfinite(judged.violation) else math.inf
         return 0, judged.objective if math.isfinite(judged.objective) else math.inf
 

@@ -102,6 +102,7 @@ class Registry:
     def _load(self, plugin: Plugin, point: metadata.EntryPoint) -> None:
         try:
             module = point.load()
+            _check_hooks(module)
             self._manager.register(module, name=f"{plugin.distribution}:{plugin.name}")
             others = [p for p in self._manager.get_plugins() if p is not module]
             for kind, (hook, _) in KINDS.items():
@@ -325,6 +326,18 @@ def check_class(kind: str, cls: type[Any], name: str) -> None:
         solves = getattr(cls, "solves", None)
         if not (isinstance(solves, type) and issubclass(solves, _import(KINDS["problem"][1]))):
             raise broken("must set `solves` to a Problem class")
+
+
+def _check_hooks(module: Any) -> None:
+    """Raise `BrokenPlugin` for functions that look like hooks and would never be called."""
+    hooks = [hook for hook, _ in KINDS.values()]
+    for name, thing in vars(module).items():
+        if not name.startswith("optiframe_") or not callable(thing):
+            continue
+        if name not in hooks:
+            raise BrokenPlugin(f"there is no hook {name}{nearest(name, hooks)}")
+        if not hasattr(thing, f"{GROUP}_impl"):
+            raise BrokenPlugin(f"{name} lacks @hookimpl (from optiframe.hookspec import hookimpl)")
 
 
 def _kind_of(cls: type[Any]) -> str:

@@ -38,11 +38,23 @@ class Status(StrEnum):
         return _MEANINGS[self]
 
     @property
+    def of_comparison(self) -> bool:
+        """Whether only a comparison gives this status, never a solver."""
+        return self in _OF_COMPARISON
+
+    @property
     def complete(self) -> bool:
         """Whether the solver reached its own end rather than a limit."""
         return self in (Status.CONVERGED, Status.FINISHED)
 
 
+_OF_COMPARISON = (
+    Status.ERROR,
+    Status.TIMEOUT,
+    Status.CRASHED,
+    Status.OUT_OF_MEMORY,
+    Status.UNSUITED,
+)
 _MEANINGS = {
     Status.CONVERGED: "the residual is within the tolerance",
     Status.FINISHED: "the solver reached its own end",
@@ -104,7 +116,8 @@ class Result(Generic[S, D]):
 
     `solution` is in the terms of the problem that was posed (None when infeasible);
     `detail` is the solver's own extra answer (a path, prices, a ledger). `time` is seconds
-    inside the solver, `setup` seconds of formulating before it. `judged` is the problem that
+    inside the solver, `setup` seconds of formulating before it, `judging` seconds of evaluating
+    recorded iterates beside it. `judged` is the problem that
     `objective` belongs to, `solved` its fingerprint: compare objectives only where that is
     equal. `settings` repeats the run: names, parameters, seed, budget, versions.
     """
@@ -120,6 +133,7 @@ class Result(Generic[S, D]):
     iterations: int
     time: float
     setup: float
+    judging: float
     trace: Trace = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
     judged: Problem[Any] = field(repr=False)

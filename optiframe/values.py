@@ -168,8 +168,9 @@ def _read_numbers(path: Path) -> Array:
         try:
             rows.append([float(cell) for cell in line.split(",")])
         except ValueError:
+            header = "; if that is a header, remove it" if not rows else ""
             raise InvalidInput(
-                f"{path} line {number}: not numbers separated by commas: {line[:40]!r}"
+                f"{path} line {number}: not numbers separated by commas: {line[:40]!r}{header}"
             ) from None
         if len(rows[-1]) != len(rows[0]):
             raise InvalidInput(

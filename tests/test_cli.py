@@ -174,7 +174,7 @@ def test_describe_says_what_a_name_means(run: Run, name: str, expected: list[str
 def test_everything_registered_can_be_described(run: Run) -> None:
     from optiframe.registry import KINDS, registry
 
-    run("doctor", "--deep")
+    run("doctor")
     names = [entry.name for kind in KINDS for entry in registry().entries(kind)]
     assert len(names) > 20
     code = """

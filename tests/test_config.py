@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,37 @@ def test_a_malformed_override_is_explained(override: str) -> None:
 
 def test_a_solver_can_be_named_without_parameters(write: Any) -> None:
     assert config.read(write('solver = "scipy.lbfgs"\n')).solver.name == "scipy.lbfgs"
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "line"),
+    [
+        ('a = "x\u2028y"\n[solver]\nstep = 1\n', ("solver", "step"), 3),
+        ("a = 1\r\n[solver]\r\nstep = 1\r\n", ("solver", "step"), 3),
+        ('a = "[ # no comment"\nb = 2\n', ("b",), 2),
+        ("a = '''\n[solver]\nstep = 0\n'''\n[solver]\nstep = 1\n", ("solver", "step"), 6),
+        (r'a = "\"[\\"' + "\nb = 2\n", ("b",), 2),
+        ("[[solver]]\nstep = 1\n\n[[solver]]\nstep = 2\n", ("solver", "1", "step"), 5),
+        ("[[solver]]\nstep = 1\n\n[[solver]]\nstep = 2\n", ("solver", "1", "none"), 4),
+        ("solver.step.size = 1\n", ("solver", "step", "size"), 1),
+        ("[a.b]\nc = [\n{d = 1},\n{d = 2}]\n", ("a", "b", "c", "1", "d"), 2),
+        ("[a]\n[b]\n", ("c",), None),
+    ],
+)
+def test_lines_are_right_in_every_corner_of_toml(text: str, keys: tuple[str, ...], line: int | None) -> None:
+    tomllib.loads(text.replace("\r", ""))
+    assert config.line_of(text, keys) == line
+
+
+def test_an_error_after_a_large_value_is_found_at_once(write: Any) -> None:
+    rows = ",\n".join("[1.0, 2.0, 3.0]" for _ in range(20_000))
+    text = GOOD.replace("to = [", f"matrix = [\n{rows}\n]\nto = [").replace("memory = 5", "memory = 0")
+    assert "run.toml line 20020: solver.memory" in message(write(text), "solver")
+
+
+def test_an_override_into_something_that_is_no_table_is_refused(write: Any) -> None:
+    with pytest.raises(of.InvalidInput, match=r"--set problem.objective.to.0=2: to is not a table"):
+        config.read(write(GOOD), ["problem.objective.to.0=2"])
 
 
 @given(st.integers(0, 5), st.integers(0, 5), st.booleans())

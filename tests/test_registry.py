@@ -105,6 +105,21 @@ def test_a_plugin_that_raises_in_a_hook_leaves_the_others_alive(disk: Disk) -> N
     assert registry.registry().get("solver", "fake.good")
 
 
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (
+            "@hookimpl\ndef optiframe_solver(): return []",
+            "no hook optiframe_solver; did you mean 'optiframe_solvers'",
+        ),
+        ("def optiframe_solvers(): return []", "optiframe_solvers lacks @hookimpl"),
+    ],
+)
+def test_a_hook_that_would_never_be_called_breaks_its_plugin(disk: Disk, entry: str, message: str) -> None:
+    disk.add("fake-hook", {"__init__.py": f"from optiframe.hookspec import hookimpl\n{entry}"})
+    assert message in plugin("fake-hook").error
+
+
 def test_a_plugin_with_a_missing_dependency_names_it(disk: Disk) -> None:
     disk.add("fake-lacking", {"__init__.py": "import no_such_package_anywhere"})
     assert "No module named 'no_such_package_anywhere'" in plugin("fake-lacking").error
@@ -267,6 +282,8 @@ def test_doctor_and_list_show_a_broken_plugin_and_go_on(disk: Disk) -> None:
     disk.add_solver("fake-one", "fake.same")
     disk.add_solver("fake-two", "fake.same")
     disk.add_solver("fake-good", "fake.good")
+    disk.add_solver("fake-wrong", "fake.wrong", solver="Other = 1")
+    disk.add("fake-empty", {"__init__.py": ""})
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         code = f"import sys; sys.path.insert(0, {str(disk.folder)!r}); from optiframe.cli import main; main()"
@@ -279,6 +296,10 @@ def test_doctor_and_list_show_a_broken_plugin_and_go_on(disk: Disk) -> None:
     assert "fake-bad  broken  fake-bad 1.2.3" in doctor.stdout
     assert "RuntimeError: boom" in doctor.stdout
     assert "claimed by fake-one and by fake-two" in doctor.stdout
+    assert "solver fake.wrong  broken" in doctor.stdout
+    assert "has no attribute 'Mine'" in doctor.stdout
+    assert "brings no names" in doctor.stdout
+    assert "fake.wrong" not in run("doctor", "--quick").stdout
     listing = run("list", "solvers")
     assert listing.returncode == 0
     assert "fake.good" in listing.stdout

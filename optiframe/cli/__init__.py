@@ -44,11 +44,15 @@ def _optiframe() -> None:
 def main() -> None:
     """Run the command line; every foreseen error is a message and exit code 2, never a traceback."""
     try:
-        _optiframe(prog_name="optiframe")
+        code = _optiframe(prog_name="optiframe", standalone_mode=False)
     except OptiframeError as error:
         for line in str(error).splitlines():
             click.echo(f"{click.style('error:', fg='red', bold=True)} {line}", err=True)
         sys.exit(2)
-    except KeyboardInterrupt:
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
         click.echo("stopped", err=True)
         sys.exit(130)
+    sys.exit(code or 0)

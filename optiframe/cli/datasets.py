@@ -16,8 +16,8 @@ def command() -> None:
     for entry in entries:
         try:
             where = registry().get("data set", entry.name).where()
-        except OptiframeError as error:
-            where = f"unusable: {error}"
+        except Exception as error:  # one plugin's broken data set must not hide the others
+            where = f"unusable: {error if isinstance(error, OptiframeError) else repr(error)}"
         click.echo(f"{click.style(entry.name, fg='cyan')}{' ' * (width - len(entry.name))}  {where}")
     if not entries:
         click.echo("no data sets; install a plugin, such as optiframe[rankone]")

@@ -11,7 +11,7 @@ from pydantic_core import PydanticUndefined
 
 from optiframe.described import Described
 from optiframe.errors import UnknownName, nearest
-from optiframe.registry import KINDS, registry
+from optiframe.registry import KINDS, normalise, registry
 from optiframe.values import Accepts
 
 _BOUNDS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<=", "min_length": "length >=", "max_length": "length <="}
@@ -24,7 +24,7 @@ def command(name: str) -> None:
     found = registry().find(name)
     if not found:
         known = [entry.name for kind in KINDS for entry in registry().entries(kind)]
-        raise UnknownName(f"nothing is named {name!r}{nearest(name, known)}; see `optiframe list`")
+        raise UnknownName(f"nothing is named {name!r}{nearest(normalise(name), known)}; see `optiframe list`")
     for entry in found:
         cls: type[Described] = registry().get(entry.kind, entry.name)
         click.echo(

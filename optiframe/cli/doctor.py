@@ -11,10 +11,10 @@ _COLOURS = {"loaded": "green", "broken": "red", "switched off": "yellow"}
 
 
 @click.command("doctor", short_help="every plugin with its state")
-@click.option("--deep", is_flag=True, help="Also import every class and check that it keeps its contract.")
+@click.option("--quick", is_flag=True, help="Do not import the classes; a broken one is then not found.")
 @click.pass_context
-def command(ctx: click.Context, deep: bool) -> None:
-    """Print every plugin with its state; exit code 1 when something is broken."""
+def command(ctx: click.Context, quick: bool) -> None:
+    """Print every plugin with its state, and every name that does not work; exit code 1 if there is one."""
     names = registry()
     trouble = False
     for plugin in names.plugins:
@@ -23,6 +23,9 @@ def command(ctx: click.Context, deep: bool) -> None:
         if plugin.error:
             trouble = True
             click.echo(f"    {plugin.error}")
+        elif plugin.state == "loaded" and not plugin.entries:
+            trouble = True
+            click.echo("    brings no names; its module needs a hook, see optiframe/hookspec.py")
     for kind in KINDS:
         for entry in names.entries(kind):
             if entry.clash:
@@ -31,7 +34,7 @@ def command(ctx: click.Context, deep: bool) -> None:
                     f"{kind} {entry.name}  {click.style('unusable', fg='red', bold=True)}  "
                     f"claimed by {' and by '.join(entry.clash)}; uninstall one"
                 )
-            elif deep:
+            elif not quick:
                 try:
                     names.get(kind, entry.name)
                 except OptiframeError as error:

@@ -6,19 +6,16 @@ import math
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.console import Console
 from rich.text import Text
 
 from optiframe import config, output
-from optiframe.errors import InvalidInput
 from optiframe.loop import NotConverged, solve
 from optiframe.results import Result, Status
-
-if TYPE_CHECKING:
-    from optiframe.testing import Certificate
+from optiframe.testing import Certificate, certify
 
 _COLOURS = {
     Status.CONVERGED: "green",
@@ -81,18 +78,10 @@ def command(  # noqa: PLR0917  # click calls it with keywords
         warnings.simplefilter("ignore", NotConverged)  # the summary says it
         result = solve(problem, chosen, seed=seed, budget=budget)
     written = output.write(result, target, wanted.answer, document.table)
-    certificate = _verify(result) if verify else None
+    certificate = certify(result) if verify else None
     _print(result, target, written, certificate)
-    failed = result.status in (Status.DIVERGED, Status.INFEASIBLE)
+    failed = result.solution is None or result.status is Status.DIVERGED
     ctx.exit(1 if failed or (certificate is not None and not certificate.ok) else 0)
-
-
-def _verify(result: Result[Any, Any]) -> Certificate:
-    from optiframe.testing import certify
-
-    if result.solution is None:
-        raise InvalidInput("there is no answer to verify")
-    return certify(result)
 
 
 def _print(
@@ -107,7 +96,7 @@ def _print(
     ]
     if not math.isnan(result.objective):
         rows.append(("objective", _number(result.objective)))
-    if result.violation:
+    if result.violation > 0:
         rows.append(("violation", _number(result.violation)))
     rows.append(("iterations", str(result.iterations)))
     rows.append(("time", f"{result.time:.3g} s (setup {result.setup:.3g} s)"))

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import ClassVar
 
 from optiframe.chain import why_unsuited
-from optiframe.solvers import Budget
+from optiframe.solvers import Budget, Solver
 from optiframe.testing import checks
 from optiframe.testing.cases import AnyProblem, AnySolver, Case, known_optimum, small_problems
 
@@ -67,6 +67,11 @@ class SolverContract:
             )
 
     def _solver(self) -> AnySolver:
+        solver = getattr(self, "solver", None)
+        if not isinstance(solver, str | Solver):
+            raise AssertionError(
+                f"{type(self).__name__} needs the solver it tests: solver = MySolver() or its name"
+            )
         if isinstance(self.solver, str):
             from optiframe import registry
 
