@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from optiframe import registry
-from optiframe.errors import InvalidInput
+from optiframe.datasets import DataSet
+from optiframe.errors import BrokenPlugin, InvalidInput
+from optiframe.registration import normalise
 
 if TYPE_CHECKING:
     from optiframe.constraints import ConstraintSet
-    from optiframe.datasets import DataSet
     from optiframe.objectives import Objective
     from optiframe.problems import Problem
     from optiframe.solvers import Solver
@@ -35,10 +36,19 @@ def problem(name: str | None = None, *, dataset: Any = None, **inputs: Any) -> P
     brought: Mapping[str, Any] = {}
     if dataset is not None:
         data = registry.build("data set", dataset) if isinstance(dataset, str | Mapping) else dataset
+        if not isinstance(data, DataSet):
+            raise InvalidInput(
+                f"dataset must be a name, a table with a name, or a data set, got {dataset!r:.60}"
+            )
         name = name or data.problem
-        if registry.normalise(name) != data.problem:
+        if normalise(name) != data.problem:
             raise InvalidInput(f"data set {data.name!r} is for {data.problem!r} problems, not for {name!r}")
         brought = data.inputs()
+        if not isinstance(brought, Mapping):
+            raise BrokenPlugin(
+                f"data set {data.name!r}: inputs() must give the problem's inputs by name, "
+                f"got a {type(brought).__name__}"
+            )
     if name is None:
         known = ", ".join(e.name for e in registry.registry().entries("problem"))
         raise InvalidInput(f"which problem? give a name ({known}) or a data set")

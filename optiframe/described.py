@@ -7,9 +7,11 @@ One declaration gives validation, the keys of a TOML table, the text of
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from types import UnionType
+from typing import Any, ClassVar, Self, Union, get_args, get_origin
 
 import numpy as np
 import scipy.sparse as sp
@@ -102,9 +104,13 @@ class Described(BaseModel):
     def __setstate__(self, state: dict[Any, Any]) -> None:
         super().__setstate__(state)
         # NumPy forgets on the way that an array was read-only; in another process, too, it is.
-        for value in self.__dict__.values():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
+        _lock(self.__dict__.values())
+
+    def __copy__(self) -> Self:
+        return self  # it does not change
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        return self
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         for key in type(self).model_fields:
@@ -113,6 +119,17 @@ class Described(BaseModel):
                 yield key, _Shape(value)
             else:
                 yield key, value
+
+
+def _lock(values: Iterable[Any]) -> None:
+    """Make arrays read-only, those inside sparse matrices and dataclasses too."""
+    for value in values:
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+        elif sp.issparse(value):
+            _lock(getattr(value, part, None) for part in ("data", "indices", "indptr"))
+        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+            _lock(vars(value).values() if hasattr(value, "__dict__") else ())
 
 
 class _Shape:
@@ -149,15 +166,34 @@ _WORDS = {
 def explain(error: ValidationError, model: type[BaseModel]) -> list[tuple[tuple[str, ...], str]]:
     """Pydantic's findings as (path of keys, sentence) pairs."""
     found: list[tuple[tuple[str, ...], str]] = []
+    choices: dict[str, list[Any]] = {}  # findings on a field that takes one of several types
     for item in error.errors(include_url=False):
-        path = tuple(str(part) for part in item["loc"])
         context: dict[str, Any] = item.get("ctx", {})
         cause = context.get("error")
+        path = tuple(str(part) for part in item["loc"])
         if isinstance(cause, InvalidInput):
             found.extend((path + inner, text) for inner, text in cause.problems)
-            continue
-        found.append((path, _sentence(item["type"], context, item, model)))
+        elif path and _has_choices(model, path[0]) and len(path) > 1:
+            choices.setdefault(path[0], []).append(item)
+        else:
+            found.append((path, _sentence(item["type"], context, item, model)))
+    for key, items in choices.items():
+        # Pydantic reports every type that did not fit; only those of the kind given are of use.
+        fitting = [item for item in items if _is_text(item["type"]) == isinstance(item["input"], str)]
+        texts = [_sentence(item["type"], item.get("ctx", {}), item, model) for item in fitting or items]
+        found.append(((key,), ", or ".join(dict.fromkeys(texts))))
     return found
+
+
+def _has_choices(model: type[BaseModel], key: str) -> bool:
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    annotation = fields[key].annotation if key in fields else None
+    kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
+    return get_origin(annotation) in (Union, UnionType) and len(kinds) > 1
+
+
+def _is_text(kind: str) -> bool:
+    return kind == "literal_error" or kind.startswith("string")
 
 
 def _sentence(kind: str, context: dict[str, Any], item: Any, model: type[BaseModel]) -> str:

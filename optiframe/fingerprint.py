@@ -26,7 +26,7 @@ _TEXTUAL = (complex, date, time, timedelta, Decimal, Fraction, UUID, np.datetime
 
 
 class _Hash(Protocol):
-    def update(self, data: bytes, /) -> None: ...
+    def update(self, data: Any, /) -> None: ...
 
 
 def fingerprint(value: Any) -> str:
@@ -34,8 +34,8 @@ def fingerprint(value: Any) -> str:
 
     Arrays count by type, shape and bytes; a function counts as ``module:name``, so that
     the hash is the same in another process. A function without an importable name
-    (a lambda, a closure) counts by its code as well, a partial by its arguments, a callable
-    object or bound method by its owner's attributes.
+    (a lambda, a closure, what a notebook defines) counts by its code as well, a partial by
+    its arguments, a callable object or bound method by its owner's attributes.
 
     Raises
     ------
@@ -54,11 +54,13 @@ def _feed(digest: _Hash, value: Any) -> None:
     def mark(kind: str) -> None:
         digest.update(kind.encode() + b"\0")
 
-    if value is None or isinstance(value, bool | int | str | np.integer | np.bool_):
+    if isinstance(value, np.integer | np.bool_ | np.floating):
+        value = value.item()  # the same number, whoever made it
+    if value is None or isinstance(value, bool | int | str):
         mark(f"{type(value).__name__}:{value!r}")
-    elif isinstance(value, float | np.floating):
+    elif isinstance(value, float):
         mark("float")
-        digest.update(struct.pack("<d", float(value)))
+        digest.update(struct.pack("<d", value + 0.0))  # -0.0 equals 0.0
     elif isinstance(value, _TEXTUAL):
         mark(f"{type(value).__name__}:{value!r}")
     elif isinstance(value, bytes):
@@ -66,11 +68,7 @@ def _feed(digest: _Hash, value: Any) -> None:
         digest.update(value)
     elif isinstance(value, np.ndarray):
         mark(f"array:{value.dtype.str}:{value.shape}")
-        if value.dtype == object:
-            for item in value.ravel().tolist():
-                _feed(digest, item)
-        else:
-            digest.update(np.ascontiguousarray(value).tobytes())
+        _feed_array(digest, value)
     elif sp.issparse(value):
         rows = sp.csr_array(value)
         rows.sum_duplicates()
@@ -97,6 +95,10 @@ def _feed(digest: _Hash, value: Any) -> None:
         mark(f"sequence:{len(value)}")
         for item in value:
             _feed(digest, item)
+    elif isinstance(value, set | frozenset):
+        mark(f"set:{len(value)}")
+        for each in sorted(map(fingerprint, value)):
+            mark(each)
     elif isinstance(value, functools.partial):
         mark("partial")
         _feed(digest, [value.func, value.args, value.keywords])
@@ -110,13 +112,21 @@ def _feed(digest: _Hash, value: Any) -> None:
         )
 
 
+def _feed_array(digest: _Hash, array: Any) -> None:
+    if array.dtype == object:
+        for item in array.ravel().tolist():
+            _feed(digest, item)
+    else:
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)  # no copy
+
+
 def _feed_function(digest: _Hash, function: Any) -> None:
     """What tells functions of one path apart."""
     owner = function.__self__ if inspect.ismethod(function) else function
     if not hasattr(owner, "__qualname__"):  # a callable object, or the owner of a bound method
         _feed(digest, owner if isinstance(owner, BaseModel) else getattr(owner, "__dict__", {}))
     code = getattr(function, "__code__", None)
-    if "<" in _path(function) and code is not None:
+    if ("<" in _path(function) or _path(function).startswith("__main__:")) and code is not None:
         _feed_code(digest, code)
         _feed(digest, getattr(function, "__defaults__", None))
         for cell in getattr(function, "__closure__", None) or ():

@@ -6,9 +6,6 @@ narwhals knows (pandas, polars, pyarrow, ...), or a mapping of column name to va
 
 from __future__ import annotations
 
-import csv
-import os
-import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +16,11 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
-from optiframe.errors import InvalidInput, nearest, require
+from optiframe.errors import InvalidInput, nearest
+from optiframe.files import read_csv, read_parquet
 from optiframe.problems import Columns
 from optiframe.values import resolve
 
-_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _SHOWN = 5  # rows named in a message before "and N more"
 
 
@@ -91,9 +88,9 @@ def read_table(
         path = resolve(value)
         title = path.name
         if path.suffix.lower() == ".parquet":
-            raw = _from_frame(_read_parquet(path), title)[0]
+            raw = _from_frame(read_parquet(path), title)[0]
         else:
-            raw, lines = _read_csv(path)
+            raw, lines = read_csv(path)
     elif isinstance(value, Mapping):
         raw = {str(k): _given(v, f"{title}: column {str(k)!r}") for k, v in value.items()}
     else:
@@ -164,21 +161,11 @@ def to_frame(columns: Columns, backend: str | None) -> Any:
     if backend is None:
         return {name: np.asarray(values) for name, values in columns.items()}
     lists = {name: np.asarray(values).tolist() for name, values in columns.items()}
-    return nw.from_dict(lists, backend=cast(Any, backend)).to_native()
-
-
-def write_table(columns: Columns, path: Path) -> None:
-    """Write columns to CSV, or to Parquet when the name ends so (needs pyarrow)."""
-    lists = {name: np.asarray(values).tolist() for name, values in columns.items()}
-    if path.suffix.lower() == ".parquet":
-        arrow = require("pyarrow", "frames")
-        parquet = require("pyarrow.parquet", "frames")
-        parquet.write_table(arrow.table(lists), os.fspath(path))
-        return
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(lists)
-        writer.writerows(zip(*lists.values(), strict=True))
+    frame = nw.from_dict(lists, backend=cast(Any, backend)).to_native()
+    if backend == "pandas":  # which would make floats of whole numbers beside a gap
+        whole = [name for name, values in lists.items() if {type(v) for v in values} == {int, type(None)}]
+        frame = frame.astype(dict.fromkeys(whole, "Int64"))
+    return frame
 
 
 def _from_frame(value: Any, title: str) -> tuple[dict[str, NDArray[Any]], str]:
@@ -255,68 +242,3 @@ def _is_missing(value: Any) -> bool:
         return bool(value != value)  # noqa: PLR0124  # nan and pandas' NaT differ from themselves
     except (TypeError, ValueError):
         return type(value).__name__ == "NAType"  # pandas' NA refuses to be true or false
-
-
-def _read_csv(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
-    if not path.is_file():
-        raise InvalidInput(f"no file {path}")
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            header = next((row for row in reader if row), None)
-            if header is None:
-                raise InvalidInput(f"{path.name} is empty; it needs a header line")
-            start = reader.line_num + 1
-            for row in reader:
-                if row:
-                    rows.append(row)
-                    lines.append(start)
-                    if len(row) != len(header):
-                        raise InvalidInput(
-                            f"{path.name} line {start}: {len(row)} values where the header has {len(header)}"
-                        )
-                start = reader.line_num + 1
-    except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"{path.name} is not UTF-8 text ({error.reason}); save it as UTF-8 "
-            '(a spreadsheet offers "CSV UTF-8")'
-        ) from None
-    except csv.Error as error:
-        raise InvalidInput(f"{path.name} line {reader.line_num}: not valid CSV ({error})") from None
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror}") from None
-    names = [name.strip() for name in header]
-    doubled = sorted({name for name in names if names.count(name) > 1})
-    if doubled:
-        raise InvalidInput(f"{path.name} line 1: column {', '.join(map(repr, doubled))} occurs twice")
-    by_column = zip(*rows, strict=True) if rows else ([] for _ in names)
-    return {name: _parse(column) for name, column in zip(names, by_column, strict=True)}, lines
-
-
-def _parse(column: Iterable[str]) -> NDArray[Any]:
-    """Whole numbers when every cell that is not blank is one, written plainly; text otherwise.
-
-    The rule looks at the whole column and at nothing else, so that ids mean the same
-    whichever libraries are installed; "007" stays text.
-    """
-    cells = [cell.strip() for cell in column]
-    filled = [cell for cell in cells if cell]
-    whole = bool(filled) and all(map(_INTEGER.fullmatch, filled))
-    if whole and len(filled) == len(cells):
-        return np.array([int(cell) for cell in cells], dtype=np.int64)
-    array = np.empty(len(cells), dtype=object)
-    array[:] = [int(cell) if cell else None for cell in cells] if whole else cells
-    return array
-
-
-def _read_parquet(path: Path) -> Any:
-    parquet = require("pyarrow.parquet", "frames")
-    if not path.is_file():
-        raise InvalidInput(f"no file {path}")
-    arrow = require("pyarrow", "frames")
-    try:
-        return parquet.read_table(os.fspath(path))
-    except (arrow.ArrowException, OSError) as error:
-        raise InvalidInput(f"{path.name} is not a readable Parquet file ({error})") from None

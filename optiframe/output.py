@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput, require
-from optiframe.frames import write_table
+from optiframe.files import write_table
 from optiframe.results import Result
 
 TRACE = "trace.csv"
@@ -28,13 +28,6 @@ def check_writable(folder: Path, answer: str, force: bool) -> None:
     """
     if answer.lower() == TRACE:
         raise InvalidInput(f"the answer cannot be called {answer}: that is the trace; choose another name")
-    if (folder / FINISHED).exists() and not force:
-        raise InvalidInput(f"{folder} holds a finished result; use --force to replace it, or another folder")
-    if folder.is_dir() and any(folder.iterdir()) and not force:
-        raise InvalidInput(
-            f"the folder {folder} is not empty, and files in it may be replaced; "
-            "use --force to write there all the same, or another folder"
-        )
     if answer.lower().endswith(".parquet"):
         require("pyarrow", "frames")
     try:
@@ -42,10 +35,18 @@ def check_writable(folder: Path, answer: str, force: bool) -> None:
         probe = folder / f".writable-{os.getpid()}"
         probe.touch()
         probe.unlink()
+        occupied = {path.name for path in folder.iterdir()}
     except OSError as error:
         raise InvalidInput(
             f"cannot write to the output folder {folder}: {error.strerror}; choose another with --output"
         ) from None
+    if FINISHED in occupied and not force:
+        raise InvalidInput(f"{folder} holds a finished result; use --force to replace it, or another folder")
+    if occupied and not force:
+        raise InvalidInput(
+            f"the folder {folder} is not empty, and files in it may be replaced; "
+            "use --force to write there all the same, or another folder"
+        )
 
 
 def write(

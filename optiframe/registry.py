@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module, metadata
-from typing import TYPE_CHECKING, Any, TypeVar
+from importlib import metadata
+from threading import RLock
+from typing import Any, TypeVar
 
 import pluggy
 
 from optiframe import hookspec
 from optiframe.errors import BrokenPlugin, InvalidInput, OptiframeError, UnknownName, nearest
-
-if TYPE_CHECKING:
-    from optiframe.described import Described
+from optiframe.registration import (
+    GROUP,
+    KINDS,
+    check_class,
+    check_hooks,
+    check_name,
+    import_class,
+    kind_of,
+    normalise,
+)
 
 T = TypeVar("T")
 
-GROUP = "optiframe"
-_RESERVED = {"name", "problem", "solver", "seed", "budget", "start", "progress", "trace"}
 BY_CODE = "registered by code"
-_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*")
-
-# kind -> hook, and the base class every class of that kind must have
-KINDS = {
-    "problem": ("optiframe_problems", "optiframe.problems:Problem"),
-    "solver": ("optiframe_solvers", "optiframe.solvers:Solver"),
-    "data set": ("optiframe_datasets", "optiframe.datasets:DataSet"),
-    "objective": ("optiframe_objectives", "optiframe.objectives:Objective"),
-    "constraint set": ("optiframe_constraint_sets", "optiframe.constraints:ConstraintSet"),
-}
 
 
 @dataclass(frozen=True)
@@ -75,16 +69,23 @@ class Registry:
         self._manager.add_hookspecs(hookspec)
         self._entries: dict[tuple[str, str], Entry] = {}
         self._classes: dict[tuple[str, str], type[Any]] = {}
+        self.unknown_choices: list[str] = []
+
+    def load(self) -> None:
+        """Find and load every plugin."""
         wanted = os.environ.get("OPTIFRAME_PLUGINS")
         chosen = None if wanted is None else {normalise(w) for w in wanted.split(",") if w.strip()}
+        known: set[str] = set()
         for point in sorted(metadata.entry_points(group=GROUP), key=lambda p: (p.name, p.value)):
             plugin = self._found(point)
             self.plugins.append(plugin)
             names = {normalise(plugin.name), normalise(plugin.distribution)}
+            known |= names
             if chosen is not None and plugin.distribution != GROUP and not names & chosen:
                 plugin.state = "switched off"
                 continue
             self._load(plugin, point)
+        self.unknown_choices = sorted((chosen or set()) - known)
         for plugin in self.plugins:
             for entry in plugin.entries:
                 self._add(entry)
@@ -102,14 +103,14 @@ class Registry:
     def _load(self, plugin: Plugin, point: metadata.EntryPoint) -> None:
         try:
             module = point.load()
-            _check_hooks(module)
+            check_hooks(module)
             self._manager.register(module, name=f"{plugin.distribution}:{plugin.name}")
             others = [p for p in self._manager.get_plugins() if p is not module]
             for kind, (hook, _) in KINDS.items():
                 caller = self._manager.subset_hook_caller(hook, others)
                 for described in caller():
                     plugin.entries.extend(self._entry(kind, item, plugin) for item in described)
-        except Exception as error:  # a plugin is someone else's code: whatever it raises is its state
+        except (Exception, SystemExit) as error:  # whatever someone else's code raises is its state
             plugin.state = "broken"
             plugin.error = f"{type(error).__name__}: {error}"
             plugin.entries.clear()
@@ -118,13 +119,15 @@ class Registry:
     def _entry(kind: str, item: Any, plugin: Plugin) -> Entry:
         if not isinstance(item, hookspec.Description):
             raise BrokenPlugin(f"the {kind} hook must return Descriptions, got {type(item).__name__}")
-        _check_name(kind, item.name)
+        check_name(kind, item.name)
         return Entry(kind, item.name, item.path, item.summary, plugin.distribution)
 
     def _add(self, entry: Entry) -> None:
         key = (entry.kind, entry.name)
         other = self._entries.get(key)
-        if other is not None:
+        if (
+            other is not None and other.path != entry.path
+        ):  # the same class registered by its own module is none
             claims = (*(other.clash or (other.distribution,)), entry.distribution)
             entry = Entry(entry.kind, entry.name, "", entry.summary, entry.distribution, claims)
         self._entries[key] = entry
@@ -173,10 +176,10 @@ class Registry:
         key = (kind, entry.name)
         if key not in self._classes:
             try:
-                cls = _import(entry.path)
+                cls = import_class(entry.path)
             except OptiframeError:
                 raise
-            except Exception as error:  # someone else's module: say whose and what
+            except (Exception, SystemExit) as error:  # someone else's module: say whose and what
                 raise BrokenPlugin(
                     f"{kind} {entry.name!r} of {entry.distribution} does not load: "
                     f"{type(error).__name__}: {error}"
@@ -187,9 +190,9 @@ class Registry:
 
     def register(self, cls: type[T]) -> type[T]:
         """Add a class under its own `name`; see `optiframe.register`."""
-        kind = _kind_of(cls)
+        kind = kind_of(cls)
         name = str(getattr(cls, "name", ""))
-        _check_name(kind, name)
+        check_name(kind, name)
         check_class(kind, cls, name)
         path = f"{cls.__module__}:{cls.__qualname__}"
         key = (kind, name)
@@ -213,14 +216,17 @@ class Registry:
 
 
 _registry: Registry | None = None
+_lock = RLock()
 
 
 def registry() -> Registry:
     """The registry of this process."""
     global _registry
-    if _registry is None:
-        _registry = Registry()
-    return _registry
+    with _lock:  # re-entrant: a plugin may register a class while it is being loaded
+        if _registry is None:
+            _registry = Registry()
+            _registry.load()
+        return _registry
 
 
 def reset() -> None:
@@ -289,86 +295,6 @@ def versions(cls: type[Any]) -> dict[str, str]:
 def _owner(package: str) -> str | None:
     """The distribution a top-level package comes from; remembered, since it takes a tenth of a second."""
     return next(iter(metadata.packages_distributions().get(package, [])), None)
-
-
-def normalise(name: str) -> str:
-    """Lower case, hyphens for underscores, no outer blanks."""
-    return name.strip().lower().replace("_", "-")
-
-
-def check_class(kind: str, cls: type[Any], name: str) -> None:
-    """Raise `BrokenPlugin` unless `cls` keeps what its kind promises."""
-    base = _import(KINDS[kind][1])
-    path = f"{getattr(cls, '__module__', '?')}:{getattr(cls, '__qualname__', cls)}"
-
-    def broken(what: str) -> BrokenPlugin:
-        return BrokenPlugin(f"{kind} {name!r} ({path}) {what}")
-
-    if not (isinstance(cls, type) and issubclass(cls, base)):
-        raise broken(f"is not a subclass of optiframe.{base.__name__}")
-    if cls.name != name:
-        raise broken(f"calls itself {cls.name!r}; the registered name and the class's must agree")
-    missing = sorted(getattr(cls, "__abstractmethods__", ()))
-    if missing:
-        raise broken(f"lacks {', '.join(missing)}")
-    if not cls.summary():
-        raise broken("has no docstring; its first line is the summary people see in lists")
-    if kind == "data set" and not cls.problem:
-        raise broken("must set `problem` to the name of the problem it is for")
-    if kind == "solver":
-        taken = sorted(_RESERVED & set(cls.model_fields))
-        if taken:
-            raise broken(f"cannot have a parameter {taken[0]!r}: that is a keyword of optiframe.solve")
-        try:
-            inspect.signature(cls.iterates).bind(None, None, None)
-        except TypeError:
-            raise broken("must define iterates(self, problem, run)") from None
-        solves = getattr(cls, "solves", None)
-        if not (isinstance(solves, type) and issubclass(solves, _import(KINDS["problem"][1]))):
-            raise broken("must set `solves` to a Problem class")
-
-
-def _check_hooks(module: Any) -> None:
-    """Raise `BrokenPlugin` for functions that look like hooks and would never be called."""
-    hooks = [hook for hook, _ in KINDS.values()]
-    for name, thing in vars(module).items():
-        if not name.startswith("optiframe_") or not callable(thing):
-            continue
-        if name not in hooks:
-            raise BrokenPlugin(f"there is no hook {name}{nearest(name, hooks)}")
-        if not hasattr(thing, f"{GROUP}_impl"):
-            raise BrokenPlugin(f"{name} lacks @hookimpl (from optiframe.hookspec import hookimpl)")
-
-
-def _kind_of(cls: type[Any]) -> str:
-    for kind, (_, base) in KINDS.items():
-        if isinstance(cls, type) and issubclass(cls, _import(base)):
-            return kind
-    raise BrokenPlugin(
-        f"{cls!r} is none of what can be registered: a subclass of Problem, Solver, DataSet, "
-        "Objective or ConstraintSet"
-    )
-
-
-def _check_name(kind: str, name: str) -> None:
-    if not name:
-        raise BrokenPlugin(
-            f'this {kind} has no name; write name = "family.method" in the class, without a type'
-        )
-    if not _NAME.fullmatch(name):
-        raise BrokenPlugin(
-            f"{name!r} is not a valid {kind} name: lower-case letters and digits, parts joined by "
-            "hyphens, families by dots"
-        )
-
-
-def _import(path: str) -> type[Any]:
-    module, _, name = path.partition(":")
-    thing: Any = import_module(module)
-    for part in name.split("."):
-        thing = getattr(thing, part)
-    cls: type[Described] = thing
-    return cls
 
 
 @cache

@@ -129,8 +129,12 @@ class L2Ball(ConstraintSet):
     radius: PositiveFloat = Field(description="greatest Euclidean norm")
 
     def project(self, v: Array) -> Array:
-        norm = float(np.linalg.norm(v))
-        return np.array(v, dtype=np.float64) if norm <= self.radius else np.asarray(v * (self.radius / norm))
+        largest = float(np.max(np.abs(v), initial=0.0))
+        scaled = v / largest if largest > 0 else v  # so that squares neither overflow nor vanish
+        norm = float(np.linalg.norm(scaled))
+        if largest * norm <= self.radius:
+            return np.array(v, dtype=np.float64)
+        return np.asarray(scaled * (self.radius / norm))
 
     def as_cvxpy(self, x: Any) -> list[Any]:
         cp = require("cvxpy", "reference")

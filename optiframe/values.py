@@ -64,6 +64,8 @@ def as_array(value: Any) -> Array:
         raise InvalidInput("rows differ in length") from error
     if array.dtype == bool or not np.issubdtype(array.dtype, np.number) or np.iscomplexobj(array):
         raise InvalidInput(f"must hold real numbers, got {array.dtype}")
+    if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
+        raise InvalidInput("has masked entries; fill them or leave them out")
     array = array.astype(np.float64, copy=False)
     bad = ~np.isfinite(array)
     if bad.any():
@@ -77,12 +79,22 @@ def frozen(array: Array, given: Any) -> Array:
     fresh = isinstance(given, list | tuple | int | float) or (
         isinstance(given, np.ndarray) and not np.may_share_memory(array, given)
     )
-    # Only a NumPy array that is read-only says that nobody will write to it; a data frame's
-    # column may look read-only from outside and be written to by its owner.
-    if not fresh and (array.flags.writeable or not isinstance(given, np.ndarray)):
+    if not fresh and not (isinstance(given, np.ndarray) and _nobody_writes(array)):
         array = array.copy()
     array.flags.writeable = False
     return array
+
+
+def _nobody_writes(array: Any) -> bool:
+    """Whether the array and all it is a view of are read-only NumPy arrays.
+
+    A data frame's column may look read-only from outside and be written to by its owner.
+    """
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return False
+        array = array.base
+    return array is None
 
 
 def as_vector(value: Any) -> Array:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -50,9 +53,11 @@ CASES = [
     Case("missing column", r"labels.csv has no column 'worker'; did you mean 'wroker'", labels="task,wroker,label\n1,a,x\n"),
     Case("empty worker", r"labels.csv line 3: worker is empty; drop the row or give", labels="task,worker,label\n1,a,x\n1,,y\n"),
     Case("ragged row", r"labels.csv line 3: 2 values where the header has 3", labels="task,worker,label\n1,a,x\n1,b\n"),
+    Case("a number that is none", r"labels.csv line 3: worker is empty", labels="task,worker,label\n1,a,x\n1,NaN,y\n"),
+    Case("unknown label in the truth", r"truth.csv: none of its labels was given by a worker \(these are q; there they are x, y\)", truth="task,label\n1,q\n2,q\n"),
     Case("duplicate rows", r"labels.csv line 5: worker a labels task 1 again, first in line 2; keep one row", labels="task,worker,label\n1,a,x\n1,b,y\n2,a,x\n1,a,x\n"),
     Case("contradictory duplicate rows", r"labels.csv line 4: worker a labels task 1 again, first in line 2", labels="task,worker,label\n1,a,x\n1,b,y\n1,a,y\n"),
-    Case("one class", r"only one", labels="task,worker,label\n1,a,x\n1,b,x\n2,a,x\n", truth="task,label\n1,x\n"),
+    Case("one class", r"only one label value occurs \(x\), nothing to aggregate", labels="task,worker,label\n1,a,x\n1,b,x\n2,a,x\n", truth="task,label\n1,x\n"),
     Case("not UTF-8", r"labels.csv is not UTF-8", labels=b"task,worker,label\n1,\xff\xfe,x\n"),
     Case("doubled column", r"labels.csv line 1: column 'task' occurs twice", labels="task,task,label\n1,a,x\n"),
     Case("open quote", r"labels.csv line \d+: not valid CSV", labels='task,worker,label\n1,"a,x\n'),
@@ -60,7 +65,7 @@ CASES = [
     Case("missing file", r"line 4: problem.labels: no file .*nolabels.csv", config=edit('"labels.csv"', '"nolabels.csv"')),
     Case("a folder as file", r"problem.labels: no file ", config=edit('"labels.csv"', '"."')),
     Case("a file that is not Parquet", r"x.parquet is not a readable Parquet file", config=edit('"labels.csv"', '"x.parquet"')),
-    Case("truth of unknown tasks", r"truth", truth="task,label\n77,x\n78,y\n"),
+    Case("truth of unknown tasks", r"truth.csv: none of its 2 tasks occurs among the labels \(these are 77, 78; there", truth="task,label\n77,x\n78,y\n"),
     Case("contradictory truth", r"truth.csv.*line", truth="task,label\n1,x\n1,y\n2,y\n"),
     Case("truth without its column", r"truth.csv has no column 'label'", truth="task,value\n1,x\n"),
     # Configuration
@@ -80,7 +85,7 @@ CASES = [
     Case("fractional seed", r"line 1: seed: must be a whole number", config=edit("seed = 0", "seed = 0.5")),
     Case("unsuited solver", r"cvxpy cannot take this problem: ", config=edit("labels.majority", "cvxpy")),
     Case("columns mapped to nothing", r"labels.csv has no column 'who'", config=edit('truth = "truth.csv"', 'columns = {worker = "who"}')),
-    Case("infeasible generator", r"labels_per_task", config=edit('name = "label-aggregation"\nlabels = "labels.csv"\ntruth = "truth.csv"', 'dataset = {name = "synthetic.single-coin", workers = 3, tasks = 5, labels_per_task = 9}')),
+    Case("infeasible generator", r"labels_per_task.*9.*3", config=edit('name = "label-aggregation"\nlabels = "labels.csv"\ntruth = "truth.csv"', 'dataset = {name = "synthetic.single-coin", workers = 3, tasks = 5, labels_per_task = 9}')),
     # Command line
     Case("missing configuration", r"no file nowhere.toml", arguments=("solve", "nowhere.toml")),
     Case("malformed override", r"--set solver: write key.path=value", arguments=("solve", "run.toml", "--set", "solver")),
@@ -122,6 +127,61 @@ def test_wrong_input_is_answered_with_a_sentence(
     assert re.search(case.says, errors), errors
     assert "Traceback" not in errors
     assert not (tmp_path / "out" / "result.json").exists()
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        "task,worker,label\n1,a,x\n2,a,y\n3,a,x\n",
+        "task,worker,label\n"
+        + "".join(f"{10**30 + t},{10**40 + w},{t % 2}\n" for t in range(4) for w in range(3)),
+    ],
+    ids=["one worker", "huge ids"],
+)
+@pytest.mark.parametrize("solver", ["labels.majority", "labels.one-coin-em", "rankone.pgd"])
+def test_what_is_unusual_but_right_is_solved(
+    labels: str, solver: str, run: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    (tmp_path / "labels.csv").write_text(labels)
+    (tmp_path / "run.toml").write_text(CONFIG.replace('truth = "truth.csv"\n', ""))
+    code, _, errors = run("solve", "run.toml", "--solver", solver, "--output", "out")
+    assert code == 0, errors
+    rows = (tmp_path / "out" / "answer.csv").read_text().splitlines()
+    assert len(rows) == len({line.split(",")[0] for line in labels.splitlines()})
+    assert "nan" not in (tmp_path / "out" / "answer.csv").read_text()
+
+
+def test_a_read_only_output_folder_is_refused_before_solving(tmp_path: Path) -> None:
+    folder = tmp_path / "open"
+    folder.mkdir()
+    (folder / "labels.csv").write_text(LABELS)
+    (folder / "truth.csv").write_text(TRUTH)
+    (folder / "run.toml").write_text(CONFIG)
+    (folder / "out").mkdir(mode=0o500)
+    if os.geteuid() == 0:  # root may write anywhere; the child gives that up and must still get here
+        for path in (tmp_path, *tmp_path.parents):
+            if path.is_relative_to("/tmp") and path != Path("/tmp"):
+                path.chmod(0o755)
+    code = """
+import os, sys
+from optiframe.cli import main
+
+for folder in ("warm", "out"):  # the first run imports what an ordinary user may not read here
+    sys.argv = ["optiframe", "solve", "run.toml", "--output", folder]
+    try:
+        main()
+    except SystemExit as end:
+        if folder == "out":
+            raise
+        assert not end.code
+    if os.geteuid() == 0:
+        os.setuid(65534)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert "cannot write to the output folder out: Permission denied" in done.stderr
 
 
 def test_the_same_files_without_a_mistake_are_solved(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import subprocess
 import sys
@@ -32,6 +33,7 @@ class Record(Described):
     weights: Vector | None = Field(None, description="weights")
     matrix: Matrix = None
     bound: Bound | None = None
+    pace: PositiveFloat | Literal["fast", "slow"] = "slow"
 
     @cached_property
     def expensive(self) -> object:
@@ -47,6 +49,9 @@ class Record(Described):
         ({"step": "1"}, "step: must be a number, got '1'"),
         ({"step": True}, "step: must be a number, got True"),
         ({"rule": "cyclc"}, "rule: must be one of 'cyclic' or 'random', got 'cyclc'; did you mean 'cyclic'"),
+        ({"pace": -1.0}, "record: pace: must be greater than 0, got -1.0$"),
+        ({"pace": "fats"}, "record: pace: must be one of 'fast' or 'slow', got 'fats'; did you mean 'fast'"),
+        ({"pace": []}, "record: pace: must be a number, got "),
         ({"weights": [[1.0]]}, r"weights: must be a vector, got shape \(1, 1\)"),
         ({"weights": [1.0, float("nan")]}, r"weights: entry \[1\] is nan; every entry must be finite"),
         ({"weights": ["a"]}, "weights: must hold real numbers"),
@@ -130,6 +135,37 @@ def test_a_changed_copy_is_validated_and_forgets_what_was_cached() -> None:
     assert bowl.model_copy(update={"start": [2.0]}).start.tolist() == [2.0]
 
 
+def test_arrays_inside_a_pickled_record_stay_read_only() -> None:
+    class Holder(Described):
+        """Holds a dataclass of an array."""
+
+        pair: Any
+
+    held = Pair(np.zeros(2), sp.csr_array(np.eye(2)))
+    again = Holder.model_construct(pair=None)
+    again.__setstate__(Holder(pair=pickle.loads(pickle.dumps(held))).__getstate__())
+    assert not again.pair.left.flags.writeable
+    assert not again.pair.right.data.flags.writeable
+
+
+def test_a_copy_of_what_does_not_change_is_itself() -> None:
+    record = Record(weights=[1.0])
+    assert copy.copy(record) is record
+    assert copy.deepcopy(record) is record
+
+
+def test_masked_entries_are_refused() -> None:
+    with pytest.raises(of.InvalidInput, match="has masked entries"):
+        Record(weights=np.ma.array([1.0, 2.0], mask=[False, True]))
+
+
+def test_a_function_defined_again_in_a_notebook_is_another_one() -> None:
+    cells: list[dict[str, Any]] = [{"__name__": "__main__"}, {"__name__": "__main__"}]
+    exec("def f(x): return x + 1", cells[0])
+    exec("def f(x): return x + 2", cells[1])
+    assert fingerprint(cells[0]["f"]) != fingerprint(cells[1]["f"])
+
+
 def test_a_repr_shows_shapes_and_not_numbers() -> None:
     text = repr(Record(weights=np.zeros(1000), matrix=sp.eye_array(4, format="csr")))
     assert "<array 1000>" in text
@@ -155,6 +191,8 @@ DISTINCT = [
     b"1",
     [1],
     [[1]],
+    frozenset({1}),
+    frozenset({1, 2}),
     {"a": 1},
     {"a": 2},
     np.array([1]),
@@ -182,6 +220,9 @@ def test_equal_content_has_equal_fingerprints() -> None:
     assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
     one, other = sp.csr_array(np.eye(3)), sp.csc_array(np.eye(3))
     assert fingerprint(one) == fingerprint(other)
+    assert fingerprint(np.int64(1)) == fingerprint(1)
+    assert fingerprint(-0.0) == fingerprint(0.0)
+    assert fingerprint(frozenset({"a", "b"})) == fingerprint(frozenset({"b", "a"}))
     assert fingerprint(np.asfortranarray(np.ones((2, 3)))) == fingerprint(np.ones((2, 3)))
 
 

@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optiframe.errors import InvalidInput
-from optiframe.frames import encode, read_table, to_frame, write_table
+from optiframe.files import write_table
+from optiframe.frames import encode, read_table, to_frame
 from optiframe.values import paths_relative_to
 
 COLUMNS = ("task", "worker", "label")

@@ -506,12 +506,18 @@ print(result.status, result.solution is not None, flush=True)
 """
 
 
+def _heed_interrupts() -> None:
+    """In the child: a shell that runs its jobs in the background makes them ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def _interrupt(body: str, times: int) -> tuple[int, str]:
     child = subprocess.Popen(
         [sys.executable, "-c", _INTERRUPTED.format(body=body)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=_heed_interrupts,
     )
     assert child.stdout is not None
     assert child.stdout.readline() == "running\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,32 @@ def test_a_plugin_that_raises_at_import_leaves_the_others_alive(disk: Disk) -> N
     assert plugin("fake-bad").state == "broken"
     assert plugin("fake-bad").error == "RuntimeError: boom"
     assert registry.registry().get("solver", "fake.good")
+
+
+@pytest.mark.parametrize("body", ["import sys; sys.exit(3)", "raise SystemExit"])
+def test_a_plugin_that_exits_leaves_the_others_alive(disk: Disk, body: str) -> None:
+    disk.add("fake-exit", {"__init__.py": body})
+    disk.add_solver("fake-good", "fake.good")
+    assert plugin("fake-exit").state == "broken"
+    assert registry.registry().get("solver", "fake.good")
+
+
+def test_a_plugin_may_register_by_code_while_it_is_loaded(disk: Disk) -> None:
+    entry = "import optiframe\n" + SOLVER.format(name="fake.eager", cls="Mine", summary="x").replace(
+        "class Mine", "@optiframe.register\nclass Mine"
+    )
+    disk.add("fake-eager", {"__init__.py": entry})
+    assert registry.registry().get("solver", "fake.eager").name == "fake.eager"
+
+
+def test_many_threads_see_one_registry() -> None:
+    found: list[object] = []
+    threads = [threading.Thread(target=lambda: found.append(registry.registry())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(each) for each in found}) == 1
 
 
 def test_a_plugin_that_raises_in_a_hook_leaves_the_others_alive(disk: Disk) -> None:
@@ -191,6 +218,7 @@ def test_the_environment_limits_which_plugins_load(disk: Disk, monkeypatch: pyte
     assert plugin("fake-one").state == "switched off"
     assert plugin("fake-two").state == "loaded"
     assert registry.registry().get("constraint set", "box")  # the core's own always load
+    assert registry.registry().unknown_choices == ["something-else"]
 
 
 def test_the_order_of_distributions_does_not_matter(disk: Disk) -> None:

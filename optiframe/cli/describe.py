@@ -11,7 +11,8 @@ from pydantic_core import PydanticUndefined
 
 from optiframe.described import Described
 from optiframe.errors import UnknownName, nearest
-from optiframe.registry import KINDS, normalise, registry
+from optiframe.registration import KINDS, normalise
+from optiframe.registry import registry
 from optiframe.values import Accepts
 
 _BOUNDS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<=", "min_length": "length >=", "max_length": "length <="}

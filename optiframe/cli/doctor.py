@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from optiframe.errors import OptiframeError
-from optiframe.registry import KINDS, registry
+from optiframe.registration import KINDS
+from optiframe.registry import registry
 
 _COLOURS = {"loaded": "green", "broken": "red", "switched off": "yellow"}
 
@@ -26,6 +27,9 @@ def command(ctx: click.Context, quick: bool) -> None:
         elif plugin.state == "loaded" and not plugin.entries:
             trouble = True
             click.echo("    brings no names; its module needs a hook, see optiframe/hookspec.py")
+    for name in names.unknown_choices:
+        trouble = True
+        click.echo(f"OPTIFRAME_PLUGINS names {name!r}, and there is no such plugin")
     for kind in KINDS:
         for entry in names.entries(kind):
             if entry.clash:

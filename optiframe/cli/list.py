@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import click
 
 from optiframe.errors import InvalidInput, OptiframeError
-from optiframe.registry import KINDS, Entry, registry
+from optiframe.registration import KINDS
+from optiframe.registry import Entry, registry
 
 _PLURALS = {kind + "s": kind for kind in KINDS}
 

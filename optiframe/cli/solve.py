@@ -37,7 +37,7 @@ _MARKS = {"note": ("note", "dim"), "warning": ("warning", "yellow"), "error": ("
     "--output",
     "folder",
     metavar="FOLDER",
-    type=click.Path(),
+    type=click.Path(readable=False),  # whether it can be written to is said in our own words
     help="Where to write; default: the file's [output] or results/<file>.",
 )
 @click.option("--force", is_flag=True, help="Replace a finished result.")

@@ -1,0 +1,101 @@
+"""Tables on disk: CSV by the standard library, Parquet by pyarrow."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.errors import InvalidInput, require
+from optiframe.problems import Columns
+
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+# How programs write that there is no value; each as an id would be a silent mistake.
+_GAPS = {"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"}
+
+
+def write_table(columns: Columns, path: Path) -> None:
+    """Write columns to CSV, or to Parquet when the name ends so (needs pyarrow)."""
+    lists = {name: np.asarray(values).tolist() for name, values in columns.items()}
+    if path.suffix.lower() == ".parquet":
+        arrow = require("pyarrow", "frames")
+        parquet = require("pyarrow.parquet", "frames")
+        parquet.write_table(arrow.table(lists), os.fspath(path))
+        return
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(lists)
+        writer.writerows(zip(*lists.values(), strict=True))
+
+
+def read_csv(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
+    """Columns, and the line each row begins in; `InvalidInput` for what is not a CSV file."""
+    if not path.is_file():
+        raise InvalidInput(f"no file {path}")
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            header = next((row for row in reader if row), None)
+            if header is None:
+                raise InvalidInput(f"{path.name} is empty; it needs a header line")
+            start = reader.line_num + 1
+            for row in reader:
+                if row:
+                    rows.append(row)
+                    lines.append(start)
+                    if len(row) != len(header):
+                        raise InvalidInput(
+                            f"{path.name} line {start}: {len(row)} values where the header has {len(header)}"
+                        )
+                start = reader.line_num + 1
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"{path.name} is not UTF-8 text ({error.reason}); save it as UTF-8 "
+            '(a spreadsheet offers "CSV UTF-8")'
+        ) from None
+    except csv.Error as error:
+        raise InvalidInput(f"{path.name} line {reader.line_num}: not valid CSV ({error})") from None
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}") from None
+    names = [name.strip() for name in header]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise InvalidInput(f"{path.name} line 1: column {', '.join(map(repr, doubled))} occurs twice")
+    by_column = zip(*rows, strict=True) if rows else ([] for _ in names)
+    return {name: _parse(column) for name, column in zip(names, by_column, strict=True)}, lines
+
+
+def _parse(column: Iterable[str]) -> NDArray[Any]:
+    """Whole numbers when every cell that is not blank is one, written plainly; text otherwise.
+
+    The rule looks at the whole column and at nothing else, so that ids mean the same
+    whichever libraries are installed; "007" stays text. Cells such as NA are blank.
+    """
+    cells = ["" if cell.strip() in _GAPS else cell.strip() for cell in column]
+    filled = [cell for cell in cells if cell]
+    whole = bool(filled) and all(map(_INTEGER.fullmatch, filled))
+    if whole and len(filled) == len(cells):
+        return np.array([int(cell) for cell in cells], dtype=np.int64)
+    array = np.empty(len(cells), dtype=object)
+    array[:] = [int(cell) if cell else None for cell in cells] if whole else cells
+    return array
+
+
+def read_parquet(path: Path) -> Any:
+    """A pyarrow table; `InvalidInput` for what is not a Parquet file."""
+    parquet = require("pyarrow.parquet", "frames")
+    if not path.is_file():
+        raise InvalidInput(f"no file {path}")
+    arrow = require("pyarrow", "frames")
+    try:
+        return parquet.read_table(os.fspath(path))
+    except (arrow.ArrowException, OSError) as error:
+        raise InvalidInput(f"{path.name} is not a readable Parquet file ({error})") from None
