@@ -34,8 +34,8 @@ class Output(Described):
 
     name = "output"
 
-    folder: str | None = Field(None, description="output folder; default: results/<name of the file>")
-    answer: str = Field("answer.csv", description="file name of the answer: .csv or .parquet")
+    folder: str | None = Field(default=None, description="output folder; default: results/<name of the file>")
+    answer: str = Field(default="answer.csv", description="file name of the answer: .csv or .parquet")
 
     @field_validator("answer")
     @classmethod

@@ -22,6 +22,7 @@ from optiframe.problems import Columns
 from optiframe.values import resolve
 
 _SHOWN = 5  # rows named in a message before "and N more"
+_CROWDED = 4  # numbers in the span of an id column for each row: 9 bytes each, as much as sorting takes
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,13 @@ def encode(values: NDArray[Any], title: str = "ids") -> tuple[NDArray[np.int64],
     Ids are sorted where they can be compared and in order of appearance otherwise, so
     that the codes do not depend on the order of rows for ordinary ids.
     """
+    if values.dtype == np.int64 and len(values):
+        least = int(values.min())
+        span = int(values.max()) - least + 1
+        if span <= _CROWDED * len(values):  # a table of all numbers between is quicker than sorting
+            seen = np.zeros(span, dtype=bool)
+            seen[values - least] = True
+            return (np.cumsum(seen) - 1)[values - least], np.flatnonzero(seen) + least
     if values.dtype != object:
         ids, codes = np.unique(values, return_inverse=True)
         return codes.astype(np.int64), ids

@@ -45,9 +45,9 @@ class LinearModel(FiniteSum):
 
     matrix: Matrix = Field(description="features, n x d; or give data")
     target: Vector = Field(description="one value for each row; or give data")
-    l2: NonNegativeFloat = Field(0.0, description="weight of half the squared norm of x")
+    l2: NonNegativeFloat = Field(default=0.0, description="weight of half the squared norm of x")
     data: Annotated[str | Path | None, Accepts("path of a LIBSVM text file, may end in .gz or .bz2")] = Field(
-        None, description="read matrix and target from there"
+        default=None, description="read matrix and target from there"
     )
 
     @model_validator(mode="before")

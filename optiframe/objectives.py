@@ -123,9 +123,9 @@ class FromFunction(Objective):
 
     function: Callable[[Any], Any] = Field(description="the value at a point, written with autograd.numpy")
     point_shape: tuple[NonNegativeInt, ...] = Field(description="shape of a point")
-    given_gradient: Callable[[Any], Any] | None = Field(None, description="gradient at a point")
+    given_gradient: Callable[[Any], Any] | None = Field(default=None, description="gradient at a point")
     given_hessian_product: Callable[[Any, Any], Any] | None = Field(
-        None, description="Hessian at a point, applied to a direction"
+        default=None, description="Hessian at a point, applied to a direction"
     )
 
     @property

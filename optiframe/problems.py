@@ -169,7 +169,7 @@ class Minimize(Problem[Any]):
     ] = Field(default_factory=WholeSpace, description="where the answer may lie; default: anywhere")
     start: Annotated[
         Any, PlainValidator(_as_point), Accepts("array, or path of a CSV or NPY file; a point of the set")
-    ] = Field(None, description="where a solver begins unless told otherwise")
+    ] = Field(default=None, description="where a solver begins unless told otherwise")
 
     def __init__(
         self,

@@ -164,7 +164,7 @@ class Simplex(ConstraintSet):
     name = "simplex"
     reference = "Duchi, Shalev-Shwartz, Singer, Chandra 2008, Figure 1"
 
-    total: PositiveFloat = Field(1.0, description="sum of the entries")
+    total: PositiveFloat = Field(default=1.0, description="sum of the entries")
 
     def check_shape(self, shape: tuple[int, ...]) -> None:
         if math.prod(shape) == 0:

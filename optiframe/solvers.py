@@ -31,9 +31,9 @@ class Budget(Described):
 
     name = "budget"
 
-    time: PositiveFloat | None = Field(None, description="seconds inside the solver; none: no limit")
-    iterations: PositiveInt | None = Field(10_000, description="iterations at most; none: no limit")
-    tolerance: NonNegativeFloat = Field(1e-6, description="stop when the residual is at most this")
+    time: PositiveFloat | None = Field(default=None, description="seconds inside the solver; none: no limit")
+    iterations: PositiveInt | None = Field(default=10_000, description="iterations at most; none: no limit")
+    tolerance: NonNegativeFloat = Field(default=1e-6, description="stop when the residual is at most this")
 
 
 class Iterate:

@@ -30,7 +30,7 @@ class Record(Described):
     step: PositiveFloat = 0.5
     rule: Literal["cyclic", "random"] = "cyclic"
     inner: AnyArray | None = None
-    weights: Vector | None = Field(None, description="weights")
+    weights: Vector | None = Field(default=None, description="weights")
     matrix: Matrix = None
     bound: Bound | None = None
     pace: PositiveFloat | Literal["fast", "slow"] = "slow"

@@ -58,3 +58,23 @@ def test_the_demo_runs_on_generated_data_without_data_and_network(tmp_path: Path
     )
     assert done.returncode == 0, done.stderr
     assert "Generated labels of the same shape" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments", "shown"),
+    [
+        ("loop_overhead.py", ["--iterates", "2000"], "target of 5"),
+        ("startup.py", [], "target 0.4 s"),
+    ],
+)
+def test_the_benchmark_runs_and_gives_a_verdict(script: str, arguments: list[str], shown: str) -> None:
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "bench" / script, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "OPTIFRAME_QUICK": "1"},
+    )
+    # Whether the target is reached is for `make bench` on a quiet machine, not for a test.
+    assert shown in done.stdout, done.stderr
+    assert "Traceback" not in done.stderr

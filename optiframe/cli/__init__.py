@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import click
 
-from optiframe.errors import OptiframeError
+from optiframe.errors import InvalidInput, OptiframeError
 
 _COMMANDS = {
     "list": "what is there: problems, solvers, data sets, objectives, constraint sets",
@@ -36,9 +37,32 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--import",
+    "modules",
+    multiple=True,
+    metavar="FILE",
+    help="Run this Python file or module first, so that what it registers has a name; repeatable.",
+)
 @click.version_option(package_name="optiframe")
-def _optiframe() -> None:
+def _optiframe(modules: tuple[str, ...]) -> None:
     """Optimization methods as interchangeable parts, chosen by name."""
+    for module in modules:
+        _bring(module)
+
+
+def _bring(module: str) -> None:
+    path = Path(module)
+    try:
+        if path.suffix == ".py":
+            sys.path.insert(0, str(path.parent))
+            import_module(path.stem)
+        else:
+            import_module(module)
+    except OptiframeError:
+        raise
+    except Exception as error:  # the user's own code: what it raised, and where it came from
+        raise InvalidInput(f"--import {module}: {type(error).__name__}: {error}") from error
 
 
 def main() -> None:

@@ -50,7 +50,8 @@ class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
     reference = "Diamond, Boyd (2016), CVXPY: A Python-embedded modeling language for convex optimization"
 
     engine: str | None = Field(
-        None, description="CVXPY's name of a solver; none: CLARABEL, or CVXPY's choice where that cannot"
+        default=None,
+        description="CVXPY's name of a solver; none: CLARABEL, or CVXPY's choice where that cannot",
     )
 
     @field_validator("engine")

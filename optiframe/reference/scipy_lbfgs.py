@@ -31,7 +31,7 @@ class ScipyLBFGS(Solver[Minimize, Array, None]):
     residual = "infinity norm of the projected gradient x - P(x - g)"
     reference = "Byrd, Lu, Nocedal, Zhu (1995), A limited memory algorithm for bound constrained optimization"
 
-    memory: PositiveInt = Field(10, description="pairs of steps and gradient changes kept")
+    memory: PositiveInt = Field(default=10, description="pairs of steps and gradient changes kept")
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         flat = Flat(problem)

@@ -83,11 +83,15 @@ class Comrade(Solver[Minimize, Array, Ledger]):
     monotone = False  # an average of local steps may overshoot
     residual = "norm of the full gradient"
 
-    workers: PositiveInt = Field(10, description="shards of the data")
-    alpha: Annotated[NonNegativeFloat, Field(lt=0.5)] = Field(0.1, description="fraction that may lie")
-    trim: bool = Field(True, description="false: the plain mean of all updates")
-    step: PositiveFloat = Field(1.0, description="gamma; 1 is Newton's step")
-    attack: Literal["none", "negative", "garbage"] = Field("none", description="what ceil(alpha m) liars do")
+    workers: PositiveInt = Field(default=10, description="shards of the data")
+    alpha: Annotated[NonNegativeFloat, Field(lt=0.5)] = Field(
+        default=0.1, description="fraction that may lie"
+    )
+    trim: bool = Field(default=True, description="false: the plain mean of all updates")
+    step: PositiveFloat = Field(default=1.0, description="gamma; 1 is Newton's step")
+    attack: Literal["none", "negative", "garbage"] = Field(
+        default="none", description="what ceil(alpha m) liars do"
+    )
 
     def unsuited(self, problem: Minimize) -> str | None:
         f = problem.function

@@ -51,7 +51,7 @@ class Comparisons(Problem[Ranking]):
     left: Ids
     right: Ids
     margin: Vector
-    truth: Vector | None = Field(None, description="true scores, in the order of the sorted items")
+    truth: Vector | None = Field(default=None, description="true scores, in the order of the sorted items")
 
     @cached_property
     def items(self) -> np.ndarray:
@@ -120,8 +120,8 @@ class LinearizedBregman(Solver[Comparisons, Ranking, Path]):
     solves = Comparisons
     residual = "norm of the misfit that scores and outliers leave unexplained"
 
-    kappa: PositiveFloat = Field(50.0, description="damping; larger is less biased, slower")
-    step: Annotated[float, Field(gt=0, lt=2)] = Field(1.0, description="kappa * dt; stable below 2")
+    kappa: PositiveFloat = Field(default=50.0, description="damping; larger is less biased, slower")
+    step: Annotated[float, Field(gt=0, lt=2)] = Field(default=1.0, description="kappa * dt; stable below 2")
 
     def iterates(self, problem: Comparisons, run: Run) -> Iterates:
         dt = self.step / self.kappa

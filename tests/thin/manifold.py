@@ -137,7 +137,7 @@ class TrustRegion(Solver[Minimize, LowRank, None]):
     residual = "Riemannian gradient norm"
     point_type = LowRank
 
-    tries: PositiveInt = Field(1000, description="steps tried at most, accepted or not")
+    tries: PositiveInt = Field(default=1000, description="steps tried at most, accepted or not")
 
     def unsuited(self, problem: Minimize) -> str | None:
         if not isinstance(problem.over, Rank):

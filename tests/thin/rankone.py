@@ -44,7 +44,7 @@ class Labels(Problem[Crowd]):
     task: Ids = Field(description="ids, one a label")
     worker: Ids = Field(description="ids, one a label")
     label: Vector = Field(description="-1 or +1")
-    truth: Vector | None = Field(None, description="true labels, in the order of the sorted task ids")
+    truth: Vector | None = Field(default=None, description="true labels, in the order of the sorted task ids")
 
     @cached_property
     def matrix(self) -> tuple[np.ndarray, np.ndarray, Array]:
@@ -133,7 +133,9 @@ class RankOneDescent(Solver[RankOne, Array, None]):
     accepts_start = True
     residual = "norm of the projected gradient step, divided by the step size"
 
-    step: PositiveFloat | None = Field(None, description="none: 1/(2 |N|_2), safe as skills are below 1")
+    step: PositiveFloat | None = Field(
+        default=None, description="none: 1/(2 |N|_2), safe as skills are below 1"
+    )
 
     def iterates(self, problem: RankOne, run: Run) -> Iterates:
         counts, agreement, bound = problem.counts, problem.agreement, problem.bound

@@ -157,7 +157,7 @@ class HardThresholding(Solver[Minimize, Array, None]):
     accepts_start = True
     residual = "length of the last move"
 
-    step: PositiveFloat | None = Field(None, description="none: 1 / curvature of the objective")
+    step: PositiveFloat | None = Field(default=None, description="none: 1 / curvature of the objective")
 
     def unsuited(self, problem: Minimize) -> str | None:
         if not problem.function.offers(Objective.gradient):
