@@ -147,9 +147,10 @@ def encode(values: NDArray[Any], title: str = "ids") -> tuple[NDArray[np.int64],
     if values.dtype != object:
         ids, codes = np.unique(values, return_inverse=True)
         return codes.astype(np.int64), ids
-    table: dict[Any, int] = {}
+    items = values.tolist()
     try:
-        codes = np.array([table.setdefault(v, len(table)) for v in values.tolist()], dtype=np.int64)
+        table = {value: code for code, value in enumerate(dict.fromkeys(items))}
+        codes = np.fromiter(map(table.__getitem__, items), np.int64, len(items))
     except TypeError as error:
         raise InvalidInput(f"{title}: an id must be hashable, such as text or a number ({error})") from None
     found = list(table)
@@ -238,7 +239,14 @@ def missing(column: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(np.isnan(column), dtype=bool)
     if column.dtype != object:
         return np.zeros(len(column), dtype=bool)
-    return np.array([_is_missing(v) for v in column.tolist()], dtype=bool)
+    values = column.tolist()
+    try:
+        absent = {value for value in set(values) if _is_missing(value)}  # each value is asked once
+    except TypeError:  # something that cannot be hashed; whoever uses the column as ids will say so
+        return np.array([_is_missing(value) for value in values], dtype=bool)
+    if not absent:
+        return np.zeros(len(column), dtype=bool)
+    return np.array([value in absent for value in values], dtype=bool)
 
 
 def _is_missing(value: Any) -> bool:

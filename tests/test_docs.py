@@ -17,8 +17,12 @@ from typing import Any
 
 import pytest
 
+from optiframe.registry import registry
+
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "plugins").glob("*/README.md")])
+PAGES = sorted(
+    [ROOT / "README.md", *(ROOT / "docs").glob("**/*.md"), *(ROOT / "plugins").glob("*/README.md")]
+)
 _BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 _SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -83,3 +87,11 @@ def _check(command: str, shown: str, came: str) -> None:
 def test_the_pages_hold_blocks_of_every_kind() -> None:
     languages = {block[0] for page in PAGES for block in _BLOCK.findall(page.read_text(encoding="utf-8"))}
     assert {"python", "toml", "console"} <= languages
+
+
+def test_the_pages_of_the_method_name_every_solver_for_labels() -> None:
+    names = {entry.name for entry in registry().entries("solver")}
+    wanted = {f"`{name}`" for name in names if name.split(".")[0] in ("labels", "rankone")}
+    for page in (ROOT / "docs" / "methods" / "rankone.md", ROOT / "plugins" / "rankone" / "README.md"):
+        text = page.read_text(encoding="utf-8")
+        assert sorted(name for name in wanted if name not in text) == [], page

@@ -5,7 +5,35 @@ The classes are imported on use; this module imports neither NumPy nor pydantic.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from optiframe.hookspec import Description, hookimpl
+from optiframe.lazy import exports
+
+if TYPE_CHECKING:
+    from optiframe_rankone.acquisition import next_labels as next_labels
+    from optiframe_rankone.facade import LabelAggregator as LabelAggregator
+    from optiframe_rankone.metrics import committee_potential as committee_potential
+    from optiframe_rankone.metrics import error_bounds as error_bounds
+    from optiframe_rankone.plots import accuracy_by_labels as accuracy_by_labels
+    from optiframe_rankone.plots import plot_accuracy as plot_accuracy
+    from optiframe_rankone.plots import plot_skills as plot_skills
+    from optiframe_rankone.plots import plot_worker_graph as plot_worker_graph
+    from optiframe_rankone.uncertainty import bootstrap_errors as bootstrap_errors
+    from optiframe_rankone.uncertainty import skill_intervals as skill_intervals
+    from optiframe_rankone.uncertainty import standard_errors as standard_errors
+
+# Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
+__getattr__, _, __all__ = exports(
+    __name__,
+    {
+        "acquisition": ("next_labels",),
+        "facade": ("LabelAggregator",),
+        "metrics": ("committee_potential", "error_bounds"),
+        "plots": ("accuracy_by_labels", "plot_accuracy", "plot_skills", "plot_worker_graph"),
+        "uncertainty": ("bootstrap_errors", "skill_intervals", "standard_errors"),
+    },
+)
 
 _HERE = "optiframe_rankone."
 
@@ -17,6 +45,11 @@ def optiframe_problems() -> list[Description]:
             "label-aggregation",
             _HERE + "label_aggregation:LabelAggregation",
             "Find the true labels of tasks, and the skills of workers, from crowd labels",
+        ),
+        Description(
+            "label-aggregation-by-correlations",
+            _HERE + "known_correlations:KnownCorrelations",
+            "Find the true labels of tasks when correlations of workers are given, not counted",
         ),
         Description(
             "rank-one-completion",
@@ -36,9 +69,54 @@ def optiframe_solvers() -> list[Description]:
             "EM for the one-coin model: one accuracy a worker",
         ),
         Description(
+            "labels.dawid-skene",
+            _HERE + "dawid_skene:DawidSkene",
+            "EM for full confusion matrices, from the majority vote",
+        ),
+        Description(
+            "labels.opt-ds",
+            _HERE + "opt_ds:OptDawidSkene",
+            "Confusion matrices from moments of three groups of workers, then EM",
+        ),
+        Description(
+            "labels.kos",
+            _HERE + "kos:KargerOhShah",
+            "Message passing between tasks and workers (Karger, Oh, Shah)",
+        ),
+        Description(
+            "labels.ratio",
+            _HERE + "ratio:EigenvectorRatio",
+            "Skills as the ratio of two leading eigenvectors (ER), then a linear vote",
+        ),
+        Description(
+            "labels.iwmv",
+            _HERE + "iwmv:IterativeWeightedMajority",
+            "Iterative weighted majority voting",
+        ),
+        Description(
+            "labels.m3v",
+            _HERE + "m3v:MaxMarginMajority",
+            "Max-margin majority voting: the vote whose winners win by most",
+        ),
+        Description(
+            "labels.oracle",
+            _HERE + "oracle:Oracle",
+            "The vote with the true skills, where they are known",
+        ),
+        Description(
             "rankone.pgd",
             _HERE + "pgd:ProjectedGradient",
             "Plug-in gradient descent on the correlations between workers",
+        ),
+        Description(
+            "rankone.coordinate",
+            _HERE + "coordinate:CoordinateDescent",
+            "Coordinate descent: one worker after the other, in closed form",
+        ),
+        Description(
+            "rankone.exponentiated",
+            _HERE + "exponentiated:ExponentiatedGradient",
+            "Exponentiated gradient on absolute correlations, signs read afterwards",
         ),
     ]
 
@@ -67,5 +145,30 @@ def optiframe_datasets() -> list[Description]:
             "synthetic.single-coin",
             module + "SingleCoin",
             "Labels drawn from the single-coin model, with known truth and skills",
+        ),
+        Description(
+            "synthetic.noisy-star",
+            _HERE + "known_correlations:NoisyStar",
+            "A star of workers with noise of one size on every correlation",
+        ),
+        Description(
+            "labels.sparsified",
+            _HERE + "sparsified:Sparsified",
+            "Labels of another set, thinned until no worker shares tasks with many others",
+        ),
+        Description(
+            "rank-one.ring",
+            _HERE + "completion_sets:Ring",
+            "Products of random skills along a ring (Figures 4 and 5)",
+        ),
+        Description(
+            "rank-one.grid",
+            _HERE + "completion_sets:Grid",
+            "Products of random skills along a square grid with one extra edge (Figures 4 and 5)",
+        ),
+        Description(
+            "rank-one.erdos-renyi",
+            _HERE + "completion_sets:ErdosRenyi",
+            "Products of random skills along a random graph (Figures 4 and 5)",
         ),
     ]

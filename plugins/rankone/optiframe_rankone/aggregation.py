@@ -44,6 +44,10 @@ class Aggregation:
         right, 0 guesses and negative is worse than guessing. None: the method has none.
     backend
         The data-frame library `frame` answers in.
+    fitted
+        Whether the skills were fitted to the correlations between workers. Only then has
+        label-aggregation an objective for this answer: the skills of other methods may lie
+        outside the box and would seem better than the best point inside.
     """
 
     task_ids: Ids
@@ -53,6 +57,7 @@ class Aggregation:
     scale: Literal["votes", "log-odds"]
     skills: Array | None = None
     backend: str | None = None
+    fitted: bool = False
 
     def __repr__(self) -> str:
         skills = "without skills" if self.skills is None else "with skills"

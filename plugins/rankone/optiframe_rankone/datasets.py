@@ -225,7 +225,12 @@ class SingleCoin(DataSet):
         0.0,
         ge=0,
         le=10,
-        description="exponent a: worker i is drawn for a task in proportion to (i + 1)^-a; 0: all alike",
+        description="exponent a: the i-th busiest worker, from 0, is drawn for a task in proportion to "
+        "(i + 1)^-a; 0: all alike",
+    )
+    busiest: Literal["any", "skilled", "spammers", "adversaries"] = Field(
+        "any",
+        description="in what order workers are busy: by id; highest, nearest to 0 or lowest skill first",
     )
     seed: NonNegativeInt = Field(0, description="fixes every draw")
 
@@ -276,6 +281,8 @@ class SingleCoin(DataSet):
             yield "labels_per_task", f"{graph} has {most} labels a task; leave it out, got {asked}"
         if self.activity_skew > 0 and (self.graph != "random" or asked >= most):
             yield "activity_skew", 'goes with graph = "random" and labels_per_task below the workers only'
+        if self.busiest != "any" and self.activity_skew == 0:
+            yield "busiest", "goes with activity_skew above 0 only; all are alike without it"
 
     @property
     def _bounds(self) -> tuple[float, float]:
@@ -316,6 +323,7 @@ class SingleCoin(DataSet):
         return {
             "labels": {"task": task, "worker": worker, "label": label},
             "truth": {"task": np.arange(self.tasks), "label": truth},
+            "skills": {"worker": np.arange(self.workers), "skill": self.skills_of_workers()},
         }
 
     def _assignment(self, rng: np.random.Generator) -> tuple[Integers, Integers]:
@@ -327,8 +335,19 @@ class SingleCoin(DataSet):
         if self.graph == "clique" or self.labels_per_task in (None, self.workers):
             return np.repeat(tasks, self.workers), np.tile(workers, self.tasks)
         assert self.labels_per_task is not None
-        activity: Array = np.power(workers + 1.0, -self.activity_skew)
+        activity: Array = np.power(self._rank_by_activity() + 1.0, -self.activity_skew)
         return sample_distinct(activity, self.tasks, self.labels_per_task, rng)
+
+    def _rank_by_activity(self) -> Integers:
+        """How many workers are busier than each; Table 3 gives most tasks to spammers or to the skilled."""
+        if self.busiest == "any":
+            return np.arange(self.workers)
+        skills = self.skills_of_workers()
+        key = {"skilled": -skills, "spammers": np.abs(skills), "adversaries": skills}[self.busiest]
+        order = np.argsort(key, kind="stable")
+        rank = np.empty(self.workers, dtype=np.int64)
+        rank[order] = np.arange(self.workers)
+        return rank
 
     def _edges(self) -> Integers:
         """Pairs of workers who share tasks in a star or ring; there are as many as workers."""

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from pydantic import Field, NonNegativeInt, PlainValidator, PositiveFloat, model_validator
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PlainValidator, PositiveFloat, model_validator
 
 from optiframe.errors import InvalidInput
 from optiframe.problems import Columns, Finding, Formulation, Problem
 from optiframe.values import Accepts, Array
-from optiframe_rankone import kernels, trust
+from optiframe_rankone import correlations, gold, kernels, metrics, trust, uncertainty
 from optiframe_rankone.aggregation import Aggregation, log_odds
+from optiframe_rankone.duplicates import Policy
 from optiframe_rankone.ids import Ids, positions, union
-from optiframe_rankone.rank_one import RankOneCompletion
-from optiframe_rankone.tables import LabelTable, TruthTable, read_columns, read_labels, read_truth
+from optiframe_rankone.tables import (
+    LabelTable,
+    TruthTable,
+    read_columns,
+    read_labels,
+    read_truth,
+    refuse_contradictions,
+)
+from optiframe_rankone.true_skills import SkillTable, read_skills, refuse_low_skills
 from optiframe_rankone.worker_graph import WorkerGraph
 
 _CANCEL = 1e-6
@@ -48,13 +56,19 @@ class LabelAggregation(Problem[Aggregation]):
 
     **The sign.** Correlations do not say who is right. In each connected component of the
     worker graph separately, skills are taken to sum to something positive; where the sum
-    is negative they are reversed. For more than two classes the box reaches further up
-    than down, so a reversed skill may leave it and is then clipped: the fit there is no
-    longer the least-squares one. Where skills cancel (two workers who mostly disagree),
-    nothing says who is right: their skills are set to 0, and a finding names them.
+    is negative they are reversed. Where gold was labelled by a component, it decides
+    instead: the sum of N_i C_i s_i over the workers is positive, where C_i is the correlation
+    with gold on N_i of its tasks, as if gold were a worker of skill 1. For more than two
+    classes the box reaches further up than down, so a reversed skill may leave it and is
+    then clipped: the fit there is no longer the least-squares one. Where skills cancel (two
+    workers who mostly disagree), nothing says who is right: their skills are set to 0, and a
+    finding names them.
 
     **Nobody to compare with.** The skill of a worker who shares no task cannot be estimated;
     it stays where the solver started (1/2, within the box), which a finding says.
+
+    **Gold** also counts as certain in the answer, and its tasks are left out of the metrics.
+    It is not part of the least squares.
     """
 
     name = "label-aggregation"
@@ -64,16 +78,35 @@ class LabelAggregation(Problem[Aggregation]):
     columns: Annotated[
         dict[str, str],
         PlainValidator(read_columns),
-        Accepts("table of our column name to yours; `truth` is the label column of the truth"),
+        Accepts("table of our column name to yours; `truth` and `gold` are their label columns"),
     ] = Field(default_factory=dict, description="names of the columns where they differ from ours")
+    duplicates: Policy = Field(
+        "error",
+        description="what to do with several rows of one task and worker; agreeing: merge rows that agree, "
+        "refuse others; majority, drop: leave out what is not settled",
+    )
     labels: Annotated[LabelTable, PlainValidator(read_labels), Accepts(_TABLE + "task, worker, label")] = (
         Field(description="what each worker said about each task")
     )
     truth: Annotated[TruthTable | None, PlainValidator(read_truth), Accepts(_TABLE + "task, label")] = Field(
         None, description="known true labels, for the metrics only; an empty label is not known"
     )
+    gold: Annotated[TruthTable | None, PlainValidator(read_truth), Accepts(_TABLE + "task, label")] = Field(
+        None, description="true labels to build on: certain in the answer, fix the sign, not scored"
+    )
+    skills: Annotated[SkillTable | None, PlainValidator(read_skills), Accepts(_TABLE + "worker, skill")] = (
+        Field(None, description="known true skills, for the metrics and the oracle vote only")
+    )
     weights: Literal["count", "count-squared", "binary"] = Field(
         "count", description="weight of a pair of workers, from the number of tasks they share"
+    )
+    cutoff: NonNegativeFloat | None = Field(
+        None,
+        description="leave out pairs of workers whose correlation is smaller than this in size; "
+        "who has no pair left is taken for guessing; none: keep all (after Theorem 12)",
+    )
+    cutoff_noise: NonNegativeFloat = Field(
+        0.0, description="with a cutoff: so many times sqrt(log(workers)/shared tasks) is added to it"
     )
     tau: PositiveFloat = Field(1.0, description="how far skills stay inside the box, over sqrt(tasks)")
     tie_seed: NonNegativeInt = Field(0, description="resolves ties for the metric error_resolved")
@@ -82,13 +115,17 @@ class LabelAggregation(Problem[Aggregation]):
     def _more_than_one_class(self) -> Self:
         if len(self.classes) < 2:
             raise InvalidInput(f"only one label value occurs ({self.classes[0]}), nothing to aggregate")
+        refuse_low_skills(self.true_skills, self.labels.worker_ids, len(self.classes))
+        refuse_contradictions(self.truth_codes, self.gold_codes, self.labels.task_ids, self.classes)
         return self
 
     @cached_property
     def classes(self) -> Ids:
-        """Every label that occurs, in the labels or in the truth; sorted."""
+        """Every label that occurs, in the labels, the truth or the gold; sorted."""
         seen = self.labels.label_ids
-        return seen if self.truth is None else union(seen, self.truth.label_ids)
+        for known in (self.truth, self.gold):
+            seen = seen if known is None else union(seen, known.label_ids)
+        return seen
 
     @cached_property
     def label_codes(self) -> NDArray[Any]:
@@ -99,10 +136,35 @@ class LabelAggregation(Problem[Aggregation]):
     @cached_property
     def truth_codes(self) -> NDArray[np.int64]:
         """Index into `classes` of each task's true label, -1 where not known, shape (tasks,)."""
-        if self.truth is None:
+        return self._codes(self.truth)
+
+    @cached_property
+    def gold_codes(self) -> NDArray[np.int64]:
+        """Index into `classes` of each task's gold label, -1 where there is none, shape (tasks,)."""
+        return self._codes(self.gold)
+
+    def _codes(self, known: TruthTable | None) -> NDArray[np.int64]:
+        if known is None:
             return np.full(len(self.labels.task_ids), -1, dtype=np.int64)
-        place = np.append(positions(self.classes, self.truth.label_ids), -1)
-        return np.asarray(place[self.truth.label])
+        return known.codes_in(self.classes)
+
+    @property
+    def true_skills(self) -> Array | None:
+        """Known true skill of each worker, nan where not known, shape (workers,); None without any."""
+        return None if self.skills is None else self.skills.skill
+
+    @cached_property
+    def gold_agreement(self) -> Array:
+        """N_i C_i of each worker with the gold, shape (workers,); 0 for who labelled none of it."""
+        labels = self.labels
+        return gold.agreement(
+            labels.task,
+            labels.worker,
+            self.label_codes,
+            self.gold_codes,
+            workers=len(labels.worker_ids),
+            classes=len(self.classes),
+        )
 
     @cached_property
     def labels_per_worker(self) -> NDArray[np.int64]:
@@ -111,7 +173,9 @@ class LabelAggregation(Problem[Aggregation]):
 
     @cached_property
     def worker_graph(self) -> WorkerGraph:
-        """Who shares tasks with whom."""
+        """Who shares tasks with whom; with a cutoff, whose correlations are kept."""
+        if self.cutoff is not None:
+            return correlations.graph_of_kept(self)
         return WorkerGraph.of_labels(self.labels.task, self.labels.worker, len(self.labels.worker_ids))
 
     @cached_property
@@ -122,29 +186,12 @@ class LabelAggregation(Problem[Aggregation]):
         return lower, np.maximum(1.0 - margin, 0.0)
 
     def formulate(self) -> Formulation:
-        labels, m = self.labels, len(self.classes)
-        shared, agreed = kernels.co_occurrence(
-            labels.task,
-            labels.worker,
-            self.label_codes,
-            tasks=len(labels.task_ids),
-            workers=len(labels.worker_ids),
-            classes=m,
-        )
-        correlation = (m / (m - 1.0)) * agreed / shared.data - 1.0 / (m - 1.0)
-        weight = {"count": shared.data, "count-squared": shared.data**2, "binary": np.ones(shared.nnz)}
-        lower, upper = self.box
-        completion = RankOneCompletion(
-            weights=sp.csr_array((weight[self.weights], shared.indices, shared.indptr), shared.shape),
-            values=sp.csr_array((correlation, shared.indices, shared.indptr), shared.shape),
-            lower=lower,
-            upper=upper,
-        )
+        completion = correlations.formulated(self)
         return Formulation(completion, interpret=self.from_skills, encode=self.to_skills)
 
     def from_skills(self, skills: Array) -> Aggregation:
         """The answer that estimated skills stand for: signs settled, then the weighted vote."""
-        return self.weighted_vote(self.with_positive_sums(skills))
+        return replace(self.weighted_vote(self.with_positive_sums(skills)), fitted=True)
 
     def to_skills(self, solution: Aggregation) -> Array | None:
         """The skills of an answer to this problem; None when it has none."""
@@ -154,11 +201,16 @@ class LabelAggregation(Problem[Aggregation]):
     def with_positive_sums(self, skills: Array) -> Array:
         """Skills with the sign of each component settled.
 
-        Reversed, and clipped to the box, where they sum to less than 0; all zero where they
-        cancel, since then nothing says which side is right.
+        Reversed, and clipped to the box, where they sum to less than 0, or where they
+        contradict the gold; all zero where they cancel and gold does not tell, since then
+        nothing says which side is right.
         """
         graph = self.worker_graph
         total, size = graph.sums(skills), graph.sums(np.abs(skills))
+        if self.gold is not None:
+            told = graph.sums(self.gold_agreement * skills)
+            clear = np.abs(told) > _CANCEL * graph.sums(np.abs(self.gold_agreement * skills))
+            total, size = np.where(clear, told, total), np.where(clear, np.abs(told), size)
         settled = np.where((total < 0)[graph.component], np.clip(-skills, *self.box), skills)
         return np.where((np.abs(total) <= _CANCEL * size)[graph.component], 0.0, settled)
 
@@ -175,6 +227,14 @@ class LabelAggregation(Problem[Aggregation]):
         scores = kernels.vote(
             labels.task, labels.worker, self.label_codes, weight, tasks=tasks, classes=classes
         )
+        return self.from_scores(scores, scale, skills)
+
+    def from_scores(
+        self, scores: Array, scale: Literal["votes", "log-odds"], skills: Array | None = None
+    ) -> Aggregation:
+        """The answer with these scores, shape (tasks, classes); gold is certain in it."""
+        scores = gold.settle(scores, self.gold_codes, scale)
+        labels = self.labels
         return Aggregation(
             labels.task_ids, labels.worker_ids, self.classes, scores, scale, skills, labels.backend
         )
@@ -195,46 +255,37 @@ class LabelAggregation(Problem[Aggregation]):
                 raise InvalidInput(f"this answer is for other {what} than the problem's")
 
     def objective(self, solution: Aggregation) -> float:
-        # Asked first, so that methods without skills never count pairs of workers.
-        return float("nan") if solution.skills is None else super().objective(solution)
+        # Asked first, so that other methods never count pairs of workers.
+        return super().objective(solution) if solution.fitted else float("nan")
 
     def metrics(self, solution: Aggregation) -> dict[str, float]:
-        """Errors over the tasks with a known truth; empty when there is none.
+        """Scores against the true labels and the true skills; empty when neither is known.
 
-        `error`: share of wrong labels, a tie of k labels counting 1 - 1/k when the truth is
-        among them; `error_resolved`: with ties resolved by `tie_seed`; `balanced_error`: the
-        mean over true classes of the error within the class.
+        Labels, over the tasks with a known truth and without gold. `error`: share of wrong
+        labels, a tie of k labels counting 1 - 1/k when the truth is among them;
+        `error_resolved`: with ties resolved by `tie_seed`; `balanced_error`: the mean over true
+        classes of the error within the class; `regret`: `error` minus that of the vote with
+        the true skills. Skills: `skill_error_l2`, `skill_error_max`, norms of the error of the
+        skills; `error_bound`: what Lemma 3 promises of the vote with the true skills.
         """
-        known = np.flatnonzero(self.truth_codes >= 0)
-        if len(known) == 0:
-            return {}
-        truth, winners = self.truth_codes[known], solution.winners[known]
-        wrong = 1.0 - winners[np.arange(len(known)), truth] / winners.sum(axis=1)
-        size = np.bincount(truth, minlength=len(self.classes))
-        per_class = np.bincount(truth, weights=wrong, minlength=len(self.classes))[size > 0] / size[size > 0]
         return {
-            "error": float(wrong.mean()),
-            "error_resolved": float((solution.predicted_codes(self.tie_seed)[known] != truth).mean()),
-            "balanced_error": float(per_class.mean()),
+            **metrics.label_errors(self, solution),
+            **metrics.regret(self, solution),
+            **metrics.skill_errors(self, solution),
+            **metrics.promised_error(self),
         }
 
     def diagnose(self, solution: Aggregation) -> tuple[Finding, ...]:
-        ignored = () if self.truth is None else self.truth.ignored
-        findings = [*trust.ties(solution), *trust.ignored_truth(ignored)]
-        if solution.skills is not None:
-            findings += trust.graph(self.worker_graph, self.labels.worker_ids)
-            findings += trust.skills(
-                solution.skills,
-                self.labels.worker_ids,
-                self.labels_per_worker,
-                workers=self.worker_graph,
-                tau=self.tau,
-            )
-        return tuple(findings)
+        return (*correlations.cut_off(self, solution), *trust.report(self, solution))
 
     def answer(self, solution: Aggregation) -> dict[str, Columns]:
-        """Tables `labels` (task, label, confidence, tied) and `workers` (worker, labels, and skills)."""
+        """Tables `labels` (task, label, confidence, tied) and `workers` (worker, labels, and skills).
+
+        `skill_low` and `skill_high` are the ends of 90% intervals.
+        """
         workers: dict[str, Any] = {"worker": solution.worker_ids, "labels": self.labels_per_worker}
         if solution.skills is not None:
             workers |= {"skill": solution.skills, "accuracy": solution.accuracies}
+            low, high = uncertainty.skill_intervals(self, solution)
+            workers |= {"skill_low": low, "skill_high": high}
         return {"labels": solution.columns(), "workers": workers}

@@ -2,45 +2,50 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from optiframe.errors import InvalidInput
 from optiframe.problems import Columns, Formulation, Minimize, Problem
 from optiframe.sets import Box
-from optiframe.values import Array, Bound, Matrix, Vector, as_bound
-from optiframe_rankone.objective import RankOneLeastSquares
+from optiframe.values import Array, Bound, Matrix, Vector, as_bound, as_vector
+from optiframe_rankone.objective import PairwiseLeastSquares, RankOneLeastSquares
+from optiframe_rankone.pairs import Pairs
 
 _NO_LIMIT = as_bound(-np.inf), as_bound(np.inf)
 _DENSE = 200  # up to this size LAPACK takes a few milliseconds, less than setting up ARPACK well
 
 
-class RankOneCompletion(Problem[Array]):
-    """Complete a symmetric matrix of rank one from some of its entries, each with a weight.
+_ROUNDING = 1e-12  # share of a sum of a few thousand terms that its rounding may reach
 
-    Minimizes ``1/2 sum_{i<j} N_ij (C_ij - x_i x_j)^2`` over ``lower <= x <= upper``: the
-    weighted least squares of Lemma 6, with each unordered pair counted once. The solution
-    is the vector x. Where the graph of known entries is connected and has an odd cycle,
-    x is unique up to its sign for values that are exactly of rank one (Theorem 8).
+
+class RankOneFit(Problem[Array]):
+    """Find x with x_i x_j near known pairs, each with a weight, within ``lower <= x <= upper``.
+
+    What its two kinds share: `RankOneCompletion`, of the entries of a matrix, and
+    `correlations.LabelCorrelations`, of labels without any matrix. The solvers of this
+    plugin take both; they see the pairs through ``least_squares.pairs``.
     """
 
     name = "rank-one-completion"
-    reference = "Ma et al., Lemma 6 and Sec. 6 (the box)"
 
-    weights: Matrix = Field(description="N: symmetric, at least 0, zero for unknown; the diagonal is ignored")
-    values: Matrix = Field(description="C: symmetric; only looked at where the weight is not zero")
     lower: Bound = Field(_NO_LIMIT[0], description="least x_i: a number, or one for each i")
     upper: Bound = Field(_NO_LIMIT[1], description="largest x_i: a number, or one for each i")
     start: Vector | None = Field(None, description="where solvers begin; default: 0.5, within the bounds")
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    @property
+    @abstractmethod
+    def least_squares(self) -> PairwiseLeastSquares:
+        """The objective as a function of x."""
+
+    def check_bounds(self) -> None:
+        """Raise `InvalidInput` unless bounds and start fit the number of rows and each other."""
         size = self.least_squares.shape[0]
         for key in ("lower", "upper"):
             if getattr(self, key).shape not in ((), (size,)):
@@ -50,12 +55,12 @@ class RankOneCompletion(Problem[Array]):
             raise InvalidInput(f"lower is above upper for entry {crossed[0]}; no x fits")
         if self.start is not None and self.start.shape != (size,):
             raise InvalidInput(f"start has {len(self.start)} entries, weights are {size} x {size}")
-        return self
 
-    @cached_property
-    def least_squares(self) -> RankOneLeastSquares:
-        """The objective as a function of x."""
-        return RankOneLeastSquares(weights=self.weights, values=self.values)
+    @property
+    def bounds(self) -> tuple[Array, Array]:
+        """`lower` and `upper`, each of shape (size,)."""
+        shape = self.least_squares.shape
+        return np.broadcast_to(self.lower, shape), np.broadcast_to(self.upper, shape)
 
     def clip(self, x: Array) -> Array:
         """The nearest point within the bounds."""
@@ -72,16 +77,59 @@ class RankOneCompletion(Problem[Array]):
         """
         if self.start is not None:
             return self.clip(self.start)
-        weighted = self.least_squares.weighted
-        start = np.full(weighted.shape[0], 0.5)
-        component = connected_components(weighted, directed=False)[1]
-        refuted = np.bincount(component, weights=weighted.sum(axis=1)) < 0
-        members = np.flatnonzero(refuted[component])
-        members = members[np.argsort(component[members], kind="stable")]
-        for group in np.split(members, np.flatnonzero(np.diff(component[members])) + 1):
-            if len(group):
-                start[group] = _leading_eigenvector(weighted[group][:, group])
+        pairs = self.least_squares.pairs
+        start = np.full(pairs.size, 0.5)
+        sums, weights = pairs.row_sums
+        if (sums < 0).any():  # else no component sums to less than 0, and none need be known
+            component = pairs.component
+            total = np.bincount(component, weights=sums)
+            refuted = total < -_ROUNDING * np.bincount(component, weights=weights)
+            members = np.flatnonzero(refuted[component])
+            members = members[np.argsort(component[members], kind="stable")]
+            for group in np.split(members, np.flatnonzero(np.diff(component[members])) + 1):
+                if len(group):
+                    start[group] = _leading_eigenvector(pairs, group)
         return self.clip(start)
+
+    def from_start(self, start: Any) -> Array:
+        """Where a run begins: the caller's start within the bounds, or `initial()` when it is None.
+
+        Raises
+        ------
+        InvalidInput
+            When the start has another length than the problem.
+        """
+        if start is None:
+            return self.initial()
+        x = as_vector(start)
+        size = self.least_squares.shape[0]
+        if x.shape != (size,):
+            raise InvalidInput(f"the start has {len(x)} entries, the problem {size}")
+        return self.clip(x)
+
+    def best(self, x: Array, pull: Array, curvature: Array) -> Array:
+        """For each entry the best value within the bounds while the others stay.
+
+        ``pull`` and ``curvature`` are `pulls` at x. An entry for which all values are equally
+        good (nobody to compare with) keeps its own.
+        """
+        tiny = np.finfo(np.float64).tiny  # below it the quotient means nothing and may overflow
+        return self.clip(np.divide(pull, curvature, out=x.copy(), where=curvature > tiny))
+
+    def lipschitz(self) -> float:
+        """A bound on the curvature within the bounds, and so on how fast the gradient changes there.
+
+        The Hessian is ``diag(N x^2) + 2 N * x x' - N * C``; with ``|x| <= u`` the sizes in row i
+        sum to at most ``(N u^2)_i + 2 u_i (N u)_i + sum_j N_ij |C_ij|``, and the largest
+        eigenvalue is at most the largest such sum (Gershgorin). inf where a bound is.
+        """
+        lower, upper = self.bounds
+        u = np.maximum(np.abs(lower), np.abs(upper))
+        if not np.isfinite(u).all():
+            return float("inf")
+        pairs = self.least_squares.pairs
+        rows = pairs.weights(u * u) + 2.0 * u * pairs.weights(u) + pairs.absolute_sums()
+        return float(rows.max())
 
     def objective(self, solution: Array) -> float:
         return self.least_squares.value(solution)
@@ -99,12 +147,59 @@ class RankOneCompletion(Problem[Array]):
         return {"solution": {"index": np.arange(len(solution)), "value": solution}}
 
 
-def _leading_eigenvector(matrix: sp.csr_array) -> Array:
-    """Of the algebraically largest eigenvalue; largest entry 1/2 in size, sum not negative."""
-    if matrix.shape[0] <= _DENSE:
-        vector = np.linalg.eigh(matrix.toarray())[1][:, -1]
+class RankOneCompletion(RankOneFit):
+    """Complete a symmetric matrix of rank one from some of its entries, each with a weight.
+
+    Minimizes ``1/2 sum_{i<j} N_ij (C_ij - x_i x_j)^2`` over ``lower <= x <= upper``: the
+    weighted least squares of Lemma 6, with each unordered pair counted once. The solution
+    is the vector x. Where the graph of known entries is connected and has an odd cycle,
+    x is unique up to its sign for values that are exactly of rank one (Theorem 8).
+    """
+
+    name = "rank-one-completion"
+    reference = "Ma et al., Lemma 6 and Sec. 6 (the box)"
+
+    weights: Matrix = Field(description="N: symmetric, at least 0, zero for unknown; the diagonal is ignored")
+    values: Matrix = Field(description="C: symmetric; only looked at where the weight is not zero")
+    truth: Vector | None = Field(None, description="the true x, for the metrics only")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        size = self.least_squares.shape[0]
+        self.check_bounds()
+        if self.truth is not None and self.truth.shape != (size,):
+            raise InvalidInput(f"truth has {len(self.truth)} entries, weights are {size} x {size}")
+        return self
+
+    @cached_property
+    def least_squares(self) -> RankOneLeastSquares:
+        return RankOneLeastSquares(weights=self.weights, values=self.values)
+
+    def metrics(self, solution: Array) -> dict[str, float]:
+        """`distance`: the largest difference of an entry to `truth`; empty without a truth.
+
+        That of x or of -x, whichever is nearer: they are equally good (one sign for all
+        entries; in a graph of several components each has its own, which is not looked at).
+        """
+        if self.truth is None:
+            return {}
+        apart = min(np.abs(sign * solution - self.truth).max() for sign in (1.0, -1.0))
+        return {"distance": float(apart)}
+
+
+def _leading_eigenvector(pairs: Pairs, group: NDArray[np.intp]) -> Array:
+    """Of a component's N * C, for the largest eigenvalue; largest entry 1/2 in size, sum not negative."""
+    if len(group) <= _DENSE:
+        vector = np.linalg.eigh(pairs.block(group))[1][:, -1]
     else:
-        vector = eigsh(matrix, k=1, which="LA", v0=np.ones(matrix.shape[0]))[1][:, 0]
+
+        def product(v: Array) -> Array:
+            x = np.zeros(pairs.size)
+            x[group] = v.ravel()
+            return pairs.products(x)[group]  # a component's rows only reach its own columns
+
+        block = LinearOperator((len(group), len(group)), matvec=product, dtype=np.float64)
+        vector = eigsh(block, k=1, which="LA", v0=np.ones(len(group)))[1][:, 0]
     return np.asarray(vector * (0.5 / np.abs(vector).max()) * (-1.0 if vector.sum() < 0 else 1.0))
 
 

@@ -1,13 +1,13 @@
-"""The two tables of a crowd-label problem, checked and turned into codes.
+"""The tables of a crowd-label problem, checked and turned into codes.
 
-Labels have the columns `task, worker, label`, one row for each (task, worker) pair; the
-truth has `task, label`. Ids are anything hashable.
+Labels have the columns `task, worker, label`, one row for each (task, worker) pair; truth
+and gold have `task, label`. Ids are anything hashable. (True skills: `true_skills.py`.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,10 @@ from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput, nearest
 from optiframe.frames import Table, encode, missing, read_table
+from optiframe_rankone.duplicates import Repeats, one_row_each, without_unused
 from optiframe_rankone.ids import Codes, Ids, kind, listed, positions
 
-_COLUMNS = ("task", "worker", "label", "truth")
+_COLUMNS = ("task", "worker", "label", "truth", "gold", "skill")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,8 @@ class LabelTable:
         What the codes stand for. Every id occurs in some row.
     backend
         The data-frame library the labels came from, for the way out. Not content.
+    repeats
+        What was done about rows that repeat a pair; None when there were none. Not content.
     """
 
     task: Codes
@@ -42,6 +45,7 @@ class LabelTable:
     worker_ids: Ids
     label_ids: Ids
     backend: str | None = field(default=None, compare=False)
+    repeats: Repeats | None = field(default=None, compare=False)
 
     def __len__(self) -> int:
         return len(self.task)
@@ -55,7 +59,7 @@ class LabelTable:
 
 @dataclass(frozen=True, eq=False)
 class TruthTable:
-    """Known true labels of some tasks.
+    """Known true labels of some tasks: the truth, or gold.
 
     Parameters
     ----------
@@ -73,6 +77,11 @@ class TruthTable:
 
     def __repr__(self) -> str:
         return f"<truth of {int((self.label >= 0).sum())} tasks>"
+
+    def codes_in(self, classes: Ids) -> NDArray[np.int64]:
+        """Index into `classes` of each task's true label, -1 where not known, shape (tasks,)."""
+        place = np.append(positions(classes, self.label_ids), -1)
+        return np.asarray(place[self.label])
 
 
 def read_columns(value: Any) -> dict[str, str]:
@@ -103,53 +112,44 @@ def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
     ------
     InvalidInput
         For whatever `read_table` finds, and for a worker who labels a task twice, naming
-        the rows.
+        the rows, where the policy `duplicates` refuses that.
     """
     if isinstance(value, LabelTable):
         return value
-    columns = info.data.get("columns")
-    if columns is None:  # it was wrong and is reported; reading on would only add noise
+    columns, policy = info.data.get("columns"), info.data.get("duplicates")
+    if columns is None or policy is None:  # wrong and reported; reading on would only add noise
         return None
     rename = {name: columns[name] for name in ("task", "worker", "label") if name in columns}
     table = read_table(value, ("task", "worker", "label"), title="labels", rename=rename)
     task, task_ids = encode(table["task"], f"{table.title} tasks")
     worker, worker_ids = encode(table["worker"], f"{table.title} workers")
     label, label_ids = encode(table["label"], f"{table.title} labels")
-    pair = task * len(worker_ids) + worker
-    order = np.argsort(pair, kind="stable")  # stable: of two equal pairs the earlier row comes first
-    _refuse_duplicates(table, pair, order)
+    rows, repeats = one_row_each(table, task * len(worker_ids) + worker, label, policy)
+    task, worker, label = task[rows], worker[rows], label[rows]
+    if repeats is not None and repeats.left_out:
+        task, task_ids, no_tasks = without_unused(task, task_ids)
+        worker, worker_ids, no_workers = without_unused(worker, worker_ids)
+        label, label_ids, _ = without_unused(label, label_ids)
+        repeats = replace(repeats, tasks=tuple(no_tasks.tolist()), workers=tuple(no_workers.tolist()))
     code = np.int32 if len(table) < 2**31 else np.int64  # half the memory for all but huge data
     return LabelTable(
-        task=_locked(task[order].astype(code)),
-        worker=_locked(worker[order].astype(code)),
-        label=_locked(label[order].astype(code)),
-        task_ids=_locked(task_ids),
-        worker_ids=_locked(worker_ids),
-        label_ids=_locked(label_ids),
+        task=locked(task.astype(code)),
+        worker=locked(worker.astype(code)),
+        label=locked(label.astype(code)),
+        task_ids=locked(task_ids),
+        worker_ids=locked(worker_ids),
+        label_ids=locked(label_ids),
         backend=table.backend,
-    )
-
-
-def _refuse_duplicates(table: Table, pair: NDArray[np.int64], order: NDArray[np.intp]) -> None:
-    again = np.flatnonzero(pair[order][1:] == pair[order][:-1]) + 1
-    if len(again) == 0:
-        return
-    again = again[np.argsort(order[again])]  # the earliest in the table first
-    first, second = int(order[again[0] - 1]), int(order[again[0]])
-    rows = order[again].tolist()
-    more = f" ({len(rows)} rows repeat a pair: {table.places(rows)})" if len(rows) > 1 else ""
-    raise InvalidInput(
-        f"{table.title} {table.place(second)}: worker {table['worker'][second]} labels task "
-        f"{table['task'][second]} again, first in {table.place(first)}{more}; "
-        "keep one row for each task and worker"
+        repeats=repeats,
     )
 
 
 def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
-    """The truth from a data frame, a mapping of columns, or a CSV or Parquet file.
+    """Truth or gold from a data frame, a mapping of columns, or a CSV or Parquet file.
 
-    A row without a label says that the truth of that task is not known. Rows that repeat
-    a task are merged when they agree. Tasks that nobody labelled are left out and kept in
+    The field's name, `truth` or `gold`, is also the key for the name of the label column. A
+    row without a label says that the truth of that task is not known. Rows that repeat a
+    task are merged when they agree. Tasks that nobody labelled are left out and kept in
     `ignored`.
 
     Raises
@@ -158,43 +158,69 @@ def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
         For whatever `read_table` finds, for two truths of one task (with their rows), and
         when no task of the truth, or none of its labels, occurs among the labels.
     """
-    if value is None or isinstance(value, TruthTable):
-        return value
     labels: LabelTable | None = info.data.get("labels")
+    if value is None or isinstance(value, TruthTable):
+        if value is not None and labels is not None:
+            check_size(len(value.label), len(labels.task_ids), "tasks")
+        return value
     columns = info.data.get("columns")
     if labels is None or columns is None:  # they were wrong and are reported
         return None
+    what = str(info.field_name)
     rename = {"task": columns.get("task", "task")}
-    rename["label"] = columns.get("truth", columns.get("label", "label"))
-    table = read_table(value, ("task",), ("label",), title="truth", rename=rename)
+    rename["label"] = columns.get(what, columns.get("label", "label"))
+    table = read_table(value, ("task",), ("label",), title=what, rename=rename)
     if "label" not in table.columns:
-        read_table(value, ("task", "label"), title="truth", rename=rename)  # says so in its words
+        read_table(value, ("task", "label"), title=what, rename=rename)  # says so in its words
     task, task_ids = encode(table["task"], f"{table.title} tasks")
     place = positions(labels.task_ids, task_ids)
     if (place < 0).all():
         raise InvalidInput(
             f"{table.title}: none of its {len(task_ids)} tasks occurs among the labels "
-            f"({_mismatch(task_ids, labels.task_ids)})"
+            f"({mismatch(task_ids, labels.task_ids)})"
         )
     rows = np.flatnonzero(~missing(table["label"]))
     label, label_ids = encode(table["label"][rows], f"{table.title} labels")
     if len(rows) and (positions(labels.label_ids, label_ids) < 0).all():
         raise InvalidInput(
             f"{table.title}: none of its labels was given by a worker "
-            f"({_mismatch(label_ids, labels.label_ids)})"
+            f"({mismatch(label_ids, labels.label_ids)})"
         )
     _refuse_contradictions(table, rows, task[rows], label)
     truth = np.full(len(labels.task_ids), -1, dtype=np.int64)
     at = place[task[rows]]
     truth[at[at >= 0]] = label[at >= 0]
-    return TruthTable(_locked(truth), _locked(label_ids), _locked(task_ids[place < 0]))
+    return TruthTable(locked(truth), locked(label_ids), locked(task_ids[place < 0]))
 
 
-def _mismatch(theirs: Ids, ours: Ids) -> str:
+def check_size(known: int, here: int, what: str) -> None:
+    """A table read once goes with the labels it was read for, as when a problem is copied with others."""
+    if known != here:
+        raise InvalidInput(
+            f"was read for {known} {what}, the labels have {here}; give the table itself again"
+        )
+
+
+def mismatch(theirs: Ids, ours: Ids) -> str:
+    """Why ids of two tables do not meet: their kinds, or a few of each."""
     if kind(theirs) != kind(ours):
         here, there = theirs.tolist()[0], ours.tolist()[0]
         return f"these are {kind(theirs)}, such as {here!r}; there they are {kind(ours)}, such as {there!r}"
     return f"these are {listed(theirs)}; there they are {listed(ours)}"
+
+
+def refuse_contradictions(
+    truth: NDArray[np.int64], gold: NDArray[np.int64], tasks: Ids, classes: Ids
+) -> None:
+    """Raise `InvalidInput` where truth and gold, as codes of `classes` or -1, name different labels."""
+    wrong = np.flatnonzero((truth >= 0) & (gold >= 0) & (truth != gold))
+    if len(wrong):
+        one = int(wrong[0])
+        raise InvalidInput(
+            f"gold: task {tasks[one]} is {classes[gold[one]]} here and {classes[truth[one]]} in the truth"
+            f"{f' ({len(wrong)} tasks differ so: {listed(tasks[wrong])})' if len(wrong) > 1 else ''}; "
+            "keep the right label"
+        )
 
 
 def _refuse_contradictions(
@@ -212,6 +238,7 @@ def _refuse_contradictions(
         )
 
 
-def _locked(array: NDArray[Any]) -> NDArray[Any]:
+def locked(array: NDArray[Any]) -> NDArray[Any]:
+    """The array itself, read-only from now on."""
     array.flags.writeable = False
     return array

@@ -3,16 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.problems import Finding
 from optiframe.values import Array
+from optiframe_rankone import signless, uncertainty
 from optiframe_rankone.aggregation import Aggregation
+from optiframe_rankone.duplicates import Repeats
 from optiframe_rankone.ids import Ids, listed
 from optiframe_rankone.worker_graph import WorkerGraph
+
+if TYPE_CHECKING:
+    from optiframe_rankone.label_aggregation import LabelAggregation
+
+_LEVEL = 0.9  # of the intervals: one worker in twenty is called an adversary or skilled by chance
+_LABELS = 1_000_000
+"""Up to this many labels the report has intervals of the skills: a dozen passes over the labels,
+some 0.2 s. They are a call away for more."""
+_PAIRED_WORKERS, _PAIRED_LABELS = 300, 200_000
+"""Up to these sizes it looks at all pairs of workers, which take some 50 ms to count."""
+_CLOSE = 1e-4
+"""A hundred times the default tolerance: a smaller margin may turn with the tolerance of the run."""
+_UNLIKELY = 1.645  # standard deviations that 5% of chance results exceed
+
+
+def report(problem: LabelAggregation, solution: Aggregation) -> Iterator[Finding]:
+    """Every finding on an answer: its ties, what was left out, and what the labels cannot tell."""
+    ids = problem.labels.worker_ids
+    yield from ties(solution)
+    yield from left_out(problem)
+    yield from consensus(problem)
+    small = len(ids) <= _PAIRED_WORKERS and len(problem.labels) <= _PAIRED_LABELS
+    if small:
+        yield from chance(problem)
+    if solution.skills is None:
+        return
+    graph = problem.worker_graph
+    yield from signs(problem, solution.skills)
+    yield from unidentified(graph, ids)
+    yield from weightless(solution.skills, ids, problem.labels_per_worker, graph, problem.tau)
+    if len(problem.labels) <= _LABELS:
+        low, high = uncertainty.skill_intervals(problem, solution, level=_LEVEL)
+        known = (low > -1.0 / (len(problem.classes) - 1)) | (high < 1.0)  # not the whole range
+        yield from doubtful(solution.skills, low, high, ids, known)
+    else:
+        yield from negative(solution.skills, ids)
+    if small:
+        yield from signless.findings(problem, solution.skills)
 
 
 def ties(solution: Aggregation) -> Iterator[Finding]:
@@ -24,15 +64,117 @@ def ties(solution: Aggregation) -> Iterator[Finding]:
         yield _about(
             "note", "task", solution.task_ids[tied], f"tied{blank}; the answer names the tied labels"
         )
+    if solution.scale == "log-odds":
+        top = np.partition(solution.scores, -2, axis=1)[:, -2:]
+        close = np.flatnonzero((top[:, 1] - top[:, 0] < _CLOSE) & ~solution.tied)
+        if len(close):
+            text = (
+                f"decided by less than {_CLOSE:g} in log-odds, as good as tied: rounding and tolerance decide"
+            )
+            yield _about("note", "task", solution.task_ids[close], text)
 
 
-def ignored_truth(tasks: Ids | tuple[()]) -> Iterator[Finding]:
-    """Truth rows of tasks that nobody labelled."""
-    if len(tasks):
-        yield _about("note", "task", np.asarray(tasks), "in the truth without any label; ignored")
+def left_out(problem: LabelAggregation) -> Iterator[Finding]:
+    """Rows that were merged or left out, and tables about tasks or workers without labels."""
+    if problem.labels.repeats is not None:
+        yield from repeats(problem.labels.repeats)
+    for name, known in (("truth", problem.truth), ("gold", problem.gold)):
+        if known is not None and len(known.ignored):
+            yield _about("note", "task", known.ignored, f"in the {name} without any label; ignored")
+    if problem.skills is not None and len(problem.skills.ignored):
+        yield _about("note", "worker", problem.skills.ignored, "in the skills without any label; ignored")
 
 
-def graph(workers: WorkerGraph, ids: Ids) -> Iterator[Finding]:
+def repeats(done: Repeats) -> Iterator[Finding]:
+    """What was done about rows that repeat a task and worker."""
+    pairs = f"{done.pairs} pair{'' if done.pairs == 1 else 's'} of task and worker"
+    how = {
+        "first": "the first row counts",
+        "last": "the last row counts",
+        "majority": "the label most of the rows give counts",
+    }.get(done.policy, "rows that agree count once")
+    text = f"{pairs} with several rows, {done.disagreeing} of them with rows that disagree: {how}"
+    if not done.left_out:
+        yield Finding("warning" if done.disagreeing else "note", text)
+        return
+    shown = listed([f"{task} by {worker}" for task, worker in done.left_out])
+    text += f"; {len(done.left_out)} left out, since nothing says which row is right: {shown}"
+    yield Finding("warning", text, done.left_out)
+    for what, lost in (("task", done.tasks), ("worker", done.workers)):
+        if lost:
+            ids = np.empty(len(lost), dtype=object)
+            ids[:] = lost
+            yield _about("warning", what, ids, "without any label left, so not in the answer")
+
+
+def consensus(problem: LabelAggregation) -> Iterator[Finding]:
+    """Labels that cannot contradict each other: of one worker, or of workers who never disagree."""
+    labels = problem.labels
+    if len(labels.worker_ids) == 1:
+        yield _about(
+            "warning", "worker", labels.worker_ids, "for all tasks: the answer repeats what was said"
+        )
+        return
+    met = labels.task[1:] == labels.task[:-1]
+    codes = problem.label_codes
+    if not met.any():
+        yield Finding(
+            "warning", "no task has two labels: the answer repeats what was said, and nothing checks it"
+        )
+    elif not (met & (codes[1:] != codes[:-1])).any():
+        yield Finding(
+            "warning",
+            "no two workers disagree on any task: they are taken to be right, but would agree as well if "
+            "all were wrong in the same way",
+        )
+
+
+def chance(problem: LabelAggregation) -> Iterator[Finding]:
+    """Labels that agree no more than labels given at random would.
+
+    Were all skills 0, the products of labels (Lemma 7) would have mean 0, variance 1/(M-1) and
+    no correlation between pairs of workers. Neither their sum, which honest workers raise, nor
+    the sum of squares over pairs, which adversaries raise too, is then likely to be large.
+    """
+    shared, correlation = uncertainty.pair_counts(problem)
+    if shared.nnz == 0:
+        return  # another finding says that nobody shares a task
+    scale = float(len(problem.classes) - 1)
+    pairs = shared.nnz / 2  # each is stored twice, so sums are halved
+    total = float(shared.data @ correlation) / 2 / np.sqrt(shared.data.sum() / 2 / scale)
+    squares = (scale * float(shared.data @ correlation**2) / 2 - pairs) / np.sqrt(2 * pairs)
+    if total < _UNLIKELY and squares < _UNLIKELY:
+        yield Finding(
+            "warning",
+            "the workers agree no more than labels given at random would: there is no information in the "
+            "labels, or they are too few to show it",
+        )
+
+
+def signs(problem: LabelAggregation, values: Array) -> Iterator[Finding]:
+    """What settles who is right, in each group of workers who share tasks."""
+    graph, ids = problem.worker_graph, problem.labels.worker_ids
+    asked = graph.sums(np.abs(problem.gold_agreement)) > 0 if problem.gold is not None else None
+    if asked is None or not asked[graph.component].all():
+        where = "" if graph.components == 1 else " in each group of workers who share tasks, separately"
+        but = "" if asked is None or not asked.any() else ", but where gold says"
+        yield Finding(
+            "note",
+            "agreement does not say who is right: by convention the sum of the skills is positive"
+            f"{where}{but}; a few known labels (`gold`) would settle it",
+        )
+    if asked is not None:
+        against = (asked & (graph.sums(values) < 0))[graph.component]
+        if against.any():
+            yield _about(
+                "warning",
+                "worker",
+                ids[against],
+                "in a group that the gold calls wrong on the whole: the skills there sum to less than 0",
+            )
+
+
+def unidentified(workers: WorkerGraph, ids: Ids) -> Iterator[Finding]:
     """What the worker graph leaves open about the skills."""
     if workers.isolated.any():
         yield _about(
@@ -62,30 +204,22 @@ def graph(workers: WorkerGraph, ids: Ids) -> Iterator[Finding]:
         )
 
 
-def skills(
+def weightless(
     values: Array, ids: Ids, labels: NDArray[np.int64], workers: WorkerGraph, tau: float
 ) -> Iterator[Finding]:
-    """Workers without weight, workers whose labels count against, and groups without a sign."""
+    """Workers without weight, hardly known workers, and groups without a sign."""
     few = (values == 0) & (labels <= tau**2)
     if few.any():
         yield _about(
             "note",
             "worker",
             ids[few],
-            f"with at most {int(tau**2)} label{'s' if tau**2 >= 2 else ''}: too few for any skill, "
-            "so without weight in the vote",
+            f"with at most {int(tau**2)} label{'s' if tau**2 >= 2 else ''}: too few for any skill but 0 "
+            "(the box is {0}), so without weight in the vote",
         )
     one = (labels == 1) & (values != 0)
     if one.any():
         yield _about("note", "worker", ids[one], "with a single label: the skill is hardly more than a guess")
-    against = values < 0
-    if against.any():
-        yield _about(
-            "warning",
-            "worker",
-            ids[against],
-            "with negative skill: wrong more often than by guessing, so each label counts against itself",
-        )
     if not values.any():
         yield Finding("error", "every skill is zero: the labels carry no information, and every task is tied")
     # A group left without any skill though its workers have labels enough: the signs cancelled.
@@ -96,6 +230,59 @@ def skills(
             "worker",
             ids[lost],
             "in a group that disagrees so evenly that nothing says which side is right; without weight",
+        )
+
+
+def doubtful(values: Array, low: Array, high: Array, ids: Ids, known: NDArray[np.bool_]) -> Iterator[Finding]:
+    """Likely adversaries and spammers, by the intervals of their skills where there are any.
+
+    Parameters
+    ----------
+    values, low, high
+        Skills and the ends of their intervals, shape (workers,).
+    known
+        Whose interval says something, shape (workers,).
+    """
+    share = f"{_LEVEL:.0%}"
+    against = known & (high < 0)
+    if against.any():
+        yield _about(
+            "warning",
+            "worker",
+            ids[against],
+            f"with negative skill beyond the {share} interval, likely adversaries: wrong more often than by "
+            "guessing, so each label counts against itself",
+        )
+    below = (values < 0) & ~against
+    if below.any():
+        yield _about(
+            "note",
+            "worker",
+            ids[below],
+            "with negative skill that may be chance; each label counts against itself all the same",
+        )
+    unclear = known & (low <= 0) & (high >= 0)
+    if known.any() and (unclear | ~known).all() and values.any():
+        yield Finding("warning", f"no skill can be told from 0 (by {share} intervals): all may be guessing")
+    elif unclear.any():
+        yield _about(
+            "note",
+            "worker",
+            ids[unclear],
+            f"whose skill cannot be told from 0 (by {share} intervals): guessing (spammers), or too few "
+            "labels to tell",
+        )
+
+
+def negative(values: Array, ids: Ids) -> Iterator[Finding]:
+    """Workers whose labels count against themselves, where there are no intervals."""
+    if (values < 0).any():
+        yield _about(
+            "warning",
+            "worker",
+            ids[values < 0],
+            "with negative skill: wrong more often than by guessing, so each label counts against itself "
+            "(`standard_errors` of optiframe_rankone says how sure that is)",
         )
 
 

@@ -80,7 +80,9 @@ def test_tables_of_an_answer_hold_labels_and_workers() -> None:
     assert list(plain["workers"]) == ["worker", "labels"]
     result = optiframe.solve(problem, "rankone.pgd")
     workers = result.answer()["workers"]
-    assert list(workers) == ["worker", "labels", "skill", "accuracy"]
+    assert list(workers) == ["worker", "labels", "skill", "accuracy", "skill_low", "skill_high"]
+    assert (workers["skill_low"] < workers["skill"]).all()
+    assert (workers["skill"] < workers["skill_high"]).all()
     assert workers["labels"].sum() == 240
     assert workers["accuracy"] == pytest.approx((1 + workers["skill"]) / 2)
 
@@ -366,7 +368,7 @@ def test_a_start_must_be_an_answer_to_the_same_problem() -> None:
     other = LabelAggregation(**single_coin(1, np.full(6, 0.6), tasks=30, per_task=3))
     with pytest.raises(InvalidInput, match="other workers"):
         optiframe.solve(problem, "rankone.pgd", start=optiframe.solve(other, "rankone.pgd").solution)
-    with pytest.raises(InvalidInput, match="not a list"):
+    with pytest.raises(InvalidInput, match="is an Aggregation"):
         optiframe.solve(problem, "labels.one-coin-em", start=[1.0])
     with pytest.raises(Unsuited, match="cannot be carried over"):
         optiframe.solve(problem, "rankone.pgd", start=optiframe.solve(problem, "labels.majority").solution)

@@ -1,0 +1,186 @@
+"""What the worker graph promises about the skills: its signless Laplacian, and Theorem 12."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import eigsh
+
+from optiframe.errors import InvalidInput
+from optiframe.problems import Finding
+from optiframe.values import Array
+from optiframe_rankone.ids import listed
+from optiframe_rankone.uncertainty import shared_tasks
+
+if TYPE_CHECKING:
+    from optiframe_rankone.label_aggregation import LabelAggregation
+
+_DENSE = 500  # LAPACK takes some 20 ms there; sparse factors of a dense graph would not be faster
+_RISK = 0.05  # chance that the bound of the findings fails
+
+
+def signless_laplacian(weights: sp.csr_array) -> sp.csr_array:
+    """Row sums on the diagonal plus the weights: positive definite where no component is bipartite.
+
+    Parameters
+    ----------
+    weights
+        Symmetric, nothing on the diagonal, shape (workers, workers).
+    """
+    return sp.csr_array(sp.diags_array(np.asarray(weights.sum(axis=1)).ravel()) + weights)
+
+
+def smallest_eigenvalue(weights: sp.csr_array) -> float:
+    """Of the signless Laplacian; 0 exactly where a component is bipartite (Desai and Rao 1994).
+
+    Dense up to 500 workers, one sparse factorization beyond.
+    """
+    laplacian = signless_laplacian(weights)
+    size = laplacian.shape[0]
+    if size <= _DENSE:
+        least = float(np.linalg.eigvalsh(laplacian.toarray())[0])
+    else:
+        # Shifted a little below 0, where no eigenvalue is, so that the factor exists.
+        shift = -1e-6 * float(laplacian.diagonal().max())
+        least = float(eigsh(laplacian, k=1, sigma=shift, v0=np.ones(size), return_eigenvectors=False)[0])
+    rounding = size * np.finfo(np.float64).eps * float(laplacian.diagonal().max())
+    return least if least > rounding else 0.0
+
+
+def eigenvalues_by_component(shared: sp.csr_array, component: NDArray[np.int64]) -> Array:
+    """Smallest eigenvalue of each component's signless Laplacian with unit weights, shape (components,).
+
+    0 for a bipartite component and for a worker alone: their skills are not determined. The
+    larger, the less an error of one correlation spreads; at least 1/W^3 for W workers of a
+    component with an odd cycle.
+
+    Parameters
+    ----------
+    shared
+        Tasks shared by each pair of workers, shape (workers, workers).
+    component
+        Component of each worker, from 0, shape (workers,).
+    """
+    unit = _unit(shared)
+    return np.array([smallest_eigenvalue(unit[group][:, group]) for group in _members(component)])
+
+
+def deviation(shared: sp.csr_array, classes: int, risk: float = _RISK) -> Array:
+    """How far each correlation may be from its expectation; all hold with probability 1 - risk.
+
+    A correlation is the mean of N_ij products between -1/(M-1) and 1, so Hoeffding's
+    inequality gives (M/(M-1)) sqrt(log(2 E/risk)/(2 N_ij)) for each of E pairs. In the order
+    of ``shared.data``; each pair is there twice, so 2 E is the number of stored entries (the
+    sum of the degrees, D, of the paper's finite-task bound, which drops the constants).
+
+    Raises
+    ------
+    InvalidInput
+        When the risk is not between 0 and 1.
+    """
+    if not 0.0 < risk < 1.0:
+        raise InvalidInput(f"risk must be between 0 and 1, got {risk}")
+    return np.asarray(classes / (classes - 1.0) * np.sqrt(np.log(shared.nnz / risk) / (2.0 * shared.data)))
+
+
+def skill_bound(shared: sp.csr_array, error: float, kappa: float, largest: float) -> float:
+    """Theorem 12: how far the limit of Eq. 4 is from the true skills, in the 2-norm.
+
+    K sqrt(W) |N|_inf error/mu with mu = kappa^2 N_min lambda_min(L_s), L_s with unit weights
+    (Appendix D; the weighted matrix of Sec. 5.2 would count N_min twice). Holds for skills in
+    [kappa, K] in size; no error needs to be small, since it also follows from the variational
+    inequality of the minimizer over the box. inf where the graph is bipartite or not connected
+    to an odd cycle.
+
+    Parameters
+    ----------
+    shared
+        Tasks shared by each pair of workers, shape (W, W).
+    error
+        Largest error of a correlation (Delta).
+    kappa, largest
+        Least and largest size of a skill.
+    """
+    _check_sizes(kappa, largest)
+    strength = kappa**2 * float(shared.data.min(initial=np.inf)) * smallest_eigenvalue(_unit(shared))
+    reach = largest * np.sqrt(shared.shape[0]) * float(np.asarray(shared.sum(axis=1)).max()) * error
+    return float(reach / strength) if 0.0 < strength < np.inf else float("inf")
+
+
+def finite_task_bound(
+    shared: sp.csr_array, classes: int, kappa: float, largest: float, risk: float = _RISK
+) -> float:
+    """Theorem 12 with Hoeffding's inequality, pair by pair: holds with probability 1 - risk.
+
+    Two steps of the proof are kept as they are instead of being bounded by the worst pair: the
+    curvature is at least kappa^2 lambda_min of the signless Laplacian weighted by N, which is at
+    least mu, and the gradient at the truth has entries of at most sum_j N_ij deviation_ij.
+    Never above `skill_bound` with the largest deviation.
+    """
+    _check_sizes(kappa, largest)
+    strength = kappa**2 * smallest_eigenvalue(shared)
+    moved = sp.csr_array(
+        (shared.data * deviation(shared, classes, risk), shared.indices, shared.indptr), shared.shape
+    )
+    reach = largest * float(np.linalg.norm(np.asarray(moved.sum(axis=1))))
+    return reach / strength if strength > 0 else float("inf")
+
+
+def findings(problem: LabelAggregation, skills: Array) -> Iterator[Finding]:
+    """How well each connected component is tied together, and what Theorem 12 promises there.
+
+    The theorem is for the sizes of the skills, the limit of Eq. 4 and true skills no smaller and
+    no larger than the estimated ones; it is only mentioned where its bound beats knowing the
+    range alone, (K - kappa) sqrt(W).
+    """
+    ids, classes, shared = problem.labels.worker_ids, len(problem.classes), shared_tasks(problem)
+    bipartite, members = problem.worker_graph.bipartite, _members(problem.worker_graph.component)
+    # Groups without an odd cycle are told by another finding.
+    groups = [group for group in members if len(group) > 2 and not bipartite[group].any()]
+    blocks = [sp.csr_array(shared[group][:, group]) for group in groups]
+    if groups:
+        least = np.array([smallest_eigenvalue(_unit(block)) for block in blocks])
+        worst = int(least.argmin())
+        apart = f"; smallest, of {len(groups)} groups, for {listed(ids[groups[worst]])}"
+        yield Finding(
+            "note",
+            f"the worker graph's signless Laplacian has least eigenvalue {least[worst]:.3g} (0: skills not "
+            f"determined; {len(groups[worst]) - 2}: everyone meets everyone)"
+            f"{apart if len(members) > 1 else ''}",
+            tuple(ids[groups[worst]].tolist()) if len(members) > 1 else (),
+        )
+    for group, block in zip(groups, blocks, strict=True):
+        size = np.abs(skills[group])
+        if size.min() == 0:
+            continue
+        bound = finite_task_bound(block, classes, float(size.min()), float(size.max()))
+        if bound < (size.max() - size.min()) * np.sqrt(len(group)):
+            who = "" if len(group) == len(ids) else f" of {listed(ids[group])}"
+            yield Finding(
+                "note",
+                f"with probability {1 - _RISK:.0%} the sizes of the skills{who} are within "
+                f"{bound / np.sqrt(len(group)):.2g} of the true ones, as root mean square (Theorem 12, for "
+                f"the fixed point of Eq. 4, if the true sizes are between {size.min():.2g} and "
+                f"{size.max():.2g})",
+                () if len(group) == len(ids) else tuple(ids[group].tolist()),
+            )
+
+
+def _unit(weights: sp.csr_array) -> sp.csr_array:
+    """The same pattern with every weight 1."""
+    return sp.csr_array((np.ones(weights.nnz), weights.indices, weights.indptr), shape=weights.shape)
+
+
+def _check_sizes(kappa: float, largest: float) -> None:
+    if not 0.0 < kappa <= largest:
+        raise InvalidInput(f"kappa and largest must satisfy 0 < kappa <= largest, got {kappa} and {largest}")
+
+
+def _members(component: NDArray[np.int64]) -> list[NDArray[np.intp]]:
+    """The workers of each component, in order."""
+    order = np.argsort(component, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(component[order])) + 1)

@@ -1,0 +1,127 @@
+"""Labels that say too little: every solver answers with warnings in words, or says clearly why not."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from optiframe_rankone.label_aggregation import LabelAggregation
+
+import optiframe
+from optiframe import InvalidInput, NotConverged, OptiframeError, Unsuited, registry
+from optiframe.chain import why_unsuited
+
+from .slow import single_coin
+
+REGULAR = single_coin(0, np.array([0.8, 0.6, 0.7, 0.5]), tasks=12, per_task=3)
+
+
+def solvers() -> list[str]:
+    """Every registered solver that takes ordinary labels as it is."""
+    skills = {"worker": np.arange(4), "skill": [0.8, 0.6, 0.7, 0.5]}
+    problem = LabelAggregation(**REGULAR, skills=skills)
+    found = []
+    for entry in registry.registry().entries("solver"):
+        try:
+            solver = registry.build("solver", entry.name)
+        except InvalidInput:
+            continue  # it needs parameters that nobody can guess
+        if why_unsuited(problem, solver) is None:
+            found.append(entry.name)
+    return found
+
+
+def table(rows: list[tuple[Any, Any, Any]]) -> dict[str, Any]:
+    task, worker, label = (list(column) for column in zip(*rows, strict=True))
+    return {"task": task, "worker": worker, "label": label}
+
+
+ONE_WORKER = table([(t, "ann", t % 2) for t in range(6)])
+ALIKE = table([(t, w, t % 2) for t in range(6) for w in range(3)])
+NEWCOMER = table([*((t, w, (t + (w == t)) % 2) for t in range(8) for w in range(4)), (0, 99, 1)])
+# Every pattern of labels once: no pair of workers is correlated.
+RANDOM = table(
+    [
+        (t, w, said)
+        for t, pattern in enumerate(itertools.product((0, 1), repeat=4))
+        for w, said in enumerate(pattern)
+    ]
+)
+EVEN_RING = table(
+    [
+        (f"{edge}.{t}", (edge + end) % 4, (t + (end and t == 1)) % 2)
+        for edge in range(4)
+        for t in range(5)
+        for end in (0, 1)
+    ]
+)
+AGAIN = table([*((t, w, (t + (w == t)) % 2) for t in range(6) for w in range(3)), (0, 0, 0), (1, 1, 1)])
+
+# Inputs, words that must be said whatever the method, and words for methods that give skills.
+CASES: dict[str, tuple[dict[str, Any], str, str]] = {
+    "one worker": ({"labels": ONE_WORKER}, "the answer repeats what was said", "nothing to compare with"),
+    "all workers identical": ({"labels": ALIKE}, "no two workers disagree", ""),
+    "a worker with one label": ({"labels": NEWCOMER}, "", "too few for any skill|a single label"),
+    "a truth without labels": (
+        {"labels": REGULAR["labels"], "truth": {"task": [0, 77], "label": [0, 1]}},
+        "in the truth without any label; ignored: 77",
+        "",
+    ),
+    "gold without labels": (
+        {"labels": REGULAR["labels"], "gold": {"task": [0, 77], "label": [0, 1]}},
+        "in the gold without any label; ignored: 77",
+        "",
+    ),
+    "repeated rows that agree and disagree": (
+        {"labels": AGAIN, "duplicates": "drop"},
+        "2 pairs of task and worker with several rows",
+        "",
+    ),
+    "all skills zero": ({"labels": RANDOM}, "no more than labels given at random", ""),
+    "one even ring": ({"labels": EVEN_RING}, "", "bipartite"),
+}
+
+
+@pytest.mark.parametrize("solver", solvers())
+@pytest.mark.parametrize("case", CASES)
+def test_labels_that_say_too_little_give_warnings_in_words_or_a_clear_error(case: str, solver: str) -> None:
+    inputs, always, with_skills = CASES[case]
+    problem = LabelAggregation(**inputs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)  # a warning in words, too
+        try:
+            result = optiframe.solve(problem, solver, budget={"iterations": 300})
+        except (Unsuited, InvalidInput):
+            return  # no other error is let through; the table of messages has the project's words
+    if result.solution is None:
+        assert len(result.message) > 20
+        return
+    assert np.isfinite(result.solution.scores).all()
+    assert np.isfinite(result.solution.probabilities).all()
+    said = "\n".join(finding.text for finding in result.findings)
+    assert re.search(always, said), said
+    if result.solution.skills is not None:
+        assert np.isfinite(result.solution.skills).all()
+        assert re.search(with_skills, said), said
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({"labels": table([(t, w, "x") for t in range(3) for w in range(3)])}, "only one label value occurs"),
+        ({"labels": AGAIN}, "row 18: worker 0 labels task 0 again, first in row 0"),
+        (
+            {"labels": AGAIN, "duplicates": "agreeing"},
+            "labels task 0 otherwise than in row 0",
+        ),
+    ],
+)
+def test_labels_that_cannot_be_used_are_refused_before_any_method(
+    inputs: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(OptiframeError, match=message):
+        LabelAggregation(**inputs)

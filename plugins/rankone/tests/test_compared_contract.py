@@ -1,0 +1,87 @@
+"""The methods the paper compares with keep the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from optiframe_rankone.dawid_skene import DawidSkene
+from optiframe_rankone.iwmv import IterativeWeightedMajority
+from optiframe_rankone.kos import KargerOhShah
+from optiframe_rankone.label_aggregation import LabelAggregation
+from optiframe_rankone.m3v import MaxMarginMajority
+from optiframe_rankone.opt_ds import OptDawidSkene
+from optiframe_rankone.oracle import Oracle
+from optiframe_rankone.ratio import EigenvectorRatio
+
+from optiframe import Budget, Problem, Solver
+from optiframe.testing import SolverContract
+
+from .slow import single_coin
+
+SKILLS = np.array([0.8, 0.6, 0.7, 0.2, -0.1])
+
+
+class OnLabels(SolverContract):
+    """Small instances with two and three classes."""
+
+    def instances(self) -> Iterable[Problem]:
+        known = {"skills": {"worker": np.arange(5), "skill": SKILLS}}
+        return [
+            LabelAggregation(**single_coin(0, SKILLS, tasks=40, per_task=3, classes=classes), **known)
+            for classes in (2, 3)
+        ]
+
+
+class TestDawidSkene(OnLabels):
+    solver: Solver = DawidSkene()
+
+
+class TestDawidSkeneWithEqualPrior(OnLabels):
+    solver: Solver = DawidSkene(prior="equal", floor=1e-3)
+
+
+class TestOptDawidSkene(OnLabels):
+    solver: Solver = OptDawidSkene()
+
+
+class TestKargerOhShah(OnLabels):
+    solver: Solver = KargerOhShah()
+    budget = Budget(iterations=200)  # on data this small the messages go round without end
+
+
+class TestKargerOhShahOneVersusRest(OnLabels):
+    solver: Solver = KargerOhShah(multiclass="one-vs-rest")
+    budget = Budget(iterations=200)
+
+
+class TestKargerOhShahSingularVector(OnLabels):
+    solver: Solver = KargerOhShah(form="singular-vector")
+
+
+class TestEigenvectorRatio(OnLabels):
+    solver: Solver = EigenvectorRatio()
+
+
+class TestRatioOfEigenvectors(OnLabels):
+    solver: Solver = EigenvectorRatio(form="ratio-of-eigenvectors", multiclass="correlations")
+
+
+class TestIterativeWeightedMajority(OnLabels):
+    solver: Solver = IterativeWeightedMajority()
+
+
+class TestMaxMarginMajority(OnLabels):
+    solver: Solver = MaxMarginMajority()
+
+    def instances(self) -> Iterable[Problem]:
+        # Smaller: each run is nine runs, one for each price tried.
+        return [LabelAggregation(**single_coin(0, SKILLS, tasks=15, per_task=3, classes=3))]
+
+
+class TestMaxMarginMajorityWithAPrice(OnLabels):
+    solver: Solver = MaxMarginMajority(c=0.1)
+
+
+class TestOracle(OnLabels):
+    solver: Solver = Oracle()

@@ -1,0 +1,112 @@
+"""Regret, errors of skills, and the bound of Lemma 3."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_rankone.aggregation import accuracy
+from optiframe_rankone.label_aggregation import LabelAggregation
+from optiframe_rankone.metrics import committee_potential, error_bounds
+from scipy.stats import binom
+
+import optiframe
+
+from .slow import single_coin
+
+
+def with_skills(seed: int = 0, classes: int = 2) -> LabelAggregation:
+    skills = np.array([0.8, 0.6, 0.7, 0.2, -0.1, 0.5])
+    inputs = single_coin(seed, skills, tasks=80, per_task=4, classes=classes)
+    return LabelAggregation(**inputs, skills={"worker": np.arange(6), "skill": skills})
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_metrics_against_true_skills_are_their_definitions(classes: int) -> None:
+    problem = with_skills(classes=classes)
+    result = optiframe.solve(problem, "rankone.pgd")
+    truth = problem.truth_codes
+    oracle = problem.weighted_vote(problem.true_skills)
+    assert not oracle.tied.any()
+    assert not result.solution.tied.any()
+    wrong = (result.solution.predicted_codes() != truth).mean() - (oracle.predicted_codes() != truth).mean()
+    assert result.metrics["regret"] == pytest.approx(wrong)
+    gap = result.solution.skills - problem.true_skills
+    assert result.metrics["skill_error_l2"] == pytest.approx(np.sqrt((gap**2).sum()))
+    assert result.metrics["skill_error_max"] == pytest.approx(max(abs(gap)))
+    assert result.metrics["error_bound"] == pytest.approx(error_bounds(problem, problem.true_skills).mean())
+
+
+def test_a_method_without_skills_has_regret_and_no_skill_error() -> None:
+    metrics = optiframe.solve(with_skills(), "labels.majority").metrics
+    assert {"error", "regret", "error_bound"} <= set(metrics)
+    assert "skill_error_l2" not in metrics
+
+
+def test_skills_known_in_part_give_skill_errors_of_those_and_no_regret() -> None:
+    problem = with_skills()
+    known = {"worker": [0, 4], "skill": [0.8, -0.1]}
+    partly = LabelAggregation(
+        labels=single_coin(0, problem.true_skills, tasks=80, per_task=4)["labels"], skills=known
+    )
+    result = optiframe.solve(partly, "rankone.pgd")
+    assert set(result.metrics) == {"skill_error_l2", "skill_error_max"}
+    gap = result.solution.skills[[0, 4]] - [0.8, -0.1]
+    assert result.metrics["skill_error_l2"] == pytest.approx(np.linalg.norm(gap))
+
+
+def test_a_generated_set_brings_its_true_skills() -> None:
+    problem = optiframe.problem(dataset={"name": "synthetic.single-coin", "workers": 5, "tasks": 50})
+    data = optiframe.dataset("synthetic.single-coin", workers=5, tasks=50)
+    assert problem.true_skills == pytest.approx(data.skills_of_workers())
+    metrics = optiframe.solve(problem, "rankone.pgd").metrics
+    assert {"regret", "skill_error_l2", "skill_error_max", "error_bound"} <= set(metrics)
+
+
+def exact_error(skills: np.ndarray, classes: int) -> float:
+    """Chance that the best vote errs on a task of all workers, by every vector of labels; ties guess."""
+    p = accuracy(skills, classes)
+    total = 0.0
+    for said in itertools.product(range(classes), repeat=len(skills)):
+        chances = [
+            np.prod([p[i] if y == c else (1 - p[i]) / (classes - 1) for i, y in enumerate(said)])
+            for c in range(classes)
+        ]
+        total += sum(chances) - max(chances)
+    return total / classes
+
+
+@given(st.lists(st.floats(-0.95, 0.95), min_size=1, max_size=6), st.integers(2, 3))
+@settings(max_examples=25)
+def test_the_bound_is_above_the_exact_error_of_the_best_vote(shares: list[float], classes: int) -> None:
+    skills = np.array([s if s >= 0 else s / (classes - 1) for s in shares])
+    workers = len(skills)
+    # A second task by worker 0 alone makes every class occur.
+    task, worker = [0] * workers + list(range(1, classes + 1)), list(range(workers)) + [0] * classes
+    label = [0] * workers + list(range(classes))
+    problem = LabelAggregation(labels={"task": task, "worker": worker, "label": label})
+    assert error_bounds(problem, skills)[0] >= exact_error(skills, classes) - 1e-12
+
+
+def test_the_bound_as_printed_in_lemma_3_would_not_hold() -> None:
+    workers, skill = 101, 0.3
+    labels = {
+        "task": [0] * workers + [1],
+        "worker": [*range(workers), 0],
+        "label": [0] * workers + [1],
+    }
+    problem = LabelAggregation(labels=labels)
+    exact = binom.cdf(workers // 2, workers, (1 + skill) / 2)
+    potential = committee_potential(problem, np.full(workers, skill))[0]
+    printed = workers * skill * np.log((1 + skill) / (1 - skill))
+    assert potential == pytest.approx(printed / 2)
+    assert np.exp(-printed / 2) < exact < np.exp(-potential / 2)
+
+
+def test_perfect_and_guessing_committees_have_bounds_near_0_and_of_guessing() -> None:
+    problem = with_skills(classes=3)
+    assert error_bounds(problem, np.zeros(6)) == pytest.approx(np.full(80, 2 / 3))
+    assert error_bounds(problem, np.ones(6)).max() < 1e-12

@@ -1,0 +1,259 @@
+"""Pairs of workers kept dense, sparse, or in the labels: the same numbers."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_rankone import correlations, kernels
+from optiframe_rankone.correlations import LabelCorrelations, LabelLeastSquares
+from optiframe_rankone.label_aggregation import LabelAggregation
+from optiframe_rankone.pairs import DensePairs, LabelPairs, Pairs, SparsePairs
+from optiframe_rankone.rank_one import RankOneCompletion
+
+import optiframe
+from optiframe import InvalidInput
+from optiframe.testing import check_derivatives
+
+from .slow import co_occurrence, single_coin
+from .test_kernels import label_sets
+
+NEAR = 1e-10
+
+
+def compiled() -> ModuleType:
+    from optiframe_rankone import compiled
+
+    return compiled
+
+
+def all_kinds(problem: LabelAggregation) -> dict[str, Pairs]:
+    """The pairs of a label set in every way they can be kept."""
+    labels, classes = problem.labels, len(problem.classes)
+    workers = len(labels.worker_ids)
+    codes = labels.task, labels.worker, problem.label_codes
+    sizes = {"tasks": len(labels.task_ids), "workers": workers, "classes": classes}
+    known, values = correlations.count(*codes, workers, classes)
+    targets = sp.csr_array((values, known.indices, known.indptr), known.shape)
+    return {
+        "dense": DensePairs(known, targets),
+        "sparse": SparsePairs(known, targets),
+        "labels": LabelPairs(*codes, **sizes),
+        "compiled": LabelPairs(*codes, **sizes, compiled=compiled()),
+    }
+
+
+def from_labels(problem: LabelAggregation) -> LabelCorrelations:
+    """The completion without a matrix, whatever the size."""
+    lower, upper = problem.box
+    products = LabelLeastSquares(
+        task=problem.labels.task,
+        worker=problem.labels.worker,
+        label=problem.label_codes,
+        workers=len(problem.labels.worker_ids),
+        classes=len(problem.classes),
+    )
+    return LabelCorrelations(products=products, lower=lower, upper=upper)
+
+
+@given(label_sets(), st.integers(0, 100))
+@settings(max_examples=30)
+def test_all_kinds_of_pairs_agree_with_the_loops(problem: LabelAggregation, seed: int) -> None:
+    shared, agreed = co_occurrence(problem)
+    m = len(problem.classes)
+    x = np.random.default_rng(seed).normal(size=len(shared))
+    products = (m * agreed - shared) / (m - 1)
+    for kind, pairs in all_kinds(problem).items():
+        assert pairs.weights(x) == pytest.approx(shared @ x, abs=NEAR), kind
+        assert pairs.products(x) == pytest.approx(products @ x, abs=NEAR), kind
+        pull, curvature = pairs.pulls(x)
+        assert pull == pytest.approx(products @ x, abs=NEAR), kind
+        assert curvature == pytest.approx(shared @ (x * x), abs=NEAR), kind
+        members = np.flatnonzero(pairs.component == pairs.component[0])
+        assert pairs.block(members) == pytest.approx(products[np.ix_(members, members)], abs=NEAR), kind
+        assert (pairs.absolute_sums() >= np.abs(products).sum(axis=1) - NEAR).all(), kind
+
+
+@given(label_sets(), st.integers(0, 100))
+@settings(max_examples=30)
+def test_all_kinds_of_pairs_sweep_to_the_same_point(problem: LabelAggregation, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-1, 1, len(problem.labels.worker_ids))
+    lower, upper = -rng.random(len(x)), rng.random(len(x))
+    shared, agreed = co_occurrence(problem)
+    m = len(problem.classes)
+    products, slow = (m * agreed - shared) / (m - 1), x.copy()
+    for i in range(len(x)):
+        if shared[i].any():
+            slow[i] = np.clip(products[i] @ slow / (shared[i] @ slow**2), lower[i], upper[i])
+    for kind, pairs in all_kinds(problem).items():
+        swept, largest = pairs.sweep(x, lower, upper)
+        assert swept == pytest.approx(slow, abs=1e-9), kind
+        assert largest == pytest.approx(np.abs(slow - x).max(), abs=1e-9), kind
+
+
+@given(label_sets(), st.integers(0, 100))
+@settings(max_examples=30)
+def test_the_objective_from_labels_differs_by_the_constant_of_lemma_6(
+    problem: LabelAggregation, seed: int
+) -> None:
+    labels, m = problem.labels, len(problem.classes)
+    x = np.random.default_rng(seed).normal(size=len(labels.worker_ids))
+    kinds = all_kinds(problem)
+    slow = 0.0  # Eq. 2, by loops over pairs of labels
+    for a in range(len(labels)):
+        for b in range(a):
+            if labels.task[a] == labels.task[b]:
+                product = 1.0 if problem.label_codes[a] == problem.label_codes[b] else -1 / (m - 1)
+                slow += (product - x[labels.worker[a]] * x[labels.worker[b]]) ** 2 / 2
+    for kind in ("labels", "compiled"):
+        assert kinds[kind].cost(x) == pytest.approx(slow, abs=NEAR)
+        constant = kinds[kind].cost(0 * x) - kinds["dense"].cost(0 * x)
+        assert kinds["dense"].cost(x) + constant == pytest.approx(slow, abs=NEAR)
+        assert kinds["sparse"].cost(x) == pytest.approx(kinds["dense"].cost(x), abs=NEAR)
+
+
+def test_derivatives_from_labels_agree_with_finite_differences() -> None:
+    problem = from_labels(LabelAggregation(**single_coin(3, np.full(6, 0.5), tasks=30, per_task=3)))
+    check_derivatives(problem.least_squares, np.random.default_rng(4).normal(size=6))
+
+
+def test_bounds_on_the_curvature_hold_within_the_box() -> None:
+    problem = LabelAggregation(**single_coin(3, np.full(6, 0.5), tasks=40, per_task=3, classes=3))
+    rng = np.random.default_rng(1)
+    for completion in (problem.formulation.problem, from_labels(problem)):  # type: ignore[union-attr]
+        lower, upper = completion.bounds
+        for _ in range(50):
+            x = rng.uniform(lower, upper)
+            hessian = np.array([completion.least_squares.hessian_product(x, v) for v in np.eye(6)])
+            assert np.linalg.eigvalsh(hessian).max() <= completion.lipschitz()
+
+
+@pytest.mark.parametrize("solver", ["rankone.pgd", "rankone.coordinate", "rankone.exponentiated"])
+@pytest.mark.parametrize("low", [0.2, -0.6])
+def test_solvers_reach_the_same_answer_without_counting_pairs(solver: str, low: float) -> None:
+    skills = np.random.default_rng(2).uniform(low, 0.7, 12)
+    labels = LabelAggregation(**single_coin(2, skills, tasks=150, per_task=4))
+    counted = optiframe.solve(labels.formulation.problem, solver)  # type: ignore[union-attr]
+    left = optiframe.solve(from_labels(labels), solver)
+    assert left.status == counted.status == "converged"
+    assert left.iterations == counted.iterations
+    assert left.solution == pytest.approx(counted.solution, abs=NEAR)
+
+
+def test_a_group_that_mostly_disagrees_starts_at_the_eigenvector_without_counting_pairs() -> None:
+    # Three who agree, and a pair elsewhere who always disagree: only the pair is refuted.
+    task = [*np.repeat(np.arange(6), 3), *np.repeat(np.arange(6, 12), 2)]
+    worker = [*[0, 1, 2] * 6, *[3, 4] * 6]
+    label = [*np.repeat([0, 1] * 3, 3), *[0, 1] * 6]
+    problem = LabelAggregation(labels={"task": task, "worker": worker, "label": label})
+    counted = problem.formulation.problem.initial()  # type: ignore[union-attr]
+    start = from_labels(problem).initial()
+    assert start[:3] == pytest.approx([0.5] * 3)
+    assert start[3] == pytest.approx(-start[4])
+    assert np.abs(start) == pytest.approx(np.abs(counted))
+
+
+def test_a_large_group_that_mostly_disagrees_starts_there_too() -> None:
+    # A ring of more workers than are handled by a dense eigenvalue solver, each disagreeing with the next.
+    size = 301
+    ring = np.arange(size)
+    worker = np.column_stack([ring, (ring + 1) % size]).ravel()
+    labels = {"task": np.repeat(ring, 2), "worker": worker, "label": [0, 1] * size}
+    problem = LabelAggregation(labels=labels, tau=0.1)
+    start = from_labels(problem).initial()
+    pull = from_labels(problem).least_squares.pairs.products(start)
+    assert start @ pull > 0.999 * 2 * np.cos(np.pi / size) * (start @ start)
+
+
+def test_workers_without_a_partner_have_no_curvature_at_all() -> None:
+    task, worker = [*range(30), 30, 30], [0] * 30 + [1, 2]
+    labels = {"task": task, "worker": worker, "label": [0, 1] * 16}
+    for kind, pairs in all_kinds(LabelAggregation(labels=labels)).items():
+        pull, curvature = pairs.pulls(np.array([0.3, 0.7, 0.1]))
+        assert pull[0] == 0 == curvature[0], kind
+
+
+def test_partners_at_zero_leave_no_curvature_either() -> None:
+    # What remains of sums minus own terms is then rounding, and must not be taken for curvature.
+    task = np.repeat(np.arange(40), 2)
+    worker = np.column_stack([np.zeros(40, int), 1 + np.arange(40) % 3]).ravel()
+    labels = {"task": task, "worker": worker, "label": np.random.default_rng(0).integers(2, size=80)}
+    x = np.array([0.1234567, 0.0, 0.0, 0.0])
+    for kind, pairs in all_kinds(LabelAggregation(labels=labels)).items():
+        assert pairs.pulls(x)[1][0] == 0, kind
+        assert pairs.sweep(x, -np.ones(4), np.ones(4))[0][0] == x[0], kind
+
+
+def test_pairs_are_counted_for_few_workers_and_left_in_the_labels_for_many() -> None:
+    few = LabelAggregation(**single_coin(0, np.full(6, 0.6), tasks=30, per_task=3))
+    assert isinstance(few.formulation.problem, RankOneCompletion)  # type: ignore[union-attr]
+    rng = np.random.default_rng(0)
+    tasks, workers = 60_000, 3000
+    worker = np.sort((rng.integers(workers, size=(tasks, 1)) + np.arange(10) * 7) % workers, axis=1)
+    labels = {"task": np.repeat(np.arange(tasks), 10), "worker": worker.ravel()}
+    labels["label"] = rng.integers(2, size=tasks * 10)
+    many = LabelAggregation(labels=labels)
+    completion = many.formulation.problem  # type: ignore[union-attr]
+    assert isinstance(completion, LabelCorrelations)
+    x = rng.normal(size=workers)
+    shared, values = correlations.count(*(many.labels.task, many.labels.worker, many.label_codes), workers, 2)
+    counted = SparsePairs(shared, sp.csr_array((values, shared.indices, shared.indptr), shared.shape))
+    for mine, theirs in zip(completion.least_squares.pulls(x), counted.pulls(x), strict=True):
+        assert np.abs(mine - theirs).max() <= NEAR * np.abs(theirs).max()
+    binary = LabelAggregation(labels=labels, weights="binary")
+    assert isinstance(binary.formulation.problem, RankOneCompletion)  # type: ignore[union-attr]
+
+
+def test_the_compiler_is_neither_imported_for_few_labels_nor_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert kernels.compiled_for(1_000_000) is None
+    assert kernels.compiled_for(10_000_000) is not None
+    kernels._compiled.cache_clear()
+    monkeypatch.setitem(sys.modules, "numba", None)  # as where it is not installed
+    monkeypatch.delitem(sys.modules, "optiframe_rankone.compiled")
+    assert kernels.compiled_for(10_000_000) is None
+    kernels._compiled.cache_clear()
+
+
+def test_compiled_votes_equal_the_plain_ones() -> None:
+    problem = LabelAggregation(**single_coin(0, np.full(6, 0.6), tasks=30, per_task=3, classes=3))
+    weight, codes = np.linspace(-1, 1, 6), (problem.labels.task, problem.labels.worker, problem.label_codes)
+    plain = kernels.vote(*codes, weight, tasks=30, classes=3)
+    assert compiled().vote(*codes, weight, 30, 3) == pytest.approx(plain)
+
+
+@given(label_sets())
+def test_counting_by_a_table_equals_counting_by_products(problem: LabelAggregation) -> None:
+    labels, workers = problem.labels, len(problem.labels.worker_ids)
+    codes = labels.task, labels.worker, problem.label_codes
+    sizes = {"tasks": len(labels.task_ids), "workers": workers, "classes": len(problem.classes)}
+    table = kernels._co_occurrence_in_a_table(np.bincount(labels.task), *codes[1:], workers)
+    product = kernels._co_occurrence_by_products(*codes, **sizes)
+    assert np.array_equal(table[0].toarray(), product[0].toarray())
+    assert np.array_equal(table[1], product[1])
+    assert np.array_equal(table[0].indices, product[0].indices)
+
+
+@given(st.lists(st.integers(0, 2**40), max_size=30))
+def test_radix_order_is_the_stable_order(keys: list[int]) -> None:
+    keys = np.array(keys + keys, dtype=np.int64)
+    assert np.array_equal(kernels.order(keys), np.argsort(keys, kind="stable"))
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"task": [1, 0, 0]}, "in order of tasks"),
+        ({"worker": [0, 1]}, "one length"),
+        ({"label": [0.5, 1.0, 1.0]}, "vector of codes"),
+    ],
+)
+def test_wrong_codes_are_refused_in_words(changed: dict[str, object], message: str) -> None:
+    codes = {"task": [0, 0, 1], "worker": [0, 1, 1], "label": [0, 1, 1]}
+    with pytest.raises(InvalidInput, match=message):
+        LabelLeastSquares(**codes | changed, workers=2, classes=2)

@@ -1,0 +1,182 @@
+"""The worker graph's eigenvalues, Theorem 12, and who is named in the trust report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_rankone import signless
+from optiframe_rankone.label_aggregation import LabelAggregation
+
+import optiframe
+from optiframe import InvalidInput
+from optiframe.problems import Finding
+
+from .slow import components, single_coin, two_colourable
+
+
+def ring(size: int, weight: float = 1.0) -> sp.csr_array:
+    edges = np.zeros((size, size))
+    for i in range(size):
+        edges[i, (i + 1) % size] = edges[(i + 1) % size, i] = weight
+    return sp.csr_array(edges)
+
+
+def fixed_point(counts: np.ndarray, values: np.ndarray, low: float, high: float) -> np.ndarray:
+    """The minimizer of g over [log low, log high] (Appendix D), by projected gradient steps."""
+    z = np.full(len(counts), np.log(0.6))
+    step = 1 / (2 * np.sqrt(len(counts)) * np.linalg.norm(counts, 2) * high**2)
+    for _ in range(4000):
+        x = np.exp(z)
+        z = np.clip(z - step * (counts * (np.outer(x, x) - values)).sum(axis=1), np.log(low), np.log(high))
+    return np.exp(z)
+
+
+# Eigenvalues
+
+
+def test_eigenvalues_of_cliques_and_rings_are_the_known_ones() -> None:
+    for size in (3, 5, 9):
+        clique = sp.csr_array(np.ones((size, size)) - np.eye(size))
+        assert signless.smallest_eigenvalue(clique) == pytest.approx(size - 2)
+        odd = 2 - 2 * np.cos(np.pi / size)
+        assert signless.smallest_eigenvalue(ring(size)) == pytest.approx(odd)
+        assert odd >= 1 / size**3
+    assert signless.smallest_eigenvalue(ring(6)) == 0.0
+
+
+def test_the_sparse_route_gives_the_dense_eigenvalue(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    edges = np.triu(rng.random((40, 40)) < 0.2, 1).astype(float)
+    graph = sp.csr_array(edges + edges.T)
+    dense = signless.smallest_eigenvalue(graph)
+    monkeypatch.setattr(signless, "_DENSE", 10)
+    assert signless.smallest_eigenvalue(graph) == pytest.approx(dense, rel=1e-8)
+    assert signless.smallest_eigenvalue(ring(20)) == 0.0
+
+
+@given(st.integers(0, 10_000), st.integers(2, 9))
+@settings(max_examples=30)
+def test_the_eigenvalue_is_0_exactly_for_bipartite_components(seed: int, size: int) -> None:
+    rng = np.random.default_rng(seed)
+    edges = np.triu(rng.random((size, size)) < 0.35, 1)
+    edges = edges | edges.T
+    groups = components(edges)
+    component = np.empty(size, dtype=np.int64)
+    for number, members in enumerate(groups):
+        component[list(members)] = number
+    found = signless.eigenvalues_by_component(sp.csr_array(3.0 * edges), component)
+    assert [value == 0 for value in found] == [two_colourable(edges, members) for members in groups]
+
+
+# Theorem 12
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=10)
+def test_the_bound_of_theorem_12_holds_for_the_limit_of_eq_4(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    size, low, high = 5, 0.4, 0.9
+    skills = rng.uniform(low, high, size)
+    counts = np.triu(rng.integers(1, 20, (size, size)), 1).astype(float)
+    counts += counts.T
+    noise = np.triu(rng.uniform(-0.05, 0.05, (size, size)), 1)
+    noise += noise.T
+    found = fixed_point(counts, np.outer(skills, skills) + noise, low, high)
+    bound = signless.skill_bound(sp.csr_array(counts), float(np.abs(noise).max()), low, high)
+    assert np.linalg.norm(found - skills) <= bound
+
+
+def test_hoeffding_holds_for_all_pairs_together_and_by_pair_is_never_worse() -> None:
+    skills, risk, failed = np.full(4, 0.5), 0.2, 0
+    for seed in range(100):
+        problem = LabelAggregation(**single_coin(seed, skills, tasks=40, per_task=3))
+        fit = problem.formulation.problem.least_squares  # type: ignore[union-attr]  # it always formulates
+        failed += bool((np.abs(fit.targets.data - 0.25) > signless.deviation(fit.known, 2, risk)).any())
+    assert failed / 100 <= risk
+    counts = fit.known
+    uniform = signless.skill_bound(counts, float(signless.deviation(counts, 2).max()), 0.3, 0.8)
+    assert signless.finite_task_bound(counts, 2, 0.3, 0.8) <= uniform
+    assert signless.deviation(counts, 3) == pytest.approx(signless.deviation(counts, 2) * 3 / 4)
+
+
+def test_the_bound_is_infinite_on_an_even_ring_and_refuses_impossible_ranges() -> None:
+    assert signless.skill_bound(ring(6, 100.0), 0.1, 0.3, 0.8) == np.inf
+    assert signless.finite_task_bound(ring(6, 100.0), 2, 0.3, 0.8) == np.inf
+    with pytest.raises(InvalidInput, match="0 < kappa <= largest"):
+        signless.skill_bound(ring(5), 0.1, 0.0, 0.8)
+    with pytest.raises(InvalidInput, match="risk must be between"):
+        signless.deviation(ring(5), 2, 1.0)
+
+
+def test_the_bound_is_mentioned_when_it_says_something_and_only_then() -> None:
+    skills = np.array([0.3, 0.6, 0.9])
+    few = LabelAggregation(**single_coin(0, skills, tasks=60, per_task=3))
+    assert "Theorem 12" not in texts(optiframe.solve(few, "rankone.pgd").findings)
+    data = {"name": "synthetic.single-coin", "workers": 3, "tasks": 60_000, "skills": skills.tolist()}
+    many = optiframe.problem(dataset=data)
+    assert "Theorem 12" in texts(optiframe.solve(many, "rankone.pgd").findings)
+
+
+# Who is named
+
+
+def texts(findings: tuple[Finding, ...]) -> str:
+    return "\n".join(finding.text for finding in findings)
+
+
+def about(findings: tuple[Finding, ...], words: str) -> tuple[Any, ...]:
+    return next(finding.about for finding in findings if words in finding.text)
+
+
+def test_adversaries_and_spammers_are_told_apart_and_named() -> None:
+    skills = np.array([0.8, 0.7, 0.8, 0.75, -0.7, 0.0])
+    findings = optiframe.solve(
+        LabelAggregation(**single_coin(2, skills, tasks=200, per_task=5)), "rankone.pgd"
+    ).findings
+    assert about(findings, "likely adversaries") == (4,)
+    assert about(findings, "cannot be told from 0") == (5,)
+
+
+def test_the_sign_convention_is_said() -> None:
+    problem = LabelAggregation(**single_coin(0, np.full(5, 0.6), tasks=30, per_task=3))
+    assert "the sum of the skills is positive;" in texts(optiframe.solve(problem, "rankone.pgd").findings)
+
+
+def test_labels_at_random_are_called_so_and_honest_ones_are_not() -> None:
+    def said(skills: np.ndarray, seed: int) -> bool:
+        problem = LabelAggregation(**single_coin(seed, skills, tasks=60, per_task=4))
+        return "no more than labels given at random" in texts(
+            problem.diagnose(problem.vote(np.ones(6), "votes"))
+        )
+
+    assert np.mean([said(np.zeros(6), seed) for seed in range(20)]) >= 0.8
+    assert not any(said(np.full(6, 0.6), seed) for seed in range(20))
+    # As many adversaries as honest workers: the agreement cancels, its size does not.
+    assert not any(said(np.array([0.8, 0.8, 0.8, -0.8, -0.8, -0.8]), seed) for seed in range(20))
+
+
+def test_a_task_that_only_rounding_decides_is_named():
+    labels = {
+        "task": ["p", "p", "p", "q", "q", "q", "r", "r", "r"],
+        "worker": ["a", "b", "c"] * 3,
+        "label": ["x", "x", "y", "x", "x", "x", "x", "y", "x"],
+    }
+    problem = optiframe.problem("label-aggregation", labels=labels)
+    answer = problem.weighted_vote(np.array([0.5, 0.5 - 1e-6, 0.0]))
+    texts = [finding.text for finding in problem.diagnose(answer) if "as good as tied" in finding.text]
+    assert len(texts) == 1
+    assert texts[0].endswith(": r")
+
+
+def test_an_answer_not_fitted_to_correlations_has_no_objective():
+    data = optiframe.dataset("synthetic.single-coin", tasks=60, seed=3)
+    problem = optiframe.problem(dataset=data)
+    assert np.isnan(optiframe.solve(problem, "labels.one-coin-em").objective)
+    fitted = optiframe.solve(problem, "rankone.pgd")
+    assert fitted.objective > 0
+    assert fitted.solved == problem.fingerprint()

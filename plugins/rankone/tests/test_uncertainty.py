@@ -1,0 +1,139 @@
+"""Standard errors of skills: against the definition by loops, the bootstrap, and the truth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from optiframe_rankone.label_aggregation import LabelAggregation
+from optiframe_rankone.uncertainty import bootstrap_errors, skill_intervals, standard_errors
+
+import optiframe
+from optiframe import InvalidInput
+
+from .slow import co_occurrence, single_coin
+
+SKILLS = np.array([0.8, 0.6, 0.7, 0.2, -0.3, 0.5])
+
+
+def slow_errors(problem: LabelAggregation, x: NDArray[np.float64], joint: bool) -> NDArray[np.float64]:
+    """The sandwich, one pair of labels at a time."""
+    shared, _ = co_occurrence(problem)
+    weight = {"count": shared, "count-squared": shared**2, "binary": (shared > 0).astype(float)}
+    weights, workers, m = weight[problem.weights], len(x), len(problem.classes)
+    curvature = np.diag(weights @ x**2) + (weights * np.outer(x, x) if joint else 0.0)
+    pulls = np.full((len(problem.labels.task_ids), workers), np.nan)
+    rows = list(zip(problem.labels.task, problem.labels.worker, problem.label_codes, strict=True))
+    for task, i, label in rows:
+        pulls[task, i] = sum(
+            weights[i, j] / shared[i, j] * ((1.0 if label == other else -1 / (m - 1)) - x[i] * x[j]) * x[j]
+            for other_task, j, other in rows
+            if other_task == task and j != i
+        )
+    counts = problem.labels_per_worker
+    pulls = np.nan_to_num(pulls - np.nanmean(pulls, axis=0)) * np.sqrt(counts / (counts - 1))
+    inverse = np.linalg.inv(curvature)
+    errors = np.sqrt(np.diag(inverse @ pulls.T @ pulls @ inverse))
+    p = (1 + (m - 1) * x) / m
+    return np.maximum(errors, m / (m - 1) * np.sqrt(p * (1 - p) / counts))
+
+
+@pytest.mark.parametrize("weights", ["count", "count-squared", "binary"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_errors_are_the_sandwich_by_loops(weights: str, classes: int) -> None:
+    inputs = single_coin(3, SKILLS, tasks=30, per_task=4, classes=classes)
+    problem = LabelAggregation(**inputs, weights=weights)
+    solution = optiframe.solve(problem, "rankone.pgd").solution
+    assert standard_errors(problem, solution) == pytest.approx(slow_errors(problem, solution.skills, True))
+
+
+@pytest.mark.parametrize("weights", ["count", "count-squared"])
+def test_beyond_300_workers_the_others_count_as_known(weights: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("optiframe_rankone.uncertainty._JOINT", 5)
+    problem = LabelAggregation(**single_coin(3, SKILLS, tasks=30, per_task=4), weights=weights)
+    solution = optiframe.solve(problem, "rankone.pgd").solution
+    assert standard_errors(problem, solution) == pytest.approx(slow_errors(problem, solution.skills, False))
+
+
+def test_nine_of_ten_intervals_hold_the_true_skill() -> None:
+    held = []
+    for seed in range(40):
+        skills = np.random.default_rng(seed).uniform(0.1, 0.8, 12)
+        inputs = single_coin(seed, skills, tasks=250, per_task=5, classes=2 + seed % 2)
+        problem = LabelAggregation(**inputs)
+        low, high = skill_intervals(problem, optiframe.solve(problem, "rankone.pgd").solution)
+        held.append((low <= skills) & (skills <= high))
+    assert 0.85 <= np.mean(held) <= 0.95
+
+
+def test_the_bootstrap_agrees_with_the_sandwich_where_labels_are_many() -> None:
+    problem = LabelAggregation(**single_coin(1, np.linspace(0.3, 0.8, 6), tasks=400, per_task=4))
+    solution = optiframe.solve(problem, "rankone.pgd").solution
+    bootstrap, sandwich = bootstrap_errors(problem, replicates=60), standard_errors(problem, solution)
+    assert bootstrap == pytest.approx(sandwich, rel=0.35)
+    assert np.array_equal(bootstrap, bootstrap_errors(problem, replicates=60))
+
+
+def test_the_bootstrap_takes_any_method_and_keeps_gold_and_classes() -> None:
+    inputs = single_coin(1, np.full(5, 0.6), tasks=40, per_task=3, classes=3)
+    gold = {"task": [0, 1], "label": inputs["truth"]["label"][:2]}
+    problem = LabelAggregation(**inputs, gold=gold)
+    errors = bootstrap_errors(problem, "labels.one-coin-em", replicates=10)
+    assert ((errors > 0) & (errors < 0.5)).all()
+    with pytest.raises(InvalidInput, match=r"labels.majority gives no skills"):
+        bootstrap_errors(problem, "labels.majority", replicates=2)
+    with pytest.raises(InvalidInput, match="at least 2"):
+        bootstrap_errors(problem, replicates=1)
+
+
+def test_a_rare_worker_has_a_finite_bootstrap_error_only_when_seen_twice() -> None:
+    inputs = single_coin(1, np.full(4, 0.7), tasks=30, per_task=3)
+    labels = {name: column.tolist() for name, column in inputs["labels"].items()}
+    labels["task"].append(0)
+    labels["worker"].append(99)
+    labels["label"].append(1)
+    errors = bootstrap_errors(LabelAggregation(labels=labels), replicates=4)
+    assert np.isfinite(errors[:4]).all()
+    assert not np.isnan(errors).any()
+
+
+def nothing_known() -> dict[str, Any]:
+    """Three who share tasks, two who meet only each other, one alone, one with a single label."""
+    rows = [(f"t{t}", f"w{w}", (t + (w == 2 and t % 3 == 0)) % 2) for t in range(12) for w in range(3)]
+    rows += [
+        (f"p{t}", who, (t + (who == "left" and t == 0)) % 2) for t in range(6) for who in ("left", "right")
+    ]
+    rows += [(f"s{t}", "alone", t % 2) for t in range(4)]
+    rows += [("t0", "newcomer", 0)]
+    task, worker, label = (list(column) for column in zip(*rows, strict=True))
+    return {"task": task, "worker": worker, "label": label}
+
+
+def test_where_the_labels_do_not_tell_the_error_is_infinite_and_the_interval_everything() -> None:
+    problem = LabelAggregation(labels=nothing_known())
+    solution = optiframe.solve(problem, "rankone.pgd").solution
+    errors = dict(zip(problem.labels.worker_ids, standard_errors(problem, solution), strict=True))
+    unknown = {worker for worker, error in errors.items() if np.isinf(error)}
+    assert unknown == {"left", "right", "alone", "newcomer"}
+    low, high = skill_intervals(problem, solution)
+    assert np.isfinite(low).all()
+    assert np.isfinite(high).all()
+    at = problem.labels.worker_ids.tolist().index("alone")
+    assert (low[at], high[at]) == (-1.0, 1.0)
+
+
+def test_workers_who_always_agree_are_not_known_exactly() -> None:
+    labels = {"task": np.repeat(np.arange(8), 3), "worker": [0, 1, 2] * 8, "label": np.repeat([0, 1] * 4, 3)}
+    problem = LabelAggregation(labels=labels)
+    errors = standard_errors(problem, optiframe.solve(problem, "rankone.pgd").solution)
+    assert (errors > 0.1).all()
+
+
+def test_answers_without_skills_and_levels_outside_0_and_1_are_refused() -> None:
+    problem = LabelAggregation(**single_coin(0, SKILLS, tasks=20, per_task=3))
+    with pytest.raises(InvalidInput, match="no skills"):
+        standard_errors(problem, optiframe.solve(problem, "labels.majority").solution)
+    with pytest.raises(InvalidInput, match="level must be between"):
+        skill_intervals(problem, optiframe.solve(problem, "rankone.pgd").solution, level=90)
