@@ -34,7 +34,8 @@ lint: $(VENV)/installed
 	$(BIN)/mypy
 
 bench: $(VENV)/installed
-	@for script in examples/bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	$(BIN)/python -m pip install --quiet --group bench
+	@failed=0; for script in examples/bench/*.py; do echo "== $$script"; $(BIN)/python $$script || failed=1; done; exit $$failed
 
 install: $(VENV)/installed
 

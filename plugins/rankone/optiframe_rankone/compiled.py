@@ -8,7 +8,7 @@ written out, since that is what compiles well; what they compute is said by thei
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
@@ -18,11 +18,11 @@ from optiframe.values import Array
 from optiframe_rankone.ids import Codes
 
 F = TypeVar("F", bound=Callable[..., Any])
-_compile: Callable[[F], F] = numba.njit(cache=True, nogil=True)
+_compile = cast("Callable[[F], F]", numba.njit(cache=True, nogil=True))
 
 
 @_compile
-def label_pulls(
+def label_pulls(  # noqa: PLR0917  # compiled code is called by position
     start: NDArray[np.int64],
     worker: Codes,
     label: Codes,
@@ -66,7 +66,9 @@ def label_weights(start: NDArray[np.int64], worker: Codes, x: Array) -> Array:
 
 
 @_compile
-def vote(task: Codes, worker: Codes, label: Codes, weight: Array, tasks: int, classes: int) -> Array:
+def vote(  # noqa: PLR0917  # compiled code is called by position
+    task: Codes, worker: Codes, label: Codes, weight: Array, tasks: int, classes: int
+) -> Array:
     """Sum of the weights of the workers who gave each class, shape (tasks, classes)."""
     scores = np.zeros((tasks, classes))
     for k in range(len(task)):

@@ -79,7 +79,7 @@ class Ring(ProductsOnAGraph):
 class Grid(ProductsOnAGraph):
     """Products along a square grid with one extra edge, across its first square.
 
-    The grid alone is bipartite; the diagonal from the first worker to the one next to him
+    The grid alone is bipartite; the diagonal from the first worker to its neighbour there
     in the row and the line below closes a triangle. The paper adds one edge without saying
     which.
     """

@@ -190,9 +190,10 @@ def _uninformative(problem: LabelAggregation, shared: sp.csr_array, correlation:
 
 def graph_of_kept(problem: LabelAggregation) -> WorkerGraph:
     """Workers joined where the cut-off keeps their correlation."""
-    assert problem.formulation is not None
-    kept: sp.csr_array = problem.formulation.problem.least_squares.known
-    return WorkerGraph(kept)
+    formulation = problem.formulation
+    assert formulation is not None
+    assert isinstance(formulation.problem, RankOneFit)
+    return WorkerGraph(formulation.problem.least_squares.known)
 
 
 def cut_off(problem: LabelAggregation, solution: Aggregation) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from pydantic import Field, PositiveFloat, model_validator
 from scipy.sparse.linalg import eigsh
 
@@ -49,7 +50,7 @@ class ExponentiatedGradient(Solver[RankOneFit, Array, None]):
     The step is ``scaled`` (each row by its own curvature x_i (N x)_i and damped by 1/2, as
     in `rankone.pgd`), ``theorem`` (that of Theorem 12, 1/(2 sqrt(W) |N|_2 K^2): safe, and tiny
     for many workers), or a number. The residual is in units of the skills: how far any
-    worker is from the size that balances his row while the others stay. Entries with nobody
+    worker is from the size that balances its row while the others stay. Entries with nobody
     to compare with stay at the start.
 
     A step costs one product with the sparse matrix N. Pairs are counted for this where they
@@ -86,7 +87,7 @@ class ExponentiatedGradient(Solver[RankOneFit, Array, None]):
     def iterates(self, problem: RankOneFit, run: Run) -> Iterates:
         known, wanted = self._rows(problem)
         least, most = np.log(self.kappa), np.log(self.K)
-        # Log sizes; signs play no part. Who is compared with nobody keeps his size.
+        # Log sizes; signs play no part. Who is compared with nobody keeps its size.
         first = problem.from_start(run.start)
         z = np.clip(np.log(np.maximum(np.abs(first), self.kappa)), least, most)
         met = wanted > 0
@@ -125,8 +126,8 @@ class ExponentiatedGradient(Solver[RankOneFit, Array, None]):
             norm = float(np.linalg.norm(known.toarray(), 2))
         else:
             norm = float(eigsh(known, k=1, which="LA", v0=np.ones(known.shape[0]))[0][0])
-        return 1.0 / (2.0 * np.sqrt(known.shape[0]) * norm * self.K**2)
+        return 1.0 / (2.0 * float(np.sqrt(known.shape[0])) * norm * self.K**2)
 
 
-def _log(values: Array, where: Array) -> Array:
+def _log(values: Array, where: NDArray[np.bool_]) -> Array:
     return np.asarray(np.log(values, out=np.zeros_like(values), where=where))

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from optiframe.values import Array
 from optiframe_rankone.ids import Codes
 
-
 _WORTH_COMPILING = 4_000_000
 """Labels from which the compiled passes are used. Importing the compiler and compiling once on a
 machine take about a second; on so many labels a run of ten steps saves about half a second."""

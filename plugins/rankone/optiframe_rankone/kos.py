@@ -25,7 +25,7 @@ class KargerOhShah(Solver[LabelAggregation, Aggregation, None]):
 
     Needs a worker graph with cycles; made for regular graphs, where every worker has as many
     tasks as any other. With labels A_tj of -1 or 1 a message y goes from each worker to each
-    of his tasks, a message x back, and none returns to where it came from::
+    of its tasks, a message x back, and none returns to where it came from::
 
         x[t -> j] <- sum over the other workers i of t:  A_ti y[i -> t]
         y[j -> t] <- sum over the other tasks u of j:    A_uj x[u -> j]

@@ -51,7 +51,7 @@ class MaxMarginMajority(Solver[LabelAggregation, Aggregation, None]):
     name = "labels.m3v"
     solves = LabelAggregation
     residual = "share of tasks whose winners changed in the last turn; nan while c is being chosen"
-    reference = "Tian and Zhu 2015, Sec. 3"
+    reference = "Tian and Zhu 2015, Max-margin majority voting"
 
     c: PositiveFloat | None = Field(
         None, description="price of a violated margin; none: chosen by the likelihood of the labels"

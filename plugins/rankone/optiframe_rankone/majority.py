@@ -13,7 +13,7 @@ class Majority(Solver[LabelAggregation, Aggregation, None]):
     """Majority vote: every label counts one.
 
     Needs nothing; ties stay ties. One pass over the labels; memory is the scores. A single
-    worker is his own majority.
+    worker is a majority of one.
     """
 
     name = "labels.majority"

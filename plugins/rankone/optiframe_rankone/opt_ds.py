@@ -52,7 +52,7 @@ class OptDawidSkene(Solver[LabelAggregation, Aggregation, None]):
     solves = LabelAggregation
     monotone = True  # the last iterate has the highest likelihood
     residual = "largest change of a task's posterior probability in the last iteration"
-    reference = "Zhang, Chen, Zhou, Jordan 2014 (JMLR 2016), Algorithm 1"
+    reference = "Zhang, Chen, Zhou, Jordan 2014 (JMLR 2016), Spectral methods meet EM"
 
     floor: float = Field(
         1e-6, gt=0, lt=0.5, description="least entry of a confusion matrix; that paper's Delta"

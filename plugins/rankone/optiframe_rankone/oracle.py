@@ -15,7 +15,7 @@ class Oracle(Solver[LabelAggregation, Aggregation, None]):
 
     Needs the input `skills` of the problem, as generated data has it; no method can expect
     fewer errors under the one-coin model with equally likely classes. A worker whose skill is not
-    among them has skill 0, so no weight, and the result names him. One pass over the labels.
+    among them has skill 0, so no weight, and the result names that worker. One pass over the labels.
     """
 
     name = "labels.oracle"

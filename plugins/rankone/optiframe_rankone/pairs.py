@@ -96,7 +96,8 @@ class EntryPairs(Pairs):
         self._rows = np.repeat(np.arange(self.size, dtype=np.int32), np.diff(known.indptr))
 
     def absolute_sums(self) -> Array:
-        return np.bincount(self._rows, weights=np.abs(self.weighted.data), minlength=self.size)
+        sums = np.bincount(self._rows, weights=np.abs(self.weighted.data), minlength=self.size)
+        return np.asarray(sums, dtype=np.float64)
 
     def cost(self, x: Array) -> float:
         misses = self.targets.data - x[self._rows] * x[self.known.indices]

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from optiframe.errors import InvalidInput
 from optiframe.problems import Columns, Formulation, Minimize, Problem
@@ -199,7 +199,11 @@ def _leading_eigenvector(pairs: Pairs, group: NDArray[np.intp]) -> Array:
             return pairs.products(x)[group]  # a component's rows only reach its own columns
 
         block = LinearOperator((len(group), len(group)), matvec=product, dtype=np.float64)
-        vector = eigsh(block, k=1, which="LA", v0=np.ones(len(group)))[1][:, 0]
+        even = np.ones(len(group))
+        try:  # only a place to begin: two digits are plenty, and a hard spectrum must not cost minutes
+            vector = eigsh(block, k=1, which="LA", v0=even, tol=1e-2, maxiter=50)[1][:, 0]
+        except ArpackNoConvergence as short:
+            vector = short.eigenvectors[:, 0] if short.eigenvectors.size else even
     return np.asarray(vector * (0.5 / np.abs(vector).max()) * (-1.0 if vector.sum() < 0 else 1.0))
 
 

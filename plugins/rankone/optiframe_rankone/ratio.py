@@ -21,7 +21,7 @@ _GAP = 1e-9
 an eigenvector is known to about 1e-16 over this."""
 _CANCEL = 1e-9  # skills that sum to no more than this share of their sizes have no sign: rounding
 _ROUNDING = 1e-12  # entries of unit eigenvectors are exact to about 1e-16 and must leave some digits
-_ALONE = 0.5  # where nobody can be compared with: the skill at which the other solvers leave him
+_ALONE = 0.5  # where nobody can be compared with: the skill at which the other solvers leave such a worker
 
 
 class EigenvectorRatio(Solver[LabelAggregation, Aggregation, None]):

@@ -4,7 +4,10 @@ Exact for values that are exactly of rank one. With noise it is not: |C| is neve
 on the average, so noise does not cancel. Where a pair shares one task, |C_ij| is 1 whatever
 the skills, and in general it is too large by about 1/sqrt(N_ij) where skills are small. And
 a sign is read from one entry of a noisy matrix, so that one unlucky pair turns everybody
-behind it. `examples/bench/rankone_absolute.py` measures what this does to sparse labels.
+behind it. With 1,000 workers, 100,000 tasks and 10 labels each, skills from -.3 to .8, the
+error of the labels was .185 on this route and .084 with signs fitted along (.083 with true
+skills); with skills from 0 to .8, .135 and .055 (.054). `examples/bench/rankone_absolute.py`
+measures it.
 """
 
 from __future__ import annotations

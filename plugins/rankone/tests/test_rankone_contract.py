@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from optiframe_rankone.coordinate import CoordinateDescent
+from optiframe_rankone.exponentiated import ExponentiatedGradient
 from optiframe_rankone.label_aggregation import LabelAggregation
 from optiframe_rankone.majority import Majority
 from optiframe_rankone.one_coin import OneCoinEM
@@ -56,3 +58,23 @@ class TestProjectedGradient(SolverContract):
 
 class TestProjectedGradientWithAFixedStep(TestProjectedGradient):
     solver = ProjectedGradient(step=0.02)
+
+
+class TestProjectedGradientWithAStepByLipschitz(TestProjectedGradient):
+    solver = ProjectedGradient(step="lipschitz")
+
+
+class TestProjectedGradientWithSignsRecovered(TestProjectedGradient):
+    solver = ProjectedGradient(signs="recovered")
+
+
+class TestCoordinateDescent(TestProjectedGradient):
+    solver = CoordinateDescent()
+
+
+class TestExponentiatedGradient(TestProjectedGradient):
+    solver = ExponentiatedGradient()
+
+
+class TestSymmetricScaling(TestProjectedGradient):
+    solver = ExponentiatedGradient(route="sinkhorn")
