@@ -103,8 +103,8 @@ def read_table(
                 continue
             hint = nearest(source, raw) or _other_separator(raw)
             raise InvalidInput(
-                f"{title} has no column {source!r}{hint}; it has {', '.join(map(repr, raw)) or 'none'} "
-                f"(needed: {', '.join(required)}; other names can be mapped with `columns`)"
+                f"{title} has no column {source!r}; it has {', '.join(map(repr, raw)) or 'none'} "
+                f"(needed: {', '.join(required)}; other names can be mapped with `columns`){hint}"
             )
         columns[column] = raw[source]
     lengths = {name: len(column) for name, column in columns.items()}

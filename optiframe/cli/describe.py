@@ -25,7 +25,9 @@ def command(name: str) -> None:
     found = registry().find(name)
     if not found:
         known = [entry.name for kind in KINDS for entry in registry().entries(kind)]
-        raise UnknownName(f"nothing is named {name!r}{nearest(normalise(name), known)}; see `optiframe list`")
+        raise UnknownName(
+            f"nothing is named {name!r} (`optiframe list` shows what there is){nearest(normalise(name), known)}"
+        )
     for entry in found:
         cls: type[Described] = registry().get(entry.kind, entry.name)
         click.echo(
