@@ -25,9 +25,8 @@ def command(name: str) -> None:
     found = registry().find(name)
     if not found:
         known = [entry.name for kind in KINDS for entry in registry().entries(kind)]
-        raise UnknownName(
-            f"nothing is named {name!r} (`optiframe list` shows what there is){nearest(normalise(name), known)}"
-        )
+        hint = nearest(normalise(name), known)
+        raise UnknownName(f"nothing is named {name!r} (`optiframe list` shows what there is){hint}")
     for entry in found:
         cls: type[Described] = registry().get(entry.kind, entry.name)
         click.echo(
