@@ -86,7 +86,8 @@ class Described(BaseModel):
         fields = type(self).model_fields
         values = {fields[key].alias or key: getattr(self, key) for key in self.model_fields_set}
         unchanged = copy.deepcopy(values) if deep else values
-        return type(self)(**(unchanged | dict(update or {})))
+        changed = {fields[k].alias or k if k in fields else k: v for k, v in (update or {}).items()}
+        return type(self)(**(unchanged | changed))
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(

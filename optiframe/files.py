@@ -26,12 +26,23 @@ def write_table(columns: Columns, path: Path) -> None:
     if path.suffix.lower() == ".parquet":
         arrow = require("pyarrow", "frames")
         parquet = require("pyarrow.parquet", "frames")
-        parquet.write_table(arrow.table(lists), os.fspath(path))
+        # A Parquet column has one type; where values have several, such as ids 1 and "a", it is text.
+        table = {name: values if _one_type(values) else _as_text(values) for name, values in lists.items()}
+        parquet.write_table(arrow.table(table), os.fspath(path))
         return
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(lists)
         writer.writerows(zip(*lists.values(), strict=True))
+
+
+def _one_type(values: list[Any]) -> bool:
+    kinds = {type(value) for value in values} - {type(None)}
+    return len(kinds) <= 1 or kinds == {int, float}
+
+
+def _as_text(values: list[Any]) -> list[str | None]:
+    return [None if value is None else str(value) for value in values]
 
 
 def read_csv(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:

@@ -124,11 +124,13 @@ def _feed_function(digest: _Hash, function: Any) -> None:
     """What tells functions of one path apart."""
     owner = function.__self__ if inspect.ismethod(function) else function
     if not hasattr(owner, "__qualname__"):  # a callable object, or the owner of a bound method
-        _feed(digest, owner if isinstance(owner, BaseModel) else getattr(owner, "__dict__", {}))
+        if not isinstance(owner, BaseModel) and not hasattr(owner, "__dict__"):
+            raise InvalidInput(f"a {type(owner).__name__} with __slots__ has no content to hash")
+        _feed(digest, owner if isinstance(owner, BaseModel) else vars(owner))
     code = getattr(function, "__code__", None)
     if ("<" in _path(function) or _path(function).startswith("__main__:")) and code is not None:
         _feed_code(digest, code)
-        _feed(digest, getattr(function, "__defaults__", None))
+        _feed(digest, [getattr(function, "__defaults__", None), getattr(function, "__kwdefaults__", None)])
         for cell in getattr(function, "__closure__", None) or ():
             if cell.cell_contents is not function:  # a recursive function holds itself
                 _feed(digest, cell.cell_contents)
@@ -139,8 +141,10 @@ def _feed_code(digest: _Hash, code: CodeType) -> None:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):  # a function or comprehension inside
             _feed_code(digest, constant)
+        elif constant is Ellipsis:
+            digest.update(b"...")
         else:
-            digest.update(repr(constant).encode())
+            _feed(digest, constant)
 
 
 def _path(thing: Any) -> str:

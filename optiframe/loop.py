@@ -99,15 +99,13 @@ def solve(
             f"parameters ({', '.join(parameters)}) go with a solver's name; "
             "a solver object already has its own"
         )
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InvalidInput(f"seed must be a whole number of at least 0, got {seed!r}")
     limits = budget if isinstance(budget, Budget) else Budget(**(budget or {}))
     shown = progress and sys.stderr.isatty()
     with first_interrupt() as stop:
         loop = _Loop(
             problem,
             solver,
-            seed=int(seed),
+            seed=whole_seed(seed),
             budget=limits,
             start=start,
             record=trace,
@@ -118,6 +116,13 @@ def solve(
     if result.status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED, Status.DIVERGED):
         warnings.warn(f"{solver.name}: {result.message}", NotConverged, stacklevel=2)
     return result
+
+
+def whole_seed(seed: Any) -> int:
+    """The seed as a Python int; `InvalidInput` unless it is a whole number of at least 0."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InvalidInput(f"seed must be a whole number of at least 0, got {seed!r}")
+    return int(seed)
 
 
 def _check_arguments(problem: Any, solver: Any, budget: Any, parameters: Mapping[str, Any]) -> None:
@@ -132,7 +137,8 @@ def _check_arguments(problem: Any, solver: Any, budget: Any, parameters: Mapping
     if not isinstance(solver, str | Solver):
         what = solver.__name__ if isinstance(solver, type) else type(solver).__name__
         raise InvalidInput(f"solver must be a name or a solver object, such as {what}(), got {solver!r:.60}")
-    if budget is not None and not isinstance(budget, Budget | Mapping):
+    keyed = isinstance(budget, Mapping) and all(isinstance(key, str) for key in budget)
+    if budget is not None and not isinstance(budget, Budget) and not keyed:
         raise InvalidInput(f"budget must be such as {{'iterations': 100}} or a Budget, got {budget!r:.60}")
     limits = sorted(set(parameters) & set(Budget.model_fields))
     if limits:

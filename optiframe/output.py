@@ -36,10 +36,13 @@ def check_writable(folder: Path, answer: str, force: bool) -> None:
         probe.touch()
         probe.unlink()
         occupied = {path.name for path in folder.iterdir()}
+        blocked = [name for name in (answer, TRACE, FINISHED) if (folder / name).is_dir()]
     except OSError as error:
         raise InvalidInput(
             f"cannot write to the output folder {folder}: {error.strerror}; choose another with --output"
         ) from None
+    if blocked:
+        raise InvalidInput(f"{folder / blocked[0]} is a folder where a file must go; choose another folder")
     if FINISHED in occupied and not force:
         raise InvalidInput(f"{folder} holds a finished result; use --force to replace it, or another folder")
     if occupied and not force:

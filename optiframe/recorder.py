@@ -53,7 +53,7 @@ class Recorder:
         info = iterate.info or {}
         if not row.keys().isdisjoint(info):
             raise BrokenPlugin(f"{self._solver.name}: info cannot hold {', '.join(row.keys() & info.keys())}")
-        if self._record or not self._judging:
+        if self._record:
             self.trace.append(row | {k: float(v) for k, v in info.items()})
         if self._judging:
             self.next = iteration + 1 if iteration < _DENSE else max(iteration + 1, iteration * _RATIO)

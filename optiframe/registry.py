@@ -260,6 +260,8 @@ def build(kind: str, chosen: str | Mapping[str, Any]) -> Any:
     ------
     UnknownName, InvalidInput, BrokenPlugin
     """
+    if not isinstance(chosen, str | Mapping):
+        raise InvalidInput(f"a {kind} is chosen by its name or by a table with a name, got {chosen!r:.60}")
     table = {"name": chosen} if isinstance(chosen, str) else dict(chosen)
     name = table.pop("name", None)
     if not isinstance(name, str):

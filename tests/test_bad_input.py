@@ -81,6 +81,8 @@ CASES = [
     Case("unknown parameter", r"solver.stpe: unknown key; did you mean 'step'", config=edit('"labels.majority"', '"rankone.pgd"\nstpe = 1.0')),
     Case("parameter out of range", r"line 8: solver.step: must be greater than 0, got -1", config=edit('"labels.majority"', '"rankone.pgd"\nstep = -1.0')),
     Case("unknown data set", r"problem.dataset.*no data set named 'labels.rt'", config=edit('name = "label-aggregation"\nlabels = "labels.csv"\ntruth = "truth.csv"', 'dataset = "labels.rt"')),
+    Case("data set that is no name", r"--set problem.dataset: a data set is chosen by its name or by a table", arguments=("solve", "run.toml", "--set", "problem.dataset=5")),
+    Case("solver that is no name", r"--set solver", arguments=("solve", "run.toml", "--set", "solver=5")),
     Case("data set of another problem", r"for 'label-aggregation' problems, not for 'minimize'", config=edit('name = "label-aggregation"\nlabels = "labels.csv"\ntruth = "truth.csv"', 'name = "minimize"\ndataset = "labels.rte"')),
     Case("fractional seed", r"line 1: seed: must be a whole number", config=edit("seed = 0", "seed = 0.5")),
     Case("unsuited solver", r"cvxpy cannot take this problem: ", config=edit("labels.majority", "cvxpy")),

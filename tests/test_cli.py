@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from optiframe.files import write_table
+
 BOWL = """\
 [problem]
 name = "minimize"
@@ -76,6 +78,20 @@ def test_parquet_when_the_name_says_so(run: Run, tmp_path: Path) -> None:
     run("solve", "bowl.toml", "--output", "out", "--set", "output.answer=x.parquet")
     table = pyarrow.parquet.read_table(tmp_path / "out" / "x.parquet")
     assert table.column_names == ["index", "value"]
+
+
+def test_parquet_takes_ids_of_several_types(tmp_path: Path) -> None:
+    import pyarrow.parquet
+
+    write_table({"task": [1, "b", None], "score": [1, 2.5, 3]}, tmp_path / "x.parquet")
+    table = pyarrow.parquet.read_table(tmp_path / "x.parquet").to_pydict()
+    assert table == {"task": ["1", "b", None], "score": [1.0, 2.5, 3.0]}
+
+
+def test_a_folder_in_the_way_of_the_answer_is_found_before_solving(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "out" / "answer.csv").mkdir(parents=True)
+    refused = run("solve", "bowl.toml", "--output", "out", "--force", code=2)
+    assert "answer.csv is a folder where a file must go" in refused.stderr
 
 
 def test_an_answer_is_verified_against_cvxpy(run: Run) -> None:

@@ -133,6 +133,8 @@ def test_a_changed_copy_is_validated_and_forgets_what_was_cached() -> None:
         record.model_copy(update={"step": -2.0})
     bowl = of.Minimize(of.objective("squared-distance", to=[1.0]))
     assert bowl.model_copy(update={"start": [2.0]}).start.tolist() == [2.0]
+    other = of.objective("squared-distance", to=[5.0])
+    assert bowl.model_copy(update={"function": other}).function is other
 
 
 def test_arrays_inside_a_pickled_record_stay_read_only() -> None:
@@ -231,6 +233,24 @@ def test_what_a_closure_holds_counts() -> None:
         return lambda x: factor * x
 
     assert fingerprint(make(2.0)) != fingerprint(make(3.0))
+
+
+def test_defaults_of_keywords_count() -> None:
+    def make(factor: int) -> Any:
+        return lambda x, *, c=factor: x * c
+
+    assert fingerprint(make(1)) != fingerprint(make(2))
+
+
+def test_the_hash_of_a_function_does_not_depend_on_the_process() -> None:
+    code = "from optiframe.fingerprint import fingerprint; print(fingerprint(lambda x: x in {'a', 'b', 'c'}))"
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env
+        ).stdout
+        for env in ({"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "2"}, {"PYTHONHASHSEED": "3"})
+    ]
+    assert len(set(runs)) == 1
 
 
 def test_an_object_without_content_is_refused() -> None:

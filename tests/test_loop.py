@@ -229,8 +229,11 @@ def test_info_becomes_columns_of_the_trace() -> None:
     assert "number" in result.trace.names
 
 
-def test_without_a_trace_only_the_last_iterate_is_judged() -> None:
-    assert len(of.solve(TARGET, Scripted(points=(1, 2, 4)), trace=False).trace) == 1
+@pytest.mark.parametrize("kind", [Scripted, Wandering])
+def test_without_a_trace_nothing_is_recorded(kind: type[Scripted]) -> None:
+    result = of.solve(TARGET, kind(points=(1, 2, 4)), trace=False)
+    assert len(result.trace) == 0
+    assert result.objective == pytest.approx(0.5)
 
 
 def test_a_start_is_used_and_refused_by_solvers_that_take_none() -> None:

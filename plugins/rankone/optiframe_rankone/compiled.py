@@ -1,6 +1,6 @@
 """Compiled twins of the passes over labels; imported for big inputs only (`kernels.compiled_for`).
 
-The first use on a machine compiles for some seconds and keeps the result on disk. Loops are
+The first use on a machine compiles for about a second and keeps the result on disk. Loops are
 written out, since that is what compiles well; what they compute is said by their twins in
 `optiframe_rankone.pairs`, and the tests hold them to the same numbers.
 """

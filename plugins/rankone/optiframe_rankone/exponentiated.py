@@ -47,8 +47,8 @@ class ExponentiatedGradient(Solver[RankOneFit, Array, None]):
     **Worse than signed methods on sparse labels**, since |C| is biased where few tasks are
     shared; see `optiframe_rankone.signs`.
 
-    The step is ``scaled`` (each row by its own curvature x_i (N x)_i and damped by 1/2, as
-    in `rankone.pgd`), ``theorem`` (that of Theorem 12, 1/(2 sqrt(W) |N|_2 K^2): safe, and tiny
+    The step is ``scaled`` (each row by its own curvature x_i (N x)_i and damped by 1/2),
+    ``theorem`` (that of Theorem 12, 1/(2 sqrt(W) |N|_2 K^2): safe, and tiny
     for many workers), or a number. The residual is in units of the skills: how far any
     worker is from the size that balances its row while the others stay. Entries with nobody
     to compare with stay at the start.

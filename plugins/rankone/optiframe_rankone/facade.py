@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from optiframe import registry
 from optiframe.errors import InvalidInput, nearest
 from optiframe.frames import read_table, to_frame
-from optiframe.loop import solve
+from optiframe.loop import solve, whole_seed
 from optiframe.problems import Columns, Finding
 from optiframe.results import Result
 from optiframe.solvers import Budget, Solver
@@ -235,7 +235,7 @@ class LabelAggregator:
         solution = self._answer()
         columns = dict(solution.columns())
         if self.ties == "seed":
-            columns["label"] = solution.predicted(self.seed)
+            columns["label"] = solution.predicted(whole_seed(self.seed))
         return to_frame(columns, solution.backend)
 
     def fit_predict(self, frame: Any, truth: Any = None, *, gold: Any = None) -> Any:
@@ -280,11 +280,11 @@ class LabelAggregator:
             labels=labels,
             truth=known.truth,
             gold=known.gold,
-            columns=dict(self.columns or {}),
+            columns=cast(Any, {} if self.columns is None else self.columns),
             weights=self.weights,
             tau=self.tau,
             duplicates=self.duplicates,
-            tie_seed=self.seed,
+            tie_seed=whole_seed(self.seed),
         )
 
     def _learn(self, problem: LabelAggregation, known: _Known, before: Result[Any, Any] | None) -> Self:
@@ -294,7 +294,8 @@ class LabelAggregator:
         if before is not None and solver.accepts_start:
             start = warm_start(problem, before)
         # Without a trace: the answer is judged at the end, curves are for `optiframe.solve`.
-        result = solve(problem, solver, seed=self.seed, budget=self.budget, start=start, trace=False)
+        seed = whole_seed(self.seed)
+        result = solve(problem, solver, seed=seed, budget=self.budget, start=start, trace=False)
         self.result_ = result
         self.findings_ = result.findings
         self.classes_ = problem.classes

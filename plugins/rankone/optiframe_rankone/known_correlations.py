@@ -20,6 +20,7 @@ from optiframe_rankone.label_aggregation import LabelAggregation
 from optiframe_rankone.rank_one import RankOneCompletion
 from optiframe_rankone.worker_graph import WorkerGraph
 
+_ROUNDING = 1e-12  # of correlations, numbers up to 1, that were computed in two orders
 _NOISE_STREAM = 4
 """The streams 0 to 3 of a seed are those of `SingleCoin`: skills, truth, graph and answers."""
 
@@ -35,6 +36,7 @@ class KnownCorrelations(LabelAggregation):
     """
 
     name = "label-aggregation-by-correlations"
+    counted = False
     reference = "Ma et al., Sec. 6, Influence of Graph Size"
 
     weights: Literal["binary"] = Field("binary", description="nothing else: all correlations count alike")
@@ -46,6 +48,9 @@ class KnownCorrelations(LabelAggregation):
 
     @model_validator(mode="after")
     def _one_row_for_each_worker(self) -> Self:
+        if self.cutoff is not None or self.cutoff_noise:
+            text = "means nothing where correlations are given; leave pairs out of `pairs` instead"
+            raise InvalidInput(f"cutoff: {text}", [(("cutoff",), text)])
         workers = len(self.labels.worker_ids)
         for key in ("pairs", "correlations"):
             rows, columns = getattr(self, key).shape
@@ -53,6 +58,11 @@ class KnownCorrelations(LabelAggregation):
                 raise InvalidInput(
                     f"{key} must be {workers} x {workers}, a row for each worker, got {rows} x {columns}"
                 )
+        if (self._weights != self._weights.T).nnz:
+            raise InvalidInput("pairs must be symmetric: where i meets j, j meets i")
+        given = sp.csr_array(self._weights.multiply(sp.csr_array(self.correlations)))
+        if abs(given - given.T).max() > _ROUNDING:
+            raise InvalidInput("correlations must be symmetric wherever `pairs` is not zero")
         return self
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,7 @@ class LabelAggregation(Problem[Aggregation]):
     """
 
     name = "label-aggregation"
+    counted: ClassVar[bool] = True  # correlations come from the labels, which then tell how sure they are
     reference = "Ma et al., Secs. 3, 4 and 6"
 
     # The order matters: reading a table looks at the fields before it.

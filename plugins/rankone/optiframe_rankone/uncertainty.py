@@ -93,6 +93,13 @@ def _sandwich(problem: LabelAggregation, x: Array) -> Array:
     return np.where(told, np.sqrt(np.maximum(variance, 0.0)), np.inf)
 
 
+def _need_counts(problem: LabelAggregation) -> None:
+    if not problem.counted:
+        raise InvalidInput(
+            f"{problem.name}: its correlations are given, so the labels do not tell how well skills are known"
+        )
+
+
 def bootstrap_errors(
     problem: LabelAggregation,
     solver: str | Solver[object, object, object] = "rankone.pgd",
@@ -115,8 +122,9 @@ def bootstrap_errors(
     """
     import optiframe  # late: the package imports plugins by name, not the other way round
 
-    if replicates < 2:
-        raise InvalidInput(f"a bootstrap needs at least 2 replicates, got {replicates}")
+    _need_counts(problem)
+    if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < 2:
+        raise InvalidInput(f"a bootstrap needs a whole number of at least 2 replicates, got {replicates!r}")
     rng = np.random.default_rng(seed)
     drawn = np.full((replicates, len(problem.labels.worker_ids)), np.nan)
     unfinished = 0
