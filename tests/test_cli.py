@@ -182,7 +182,15 @@ def test_list_for_a_problem_separates_who_runs_from_who_does_not(run: Run, tmp_p
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("rankone.pgd", ["Ma et al., Sec. 4.1", "step: ", "takes a start: yes", "residual: "]),
+        (
+            "rankone.pgd",
+            [
+                "Ma et al., Sec. 4.1",
+                "step: one of 'scaled', 'lipschitz' or number > 0, default",
+                "takes a start: yes",
+                "residual: ",
+            ],
+        ),
         ("label-aggregation", ["task, worker, label", "truth", "tau: number > 0"]),
         ("labels.rte", ["for: label-aggregation"]),
         ("box", ["lower", "upper"]),

@@ -229,6 +229,27 @@ def test_info_becomes_columns_of_the_trace() -> None:
     assert "number" in result.trace.names
 
 
+def test_the_best_is_kept_without_a_trace_too() -> None:
+    assert of.solve(TARGET, Wandering(points=(1, 2.5, 9)), trace=False).solution[0] == 2.5
+
+
+def test_a_start_is_the_solvers_own_to_write_to() -> None:
+    class Overwriting(Solver[Minimize, Any, None]):
+        """Uses the start as its work space."""
+
+        name = "test.overwriting"
+        solves = Minimize
+        accepts_start = True
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            run.start += 1.0
+            yield Iterate(run.start)
+
+    mine = np.array([5.0])
+    assert of.solve(TARGET, Overwriting(), start=mine).solution[0] == 6.0
+    assert mine[0] == 5.0
+
+
 @pytest.mark.parametrize("kind", [Scripted, Wandering])
 def test_without_a_trace_nothing_is_recorded(kind: type[Scripted]) -> None:
     result = of.solve(TARGET, kind(points=(1, 2, 4)), trace=False)

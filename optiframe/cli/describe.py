@@ -93,9 +93,11 @@ def _words(annotation: Any) -> str:
 
 
 def _limits(metadata: Any) -> list[str]:
+    # A type inside a union carries its bounds in a field of its own.
+    items = [each for item in metadata for each in (item.metadata if isinstance(item, FieldInfo) else [item])]
     return [
         f"{sign} {getattr(item, attribute)}"
-        for item in metadata
+        for item in items
         for attribute, sign in _BOUNDS.items()
         if getattr(item, attribute, None) is not None
     ]
