@@ -7,7 +7,7 @@ import platform
 import sys
 import threading
 import warnings
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from time import perf_counter
 from typing import Any
 
@@ -20,7 +20,7 @@ from optiframe.errors import BrokenPlugin, InvalidInput, Unsuited
 from optiframe.interrupt import first_interrupt
 from optiframe.objectives import Objective
 from optiframe.problems import Finding, Problem
-from optiframe.progress import Progress
+from optiframe.progress import Progress, Watch
 from optiframe.recorder import Recorder
 from optiframe.results import Result, Status
 from optiframe.solvers import Budget, Iterate, Iterates, Run, Solver
@@ -110,7 +110,7 @@ def solve(
             start=start,
             record=trace,
             stop=stop,
-            shown=shown,
+            watch=Progress(solver.name, limits, shown),
         )
         result = loop.result()
     if result.status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED, Status.DIVERGED):
@@ -145,6 +145,35 @@ def _check_arguments(problem: Any, solver: Any, budget: Any, parameters: Mapping
         raise InvalidInput(f"limits go into the budget: budget={{{limits[0]!r}: {parameters[limits[0]]!r}}}")
 
 
+def solve_watched(
+    problem: Problem[Any],
+    solver: Solver[Any, Any, Any],
+    *,
+    seed: int,
+    budget: Budget,
+    watch: Watch,
+    trace: bool = True,
+    observe: Callable[[Problem[Any]], Problem[Any]] | None = None,
+) -> Result[Any, Any]:
+    """`solve` for a program that measures: no bar, no signal handler, no warning.
+
+    `watch` is told where the run is. `observe` maps the problem the solver takes to one that
+    stands in for it, with the same content, such as one that counts evaluations; answers are
+    judged by the original, so that judging is not counted.
+    """
+    return _Loop(
+        problem,
+        solver,
+        seed=seed,
+        budget=budget,
+        start=None,
+        record=trace,
+        stop=threading.Event(),
+        watch=watch,
+        observe=observe,
+    ).result()
+
+
 def solve_within(
     run: Run, solver: Solver[Any, Any, Any], problem: Problem[Any], start: Any, budget: Budget
 ) -> Result[Any, Any]:
@@ -165,7 +194,7 @@ def solve_within(
         start=start,
         record=False,
         stop=run._stop,
-        shown=False,
+        watch=Progress(solver.name, limits, shown=False),
         report=False,
     )
     return loop.result()
@@ -184,8 +213,9 @@ class _Loop:
         start: Any,
         record: bool,
         stop: threading.Event,
-        shown: bool,
+        watch: Watch,
         report: bool = True,
+        observe: Callable[[Problem[Any]], Problem[Any]] | None = None,
     ) -> None:
         began = perf_counter()
         if start is not None and not solver.accepts_start:
@@ -201,7 +231,9 @@ class _Loop:
             stop,
         )
         self.stop, self.report = stop, report
-        self.progress = Progress(solver.name, budget, shown)
+        self.progress = watch
+        # What the solver sees may be watched; what judges it is not.
+        self.given = self.chain.last if observe is None else observe(self.chain.last)
         self.recorder = Recorder(self.chain, solver, record)
         self.setup = perf_counter() - began
 
@@ -216,7 +248,7 @@ class _Loop:
         return inner
 
     def result(self) -> Result[Any, Any]:
-        iterates = self.solver.iterates(self.chain.last, self.run)
+        iterates = self.solver.iterates(self.given, self.run)
         if not isinstance(iterates, Generator):
             raise BrokenPlugin(
                 f"{self.solver.name}: iterates must be a generator, got a {type(iterates).__name__}; "

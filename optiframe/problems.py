@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
-from typing import Annotated, Any, Generic, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import numpy as np
 from pydantic import BeforeValidator, Field, PlainValidator, ValidationInfo, model_validator
@@ -56,7 +56,12 @@ class Problem(Described, Generic[S]):
     Lifetime: built once from validated inputs, never changed, shared between solvers and
     pickled to other processes (cached properties are dropped on the way and rebuilt).
     What changes the objective belongs here and not to a solver.
+
+    Class attribute `better` says of each metric whether "lower" or "higher" is better; a
+    comparison ranks solvers by those it names and only shows the others.
     """
+
+    better: ClassVar[Mapping[str, Literal["lower", "higher"]]] = {}
 
     @property
     def point_type(self) -> type | None:

@@ -1,9 +1,9 @@
-"""A progress bar that appears only when a run lasts."""
+"""Where a run is, for whoever watches: a progress bar that appears only when a run lasts."""
 
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -12,6 +12,16 @@ if TYPE_CHECKING:
 
 _DELAY = 1.0  # seconds before the bar appears
 _INTERVAL = 0.1  # seconds between updates
+
+
+class Watch(Protocol):
+    """Told after each iterate where a run is; called often, so it must cost next to nothing."""
+
+    def update(self, iterations: int, elapsed: float, residual: float) -> None:
+        """Take note of iterations so far, seconds inside the solver, and the residual."""
+
+    def close(self) -> None:
+        """The run has ended."""
 
 
 class Progress:

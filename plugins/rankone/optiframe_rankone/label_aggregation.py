@@ -74,6 +74,9 @@ class LabelAggregation(Problem[Aggregation]):
     name = "label-aggregation"
     counted: ClassVar[bool] = True  # correlations come from the labels, which then tell how sure they are
     reference = "Ma et al., Secs. 3, 4 and 6"
+    better: ClassVar[dict[str, Literal["lower", "higher"]]] = dict.fromkeys(
+        ("error", "error_resolved", "balanced_error", "regret", "skill_error_l2", "skill_error_max"), "lower"
+    )
 
     # The order matters: reading a table looks at the fields before it.
     columns: Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,6 +158,7 @@ class RankOneCompletion(RankOneFit):
 
     name = "rank-one-completion"
     reference = "Ma et al., Lemma 6 and Sec. 6 (the box)"
+    better: ClassVar[dict[str, Literal["lower", "higher"]]] = {"distance": "lower"}
 
     weights: Matrix = Field(description="N: symmetric, at least 0, zero for unknown; the diagonal is ignored")
     values: Matrix = Field(description="C: symmetric; only looked at where the weight is not zero")
