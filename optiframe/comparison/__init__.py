@@ -1,0 +1,1 @@
+"""Many solvers on shared problems: planned, isolated, stored, counted honestly."""
