@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from pathlib import Path
 
 import click
 
-from optiframe.errors import InvalidInput, OptiframeError
+from optiframe.bring import bring
+from optiframe.errors import OptiframeError
 
 _COMMANDS = {
     "list": "what is there: problems, solvers, data sets, objectives, constraint sets",
     "describe": "what a name means: parameters, inputs, source",
     "solve": "solve the problem of a TOML file with the solver it names",
+    "compare": "run many solvers on shared problems, each run in a process of its own",
+    "report": "turn a comparison into a page and figures",
+    "rerun": "repeat a stored comparison and say what differs",
+    "export": "write a comparison's cells and traces to CSV or Parquet",
+    "check": "hold a solver to the contract, in isolation",
+    "new-plugin": "write a plugin of your own that installs and passes its tests",
     "doctor": "every plugin with its state, and what is broken",
     "datasets": "named data sets and where each is found",
 }
@@ -28,7 +34,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"optiframe.cli.{cmd_name}").command
+        module = import_module(f"optiframe.cli.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -45,24 +52,12 @@ class _Commands(click.Group):
     help="Run this Python file or module first, so that what it registers has a name; repeatable.",
 )
 @click.version_option(package_name="optiframe")
-def _optiframe(modules: tuple[str, ...]) -> None:
+@click.pass_context
+def _optiframe(ctx: click.Context, modules: tuple[str, ...]) -> None:
     """Optimization methods as interchangeable parts, chosen by name."""
+    ctx.obj = modules  # for commands whose child processes import them again
     for module in modules:
-        _bring(module)
-
-
-def _bring(module: str) -> None:
-    path = Path(module)
-    try:
-        if path.suffix == ".py":
-            sys.path.insert(0, str(path.parent))
-            import_module(path.stem)
-        else:
-            import_module(module)
-    except OptiframeError:
-        raise
-    except Exception as error:  # the user's own code: what it raised, and where it came from
-        raise InvalidInput(f"--import {module}: {type(error).__name__}: {error}") from error
+        bring(module)
 
 
 def main() -> None:
