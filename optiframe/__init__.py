@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from optiframe.api import solver as solver
     from optiframe.callbacks import iterates_from_callback as iterates_from_callback
     from optiframe.chain import why_unsuited as why_unsuited
+    from optiframe.comparison.comparison import Comparison as Comparison
+    from optiframe.comparison.comparison import compare as compare
     from optiframe.constraints import ConstraintSet as ConstraintSet
     from optiframe.constraints import CvxpyProgram as CvxpyProgram
     from optiframe.constraints import ScipyConstraints as ScipyConstraints
@@ -56,6 +58,7 @@ _HOME = {
     "api": ("constraint_set", "dataset", "objective", "problem", "solver"),
     "callbacks": ("iterates_from_callback",),
     "chain": ("why_unsuited",),
+    "comparison.comparison": ("Comparison", "compare"),
     "constraints": ("ConstraintSet", "CvxpyProgram", "ScipyConstraints"),
     "datasets": ("DataFile", "DataSet"),
     "errors": (

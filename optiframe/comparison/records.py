@@ -116,10 +116,11 @@ class ExecutorChoice:
 class Plan:
     """A comparison before it runs.
 
-    `cells` are in the order they are run: shuffled by `order_seed`. `text` is the file as
-    written, `folder` where its relative paths begin, `modules` what to import first (the
-    command line's ``--import``). `better` says of metrics which direction is better, `gaps` at
-    which relative suboptimality time-to-target is measured.
+    `cells` are in the order they are run: shuffled by `order_seed`. `positions` gives, for each
+    of them, its place in the order of problems, solvers and seeds as written; empty: the order of
+    `cells`. `text` is the file as written, `folder` where its relative paths begin, `modules`
+    what to import first (the command line's ``--import``). `better` says of metrics which
+    direction is better, `gaps` at which relative suboptimality time-to-target is measured.
     """
 
     cells: tuple[Cell, ...]
@@ -134,6 +135,7 @@ class Plan:
     folder: Path = Path()
     modules: tuple[str, ...] = ()
     output: Path | None = None
+    positions: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from optiframe.testing.checks import run_checks as run_checks
     from optiframe.testing.contract import SolverContract as SolverContract
     from optiframe.testing.derivatives import check_derivatives as check_derivatives
+    from optiframe.testing.isolated import check_isolated as check_isolated
 
 __getattr__, __dir__, __all__ = exports(  # a list, made there
     __name__,
@@ -27,5 +28,6 @@ __getattr__, __dir__, __all__ = exports(  # a list, made there
         "checks": ("CHECKS", "Outcome", "run_checks"),
         "contract": ("SolverContract",),
         "derivatives": ("check_derivatives",),
+        "isolated": ("check_isolated",),
     },
 )

@@ -60,7 +60,8 @@ def check_same_seed_gives_same_trace(case: Case) -> None:
     difference = _difference(first, second)
     if difference:
         case.fail(
-            f"two runs with the same seed differ in {difference}; draw random numbers from run.rng only"
+            f"two runs with the same seed differ in {difference}; "
+            "draw random numbers from run.rng only, and keep no state between runs"
         )
 
 
@@ -261,7 +262,12 @@ def run_checks(case: Case, checks: Iterable[Check] = CHECKS) -> Iterator[Outcome
         content = None
     for check in checks:
         mine = case if content is None else dataclasses.replace(case, problem=pickle.loads(content))
-        yield Outcome(check.__name__.removeprefix("check_").replace("_", " "), _failure(check, mine))
+        yield Outcome(words(check), _failure(check, mine))
+
+
+def words(check: Check) -> str:
+    """The name of a check as a sentence would have it."""
+    return check.__name__.removeprefix("check_").replace("_", " ")
 
 
 def _failure(check: Check, case: Case) -> str | None:

@@ -1,0 +1,104 @@
+"""`optiframe check`: a solver against the contract, each check in isolation."""
+
+from __future__ import annotations
+
+import click
+
+from optiframe.errors import InvalidInput
+
+
+@click.command("check", short_help="hold a solver to the contract")
+@click.argument("name")
+@click.option(
+    "--set",
+    "parameters",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A parameter, such as step=0.1; repeatable.",
+)
+@click.option(
+    "--problem",
+    "problems",
+    multiple=True,
+    metavar="FILE",
+    help="Try it on the [problem] of this TOML file, within its [budget]; repeatable.",
+)
+@click.option(
+    "--dataset", "datasets", multiple=True, metavar="NAME", help="Try it on this data set; repeatable."
+)
+@click.option("--only", multiple=True, metavar="WORDS", help="Only the checks with these words; repeatable.")
+@click.option(
+    "--seconds",
+    default=60.0,
+    show_default=True,
+    type=click.FloatRange(min=0, min_open=True),
+    help="How long one check may take, on all problems together.",
+)
+@click.option(
+    "--tolerance",
+    default=1e-4,
+    show_default=True,
+    type=click.FloatRange(min=0, min_open=True),
+    help="How near to a known optimum and to the constraints an answer must be.",
+)
+@click.pass_context
+def command(  # noqa: PLR0917  # click calls it with keywords
+    ctx: click.Context,
+    name: str,
+    parameters: tuple[str, ...],
+    problems: tuple[str, ...],
+    datasets: tuple[str, ...],
+    only: tuple[str, ...],
+    seconds: float,
+    tolerance: float,
+) -> None:
+    """Hold the solver NAME (or module:Class) to the contract that every solver must keep.
+
+    Without --problem and --dataset it meets small problems with known answers, or generated
+    data sets that it can take. A check that hangs or crashes fails; the others go on. Exit
+    code: 0 when every check passes, 1 when one fails, 2 when an input is wrong.
+    """
+    from optiframe.testing.checks import CHECKS, words
+    from optiframe.testing.isolated import check_isolated
+
+    wanted = [word.lower().replace("-", " ").replace("_", " ") for word in only]
+    checks = [check for check in CHECKS if not wanted or any(word in words(check) for word in wanted)]
+    if not checks:
+        known = "; ".join(map(words, CHECKS))
+        raise InvalidInput(f"--only {' '.join(only)}: no check has these words; the checks are: {known}")
+
+    def tell(solver: str, titles: list[str]) -> None:
+        click.echo(f"{click.style(solver, bold=True)} on {', '.join(titles)}")
+
+    failed = 0
+    outcomes = check_isolated(
+        name,
+        parameters=parameters,
+        problems=problems,
+        datasets=datasets,
+        modules=tuple(ctx.obj or ()),
+        checks=checks,
+        seconds=seconds,
+        tolerance=tolerance,
+        tell=tell,
+    )
+    for count, outcome in enumerate(outcomes, start=1):
+        if outcome.failure is None:
+            click.echo(f"  {click.style('pass', fg='green')}  {outcome.name}")
+        else:
+            failed += 1
+            click.echo(f"  {click.style('FAIL', fg='red', bold=True)}  {outcome.name}")
+            for line in outcome.failure.splitlines():
+                click.echo(f"        {line}")
+        passed = count - failed
+    counts = [f"{passed} of {len(checks)} checks passed"]
+    if failed:
+        counts.append(f"{failed} failed")
+    if count < len(checks):  # the solver could not be loaded
+        counts.append("the others were not tried" if passed else "no other was tried")
+    click.secho(
+        ", ".join(counts),
+        fg="red" if failed else "green",
+        bold=True,
+    )
+    ctx.exit(1 if failed else 0)

@@ -1,0 +1,140 @@
+"""`optiframe new-plugin`: a distribution of one's own, that works from the first minute."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import metadata, resources, util
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+import click
+
+from optiframe.errors import InvalidInput
+from optiframe.registration import GROUP, KINDS, normalise
+from optiframe.registry import registry
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_SUFFIX = ".txt"  # on every file of the template, so that no tool here takes it for code of ours
+_RENAMED = {"gitignore": ".gitignore"}  # under its own name it would hide files from us
+
+
+@click.command("new-plugin", short_help="write a plugin of your own")
+@click.argument("name")
+@click.option(
+    "--folder", metavar="PATH", type=click.Path(), help="Where to write; default: optiframe-NAME, here."
+)
+def command(name: str, folder: str | None) -> None:
+    """Write a plugin NAME: a distribution optiframe-NAME with one solver, its tests and a comparison.
+
+    It installs, appears in `optiframe list` and passes its tests as it is; put your own
+    method in the solver's place. Exit code 2 when the name is taken or the folder is not empty.
+    """
+    name = valid_name(name)
+    target = Path(folder) if folder is not None else Path(f"{GROUP}-{name}")
+    written = write_plugin(name, target)
+    click.echo(f"{click.style(f'{GROUP}-{name}', fg='cyan', bold=True)} in {target}")
+    for path in written:
+        click.echo(f"  {path.relative_to(target)}")
+    shown = f'"{target}"' if " " in str(target) else target
+    click.echo(
+        f"\nnext:\n  cd {shown}\n"
+        '  python -m pip install --editable ".[dev]"\n'
+        f"  optiframe describe {name}.momentum\n"
+        f"  optiframe check {name}.momentum\n"
+        "  python -m pytest"
+    )
+
+
+def valid_name(given: str) -> str:
+    """The name in its normal form: lower case, with hyphens, without ``optiframe-`` in front.
+
+    Raises
+    ------
+    InvalidInput
+        When it is no name, or is taken here by a distribution, a package, a plugin, or a
+        family of names.
+    """
+    name = normalise(given.strip()).removeprefix(f"{GROUP}-")
+    if not _NAME.fullmatch(name):
+        raise InvalidInput(
+            f"{given!r} cannot name a plugin: give lower-case letters and digits that begin with a letter, "
+            "in parts joined by hyphens, such as my-method"
+        )
+    if name == GROUP:
+        raise InvalidInput(f"{given!r} is the framework's own name; choose another")
+    taken = _taken(name)
+    if taken is not None:
+        raise InvalidInput(f"the name {name!r} is taken here: {taken}; choose another name")
+    return name
+
+
+def package_of(name: str) -> str:
+    """The package to import."""
+    return f"{GROUP}_{name.replace('-', '_')}"
+
+
+def _taken(name: str) -> str | None:
+    """By what, in words; None when it is free."""
+    distribution, package = f"{GROUP}-{name}", package_of(name)
+    try:
+        return f"{distribution} {metadata.version(distribution)} is installed"
+    except metadata.PackageNotFoundError:
+        pass
+    if util.find_spec(package) is not None:
+        return f"there is a package {package}"
+    names = registry()
+    for plugin in names.plugins:
+        if normalise(plugin.name) == name:
+            return f"{plugin.distribution} has a plugin {plugin.name!r}"
+    for kind in KINDS:
+        for entry in names.entries(kind):
+            family, dot, _ = entry.name.partition(".")
+            if dot and family == name:
+                return f"{entry.distribution} has the {kind} {entry.name}"
+    return None
+
+
+def write_plugin(name: str, target: Path) -> list[Path]:
+    """Write the plugin to a folder that is new or empty; what was written, in order.
+
+    Raises
+    ------
+    InvalidInput
+        When the folder holds something, or cannot be written to. Nothing is overwritten.
+    """
+    words = {
+        "name": name,
+        "package": package_of(name),
+        "distribution": f"{GROUP}-{name}",
+        "title": name.replace("-", " ").capitalize(),
+        "core": metadata.version(GROUP),
+    }
+    written = []
+    try:
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            what = "is not empty" if target.is_dir() else "is a file"
+            raise InvalidInput(f"{target} {what}; give another place with --folder")
+        for parts, source in _template():
+            path = target.joinpath(*(words["package"] if part == "package" else part for part in parts))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = re.sub(r"@(\w+)@", lambda found: words[found[1]], source.read_text(encoding="utf-8"))
+            path.write_text(text, encoding="utf-8")
+            written.append(path)
+    except OSError as error:
+        raise InvalidInput(f"{error.filename or target} cannot be written: {error.strerror}") from None
+    return written
+
+
+def _template() -> Iterator[tuple[tuple[str, ...], Traversable]]:
+    """Path below the folder, and content of every file."""
+
+    def walk(folder: Traversable, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Traversable]]:
+        for item in sorted(folder.iterdir(), key=lambda item: (item.is_dir(), item.name)):
+            if item.is_dir():
+                yield from walk(item, (*above, item.name))
+            elif item.name.endswith(_SUFFIX):
+                name = item.name.removesuffix(_SUFFIX)
+                yield (*above, _RENAMED.get(name, name)), item
+
+    yield from walk(resources.files("optiframe.testing") / "template", ())

@@ -1,0 +1,37 @@
+"""`optiframe rerun`: a stored comparison again, and what came out differently."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import click
+
+from optiframe.errors import InvalidInput
+
+
+@click.command("rerun", short_help="repeat a stored comparison")
+@click.argument("folder", type=click.Path())
+@click.option("--output", metavar="FOLDER", type=click.Path(), help="Default: FOLDER with -rerun.")
+@click.option(
+    "--tolerance", type=float, default=1e-6, show_default=True, help="Up to this, numbers are the same."
+)
+@click.option("--quiet", is_flag=True, help="Show nothing while it runs.")
+@click.pass_context
+def command(ctx: click.Context, folder: str, output: str | None, tolerance: float, quiet: bool) -> None:
+    """Run the comparison stored in FOLDER again and list what differs: versions, statuses, numbers.
+
+    Exit code: 0 when statuses and numbers agree, 1 when they do not, 2 when an input is wrong.
+    """
+    from optiframe.comparison.rerun import rerun
+
+    if not (math.isfinite(tolerance) and tolerance >= 0):
+        raise InvalidInput(f"--tolerance must be a number of at least 0, got {tolerance}")
+    result = rerun(folder, None if output is None else Path(output), tolerance=tolerance, show=not quiet)
+    for difference in result.differences:
+        click.echo(difference.text)
+    outcome = [d for d in result.differences if d.about not in ("versions", "environment")]
+    what = f"{len(outcome)} differences" if outcome else "no difference in statuses and numbers"
+    times = "" if math.isnan(result.time_ratio) else f"; times {result.time_ratio:.2f} of what they were"
+    click.echo(f"{result.cells} cells in {result.folder}: {what}{times}")
+    ctx.exit(1 if outcome else 0)

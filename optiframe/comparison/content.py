@@ -1,0 +1,211 @@
+"""What decides the outcome of a cell, as hashes: equal content need not be run again.
+
+Beside what the file says this counts what it names: the checksums of files and data sets, the
+versions of the distributions that do the work, and the source of whatever has no version that
+changes with it (a class registered by code, a package installed for editing).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from optiframe.comparison.records import Choice, Limits, Measure
+from optiframe.datasets import DataSet
+from optiframe.described import Described
+from optiframe.errors import InvalidInput
+from optiframe.fingerprint import fingerprint
+from optiframe.registration import GROUP
+from optiframe.registry import BY_CODE, Entry, registry, versions
+from optiframe.solvers import Budget
+
+_LONGEST_PATH = 4096  # Linux opens no longer one, and text that long is no file name
+
+
+def cell_key(
+    problem: Choice, solver: Choice, seed: int, *, budget: Budget, limits: Limits, measure: Measure
+) -> str:
+    """The key of a cell.
+
+    The limits count, time and memory too: a cell that was killed at a limit must run again
+    when the limit is raised, and rows of one table must have had the same chances. How many
+    cells run at once does not count.
+    """
+    return fingerprint(
+        {
+            "problem": problem.content,
+            "solver": solver.content,
+            "versions": dict(solver.versions),
+            "seed": seed,
+            "budget": budget.model_dump(),
+            "limits": limits,
+            "measure": measure,
+        }
+    )
+
+
+class Checksums:
+    """Checksums of files and data sets; each file is read once for a plan."""
+
+    def __init__(self) -> None:
+        self._files: dict[Path, str] = {}
+        self._datasets: dict[str, dict[str, str]] = {}
+
+    def files(self, value: Any, folder: Path) -> dict[str, str]:
+        """Checksum by text, for every text inside `value` that names a file seen from `folder`."""
+        found = {}
+        for text in _texts(value):
+            path = _file(text, folder)
+            if path is not None:
+                if path not in self._files:
+                    self._files[path] = _checksum(path)
+                found[text] = self._files[path]
+        return found
+
+    def dataset(self, data: DataSet) -> dict[str, str]:
+        """A data set's own checksums; what cannot be had is content as well, and the child reports it.
+
+        What can be downloaded is downloaded now: once, and not by several cells together.
+        """
+        try:
+            known = data.fingerprint()
+        except InvalidInput:
+            known = ""
+        if known and known in self._datasets:
+            return self._datasets[known]
+        try:
+            sums = data.checksums()
+        except InvalidInput:  # MissingData among them
+            sums = {"": "missing"}
+        except Exception as error:  # someone else's code: the child gives the row and the traceback
+            sums = {"": f"unavailable: {type(error).__name__}"}
+        if known:
+            self._datasets[known] = sums
+        return sums
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _file(text: str, folder: Path) -> Path | None:
+    if not text or len(text) > _LONGEST_PATH or "\0" in text:
+        return None
+    try:
+        path = folder / Path(text).expanduser()
+        return path if path.is_file() else None
+    except (OSError, RuntimeError):  # a name too long for the file system; "~nobody"
+        return None
+
+
+def _checksum(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return f"unreadable: {error.strerror}"
+
+
+def origin(entry: Entry) -> dict[str, str]:
+    """Version of the distribution behind a name, and its source where the version does not tell."""
+    if entry.distribution == BY_CODE:
+        return {"source": _code_of(registry().get(entry.kind, entry.name))}
+    found = {entry.distribution: _version(entry.distribution)}
+    package = entry.path.partition(":")[0].partition(".")[0]
+    if entry.distribution != GROUP and package and _edited(entry.distribution):
+        found["source"] = _package_source(package)
+    return found
+
+
+def solver_versions(entry: Entry | None, cls: type[Any] | None) -> dict[str, str]:
+    """Versions of the core and of what does the work; of the distribution alone when it does not load."""
+    if cls is not None:
+        return versions(cls)
+    found = {GROUP: _version(GROUP)}
+    if entry is not None and entry.distribution != BY_CODE:
+        found[entry.distribution] = _version(entry.distribution)
+    return found
+
+
+def object_source(thing: Described) -> dict[str, str]:
+    """The source of the classes an object is made of, where no installed version stands for them."""
+    found = {}
+    for cls in classes_of(thing):
+        distribution = registry().distribution(cls)
+        if distribution in (None, BY_CODE):
+            if cls.__module__.partition(".")[0] != GROUP:
+                found[f"{cls.__module__}:{cls.__qualname__}"] = _code_of(cls)
+        else:
+            entries = registry().find(cls.name)
+            found |= origin(next(entry for entry in entries if entry.distribution == distribution))
+    return found
+
+
+def classes_of(thing: Described) -> list[type[Described]]:
+    """The class of an object and those of the objects in its fields."""
+    found = [type(thing)]
+    for key in type(thing).model_fields:
+        inner = getattr(thing, key)
+        if isinstance(inner, Described):
+            found.extend(classes_of(inner))
+    return list(dict.fromkeys(found))
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+@cache
+def _edited(distribution: str) -> bool:
+    """Whether the distribution is installed for editing (PEP 660), so that its version says little."""
+    try:
+        said = metadata.distribution(distribution).read_text("direct_url.json")
+        return bool(said and json.loads(said).get("dir_info", {}).get("editable"))
+    except (metadata.PackageNotFoundError, ValueError, AttributeError):
+        return False
+
+
+def _package_source(package: str) -> str:
+    """Hash of a package's Python files; not remembered, since a notebook may live through an edit."""
+    spec = find_spec(package)
+    digest = hashlib.sha256()
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        for path in sorted(Path(folder).rglob("*.py")):
+            digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
+            digest.update(path.read_bytes())
+    if spec and not spec.submodule_search_locations and spec.origin:
+        digest.update(Path(spec.origin).read_bytes())
+    return digest.hexdigest()
+
+
+def _code_of(cls: type[Any]) -> str:
+    """Hash of the file a class comes from; of its methods' code in a notebook or at the prompt."""
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    if file and cls.__module__ != "__main__":
+        return _checksum(Path(file))
+    methods = [
+        (f"{base.__qualname__}.{name}", getattr(thing, "__func__", thing))
+        for base in cls.__mro__
+        if base.__module__ == cls.__module__
+        for name, thing in sorted(vars(base).items())
+        if inspect.isfunction(getattr(thing, "__func__", thing))
+    ]
+    return fingerprint(methods)  # of functions of __main__ it counts the code

@@ -1,0 +1,201 @@
+"""Running a plan: claim a cell, have it run, commit what came of it, until all are finished."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+from optiframe.comparison.environment import environment
+from optiframe.comparison.executors import Executor, executor_for
+from optiframe.comparison.live import View, view_for
+from optiframe.comparison.records import Cell, Outcome, Plan, Records, Request
+from optiframe.comparison.requests import request_of
+from optiframe.comparison.store import Store
+from optiframe.errors import OptiframeError
+from optiframe.results import Status
+
+# Between looks at cells that another process runs: short beside a cell, whose start alone takes longer.
+_POLL_SECONDS = 0.25
+
+
+def run_plan(
+    plan: Plan,
+    folder: Path | str,
+    *,
+    show: bool = True,
+    retry: bool = False,
+    executor: Executor | None = None,
+) -> Records:
+    """Run the cells of a plan that are not finished yet, and give all of its outcomes.
+
+    Every outcome is committed the moment it is known; whatever ends this process, the same
+    call resumes. Several processes may run the same plan into the same folder: they share the
+    cells, and each returns when all are finished.
+
+    Parameters
+    ----------
+    plan
+        What to run.
+    folder
+        Where the store is, or is made.
+    show
+        Whether to show the progress on standard error.
+    retry
+        Whether cells that ended by `error`, `timeout`, `crashed` or `out_of_memory` run again.
+        Until they end again, their earlier outcome stays.
+    executor
+        Where to run, instead of what the plan names; it is closed at the end.
+
+    Raises
+    ------
+    InvalidInput, StoreFailed
+        When the store cannot be used.
+    KeyboardInterrupt
+        On Ctrl-C, after the running cells were killed; those finished are stored.
+    """
+    with Store(folder) as store, view_for(plan, show) as view, _Interrupts() as interrupts:
+        store.begin(plan, environment())
+        work = _Work(plan, store, view, retry)
+        if work.finished:
+            rest = "the rest run now" if work.left else "nothing is left to run"
+            view.say(f"{work.finished} of {work.total} cells are finished already; {rest}")
+        try:
+            if work.left or executor is not None:
+                _run(executor or executor_for(plan.executor, work.left), work, view, interrupts)
+        except KeyboardInterrupt:
+            view.say(
+                f"stopped: {work.finished} of {work.total} cells are finished and stored in {store.folder}; "
+                "the same command runs the rest"
+            )
+            raise
+        if not work.given_up:
+            store.end()
+        return store.records()
+
+
+def _run(executor: Executor, work: _Work, view: View, interrupts: _Interrupts) -> None:
+    with closing(executor):
+        while True:
+            for request, outcome in executor.run(work, view.progress):
+                with interrupts.held():
+                    work.ended(request, outcome)
+            if not work.left:
+                return
+            view.waiting(work.left)
+            time.sleep(_POLL_SECONDS)
+
+
+class _Work(Iterator[Request]):
+    """The cells still to be run, as requests; each is claimed when it is drawn.
+
+    Drawing stops when no cell can be had now; it may go on later, when another process has
+    given one up. `left` counts those that are neither finished nor running here.
+    """
+
+    def __init__(self, plan: Plan, store: Store, view: View, retry: bool) -> None:
+        self._plan, self._store, self._view = plan, store, view
+        cells = {cell.key: cell for cell in plan.cells}  # the same content under two titles runs once
+        finished = store.finished()
+        self._again = {key: when for key, when in store.failed().items() if key in cells} if retry else {}
+        self._pending = {
+            key: cell for key, cell in cells.items() if key not in finished or key in self._again
+        }
+        self._running: dict[str, Cell] = {}
+        self.total = len(cells)
+        self.given_up = 0
+        view.begin(self.total, {key: finished[key] for key in cells if key not in self._pending})
+
+    @property
+    def left(self) -> int:
+        """Cells nobody has finished and this process does not run."""
+        return len(self._pending)
+
+    @property
+    def finished(self) -> int:
+        """Cells that are stored."""
+        return self.total - len(self._pending) - len(self._running) - self.given_up
+
+    def __next__(self) -> Request:
+        for key, cell in list(self._pending.items()):
+            claimed = self._store.claim(key, self._again.get(key))
+            if claimed == "busy":
+                continue
+            del self._pending[key]
+            if claimed == "finished":
+                self._view.elsewhere(cell)
+                continue
+            self._running[key] = cell
+            self._view.started(cell)
+            try:
+                return request_of(self._plan, cell)
+            except Exception as error:  # an object that cannot be sent is that cell's failure, not the run's
+                self._fail(cell, error)
+        raise StopIteration
+
+    def _fail(self, cell: Cell, error: Exception) -> None:
+        known = isinstance(error, OptiframeError)
+        message = str(error) if known else f"{type(error).__name__}: {error}"
+        whole = "".join(traceback.format_exception(error))
+        self._end(cell, Outcome(Status.ERROR, f"the cell cannot be sent: {message}", traceback=whole))
+
+    def ended(self, request: Request, outcome: Outcome) -> None:
+        """Commit what came of a request."""
+        self._end(self._running[request.key], outcome)
+
+    def _end(self, cell: Cell, outcome: Outcome) -> None:
+        if outcome.status is Status.CANCELLED:  # not an end: it runs again next time
+            self._store.release(cell.key)
+            self.given_up += 1
+        else:
+            self._store.finish(cell.key, outcome, self._again.get(cell.key))
+        del self._running[cell.key]
+        self._view.ended(cell, outcome)
+
+
+class _Interrupts:
+    """Ctrl-C raises at once, except while an outcome is being committed: then right after."""
+
+    def __init__(self) -> None:
+        self._held = self._pending = False
+        self._before: Any = None
+
+    def __enter__(self) -> _Interrupts:
+        # Only the main thread can listen, and a process told to ignore Ctrl-C goes on ignoring it.
+        self._listens = (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+        )
+        if self._listens:
+            self._before = signal.signal(signal.SIGINT, self._on_interrupt)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if self._listens:
+            # None: the handler was not installed from Python and cannot be put back by it.
+            signal.signal(signal.SIGINT, signal.SIG_DFL if self._before is None else self._before)
+
+    def _on_interrupt(self, number: int, frame: FrameType | None) -> None:
+        if not self._held:
+            raise KeyboardInterrupt
+        self._pending = True
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """No interrupt within; one that came is raised at the end."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+        if self._pending:
+            self._pending = False
+            raise KeyboardInterrupt

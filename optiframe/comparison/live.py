@@ -1,0 +1,324 @@
+"""A running comparison, seen from the terminal: a table there, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+from collections import Counter, deque
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from optiframe.comparison.records import Cell, Outcome, Plan
+from optiframe.results import Status
+
+if TYPE_CHECKING:
+    from rich.console import Console, Group
+    from rich.table import Table
+
+    from optiframe.comparison.isolation import Progress
+
+_UPDATES = 8  # a second: more cannot be read, and each costs the terminal a screenful
+_LAST = 6  # finished cells shown
+_WIDE = 90  # columns from which there is room for a bar beside the counts
+
+
+def view_for(plan: Plan, show: bool) -> View:
+    """A live table where standard error is a terminal, lines elsewhere, nothing when not asked."""
+    if not show:
+        return View(plan)
+    return LiveView(plan) if sys.stderr.isatty() else LineView(plan)
+
+
+class View:
+    """Keeps count, and shows nothing; the others show what it knows.
+
+    The main thread tells it what begins and ends, other threads where a running cell is.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.limit = plan.limits.time
+        self.total = 0
+        self.counts: Counter[Status] = Counter()
+        self.elsewhere_ended = 0
+        self.cancelled = 0
+        self.running: dict[str, _Running] = {}
+        self.last: deque[_Ended] = deque(maxlen=_LAST)
+        self._began = monotonic()
+        self._ended_here = 0
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> View:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        pass
+
+    def begin(self, total: int, finished: Mapping[str, Status]) -> None:
+        """How many cells there are, and those finished before."""
+        self.total = total
+        self.counts.update(finished.values())
+        self._began = monotonic()
+
+    def started(self, cell: Cell) -> None:
+        """A cell was claimed and starts."""
+        with self._lock:
+            self.running[cell.key] = _Running(cell, monotonic())
+
+    def progress(self, news: Progress) -> None:
+        """Where a running cell is; from any thread."""
+        with self._lock:
+            if (running := self.running.get(news.key)) is not None:
+                running.stage, running.iterations = news.stage, news.iterations
+                running.residual = news.residual
+
+    def ended(self, cell: Cell, outcome: Outcome) -> None:
+        """A cell ended, and its outcome is stored."""
+        with self._lock:
+            self.running.pop(cell.key, None)
+            if outcome.status is Status.CANCELLED:
+                self.cancelled += 1
+            else:
+                self.counts[outcome.status] += 1
+            self._ended_here += 1
+            self.last.append(_Ended(cell, outcome))
+
+    def elsewhere(self, cell: Cell) -> None:
+        """A cell was finished by another process meanwhile."""
+        self.elsewhere_ended += 1
+
+    def waiting(self, cells: int) -> None:
+        """Nothing is left to do here; another process runs the last cells."""
+
+    def say(self, sentence: str) -> None:
+        """Something to tell once."""
+
+    @property
+    def done(self) -> int:
+        """Cells finished, here, before or elsewhere."""
+        return sum(self.counts.values()) + self.elsewhere_ended
+
+    @property
+    def failed(self) -> int:
+        """Cells that ended without an answer that counts; unsuited pairs are none of them."""
+        return sum(number for status, number in self.counts.items() if _failed(status))
+
+    def remaining(self) -> float:
+        """Seconds until the rest is done at the pace so far; nan before the first end."""
+        left = self.total - self.done - self.cancelled
+        pace = (monotonic() - self._began) / self._ended_here if self._ended_here else math.nan
+        return left * pace
+
+
+@dataclass
+class _Running:
+    cell: Cell
+    since: float
+    stage: str = "starting"
+    iterations: int = 0
+    residual: float = math.nan
+
+
+@dataclass(frozen=True)
+class _Ended:
+    cell: Cell
+    outcome: Outcome
+
+
+class LineView(View):
+    """A line for each cell that ended, for logs and pipes."""
+
+    def ended(self, cell: Cell, outcome: Outcome) -> None:
+        super().ended(cell, outcome)
+        width = len(str(self.total))
+        left = self.remaining()
+        rest = "" if math.isnan(left) or self.done >= self.total else f"; {duration(left)} left"
+        reason = f": {outcome.message}" if _failed(outcome.status) and outcome.message else ""
+        self.say(
+            f"[{self.done:>{width}}/{self.total}] {cell.problem.title} | {cell.solver.title} | "
+            f"seed {cell.seed} | {outcome.status} {_took(outcome)}{_one_line(reason)}{rest}"
+        )
+
+    def waiting(self, cells: int) -> None:
+        if not self.cells_said:
+            self.cells_said = True
+            self.say(f"waiting for another process, which runs the last {cells}")
+
+    cells_said = False
+
+    def say(self, sentence: str) -> None:
+        # A reader that is gone, such as a closed pipe, must not stop a comparison.
+        with suppress(OSError, ValueError):
+            print(sentence, file=sys.stderr, flush=True)
+
+
+class LiveView(View):
+    """A table that is redrawn in place: counts, what runs, what ended last, and how long it will take."""
+
+    def __init__(self, plan: Plan, console: Console | None = None) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        super().__init__(plan)
+        self.console = console or Console(stderr=True)
+        self._note = ""
+        self._live = Live(
+            console=self.console,
+            get_renderable=self._picture,
+            refresh_per_second=_UPDATES,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def __enter__(self) -> View:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        with suppress(OSError, ValueError):  # the terminal may be gone
+            self._live.stop()
+
+    def say(self, sentence: str) -> None:
+        self._note = sentence
+
+    def waiting(self, cells: int) -> None:
+        self._note = f"waiting for another process, which runs the last {cells}"
+
+    def _picture(self) -> Group:
+        from rich.console import Group
+        from rich.text import Text
+
+        with self._lock:
+            running, last = list(self.running.values()), list(self.last)
+        # A table taller than the terminal would scroll instead of being redrawn.
+        last = last[-max(1, self.console.height // 4) :]
+        room = max(1, self.console.height - len(last) - 7)  # 7: the other lines that there may be
+        parts: list[Any] = [self._headline()]
+        if running:
+            parts.append(self._running_table(running[:room]))
+            if len(running) > room:
+                parts.append(Text(f"  and {len(running) - room} more", style="dim"))
+        if last:
+            parts += ["", self._last_table(last)]
+        if self._note:
+            parts.append(Text(self._note, style="dim"))
+        return Group(*parts)
+
+    def _headline(self) -> Table:
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        waiting = max(0, self.total - self.done - self.cancelled - len(self.running))
+        words = Text.assemble(
+            (f"{self.done}", "bold"),
+            f" of {self.total} done",
+            *([(f"  {self.failed} failed", "red")] if self.failed else []),
+            f"  {len(self.running)} running  {waiting} waiting",
+            no_wrap=True,
+            overflow="ellipsis",
+        )
+        left = self.remaining()
+        if self.done < self.total and not math.isnan(left):
+            words.append(f"  {duration(left)} left", "cyan")
+        line = Table.grid(padding=(0, 2), expand=False)
+        bar = ProgressBar(total=max(self.total, 1), completed=self.done, width=24)
+        line.add_row(*([bar] if self.console.width >= _WIDE else []), words)
+        return line
+
+    def _running_table(self, running: list[_Running]) -> Table:
+        table = _table("problem", "solver", "seed>", "stage", "iterations>", "residual>", "time>")
+        for one in running:
+            table.add_row(
+                *_who(one.cell),
+                _text(one.stage),
+                f"{one.iterations}" if one.iterations else "",
+                "" if math.isnan(one.residual) else f"{one.residual:.2e}",
+                f"{monotonic() - one.since:.1f} / {self.limit:g} s",
+            )
+        return table
+
+    @staticmethod
+    def _last_table(last: list[_Ended]) -> Table:
+        table = _table("problem", "solver", "seed>", "ended", "time>", "")
+        for one in reversed(last):
+            reason = one.outcome.message if _failed(one.outcome.status) else ""
+            table.add_row(
+                *_who(one.cell),
+                _text(one.outcome.status.replace("_", " "), _colour(one.outcome.status)),
+                _took(one.outcome),
+                _text(_one_line(reason), "dim"),
+            )
+        return table
+
+
+def _table(*columns: str) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0))
+    for column in columns:
+        wide = column in ("problem", "solver", "")
+        table.add_column(
+            column.rstrip(">"),
+            justify="right" if column.endswith(">") else "left",
+            no_wrap=True,
+            overflow="ellipsis",
+            ratio=None,
+            min_width=6 if wide and column else None,
+        )
+    return table
+
+
+def _who(cell: Cell) -> tuple[Any, Any, str]:
+    return _text(cell.problem.title), _text(cell.solver.title), str(cell.seed)
+
+
+def _text(words: str, style: str = "") -> Any:
+    """Text as it is: a title with brackets is no markup."""
+    from rich.text import Text
+
+    return Text(words, style)
+
+
+def _failed(status: Status) -> bool:
+    return status in (Status.DIVERGED, Status.INFEASIBLE) or (
+        status.of_comparison and status is not Status.UNSUITED
+    )
+
+
+def _colour(status: Status) -> str:
+    if _failed(status):
+        return "red"
+    if status in (Status.UNSUITED, Status.CANCELLED):
+        return "dim"
+    return "green" if status.complete else "yellow"
+
+
+def _took(outcome: Outcome) -> str:
+    """Seconds of solving where that is known, else of the whole process; nothing for an unsuited pair."""
+    seconds = outcome.wall if math.isnan(outcome.time) else outcome.time
+    return "" if math.isnan(seconds) or outcome.status is Status.UNSUITED else f"{seconds:.3g} s"
+
+
+def _one_line(words: str) -> str:
+    line = " ".join(words.split())
+    return line if len(line) <= 100 else f"{line[:99]}…"
+
+
+def duration(seconds: float) -> str:
+    """A span in words as rough as it is known: "8 s", "3 min 20 s", "2 h 5 min"."""
+    whole = max(0, math.ceil(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"

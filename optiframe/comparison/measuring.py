@@ -1,0 +1,246 @@
+"""What one outcome is worth: what counts as a failure, and what may be compared with what.
+
+Failures are decided here and nowhere else, so that tables, tests and profiles agree on them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from optiframe.comparison.intervals import median
+from optiframe.comparison.records import Direction, Outcome, Records
+from optiframe.errors import InvalidInput, nearest
+from optiframe.results import Status
+
+FEASIBLE = 1e-6  # the same as the recorder's: an answer that violates its constraints by more is a failure
+ROUNDING = 1e-12  # suboptimalities below this differ by the order of summation, not by the method: a tie
+_PLAIN: Mapping[str, Direction] = {"suboptimality": "lower", "objective": "lower", "time": "lower"}
+Table = dict[str, dict[str, dict[int, float]]]  # a measure by problem, solver and seed; lower is better
+_BY_OBJECTIVE = ("suboptimality", "objective")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run without an answer that counts, with all there is to say why."""
+
+    problem: str
+    solver: str
+    seed: int
+    status: Status
+    message: str
+    stderr: str = field(default="", repr=False)
+    traceback: str = field(default="", repr=False)
+
+
+def succeeded(outcome: Outcome) -> bool:
+    """Whether there is an answer, and it is feasible within 1e-6."""
+    return outcome.answered and outcome.violation <= FEASIBLE
+
+
+def suited(outcome: Outcome | None) -> bool:
+    """Whether the run ended and its solver could take its problem: such runs succeed or fail."""
+    return outcome is not None and outcome.status is not Status.UNSUITED
+
+
+def suboptimality(outcome: Outcome, best: Mapping[str, float]) -> float:
+    """How far the answer's objective is above the best known, relatively: (f - f*) / max(1, abs(f*)).
+
+    Parameters
+    ----------
+    outcome
+        How the run ended.
+    best
+        The lowest objective known, by the fingerprint of the problem solved: `Records.best`.
+
+    Returns
+    -------
+    float
+        inf for a failure, an infeasible answer included; nan where there is no objective, or no
+        best one is known; never below zero, since an answer may be infeasible within the tolerance
+        and so a little better than the best.
+    """
+    if not succeeded(outcome):
+        return math.inf
+    return above(outcome.objective, best.get(outcome.solved, math.nan))
+
+
+def above(objective: float, best: float) -> float:
+    """The relative distance of an objective above the best one; see `suboptimality`."""
+    if math.isnan(objective) or not math.isfinite(best):
+        return math.nan
+    if math.isinf(objective):
+        return math.inf  # either way: no answer has it, so the run has gone astray
+    return max(0.0, (objective - best) / max(1.0, abs(best)))
+
+
+def value(outcome: Outcome, measure: str, best: Mapping[str, float]) -> float:
+    """One measure of an outcome, in its own direction; nan where it was not measured.
+
+    "evaluations" sums the kinds of calls, each in full passes over the objective's terms: a
+    gradient counts as much as a value.
+    """
+    if measure == "suboptimality":
+        return suboptimality(outcome, best)
+    if measure == "evaluations":
+        return math.fsum(outcome.evaluations.values()) if outcome.evaluations else math.nan
+    if measure in ("time", "cpu", "memory", "iterations", "objective"):
+        return float(getattr(outcome, measure))
+    return float(outcome.metrics.get(measure, math.nan))
+
+
+def directions(records: Records) -> dict[str, Direction]:
+    """Which direction is better, by measure, where it is known.
+
+    "suboptimality", "objective" and "time" are better when lower. Of metrics the plan may say
+    (`Records.better`), else the problems say; a metric of which two problems say the opposite
+    has no direction.
+    """
+    said: dict[str, Direction] = {}
+    disputed: set[str] = set()
+    for row in records.rows:
+        for name, direction in (row.outcome.better if row.outcome else {}).items():
+            if said.setdefault(name, direction) != direction:
+                disputed.add(name)
+    kept = {name: direction for name, direction in said.items() if name not in disputed}
+    return {**kept, **records.better, **_PLAIN}
+
+
+def measures(records: Records) -> list[str]:
+    """The measures that can rank solvers, suboptimality first.
+
+    Those are the metrics with a known direction that some successful run has, and "suboptimality"
+    where at least one problem is comparable by its objective (see `incomparable`). Time alone is not
+    among them, since being quick says nothing of an answer: see the profiles.
+    """
+    left_out = incomparable(records)
+    known = directions(records)
+    by_objective = False
+    metrics: dict[str, None] = {}
+    for row in records.rows:
+        if row.outcome is None or not succeeded(row.outcome):
+            continue
+        by_objective = by_objective or (row.problem not in left_out)
+        for name, number in row.outcome.metrics.items():
+            if name in known and name not in _PLAIN and not math.isnan(number):
+                metrics[name] = None
+    return ["suboptimality"] * by_objective + list(metrics)
+
+
+def incomparable(records: Records) -> dict[str, str]:
+    """The problems whose solvers cannot be compared by objective, with the reason.
+
+    Objectives are compared within one problem and seed only where all answers there belong to
+    the same problem actually solved (one fingerprint). A plan's problem that is drawn anew for
+    every seed has one fingerprint a seed, which is fine. Where solvers solved different
+    formulations, their objectives mean different things; the metrics compare them.
+    """
+    reasons: dict[str, str] = {}
+    solved: dict[tuple[str, int], str] = {}
+    with_objective: set[str] = set()
+    without: set[str] = set()
+    mixed: set[str] = set()
+    for row in records.rows:
+        if row.outcome is None or not row.outcome.answered:
+            continue
+        if math.isnan(row.outcome.objective) or not row.outcome.solved:
+            without.add(row.problem)
+            continue
+        with_objective.add(row.problem)
+        if solved.setdefault((row.problem, row.seed), row.outcome.solved) != row.outcome.solved:
+            mixed.add(row.problem)
+    for problem in records.problems:
+        if problem in mixed:
+            reasons[problem] = (
+                "its solvers solved different formulations, whose objectives mean different things"
+            )
+        elif problem in without:
+            reasons[problem] = (
+                "some of its answers have no objective"
+                if problem in with_objective
+                else "it has no objective"
+            )
+    return reasons
+
+
+def badness(records: Records, measure: str) -> Table:
+    """A measure by problem, solver and seed, turned so that lower is better and a failure is inf.
+
+    Left out are runs that have not ended, unsuited pairs, problems none of whose successful runs
+    has the measure, and for suboptimality and objective the problems that are not comparable by
+    them. A successful run that lacks a measure which others have on that problem is a failure.
+
+    Raises
+    ------
+    InvalidInput
+        If it is not known which direction of the measure is better.
+    """
+    known = directions(records)
+    if measure not in known:
+        raise InvalidInput(
+            f"it is not known whether lower or higher {measure!r} is better{nearest(measure, known)}; "
+            f"known are {', '.join(sorted(known))}; for a metric, say so under [better] in the plan"
+        )
+    sign = 1.0 if known[measure] == "lower" else -1.0
+    left_out = incomparable(records) if measure in _BY_OBJECTIVE else {}
+    table: Table = {}
+    measured: set[str] = set()  # problems that have the measure
+    succeeding: set[str] = set()
+    for row in records.rows:
+        if row.outcome is None or not suited(row.outcome) or row.problem in left_out:
+            continue
+        bad = math.inf
+        if succeeded(row.outcome):
+            succeeding.add(row.problem)
+            bad = sign * value(row.outcome, measure, records.best)
+            if math.isnan(bad):
+                bad = math.inf
+            else:
+                measured.add(row.problem)
+            if measure == "suboptimality" and bad < ROUNDING:
+                bad = 0.0
+        table.setdefault(row.problem, {}).setdefault(row.solver, {})[row.seed] = bad
+    return {p: solvers for p, solvers in table.items() if p in measured or p not in succeeding}
+
+
+def medians(runs: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
+    """Medians by solver, of one problem of a `Table`, over the seeds that all of them have ended.
+
+    Empty without such seeds. A median between the best there is (-inf, of a metric without
+    bound) and a failure is a failure.
+    """
+    seeds = set.intersection(*(set(by_seed) for by_seed in runs.values()))
+    if not seeds:
+        return {}
+    found = {solver: median([by_seed[seed] for seed in seeds]) for solver, by_seed in runs.items()}
+    return {solver: math.inf if math.isnan(middle) else middle for solver, middle in found.items()}
+
+
+def reason(outcome: Outcome) -> str:
+    """Why a run failed or could not begin, in a sentence; empty for a success."""
+    if succeeded(outcome):
+        return ""
+    if outcome.answered:
+        return f"the answer violates the constraints by {outcome.violation:.2g}, more than {FEASIBLE:g}"
+    return outcome.message or outcome.status.meaning
+
+
+def failures(records: Records) -> list[Failure]:
+    """The runs that failed, in the plan's order; unsuited pairs are not among them.
+
+    An answer that is infeasible counts as a failure, whatever the solver says of it.
+    """
+    return [
+        Failure(
+            row.problem,
+            row.solver,
+            row.seed,
+            row.outcome.status,
+            reason(row.outcome),
+            row.outcome.stderr,
+            row.outcome.traceback,
+        )
+        for row in records.rows
+        if row.outcome is not None and suited(row.outcome) and not succeeded(row.outcome)
+    ]

@@ -1,0 +1,104 @@
+"""How much memory a process and everything it started hold, and a limit on it."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from optiframe.errors import require
+
+_SHARE = 50  # a look at the tree may take one part in this many of the time, so that it disturbs little
+_STATUS = re.compile(r"^(VmHWM|VmRSS|VmData):\s+(\d+) kB", re.MULTILINE)
+
+
+class TreeMemory:
+    """Resident bytes of a process and its descendants, looked at again and again.
+
+    A process alone counts by its resident memory. With descendants, memory that they share
+    (what a fork has not changed) counts once, where the system tells (Linux). A process once seen
+    goes on counting when its parent has ended.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self._psutil = require("psutil", "compare")
+        self._root: Any = None
+        with suppress(self._psutil.Error):
+            self._root = self._psutil.Process(pid)
+        self._others: set[Any] = set()
+        self._next_look = 0.0
+        self._pid = pid
+        self.peak = 0
+
+    def sample(self) -> int:
+        """Bytes now; 0 when everything has ended."""
+        if self._root is None:
+            return 0
+        began = perf_counter()
+        if began >= self._next_look:
+            # Finding descendants reads about every process there is.
+            with suppress(self._psutil.Error):
+                self._others.update(self._root.children(recursive=True))
+            self._others = {process for process in self._others if process.is_running()}
+        elif self._others:
+            return 0  # looking at the whole tree costs too much to do it as often
+        if self._others:
+            now = sum(self._shared_once(process) for process in (self._root, *self._others))
+            highest = now
+        else:
+            values = memory_of(self._pid)
+            now = values.get("VmRSS") or self._resident(self._root)
+            highest = max(now, values.get("VmHWM", 0))
+        if began >= self._next_look:
+            ended = perf_counter()
+            self._next_look = ended + _SHARE * (ended - began)
+        self.peak = max(self.peak, highest)
+        return now
+
+    def _shared_once(self, process: Any) -> int:
+        with suppress(self._psutil.Error):
+            full = process.memory_full_info()
+            # uss: on systems without shares, what is the process's own.
+            return int(getattr(full, "pss", 0) or getattr(full, "uss", 0) or full.rss)
+        return self._resident(process)
+
+    def _resident(self, process: Any) -> int:
+        with suppress(self._psutil.Error):
+            return int(process.memory_info().rss)
+        return 0
+
+
+def memory_of(pid: int | str) -> dict[str, int]:
+    """What Linux says of a process, in bytes: VmHWM (highest resident), VmRSS and VmData; else empty.
+
+    Not `ru_maxrss`: a new process begins with the peak of the one that started it.
+    """
+    try:
+        text = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return {}
+    return {name: int(size) * 1024 for name, size in _STATUS.findall(text)}
+
+
+def peak_of_this_process() -> float:
+    """Highest resident bytes of this process so far; nan where the system does not tell."""
+    return float(memory_of("self").get("VmHWM", float("nan")))
+
+
+def refuse_more_than(limit: int) -> None:
+    """Make an allocation that would pass the limit a `MemoryError` in this process, at once.
+
+    The system can bound what is asked for, not what is resident; what has been asked for up to
+    now, mostly the pools of libraries, is added to the limit.
+    """
+    import resource
+
+    asked = memory_of("self").get("VmData")
+    if asked is None:
+        return  # only Linux counts private memory under this limit; elsewhere the parent watches alone
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    bound = limit + asked
+    if hard == resource.RLIM_INFINITY or bound < hard:
+        resource.setrlimit(resource.RLIMIT_DATA, (bound, hard))

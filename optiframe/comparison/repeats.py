@@ -1,0 +1,60 @@
+"""How often to time a solve: a fixed number of times, or until the median is known well enough."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import median
+
+_LEVEL = 0.95  # the interval's coverage
+_WIDTH = 0.05  # "narrow enough": this share of the median, half of what one would call a difference
+_MOST = 100  # repeats at most: by then the interval spans a fifth of the sample
+_SECONDS = 10.0  # spent on repeats at most: a comparison has many cells
+
+
+def median_interval(times: Sequence[float], level: float = _LEVEL) -> tuple[float, float] | None:
+    """The interval of the median by order statistics: right for any distribution of times.
+
+    Its ends are the k-th smallest and k-th largest value, k as large as a binomial count below k
+    allows at this level (David and Nagaraja, Order Statistics, Sec. 7.1). None with too few
+    values: at 95% it takes six.
+    """
+    n, outside = len(times), 0.0
+    ranked = sorted(times)
+    k = 0
+    while True:
+        outside += math.comb(n, k) * 2.0**-n  # the chance that k or fewer values lie below the median
+        if 2 * outside > 1 - level or 2 * (k + 1) > n:
+            break
+        k += 1
+    return (ranked[k - 1], ranked[n - k]) if k else None
+
+
+def narrow_enough(times: Sequence[float]) -> bool:
+    """Whether the interval of the median is narrower than 5% of it."""
+    interval = median_interval(times)
+    return interval is not None and interval[1] - interval[0] <= _WIDTH * median(times)
+
+
+def go_on(times: Sequence[float], repeat: int | str, *, costs: Sequence[float], left: float) -> bool:
+    """Whether another timed solve is wanted, and fits.
+
+    Parameters
+    ----------
+    times
+        Seconds inside the solver of the timed solves so far.
+    repeat
+        How many are wanted, or "auto".
+    costs
+        Whole seconds of each solve so far, with setup and judging.
+    left
+        Seconds of the hard limit that are left.
+    """
+    if not costs:
+        return True
+    fits = 1.2 * max(costs) < left  # a fifth more than ever so far: solves of one cell differ little
+    if repeat != "auto":
+        return len(times) < int(repeat) and fits
+    spent = sum(costs)
+    within = spent + max(costs) <= min(_SECONDS, (spent + left) / 2)
+    return len(times) < _MOST and fits and within and not narrow_enough(times)

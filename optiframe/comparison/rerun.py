@@ -1,0 +1,156 @@
+"""Repeating a stored comparison, and what came out differently."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from optiframe.bring import bring
+from optiframe.comparison.engine import run_plan
+from optiframe.comparison.plan import renewed
+from optiframe.comparison.records import Outcome, Records, Row
+from optiframe.comparison.store import Store
+from optiframe.errors import InvalidInput
+
+_Place = tuple[str, str, int]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing that is not as it was.
+
+    `about` is "versions", "environment", "status", "objective", "metric", "content" or
+    "missing"; `where` names the cell, or the package; `before` and `now` are shown as they are.
+    """
+
+    about: str
+    where: str
+    before: str
+    now: str
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        return f"{self.where}: {self.about} was {self.before}, is {self.now}"
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """A repeated comparison: what differs, and the time now over the time then (median over cells)."""
+
+    records: Records
+    folder: Path
+    differences: tuple[Difference, ...]
+    time_ratio: float
+    cells: int
+
+
+def rerun(
+    folder: str | Path, output: str | Path | None = None, *, tolerance: float = 1e-6, show: bool = True
+) -> Rerun:
+    """Run a stored comparison again, with its stored configuration and seeds, and say what differs.
+
+    Parameters
+    ----------
+    folder
+        Where the comparison is stored; it is read and not written to.
+    output
+        Where the new one goes; default: the folder's name with ``-rerun``. One begun there goes on.
+    tolerance
+        Objectives and metrics differ when they are further apart than this times the larger of 1
+        and their size.
+    show
+        A live table on a terminal, lines elsewhere.
+
+    Raises
+    ------
+    InvalidInput
+        When nothing is stored there, or it was made from Python objects, which are not kept.
+    """
+    source = Path(folder)
+    with Store(source, create=False) as store:
+        plan, before = store.plan(), store.records()
+    for module in plan.modules:
+        bring(module)
+    target = Path(output) if output is not None else source.with_name(f"{source.name}-rerun")
+    if target.absolute() == source.absolute():
+        raise InvalidInput(f"the repeated comparison needs a folder of its own, not {source}")
+    records = run_plan(renewed(plan), target, show=show)
+    return Rerun(
+        records,
+        target,
+        tuple(differences(before, records, tolerance)),
+        _time_ratio(before, records),
+        len(records.rows),
+    )
+
+
+def differences(before: Records, now: Records, tolerance: float = 1e-6) -> Iterator[Difference]:
+    """What differs between two runs of one comparison; each package's version once."""
+    yield from _environments(before.environment, now.environment)
+    then, seen = _by_place(before), set()
+    for place, row in _by_place(now).items():
+        where = f"{row.solver} on {row.problem}, seed {row.seed}"
+        old = then[place].outcome if place in then else None
+        new = row.outcome
+        if old is None or new is None:
+            yield Difference("missing", where, _there(old), _there(new))
+            continue
+        for package in sorted({*old.versions, *new.versions}):
+            pair = (package, old.versions.get(package, "not there"), new.versions.get(package, "not there"))
+            if pair[1] != pair[2] and pair not in seen:
+                seen.add(pair)
+                yield Difference("versions", package, pair[1], pair[2])
+        if old.status != new.status:
+            yield Difference("status", where, _status(old), _status(new))
+            continue
+        if old.solved != new.solved:
+            yield Difference("content", where, old.solved[:12], new.solved[:12])
+        yield from _numbers("objective", where, old.objective, new.objective, tolerance)
+        for name in sorted({*old.metrics, *new.metrics}):
+            values = (old.metrics.get(name, math.nan), new.metrics.get(name, math.nan))
+            yield from _numbers("metric", f"{where}, {name}", *values, tolerance)
+
+
+def _environments(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Difference]:
+    for key in sorted({*before, *now}):
+        if before.get(key) != now.get(key):
+            yield Difference("environment", key, _short(before.get(key)), _short(now.get(key)))
+
+
+def _numbers(about: str, where: str, old: float, new: float, tolerance: float) -> Iterator[Difference]:
+    same = old == new or (math.isnan(old) and math.isnan(new))
+    if not same and not abs(old - new) <= tolerance * max(1.0, abs(old), abs(new)):
+        yield Difference(about, where, f"{old:.10g}", f"{new:.10g}")
+
+
+def _by_place(records: Records) -> dict[_Place, Row]:
+    return {(row.problem, row.solver, row.seed): row for row in records.rows}
+
+
+def _there(outcome: Outcome | None) -> str:
+    return "not run" if outcome is None else _status(outcome)
+
+
+def _status(outcome: Outcome) -> str:
+    return f"{outcome.status} ({outcome.message})" if outcome.message else str(outcome.status)
+
+
+def _short(value: Any) -> str:
+    text = "not recorded" if value is None else str(value)
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def _time_ratio(before: Records, now: Records) -> float:
+    then = _by_place(before)
+    ratios = []
+    for place, row in _by_place(now).items():
+        old = then[place].outcome if place in then else None
+        new = row.outcome
+        if old is not None and new is not None and old.answered and new.answered and old.time > 0:
+            ratios.append(new.time / old.time)
+    return median(ratios) if ratios else math.nan

@@ -1,0 +1,239 @@
+"""The file a comparison is stored in: its tables, and opening it without harming it.
+
+One SQLite file in the output folder, in write-ahead mode, so that a report can read while a
+comparison writes. Commits are synchronous=FULL: write-ahead mode with NORMAL already survives
+`kill -9` of the process, FULL also a power cut, and its one flush per finished cell costs
+milliseconds beside the half second that starting the cell's process takes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from optiframe.errors import InvalidInput, OptiframeError
+
+FILE = "comparison.sqlite"
+VERSION = 1
+# Written into the file's header, so that another program's database is told apart: "opti".
+APPLICATION = int.from_bytes(b"opti", "big")
+# Another process holds the write lock for one commit; this long means that something is stuck.
+BUSY_SECONDS = 30.0
+
+# Numbers that are nan are NULL. Points have a column a name; `info` holds the solver's own scalars.
+# Columns that SQLite must not convert (an iteration stays whole, a seed may have any size) say so.
+_TABLES = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE plans (
+    id TEXT PRIMARY KEY, title TEXT NOT NULL, config TEXT NOT NULL, settings TEXT NOT NULL
+);
+CREATE TABLE entries (
+    plan TEXT NOT NULL, position INTEGER NOT NULL, turn INTEGER NOT NULL, key TEXT NOT NULL,
+    problem TEXT NOT NULL, solver TEXT NOT NULL, seed TEXT NOT NULL, spec TEXT NOT NULL,
+    PRIMARY KEY (plan, position)
+) WITHOUT ROWID;
+CREATE TABLE runs (
+    id INTEGER PRIMARY KEY, plan TEXT NOT NULL, environment TEXT NOT NULL,
+    started TEXT NOT NULL, ended TEXT
+);
+CREATE TABLE cells (
+    key TEXT PRIMARY KEY, run INTEGER NOT NULL, finished TEXT NOT NULL,
+    status TEXT NOT NULL, message TEXT NOT NULL, objective REAL, violation REAL,
+    metrics TEXT NOT NULL, findings TEXT NOT NULL, solved TEXT NOT NULL, iterations INTEGER NOT NULL,
+    time REAL, times TEXT NOT NULL, setup REAL, judging REAL, loading REAL, warmup REAL,
+    cpu REAL, wall REAL, memory REAL, evaluations TEXT NOT NULL, better TEXT NOT NULL,
+    stderr TEXT NOT NULL, traceback TEXT NOT NULL, versions TEXT NOT NULL, environment TEXT NOT NULL,
+    columns TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE points (
+    key TEXT NOT NULL, number INTEGER NOT NULL,
+    iteration, time REAL, objective REAL, violation REAL, residual REAL, info TEXT,
+    PRIMARY KEY (key, number)
+) WITHOUT ROWID;
+CREATE TABLE best (
+    solved TEXT PRIMARY KEY, objective REAL NOT NULL, key TEXT NOT NULL, found TEXT NOT NULL
+);
+CREATE TABLE owners (
+    id TEXT PRIMARY KEY, machine TEXT NOT NULL, pid INTEGER NOT NULL, born TEXT NOT NULL,
+    beat REAL NOT NULL
+);
+CREATE TABLE claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL, since TEXT NOT NULL);
+"""
+
+
+class StoreFailed(OptiframeError):
+    """The stored comparison cannot be read or written now; what it holds is as it was."""
+
+
+def connect(folder: Path) -> sqlite3.Connection:
+    """Open the store of a folder for writing; folder and file are made where there are none.
+
+    Raises
+    ------
+    InvalidInput
+        When the file is damaged, is not a comparison, or was written by a newer version;
+        it is left as it is.
+    StoreFailed
+        When it cannot be written to.
+    """
+    path = folder / FILE
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreFailed(
+            f"cannot make the output folder {folder}: {error.strerror}; choose another with --output"
+        ) from None
+    with speaking(path):
+        connection = _open(path, "rwc")
+        try:
+            version = _recognise(connection, path)
+            _write_ahead(connection)
+            connection.execute("PRAGMA synchronous = FULL")
+            if version is None:
+                _create(connection)
+                _recognise(connection, path)
+            else:  # a file that cannot be written to must say so before anything runs
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute("ROLLBACK")
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def connect_to_read(folder: Path) -> sqlite3.Connection:
+    """Open the store of a folder for reading; makes nothing and changes nothing.
+
+    Raises
+    ------
+    InvalidInput, StoreFailed
+        As `connect`; also when there is none.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        raise InvalidInput(f"{folder} holds no comparison: it has no {FILE}; run optiframe compare first")
+    with speaking(path):
+        try:
+            # Opened to write but told not to: the last to close a file opened read-only would leave the
+            # helper files of write-ahead mode behind.
+            connection = _open(path, "rw")
+            connection.execute("PRAGMA query_only = ON")
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError:
+            # On a medium that cannot be written to nobody else writes either.
+            idle = not path.with_name(FILE + "-wal").exists()
+            connection = _open(path, "ro", "&immutable=1" if idle else "")
+        try:
+            if _recognise(connection, path) is None:
+                raise InvalidInput(f"{path} is empty; run optiframe compare first")
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _open(path: Path, mode: str, more: str = "") -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}{more}", uri=True, timeout=BUSY_SECONDS, isolation_level=None
+    )
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch to write-ahead mode; SQLite does not wait by itself while another process does the same."""
+    give_up = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > give_up:
+                raise
+            time.sleep(0.02)  # far shorter than the start of the first cell
+        else:
+            return
+
+
+def _recognise(connection: sqlite3.Connection, path: Path) -> int | None:
+    """The schema version; None for a new file. `InvalidInput` for what must be left alone."""
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    if not tables and application in (0, APPLICATION):
+        return None
+    if application != APPLICATION or "meta" not in tables:
+        raise InvalidInput(
+            f"{path} is a database of another program; it is left as it is; choose another folder"
+        )
+    meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
+    version = int(meta["schema"]) if meta.get("schema", "").isdecimal() else 0
+    if version > VERSION:
+        raise InvalidInput(
+            f"{path} was written by optiframe {meta.get('written by', '(unknown)')}, which stores "
+            f"comparisons in form {version}; this version reads form {VERSION}: upgrade optiframe, "
+            "or choose another folder"
+        )
+    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok" or version < 1:
+        raise _damaged(path, str(verdict) if verdict != "ok" else "it does not say its form")
+    return version
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    from optiframe import __version__
+
+    with transaction(connection):
+        (made,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if made:  # another process was faster
+            return
+        for statement in filter(None, map(str.strip, _TABLES.split(";"))):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.executemany(
+            "INSERT INTO meta VALUES (?, ?)", [("schema", str(VERSION)), ("written by", __version__)]
+        )
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing, and the only writer while it lasts."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def speaking(path: Path) -> Iterator[None]:
+    """Turn what SQLite raises into a sentence about this file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        text, code = str(error), getattr(error, "sqlite_errorcode", None) or 0
+        primary = code & 0xFF  # the low byte is the kind, the rest details
+        if primary in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+            raise _damaged(path, text) from None
+        reason = {
+            sqlite3.SQLITE_FULL: "the disk is full; free some space",
+            sqlite3.SQLITE_IOERR: "reading or writing failed; is the disk full or gone?",
+            sqlite3.SQLITE_READONLY: "it cannot be written to; change its permissions or choose another "
+            "folder with --output",
+            sqlite3.SQLITE_CANTOPEN: "it cannot be opened or made; check the folder's permissions or choose "
+            "another with --output",
+            sqlite3.SQLITE_BUSY: f"another process has held it for {BUSY_SECONDS:g} s",
+            sqlite3.SQLITE_LOCKED: "another process holds it",
+        }.get(primary, "it could not be used")
+        raise StoreFailed(f"{path}: {reason} ({text}). What was stored is kept.") from None
+
+
+def _damaged(path: Path, why: str) -> InvalidInput:
+    return InvalidInput(
+        f"{path} is damaged or is not a database ({why}); it is left as it is: "
+        "move it away to start afresh, or choose another folder"
+    )

@@ -1,0 +1,312 @@
+"""The stored comparison: everything that is known is committed the moment it is known.
+
+Only the main process of a comparison writes. A cell's outcome, its trace, the best objective
+and the end of its claim are one transaction, so that whatever kills the process leaves each
+cell either finished or untouched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from optiframe.comparison import claims
+from optiframe.comparison.records import Cell, Outcome, Plan, Records, Row
+from optiframe.comparison.rows import (
+    CELL_COLUMNS,
+    cell_from,
+    cell_values,
+    from_json,
+    outcome_from,
+    plan_from,
+    point_values,
+    settings_of,
+    spec_of,
+    text,
+    to_json,
+)
+from optiframe.comparison.schema import (
+    FILE,
+    StoreFailed,
+    connect,
+    connect_to_read,
+    speaking,
+    transaction,
+)
+from optiframe.errors import InvalidInput
+from optiframe.results import Status
+
+TRACEBACKS = "tracebacks"
+# A best known objective must come from an answer that satisfies its constraints this well.
+FEASIBLE = 1e-6
+# Ends that may be bad luck: a busy machine, too low a limit, a bug that has been mended since.
+FAILED = (Status.ERROR, Status.TIMEOUT, Status.CRASHED, Status.OUT_OF_MEMORY)
+
+
+class Store:
+    """One output folder's comparison; use it with `with`.
+
+    Parameters
+    ----------
+    folder
+        The output folder.
+    create
+        True opens for writing, and makes folder and file where there are none. False opens for
+        reading and makes nothing.
+
+    Raises
+    ------
+    InvalidInput
+        When there is nothing to read, the file is damaged, or a newer version wrote it.
+    StoreFailed
+        When it cannot be read or written.
+    """
+
+    def __init__(self, folder: Path | str, *, create: bool = True) -> None:
+        self.folder = Path(folder)
+        self.path = self.folder / FILE
+        self._connection = connect(self.folder) if create else connect_to_read(self.folder)
+        self._owner: claims.Owner | None = None
+        self._heart: claims.Heart | None = None
+        self._run: int | None = None
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give back all claims and close the file."""
+        try:
+            if self._heart is not None:
+                self._heart.stop()
+            if self._owner is not None:
+                with speaking(self.path):
+                    claims.leave(self._connection, self._owner)
+        except StoreFailed:
+            pass  # the claims of a process that is gone are free in any case
+        finally:
+            self._owner = self._heart = None
+            self._connection.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with speaking(self.path), transaction(self._connection):
+            yield self._connection
+
+    # ---- writing: runs, claims, outcomes
+
+    def begin(self, plan: Plan, environment: Mapping[str, Any]) -> None:
+        """Note that a run of this plan starts, and begin to claim cells for it."""
+        settings, specs = settings_of(plan), [spec_of(cell) for cell in plan.cells]
+        digest = hashlib.sha256(to_json([settings, plan.text, *specs]).encode())
+        digest.update(to_json([cell.key for cell in plan.cells]).encode())
+        name, positions = digest.hexdigest(), plan.positions or tuple(range(len(plan.cells)))
+        if sorted(positions) != list(range(len(plan.cells))):
+            raise InvalidInput("the plan's positions do not number its cells")
+        with self._writing() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO plans VALUES (?, ?, ?, ?)",
+                (name, text(self.folder.absolute().name), text(plan.text), settings),
+            )
+            connection.executemany(
+                "INSERT OR IGNORE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (name, place, turn, cell.key, cell.problem.title, cell.solver.title, str(cell.seed), spec)
+                    for turn, (place, cell, spec) in enumerate(zip(positions, plan.cells, specs, strict=True))
+                ],
+            )
+            self._run = connection.execute(
+                "INSERT INTO runs (plan, environment, started) VALUES (?, ?, ?)",
+                (name, to_json(environment), now()),
+            ).lastrowid
+        self._owner = claims.Owner.this_process()
+        with speaking(self.path):
+            claims.enter(self._connection, self._owner)
+        self._heart = claims.Heart(self.folder, self._owner)
+        self._heart.start()
+
+    def end(self) -> None:
+        """Note that every cell of the run's plan is finished."""
+        with self._writing() as connection:
+            connection.execute("UPDATE runs SET ended = ? WHERE id = ?", (now(), self._run))
+
+    def claim(self, key: str, again: str | None = None) -> claims.Claimed:
+        """Claim a cell: "claimed", or why not: it is "finished", or "busy" in another process.
+
+        `again` is the time, from `failed`, of the outcome that a further run is to replace.
+        """
+        assert self._owner is not None, "claims belong to a run: call begin first"
+        with speaking(self.path):
+            return claims.claim(self._connection, self._owner, key, now(), again)
+
+    def release(self, key: str) -> None:
+        """Give back the claim of a cell that did not finish."""
+        assert self._owner is not None, "claims belong to a run: call begin first"
+        with self._writing() as connection:
+            claims.release(connection, self._owner, key)
+
+    def finish(self, key: str, outcome: Outcome, again: str | None = None) -> bool:
+        """Commit a cell's outcome and trace; False when another process has finished it already."""
+        assert self._owner is not None, "outcomes belong to a run: call begin first"
+        finished, values = now(), cell_values(outcome)
+        values["traceback"] = self._write_traceback(key, outcome.traceback)
+        columns = ("key", "run", "finished", *values)
+        with self._writing() as connection:
+            claims.release(connection, self._owner, key)
+            done = connection.execute("SELECT finished FROM cells WHERE key = ?", (key,)).fetchone()
+            if done is not None and done["finished"] != again:
+                return False
+            connection.execute(
+                f"INSERT OR REPLACE INTO cells ({', '.join(columns)}) "
+                f"VALUES ({', '.join('?' * len(columns))})",
+                (key, self._run, finished, *values.values()),
+            )
+            connection.execute("DELETE FROM points WHERE key = ?", (key,))
+            connection.executemany(
+                "INSERT INTO points VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [(key, *point) for point in point_values(outcome.trace)],
+            )
+            if _counts_as_best(outcome):
+                connection.execute(
+                    "INSERT INTO best VALUES (?, ?, ?, ?) ON CONFLICT (solved) DO UPDATE SET "
+                    "objective = excluded.objective, key = excluded.key, found = excluded.found "
+                    "WHERE excluded.objective < best.objective",
+                    (outcome.solved, outcome.objective, key, finished),
+                )
+        return True
+
+    def _write_traceback(self, key: str, content: str) -> str:
+        """Write a traceback to a file of its own; its path within the folder, or nothing."""
+        if not content:
+            return ""
+        # 16 hexadecimal digits of a hash do not meet by chance.
+        target = self.folder / TRACEBACKS / f"{Path(key).name[:16]}.txt"
+        temporary = target.with_name(f".{target.name}-{os.getpid()}")
+        try:
+            target.parent.mkdir(exist_ok=True)
+            temporary.write_text(content, encoding="utf-8", errors="replace")
+            os.replace(temporary, target)
+        except OSError as error:
+            raise StoreFailed(f"cannot write {target}: {error.strerror}. What was stored is kept.") from None
+        return f"{TRACEBACKS}/{target.name}"
+
+    # ---- reading
+
+    def finished(self) -> dict[str, Status]:
+        """Keys of all finished cells, with how they ended."""
+        return {row["key"]: Status(row["status"]) for row in self._rows("SELECT key, status FROM cells")}
+
+    def failed(self) -> dict[str, str]:
+        """Keys of finished cells that could not be run to an end, with when that was."""
+        marks = ", ".join("?" * len(FAILED))
+        rows = self._rows(f"SELECT key, finished FROM cells WHERE status IN ({marks})", *map(str, FAILED))
+        return {row["key"]: row["finished"] for row in rows}
+
+    def plan(self) -> Plan:
+        """The plan of the latest run; objects made in Python are only named in it."""
+        (latest,) = self._latest("plans.*")
+        entries = self._rows("SELECT * FROM entries WHERE plan = ? ORDER BY turn", latest["id"])
+        cells: list[Cell] = [cell_from(row["key"], row["seed"], row["spec"]) for row in entries]
+        positions = [row["position"] for row in entries]
+        return plan_from(latest["settings"], latest["config"], self.folder, cells, positions)
+
+    def records(self) -> Records:
+        """The latest run's plan with every outcome known, and the best objectives of all runs."""
+        (latest,) = self._latest(
+            "plans.*, runs.environment, "
+            "(SELECT min(started) FROM runs AS r WHERE r.plan = plans.id) AS began, "
+            "(SELECT max(ended) FROM runs AS r WHERE r.plan = plans.id) AS done"
+        )
+        entries = self._rows("SELECT * FROM entries WHERE plan = ? ORDER BY position", latest["id"])
+        outcomes = self._outcomes(latest["id"])
+        rows = []
+        for entry in entries:
+            cell = cell_from(entry["key"], entry["seed"], entry["spec"])
+            rows.append(
+                Row(
+                    key=cell.key,
+                    problem=cell.problem.title,
+                    solver=cell.solver.title,
+                    problem_name=cell.problem.name,
+                    solver_name=cell.solver.name,
+                    seed=cell.seed,
+                    outcome=outcomes.get(cell.key),
+                )
+            )
+        settings = from_json(latest["settings"])
+        return Records(
+            rows=tuple(rows),
+            best={r["solved"]: r["objective"] for r in self._rows("SELECT solved, objective FROM best")},
+            gaps=tuple(settings["gaps"]),
+            better=settings["better"],
+            config=latest["config"],
+            environment=from_json(latest["environment"]),
+            title=latest["title"],
+            started=latest["began"],
+            ended=latest["done"] or "",
+        )
+
+    def _latest(self, what: str) -> list[sqlite3.Row]:
+        found = self._rows(
+            f"SELECT {what} FROM runs JOIN plans ON plans.id = runs.plan ORDER BY runs.id DESC LIMIT 1"
+        )
+        if not found:
+            raise InvalidInput(f"{self.path} holds no run yet; run optiframe compare first")
+        return found
+
+    def _outcomes(self, plan: str) -> dict[str, Outcome]:
+        ours = "key IN (SELECT key FROM entries WHERE plan = ?)"
+        points: dict[str, list[sqlite3.Row]] = {}
+        for point in self._rows(f"SELECT * FROM points WHERE {ours} ORDER BY key, number", plan):
+            points.setdefault(point["key"], []).append(point)
+        columns = ", ".join(("key", "traceback", *CELL_COLUMNS))
+        return {
+            row["key"]: outcome_from(row, points.get(row["key"], ()), self._traceback(row["traceback"]))  # type: ignore[arg-type]  # a Row is read by column name
+            for row in self._rows(f"SELECT {columns} FROM cells WHERE {ours}", plan)
+        }
+
+    def _traceback(self, path: str) -> str:
+        """The text of a traceback; nothing when its file is gone."""
+        if not path:
+            return ""
+        try:  # only ever within the folder, whatever a store from somewhere else says
+            file = self.folder / TRACEBACKS / Path(path).name
+            return file.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+
+    def _rows(self, statement: str, *values: Any) -> list[sqlite3.Row]:
+        with speaking(self.path):
+            return self._connection.execute(statement, values).fetchall()
+
+
+def load(folder: Path | str) -> Records:
+    """The comparison an output folder holds; see `Store.records`."""
+    with Store(folder, create=False) as store:
+        return store.records()
+
+
+def now() -> str:
+    """The time in UTC, to the microsecond, in a form that sorts."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def _counts_as_best(outcome: Outcome) -> bool:
+    return (
+        outcome.answered
+        and bool(outcome.solved)
+        and math.isfinite(outcome.objective)
+        and outcome.violation <= FEASIBLE
+    )

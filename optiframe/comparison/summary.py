@@ -1,0 +1,167 @@
+"""A comparison in a terminal: one line a problem and solver, and why what failed did."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from optiframe.comparison.records import Direction, Records, Row
+from optiframe.results import Status
+
+_LONG = 160  # characters of a reason; the whole of it is in the store
+_FEASIBLE = 1e-6
+_STYLES = {
+    Status.CONVERGED: "green",
+    Status.FINISHED: "green",
+    Status.ITERATION_LIMIT: "yellow",
+    Status.TIME_LIMIT: "yellow",
+    Status.STALLED: "yellow",
+    Status.UNSUITED: "dim",
+    Status.CANCELLED: "dim",
+}
+
+
+def print_table(records: Records, console: Console) -> None:
+    """Print the outcomes of a comparison, problem by problem.
+
+    Shown are medians over the cells with an answer: the time inside the solver, and the first
+    metric with a known direction or, without one, the objective; the best of a problem is bold.
+    Objectives only compare within one formulation: where solvers solved different ones no
+    objective is bold, and a note says so.
+    """
+    cells: dict[tuple[str, str], list[Row]] = {}
+    for row in records.rows:
+        cells.setdefault((row.problem, row.solver), []).append(row)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for title in ("problem", "solver", "runs"):
+        table.add_column(title, overflow="fold")
+    table.add_column("time", justify="right")
+    table.add_column("result", justify="right")
+    for problem in records.problems:
+        group = {solver: rows for (title, solver), rows in cells.items() if title == problem}
+        _add_problem(table, problem, group, records)
+    console.print(table)
+    for sentence in (*_reasons(records.rows), *_notes(records, cells)):
+        console.print(sentence)
+
+
+def _add_problem(table: Table, problem: str, group: dict[str, list[Row]], records: Records) -> None:
+    measure, direction = _measure(group, records)
+    values = {solver: _median(rows, measure) for solver, rows in group.items()}
+    known = [value for value in values.values() if math.isfinite(value)]
+    comparable = measure != "objective" or len(_solved(group)) <= 1
+    best = (max if direction == "higher" else min)(known) if len(known) > 1 and comparable else None
+    for number, (solver, rows) in enumerate(group.items()):
+        value = values[solver]
+        result = Text("" if math.isnan(value) else f"{measure} {_number(value)}")
+        if best is not None and math.isclose(value, best, rel_tol=1e-6, abs_tol=1e-12):
+            result.stylize("bold")
+        table.add_row(
+            Text(problem if number == 0 else ""),  # Text: a title may hold what rich takes for markup
+            Text(solver),
+            _statuses(rows),
+            _seconds(_median(rows, "time")),
+            result,
+            end_section=number == len(group) - 1,
+        )
+
+
+def _measure(group: dict[str, list[Row]], records: Records) -> tuple[str, Direction]:
+    """What the results of a problem are shown by, and which direction is better."""
+    outcomes = [row.outcome for rows in group.values() for row in rows if row.outcome is not None]
+    for outcome in outcomes:
+        directions = {**outcome.better, **records.better}
+        for name in outcome.metrics:
+            if name in directions:
+                return name, directions[name]
+    if not any(math.isfinite(outcome.objective) for outcome in outcomes):
+        for outcome in outcomes:
+            for name in outcome.metrics:
+                return name, "lower"
+    return "objective", "lower"
+
+
+def _solved(group: dict[str, list[Row]]) -> set[str]:
+    """Fingerprints of what was solved, apart from what a seed changes."""
+    by_seed: dict[int, set[str]] = {}
+    for rows in group.values():
+        for row in rows:
+            if row.outcome is not None and row.outcome.answered and row.outcome.solved:
+                by_seed.setdefault(row.seed, set()).add(row.outcome.solved)
+    return max(by_seed.values(), key=len, default=set())
+
+
+def _median(rows: Sequence[Row], measure: str) -> float:
+    values = []
+    for row in rows:
+        if row.outcome is not None and row.outcome.answered:
+            outcome = row.outcome
+            own = {"time": outcome.time, "objective": outcome.objective}
+            values.append(own.get(measure, outcome.metrics.get(measure, math.nan)))
+    values = [value for value in values if not math.isnan(value)]
+    return statistics.median(values) if values else math.nan
+
+
+def _statuses(rows: Sequence[Row]) -> Text:
+    counts = Counter("not run" if row.outcome is None else row.outcome.status for row in rows)
+    parts: list[Text] = []
+    for status, count in counts.items():
+        style = _STYLES.get(Status(status), "red") if status != "not run" else "dim"
+        words = str(status).replace("_", " ")
+        parts.append(Text(words if len(rows) == 1 else f"{count} {words}", style=style))
+    return Text(", ").join(parts)
+
+
+def _reasons(rows: Sequence[Row]) -> list[Text]:
+    """A line for each problem, solver and reason that there is no answer, with the seeds it befell."""
+    reasons: dict[tuple[str, str, Status, str], list[int]] = {}
+    for row in rows:
+        outcome = row.outcome
+        if outcome is not None and not outcome.answered:
+            message = " ".join(outcome.message.split()) or outcome.status.meaning
+            reasons.setdefault((row.problem, row.solver, outcome.status, message), []).append(row.seed)
+    lines = []
+    for (problem, solver, status, message), seeds in reasons.items():
+        said = message if len(message) <= _LONG else f"{message[: _LONG - 3]}..."
+        style = _STYLES.get(status, "red")
+        many = f" (seeds {', '.join(map(str, seeds))})" if len(seeds) > 1 else f" (seed {seeds[0]})"
+        seeds_said = "" if status is Status.UNSUITED else many
+        words = Text(str(status).replace("_", " "), style=style)
+        lines.append(Text.assemble(words, f": {solver} on {problem}{seeds_said}: {said}"))
+    return lines
+
+
+def _notes(records: Records, cells: dict[tuple[str, str], list[Row]]) -> list[Text]:
+    notes = []
+    for problem in records.problems:
+        group = {solver: rows for (title, solver), rows in cells.items() if title == problem}
+        if _measure(group, records)[0] == "objective" and len(_solved(group)) > 1:
+            text = f"{problem}: the objectives are of different formulations and do not compare"
+            notes.append(Text.assemble(("note", "dim"), f": {text}"))
+    outside = [
+        f"{row.solver} on {row.problem} (seed {row.seed})"
+        for row in records.rows
+        if row.outcome is not None and row.outcome.answered and row.outcome.violation > _FEASIBLE
+    ]
+    if outside:
+        text = f": outside the constraints by more than {_FEASIBLE:g}: {', '.join(outside[:5])}"
+        more = f" and {len(outside) - 5} more" if len(outside) > 5 else ""
+        notes.append(Text.assemble(("warning", "yellow"), f"{text}{more}"))
+    return notes
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.4g}"
+
+
+def _seconds(value: float) -> str:
+    if math.isnan(value):
+        return ""
+    return f"{value:.3g} s" if value >= 1 else f"{value * 1e3:.3g} ms"

@@ -1,0 +1,38 @@
+"""Amounts of memory as people write them."""
+
+from __future__ import annotations
+
+import re
+
+from optiframe.errors import InvalidInput
+
+_UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+_AMOUNT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*")
+
+
+def bytes_of(amount: int | str) -> int:
+    """Bytes in an amount such as ``"2 GB"`` (decimal), ``"512 MiB"`` (binary) or a plain number.
+
+    Raises
+    ------
+    InvalidInput
+        For text that is no amount, and for an amount below one byte.
+    """
+    if isinstance(amount, str):
+        match = _AMOUNT.fullmatch(amount)
+        unit = _UNITS.get(match[2].upper()) if match else None
+        if match is None or unit is None:
+            raise InvalidInput(f'must be bytes, or text such as "2 GB" or "512 MiB", got {amount!r}')
+        amount = int(float(match[1]) * unit)
+    if amount < 1:
+        raise InvalidInput(f"must be at least one byte, got {amount}")
+    return amount
+
+
+def in_words(amount: int) -> str:
+    """Bytes with the decimal unit that fits: ``2 GB``."""
+    for unit in ("TB", "GB", "MB", "kB"):
+        if amount >= _UNITS[unit.upper()]:
+            return f"{amount / _UNITS[unit.upper()]:.4g} {unit}"
+    return f"{amount} B"

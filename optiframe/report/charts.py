@@ -1,0 +1,104 @@
+"""The curves of the page as plain data; the page's script draws them."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, Literal
+
+from optiframe.comparison import convergence, profiles
+from optiframe.comparison.profiles import Cost, Curve
+from optiframe.comparison.records import Records
+from optiframe.report.looks import looks
+from optiframe.report.numbers import rounded
+
+COSTS: tuple[Cost, ...] = ("time", "iterations", "evaluations")
+AXES = {"time": "time inside the solver (s)", "iterations": "iterations", "evaluations": "evaluations"}
+# Curves have a few hundred points at most; profiles have a step for each run, of which a chart of
+# some 600 pixels shows no more than these.
+_STEPS = 600
+
+
+def chart_data(records: Records) -> dict[str, Any]:
+    """Everything the page draws: the looks of the solvers, convergence curves and profiles."""
+    order = {title: place for place, title in enumerate(records.solvers)}
+    return {
+        "solvers": [
+            {"title": title, "light": look.light, "dark": look.dark, "dash": look.dash, "symbol": look.symbol}
+            for title, look in looks(records.solvers).items()
+        ],
+        "convergence": _groups(records, order),
+        "profiles": _profiles(records, order),
+    }
+
+
+def _groups(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
+    """One group for each problem actually solved; curves of different formulations never share a chart."""
+    groups: dict[tuple[str, str], dict[str, Any]] = {}
+    sides: tuple[Literal["time", "iterations"], ...] = ("time", "iterations")
+    for against in sides:
+        for curve in convergence.convergence(records, against=against):
+            made: dict[str, Any] = {"problem": curve.problem, "time": [], "iterations": []}
+            group = groups.setdefault((curve.problem, curve.solved), made)
+            group[against].append(
+                {
+                    "solver": order[curve.solver],
+                    "seeds": int(curve.seeds),
+                    "x": rounded(curve.x),
+                    "y": rounded(curve.median),
+                    "low": rounded(curve.low),
+                    "high": rounded(curve.high),
+                }
+            )
+    found = list(groups.values())
+    for group in found:
+        same = [other for other in found if other["problem"] == group["problem"]]
+        place = next(n for n, other in enumerate(same, start=1) if other is group)
+        several = f", formulation {place} of {len(same)}" if len(same) > 1 else ""
+        group["title"] = f"{group['problem']}{several}"
+    return found
+
+
+def _profiles(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
+    """Both profiles for each cost and gap that anything was measured for and anybody reached."""
+    found = []
+    counted = any(row.outcome is not None and row.outcome.evaluations for row in records.rows)
+    for cost in COSTS if counted else COSTS[:2]:
+        for gap in sorted(records.gaps, reverse=True):
+            performance = profiles.performance_profile(records, gap=gap, cost=cost)
+            data = profiles.data_profile(records, gap=gap, cost=cost)
+            if not any(max(curve.y, default=0) > 0 for curve in data):
+                continue
+            found.append(
+                {
+                    "cost": cost,
+                    "axis": AXES[cost],
+                    "gap": gap,
+                    "performance": _steps(performance, order),
+                    "data": _steps(data, order),
+                }
+            )
+    return found
+
+
+def _steps(curves: list[Curve], order: dict[str, int]) -> list[dict[str, Any]]:
+    drawn = []
+    for curve in curves:
+        stride = max(1, math.ceil(len(curve.x) / _STEPS))
+        kept = [*range(0, len(curve.x) - 1, stride), len(curve.x) - 1]
+        drawn.append(
+            {
+                "solver": order[curve.solver],
+                "x": rounded([curve.x[place] for place in kept]),
+                "y": rounded([curve.y[place] for place in kept]),
+            }
+        )
+    return drawn
+
+
+def embedded(data: dict[str, Any]) -> str:
+    """JSON that may stand inside a script element: no character in it can end the element."""
+    text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text

@@ -1,0 +1,245 @@
+"""Figures for a paper, by Matplotlib: convergence of a problem, performance and data profiles.
+
+Drawn without pyplot, so that nothing global changes; the width is a column of a paper or two,
+text stays text in a PDF, and dashes and markers tell the solvers apart without colour.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from optiframe.comparison import convergence as curves_of
+from optiframe.comparison import profiles
+from optiframe.comparison.profiles import Curve
+from optiframe.comparison.records import Records
+from optiframe.errors import InvalidInput, require
+from optiframe.report.charts import AXES
+from optiframe.report.looks import Look, looks
+from optiframe.report.writing import write_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_COLUMN, _WIDE = 3.3, 6.9  # inches: one and two columns of the usual journal page
+_FORMATS = ("pdf", "png")
+_STYLE = {
+    "font.size": 8,  # what is left of 10 points in the text when captions are 9
+    "axes.linewidth": 0.6,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.4,
+    "pdf.fonttype": 42,  # TrueType, which publishers ask for; Matplotlib's own default is type 3
+    "axes.unicode_minus": False,
+}
+
+
+def write_figures(
+    records: Records, folder: str | Path, *, formats: Sequence[str] = _FORMATS, wide: bool = False
+) -> list[Path]:
+    """Write convergence of each problem and both profiles; gives the files written.
+
+    Parameters
+    ----------
+    records
+        The comparison.
+    folder
+        Where to write; made when it is missing.
+    formats
+        "pdf" (text stays text) and "png" (300 dots an inch).
+    wide
+        As wide as two columns of a paper (6.9 inches) rather than one (3.3 inches).
+
+    Returns
+    -------
+    list of Path
+        Empty when no run has an objective to draw.
+
+    Raises
+    ------
+    MissingPackage
+        Without Matplotlib.
+    InvalidInput
+        For an unknown format, or when a file cannot be written.
+    """
+    for kind in formats:
+        if kind not in _FORMATS:
+            raise InvalidInput(f"a figure can be {' or '.join(_FORMATS)}, not {kind!r}")
+    written = []
+    for name, make in _all(records, wide):
+        figure = make()
+        written += [write_bytes(Path(folder) / f"{name}.{kind}", _rendered(figure, kind)) for kind in formats]
+    return written
+
+
+def convergence(records: Records, problem: str, *, wide: bool = False) -> Figure:
+    """Suboptimality of one problem against time and iterations, medians with bands over seeds."""
+    drawn = {
+        against: [c for c in curves_of.convergence(records, against=against) if c.problem == problem]
+        for against in ("time", "iterations")
+    }
+    figure, axes = _figure(wide, panels=2)
+    for axis, (against, curves) in zip(axes, drawn.items(), strict=True):
+        floor = _floor(curves)
+        # A band that reaches up to a failure ends with the highest of the others.
+        top = max((v for c in curves for v in (*c.median, *c.high) if math.isfinite(v)), default=1.0)
+        for curve in curves:
+            look = looks(records.solvers)[curve.solver]
+            _line(axis, curve.x, _raised(curve.median, floor), look, curve.solver)
+            low, high = _raised(curve.low, floor), _raised(curve.high, floor, top)
+            axis.fill_between(curve.x, low, high, step="post", color=look.light, alpha=0.15, linewidth=0)
+        axis.set_xlabel(AXES[against])
+        if curves:
+            axis.set_yscale("log")
+        axis.set_xlim(left=0)
+    axes[0].set_ylabel("suboptimality")
+    if not any(drawn.values()):
+        _say(axes[0], "no objective was recorded")
+    figure.suptitle(_plain(problem, 60), fontsize=8.5)
+    return _legend(figure, axes, wide)
+
+
+def performance(records: Records, *, gap: float | None = None, wide: bool = False) -> Figure:
+    """The performance profile of time at one gap; the middle one of the comparison by default."""
+    chosen = _gap(records, gap)
+    curves = profiles.performance_profile(records, gap=chosen, cost="time")
+    return _profile(records, curves, f"time as a multiple of the best, gap {chosen:g}", wide)
+
+
+def data(records: Records, *, gap: float | None = None, wide: bool = False) -> Figure:
+    """The data profile of time at one gap; the middle one of the comparison by default."""
+    chosen = _gap(records, gap)
+    curves = profiles.data_profile(records, gap=chosen, cost="time")
+    return _profile(records, curves, f"{AXES['time']}, gap {chosen:g}", wide)
+
+
+def _all(records: Records, wide: bool) -> Iterator[tuple[str, Callable[[], Figure]]]:
+    """Names of files and how to make each figure, of those with something to show."""
+    taken: set[str] = set()
+    drawn = {curve.problem for curve in curves_of.convergence(records, against="iterations")}
+    for problem in records.problems:
+        if problem in drawn:
+            stem = re.sub(r"[^a-z0-9]+", "-", problem.lower()).strip("-")[:60] or "problem"
+            name = next(n for k in range(len(taken) + 1) if (n := f"{stem}-{k}" if k else stem) not in taken)
+            taken.add(name)
+            yield f"convergence-{name}", partial(convergence, records, problem, wide=wide)
+    for gap in records.gaps:
+        if any(max(curve.y, default=0) > 0 for curve in profiles.data_profile(records, gap=gap, cost="time")):
+            yield f"performance-profile-{gap:g}", partial(performance, records, gap=gap, wide=wide)
+            yield f"data-profile-{gap:g}", partial(data, records, gap=gap, wide=wide)
+
+
+def _gap(records: Records, gap: float | None) -> float:
+    if gap is not None:
+        return gap
+    ordered = sorted(records.gaps) or [1e-4]
+    return ordered[len(ordered) // 2]
+
+
+def _profile(records: Records, curves: list[Curve], label: str, wide: bool) -> Figure:
+    figure, (axis,) = _figure(wide, panels=1)
+    for curve in curves:
+        _line(axis, curve.x, curve.y, looks(records.solvers)[curve.solver], curve.solver)
+    axis.set_xscale("log")
+    _readable(axis.xaxis)
+    axis.set_ylim(-0.02, 1.04)
+    axis.set_xlabel(label)
+    axis.set_ylabel("share of runs")
+    return _legend(figure, [axis], wide)
+
+
+def _figure(wide: bool, panels: int) -> tuple[Figure, list[Any]]:
+    matplotlib = require("matplotlib", "report")
+    module = require("matplotlib.figure", "report")
+    width = _WIDE if wide else _COLUMN
+    # Panels stand under each other in one column and side by side in two.
+    shape = (1, panels) if wide else (panels, 1)
+    with matplotlib.rc_context(_STYLE):
+        figure: Figure = module.Figure(figsize=(width, 2.3 * shape[0] + 0.5), layout="constrained")
+        axes = figure.subplots(*shape, squeeze=False)
+    return figure, list(axes.flat)
+
+
+def _readable(axis: Any) -> None:
+    """Plain numbers on a logarithmic axis, between the powers of ten too where it spans only few."""
+    ticker = require("matplotlib.ticker", "report")
+    low, high = axis.get_view_interval()
+    between = ((10, (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0)), (100, (1.0, 2.0, 5.0)), (math.inf, (1.0,)))
+    axis.set_major_locator(ticker.LogLocator(subs=next(subs for most, subs in between if high / low <= most)))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(ticker.NullFormatter())
+
+
+def _line(axis: Any, x: Sequence[float], y: Sequence[float], look: Look, label: str) -> None:
+    axis.plot(
+        x,
+        y,
+        color=look.light,
+        # In units of the line's width, as the page has them at its own.
+        linestyle=(0, tuple(length / 2.2 for length in look.dashes)) if look.dashes else "solid",
+        marker=look.marker,
+        markevery=0.13,  # by distance along the curve, however its points are spaced
+        markersize=3.5,
+        linewidth=1.3,
+        drawstyle="steps-post",
+        label=_plain(label),
+    )
+
+
+def _legend(figure: Figure, axes: Sequence[Any], wide: bool) -> Figure:
+    """One legend below all panels, where it can cover no curve, in as many columns as fit."""
+    drawn = [axis.get_legend_handles_labels() for axis in axes]
+    found = {
+        label: handle for handles, labels in drawn for handle, label in zip(handles, labels, strict=True)
+    }
+    if found:
+        # At 7 points a letter is about .055 inches wide, and the line with its gaps .5.
+        entry = 0.5 + 0.055 * max(len(label) for label in found)
+        figure.legend(
+            list(found.values()),
+            list(found),
+            loc="outside lower center",
+            ncols=max(1, min(len(found), int((_WIDE if wide else _COLUMN) / entry))),
+            fontsize=7,
+            frameon=False,
+            handlelength=3.2,
+            columnspacing=1.2,
+        )
+    return figure
+
+
+def _rendered(figure: Figure, kind: str) -> bytes:
+    matplotlib = require("matplotlib", "report")
+    buffer = io.BytesIO()
+    # Without a date the same comparison gives the same file.
+    metadata = {"CreationDate": None} if kind == "pdf" else {}
+    with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
+        # A title may have a letter that the font lacks; a box stands for it.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        figure.savefig(buffer, format=kind, dpi=300, metadata=metadata)
+    return buffer.getvalue()
+
+
+def _floor(curves: Sequence[Any]) -> float:
+    """A decade under the lowest value above zero: there zero is drawn on a logarithmic axis."""
+    values = [float(v) for curve in curves for v in (*curve.median, *curve.low) if 0 < v < math.inf]
+    return min(values, default=1e-15) / 10
+
+
+def _raised(values: Sequence[float], floor: float, top: float = math.nan) -> list[float]:
+    return [max(float(value), floor) if math.isfinite(value) else top for value in values]
+
+
+def _plain(title: str, length: int = 40) -> str:
+    """A title as it is written, cut to fit: between two dollar signs Matplotlib would read a formula."""
+    return (title if len(title) <= length else f"{title[: length - 1]}…").replace("$", r"\$")
+
+
+def _say(axis: Any, text: str) -> None:
+    axis.text(0.5, 0.5, text, ha="center", va="center", transform=axis.transAxes)

@@ -1,0 +1,206 @@
+"use strict";
+// Draws the charts of the page from the data embedded in it; everything else works without this.
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const by = (id) => document.getElementById(id);
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const touch = window.matchMedia("(pointer: coarse)");
+  const print = window.matchMedia("print");
+  const shown = data.solvers.map(() => true);
+  // Plotly reads a little HTML in text and fills in %{...}; a title is to be read as it is written.
+  const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  const isDark = () => dark.matches && !print.matches;
+  const colour = (solver) => data.solvers[solver][isDark() ? "dark" : "light"];
+  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const faded = (hex, share) => {
+    const part = (at) => parseInt(hex.slice(at, at + 2), 16);
+    return `rgba(${part(1)},${part(3)},${part(5)},${share})`;
+  };
+
+  // ---- one chart ----------------------------------------------------------------------------
+  const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
+
+  // Ticks at 1, 2, 5 of each power of ten where there is room for them, else at every few powers.
+  function ticks(values, room) {
+    const [low, high] = [Math.min(...values), Math.max(...values)].map(Math.log10);
+    for (const digits of [[1, 1.5, 2, 3, 4, 5, 7], [1, 2, 5], [1]]) {
+      const found = [];
+      for (let power = Math.floor(low); power <= high + 1; power++) {
+        for (const digit of digits) {
+          if (Math.log10(digit) + power >= low - 0.1 && Math.log10(digit) + power <= high + 0.1) found.push([digit, power]);
+        }
+      }
+      const every = digits.length > 1 ? 1 : Math.ceil(found.length / room);
+      const kept = found.filter(([, power]) => power % every === 0);
+      if (kept.length > room || kept.length < 2) continue;
+      const word = ([digit, power]) => (power < -3 || power > 4
+        ? `${digit === 1 ? "" : `${digit}×`}10<sup>${power}</sup>` : String(Number((digit * 10 ** power).toPrecision(2))));
+      return { tickmode: "array", tickvals: kept.map(([digit, power]) => digit * 10 ** power), ticktext: kept.map(word) };
+    }
+    return {};
+  }
+  // On a logarithmic axis: one number each 60 pixels across, each 30 up.
+  const across = (id, curves) => ticks(curves.flatMap((c) => c.x).filter((x) => x > 0), by(id).clientWidth / 60);
+
+  function axis(title, log, more) {
+    const lines = style("--line");
+    return {
+      title: { text: title, standoff: 8 }, type: log ? "log" : "linear", gridcolor: style("--grid"),
+      linecolor: lines, tickcolor: lines, ticks: "outside", zeroline: false, automargin: true,
+      tickangle: 0, exponentformat: log ? "power" : "e", minexponent: 4, nticks: log ? 8 : 6, ...more,
+    };
+  }
+
+  function draw(id, traces, x, y) {
+    const layout = {
+      font: { family: style("--text"), size: 13, color: style("--ink") },
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      margin: { l: 56, r: 12, t: 12, b: 48 }, showlegend: false, hovermode: "closest",
+      dragmode: touch.matches ? false : "zoom", // a finger scrolls the page
+      hoverlabel: { bgcolor: style("--raised"), bordercolor: style("--soft"), font: { color: style("--ink") } },
+      modebar: { color: style("--soft"), activecolor: style("--accent"), bgcolor: "rgba(0,0,0,0)" },
+      xaxis: x, yaxis: y,
+    };
+    Plotly.react(by(id), traces, layout, config);
+  }
+
+  function line(curve, ys, more) {
+    const solver = data.solvers[curve.solver];
+    return {
+      type: "scatter", mode: "lines+markers", x: curve.x, y: ys, meta: plain(solver.title),
+      visible: shown[curve.solver], customdata: [curve.solver],
+      line: { color: colour(curve.solver), width: 2.2, dash: solver.dash, shape: "hv" },
+      marker: { symbol: solver.symbol, size: 7.5, maxdisplayed: 9, color: colour(curve.solver) },
+      hovertemplate: "%{meta}<br>%{yaxis.title.text} %{y:.3g}<br>%{xaxis.title.text} %{x:.4g}<extra></extra>",
+      ...more,
+    };
+  }
+
+  // ---- suboptimality ------------------------------------------------------------------------
+  // The corners of a step curve: from x[i] on, up to x[i + 1], it is y[i].
+  const corners = (xs, ys) => xs.flatMap((x, i) => (i ? [[x, ys[i - 1]], [x, ys[i]]] : [[x, ys[i]]]));
+
+  function band(curve, edge, top) {
+    const low = corners(curve.x, curve.low.map(edge));
+    const high = corners(curve.x, curve.high.map((value) => (value === null ? top : edge(value)))).reverse();
+    return {
+      type: "scatter", mode: "lines", fill: "toself", hoverinfo: "skip", line: { width: 0 },
+      x: [...low, ...high].map((point) => point[0]), y: [...low, ...high].map((point) => point[1]),
+      fillcolor: faded(colour(curve.solver), 0.15), visible: shown[curve.solver] && by("bands").checked,
+      meta: "band", customdata: [curve.solver],
+    };
+  }
+
+  function drawConvergence() {
+    const group = data.convergence[Number(by("problem").value)];
+    const logX = by("log-x").checked, logY = by("log-y").checked;
+    for (const against of ["time", "iterations"]) {
+      const curves = group[against];
+      const positive = curves.flatMap((c) => [...c.y, ...c.low]).filter((value) => value !== null && value > 0);
+      // Zero has no place on a logarithmic axis: it is drawn a decade under the lowest other value.
+      const least = positive.length ? Math.min(...positive) : 1e-16;
+      // A band that reaches up to a failure ends with the chart.
+      const top = Math.max(...curves.flatMap((c) => [...c.y, ...c.high]));
+      const edge = (value) => (logY && value !== null && value <= 0 ? least / 10 : value);
+      const traces = [
+        ...curves.map((curve) => band(curve, edge, top)),
+        ...curves.map((curve) => line(curve, curve.y.map(edge))),
+      ];
+      const title = against === "time" ? "time (s)" : "iterations";
+      const id = `against-${against}`;
+      const drawn = curves.flatMap((c) => [...c.y, ...c.low].map(edge)).filter((value) => value > 0);
+      const x = axis(title, logX, logX ? across(id, curves) : { rangemode: "tozero" });
+      draw(id, traces, x, axis("suboptimality", logY, logY ? ticks(drawn, by(id).clientHeight / 30) : {}));
+    }
+  }
+
+  // ---- profiles -----------------------------------------------------------------------------
+  function drawProfiles() {
+    const cost = by("cost").value;
+    const same = data.profiles.filter((profile) => profile.cost === cost);
+    const wanted = Number(by("gap").value);
+    const gaps = same.map((profile) => profile.gap);
+    const gap = gaps.includes(wanted) ? wanted : gaps[0];
+    by("gap").replaceChildren(...gaps.map((value) => new Option(value.toExponential(0), value, false, value === gap)));
+    const profile = same.find((one) => one.gap === gap);
+    const share = { range: [-0.02, 1.04], tickformat: ".0%", dtick: 0.2 };
+    const steps = (curves) => curves.map((c) => line(c, c.y));
+    const ratio = `times the best ${cost === "time" ? "time" : `number of ${cost}`}`;
+    draw("performance", steps(profile.performance), axis(ratio, true, across("performance", profile.performance)), axis("share of runs", false, share));
+    draw("data-profile", steps(profile.data), axis(profile.axis, true, across("data-profile", profile.data)), axis("share of runs", false, share));
+  }
+
+  // ---- the legend: one for all charts ----------------------------------------------------------
+  function drawAll() {
+    if (data.convergence.length) drawConvergence();
+    if (data.profiles.length) drawProfiles();
+  }
+  for (const box of document.querySelectorAll("#legend input")) {
+    shown[Number(box.dataset.solver)] = box.checked;
+    box.addEventListener("change", () => {
+      shown[Number(box.dataset.solver)] = box.checked;
+      drawAll();
+    });
+  }
+
+  // ---- tables ---------------------------------------------------------------------------------
+  function sort(table, column, heading) {
+    const down = heading.getAttribute("aria-sort") === "ascending";
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    heading.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const number = heading.classList.contains("number");
+    const key = (row) => {
+      const cell = row.cells[column];
+      if (!number) return cell.textContent.trim();
+      return cell.dataset.sort === undefined ? NaN : Number(cell.dataset.sort.replace("inf", "Infinity"));
+    };
+    const order = (a, b) => {
+      if (!number) return a.localeCompare(b, undefined, { numeric: true }) * (down ? -1 : 1);
+      // What is not known comes last in either direction.
+      if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) - Number.isNaN(b);
+      return a === b ? 0 : (a < b ? -1 : 1) * (down ? -1 : 1);
+    };
+    const rows = [...table.tBodies[0].rows].map((row) => [key(row), row]);
+    rows.sort((a, b) => order(a[0], b[0]));
+    table.tBodies[0].append(...rows.map(([, row]) => row));
+    by("said").textContent = `sorted by ${heading.textContent.trim()}, ${down ? "descending" : "ascending"}`;
+  }
+  for (const table of document.querySelectorAll("table.sortable")) {
+    [...table.tHead.rows[0].cells].forEach((heading, column) => {
+      heading.querySelector("button").addEventListener("click", () => sort(table, column, heading));
+    });
+  }
+
+  // ---- copying --------------------------------------------------------------------------------
+  for (const button of document.querySelectorAll(".copy button")) {
+    button.addEventListener("click", async () => {
+      const code = button.parentElement.querySelector("code");
+      try {
+        await navigator.clipboard.writeText(code.textContent);
+        by("said").textContent = button.textContent = "Copied";
+      } catch {
+        // Not every browser lets a file use the clipboard; then the text is selected, ready to copy.
+        getSelection().selectAllChildren(code);
+        by("said").textContent = button.textContent = "Selected";
+      }
+      setTimeout(() => { button.textContent = "Copy"; }, 2000);
+    });
+  }
+
+  // ---- begin ------------------------------------------------------------------------------------
+  if (data.convergence.length) {
+    by("problem").replaceChildren(...data.convergence.map((group, i) => new Option(group.title, i)));
+    document.querySelector("#convergence .drawn").hidden = false;
+    for (const id of ["problem", "log-x", "log-y", "bands"]) by(id).addEventListener("change", drawConvergence);
+  }
+  if (data.profiles.length) {
+    const costs = [...new Set(data.profiles.map((profile) => profile.cost))];
+    by("cost").replaceChildren(...costs.map((cost) => new Option(cost, cost)));
+    by("gap").replaceChildren(new Option("", data.profiles[Math.min(1, data.profiles.length - 1)].gap));
+    document.querySelector("#profiles .drawn").hidden = false;
+    for (const id of ["gap", "cost"]) by(id).addEventListener("change", drawProfiles);
+  }
+  dark.addEventListener("change", drawAll);
+  print.addEventListener("change", drawAll);
+  drawAll();
+})();

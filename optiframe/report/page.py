@@ -1,0 +1,205 @@
+"""A comparison as one HTML file that needs nothing else and asks the network for nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from optiframe.comparison import profiles, statistics
+from optiframe.comparison.measuring import Failure, reason, suited
+from optiframe.comparison.records import Records
+from optiframe.errors import require
+from optiframe.report import charts, tables
+from optiframe.report.looks import looks
+from optiframe.report.numbers import DASH, size
+from optiframe.report.verdict import pairs, verdict
+from optiframe.report.writing import write_bytes
+from optiframe.results import Status
+
+
+def write_page(records: Records, path: str | Path, *, again: str = "") -> Path:
+    """Write the page of a comparison; it opens from a file, without a network.
+
+    Parameters
+    ----------
+    records
+        The comparison.
+    path
+        The file to write; its folder is made.
+    again
+        The command line that repeats the comparison, to be shown.
+
+    Raises
+    ------
+    MissingPackage
+        Without Plotly or Jinja.
+    InvalidInput
+        When the file cannot be written.
+    """
+    return write_bytes(Path(path), page(records, again=again).encode())
+
+
+def page(records: Records, *, again: str = "") -> str:
+    """The page of a comparison as text; see `write_page`."""
+    jinja = require("jinja2", "report")
+    offline = require("plotly.offline", "report")
+    own = resources.files("optiframe.report")
+    scripts = {"plotly": offline.get_plotlyjs(), "script": (own / "page.js").read_text("utf-8")}
+    environment = jinja.Environment(
+        autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    template = environment.from_string((own / "template.html").read_text("utf-8"))
+    trusted = jinja.filters.Markup  # our own files, and JSON that `embedded` made harmless
+    content = _content(records)
+    text: str = template.render(
+        **content,
+        again=again,
+        hashes=" ".join(f"'sha256-{_digest(script)}'" for script in scripts.values()),
+        style=trusted((own / "style.css").read_text("utf-8")),
+        data=trusted(charts.embedded(content["drawn"])),
+        **{name: trusted(script) for name, script in scripts.items()},
+    )
+    return text
+
+
+def _digest(script: str) -> str:
+    """The hash by which the page's policy knows this script; no other script may run."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _content(records: Records) -> dict[str, Any]:
+    summaries = statistics.summarize(records)
+    ranked = statistics.measures(records) if len(records.solvers) > 1 else []
+    judged = {measure: pairs(records, measure) for measure in ranked}
+    drawn = charts.chart_data(records)
+    return {
+        "title": records.title or "Comparison",
+        "records": records,
+        "looks": looks(records.solvers),
+        "facts": _facts(records),
+        "verdict": verdict(records, judged),
+        "excluded": profiles.excluded(records),
+        "without_objective": _without_curve(records, drawn),
+        "drawn": drawn,
+        "summary": tables.summary(records, summaries),
+        "metrics": tables.metrics(records, summaries),
+        "target": tables.time_to_target(records),
+        "rankings": [
+            (
+                m,
+                tables.standings(records, m),
+                statistics.overall(records, m).text,
+                tables.pairs(records, m, judged[m]),
+            )
+            for m in ranked
+        ],
+        "failures": failures(records),
+        "environment": _environment(records),
+    }
+
+
+def _facts(records: Records) -> list[tuple[str, str]]:
+    seeds = len({row.seed for row in records.rows})
+    facts = [
+        ("problems", str(len(records.problems))),
+        ("solvers", str(len(records.solvers))),
+        ("seeds", str(seeds)),
+        ("runs", str(len(records.rows))),
+    ]
+    if records.started:
+        facts.append(("started", _moment(records.started)))
+    if records.started and records.ended:
+        facts.append(("took", _duration(records.started, records.ended)))
+    return facts
+
+
+def _moment(text: str) -> str:
+    try:
+        return f"{datetime.fromisoformat(text):%d %b %Y, %H:%M} UTC"
+    except ValueError:
+        return text
+
+
+def _duration(started: str, ended: str) -> str:
+    try:
+        whole = round((datetime.fromisoformat(ended) - datetime.fromisoformat(started)).total_seconds())
+    except (ValueError, TypeError):
+        return DASH
+    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
+    if hours:
+        return f"{hours}\u202fh {minutes}\u202fmin"
+    return f"{minutes}\u202fmin {rest}\u202fs" if minutes else f"{rest}\u202fs"
+
+
+def _without_curve(records: Records, drawn: dict[str, Any]) -> list[str]:
+    curves = {group["problem"] for group in drawn["convergence"]}
+    return [problem for problem in records.problems if problem not in curves]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs of one solver on one problem that failed in the same way; the text is of the first."""
+
+    problem: str
+    solver: str
+    status: Status
+    message: str
+    seeds: list[int]
+    stderr: str
+    traceback: str
+
+
+def failures(records: Records) -> list[Group]:
+    """What failed, alike runs together, and after that what was unsuited."""
+    unsuited = [
+        Failure(row.problem, row.solver, row.seed, row.outcome.status, reason(row.outcome))
+        for row in records.rows
+        if row.outcome is not None and not suited(row.outcome)
+    ]
+    groups: dict[tuple[str, str, Status, str], list[Failure]] = {}
+    for one in (*statistics.failures(records), *unsuited):
+        groups.setdefault((one.problem, one.solver, one.status, one.message), []).append(one)
+    return [
+        Group(*key, sorted(one.seed for one in alike), alike[0].stderr.strip(), alike[0].traceback.strip())
+        for key, alike in groups.items()
+    ]
+
+
+def _environment(records: Records) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Tables of the environment: the main process's plain facts first, then each nested table.
+
+    Versions come from the cells, where the work was done, with those of the main process.
+    """
+    plain: list[tuple[str, str]] = []
+    nested: list[tuple[str, list[tuple[str, str]]]] = []
+    for key, value in records.environment.items():
+        if isinstance(value, Mapping):
+            nested.append((key, [(str(name), _shown(name, item)) for name, item in value.items()]))
+        else:
+            plain.append((key, _shown(key, value)))
+    found: dict[str, dict[str, set[str]]] = {"versions": {}, "environment": {}}
+    for row in records.rows:
+        if row.outcome is not None:
+            for part, facts in (("versions", row.outcome.versions), ("environment", row.outcome.environment)):
+                for name, item in facts.items():
+                    found[part].setdefault(name, set()).add(_shown(name, item))
+    for part, title in (("versions", "versions in the runs"), ("environment", "as the runs saw it")):
+        if found[part]:
+            nested.append((title, [(name, "; ".join(sorted(seen))) for name, seen in found[part].items()]))
+    return [(title, rows) for title, rows in [("machine", plain), *nested] if rows]
+
+
+def _shown(name: Any, value: Any) -> str:
+    if name == "memory" and isinstance(value, int | float):
+        return size(float(value))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_shown(key, item)}" for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return "; ".join(_shown("", item) for item in value)
+    return "not known" if value is None else str(value)

@@ -1,0 +1,177 @@
+"""The tables of the page, as plain rows: what each cell shows and what it is sorted by."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from statistics import median
+
+from optiframe.comparison import profiles, statistics
+from optiframe.comparison.measuring import suited
+from optiframe.comparison.records import Records
+from optiframe.comparison.statistics import Interval, PairVerdict, Summary
+from optiframe.report.numbers import DASH, counted, number, seconds, size
+
+_UNITS: dict[str, Callable[[float], str]] = {"time": seconds, "memory": size}
+_SUMMARY = ("time", "iterations", "suboptimality", "objective", "memory")
+_NAMES = {"memory": "peak memory"}
+
+
+@dataclass(frozen=True)
+class Value:
+    """What one cell of a table shows; `detail` is smaller, `sort` orders a column of numbers."""
+
+    text: str
+    detail: str = ""
+    sort: float | None = None
+    solver: str = ""
+    tone: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a caption; the first `heads` columns name the row, `numeric` ones are numbers."""
+
+    name: str
+    caption: str
+    columns: list[str]
+    rows: list[list[Value]]
+    heads: int = 1
+    numeric: frozenset[int] = field(default_factory=frozenset)
+
+
+def _solver(title: str) -> Value:
+    return Value(title, solver=title)
+
+
+def _number(value: float, show: Callable[[float], str] = number, detail: str = "") -> Value:
+    return Value(show(value), detail, None if math.isnan(value) else value)
+
+
+def _interval(interval: Interval | None, show: Callable[[float], str] = number) -> Value:
+    if interval is None or math.isnan(interval.median):
+        return Value(DASH)
+    low, high = show(interval.low), show(interval.high)
+    known = not (math.isnan(interval.low) or math.isnan(interval.high)) and low != high
+    return _number(interval.median, show, f"{low} to {high}" if known else "")
+
+
+def _statuses(summary: Summary) -> Value:
+    parts = [
+        f"{count}\u202f\u00d7\u202f{str(name).replace('_', ' ')}" for name, count in summary.statuses.items()
+    ]
+    words = ", ".join(parts) if len(parts) > 1 else str(next(iter(summary.statuses), DASH)).replace("_", " ")
+    return Value(words, summary.reason, tone="bad" if summary.failures else "")
+
+
+def summary(records: Records, summaries: Iterable[Summary]) -> Table:
+    """One row for each problem and solver: how it ended, and the median of what every run has."""
+    found = list(summaries)
+    used = [name for name in _SUMMARY if any(_known(s, name) for s in found)]
+    rows = [
+        [
+            Value(s.problem),
+            _solver(s.solver),
+            _number(s.runs),
+            _number(s.failures) if not s.failures else Value(str(s.failures), "", s.failures, tone="bad"),
+            _statuses(s),
+            *(_interval(s.measures.get(name), _UNITS.get(name, number)) for name in used),
+        ]
+        for s in found
+    ]
+    columns = ["problem", "solver", "runs", "failures", "status", *(_NAMES.get(n, n) for n in used)]
+    caption = "Medians over seeds; below each, its 95% bootstrap interval."
+    return Table("Summary", caption, columns, rows, 2, frozenset({2, 3, *range(5, len(columns))}))
+
+
+def _known(summary: Summary, name: str) -> bool:
+    interval = summary.measures.get(name)
+    return interval is not None and not math.isnan(interval.median)
+
+
+def metrics(records: Records, summaries: Iterable[Summary]) -> Table | None:
+    """Each metric of each problem and solver, with the direction that is better."""
+    found = list(summaries)
+    names = list(dict.fromkeys(n for r in records.rows if r.outcome for n in r.outcome.metrics))
+    kept = [s for s in found if any(_known(s, name) for name in names)]
+    if not kept:
+        return None
+    better = statistics.directions(records)
+    heads = [f"{name} ({better[name]} is better)" if name in better else name for name in names]
+    rows = [
+        [Value(s.problem), _solver(s.solver), *(_interval(s.measures.get(n)) for n in names)] for s in kept
+    ]
+    caption = "What the problems say of the answers; medians over seeds with 95% intervals."
+    columns = ["problem", "solver", *heads]
+    return Table("Metrics", caption, columns, rows, 2, frozenset(range(2, len(columns))))
+
+
+def standings(records: Records, measure: str) -> Table:
+    """The solvers in order of their mean rank."""
+    rows = [
+        [
+            _solver(s.solver),
+            _number(s.mean_rank),
+            _number(s.wins),
+            _number(s.shared),
+            _number(s.problems),
+            _number(s.failures),
+        ]
+        for s in statistics.standings(records, measure)
+    ]
+    columns = ["solver", "mean rank", "wins", "shared wins", "problems", "failures"]
+    caption = f"Ranks by {measure} on each problem (median over seeds), averaged; a failure ranks last."
+    return Table("Standings", caption, columns, rows, 1, frozenset(range(1, 6)))
+
+
+def pairs(records: Records, measure: str, verdicts: Iterable[PairVerdict]) -> Table:
+    """What can be said of each pair of solvers."""
+    rows = [
+        [
+            Value(v.text, tone="good" if v.distinguishable else ""),
+            _number(v.problems),
+            _number(v.difference),
+            _number(v.p),
+            _number(v.p_corrected),
+        ]
+        for v in verdicts
+    ]
+    unit = "seeds" if len(records.problems) == 1 else "problems"
+    columns = ["verdict", unit, "median difference", "p", "p after correction"]
+    caption = f"Paired over {unit}, by {measure}: Wilcoxon signed-rank tests with Holm's correction."
+    return Table("Pair by pair", caption, columns, rows, 1, frozenset(range(1, 5)))
+
+
+def time_to_target(records: Records) -> Table | None:
+    """Seconds until the relative suboptimality is first within each gap: median, and how many got there."""
+    reached = {gap: profiles.time_to_target(records, gap, cost="time") for gap in records.gaps}
+    cells: dict[tuple[str, str], dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for place, row in enumerate(records.rows):
+        if suited(row.outcome):
+            for gap, values in reached.items():
+                cells[row.problem, row.solver][gap].append(values[place])
+    kept = {
+        pair: found
+        for pair, found in cells.items()
+        if any(math.isfinite(value) for values in found.values() for value in values)
+    }
+    if not kept:
+        return None
+    rows = [
+        [Value(problem), _solver(solver), *(_reached(found[gap]) for gap in records.gaps)]
+        for (problem, solver), found in kept.items()
+    ]
+    columns = ["problem", "solver", *(f"gap {gap:g}" for gap in records.gaps)]
+    caption = (
+        "Time until the relative suboptimality is within the gap: median over seeds, a run that never "
+        "gets there counting as ∞; below, how many got there."
+    )
+    return Table("Time to target", caption, columns, rows, 2, frozenset(range(2, len(columns))))
+
+
+def _reached(values: list[float]) -> Value:
+    known = [math.inf if math.isnan(value) else value for value in values]
+    there = sum(math.isfinite(value) for value in known)
+    return _number(median(known), seconds, f"{there} of {counted(len(known), 'run')}")

@@ -1,0 +1,110 @@
+"""The contract in a process of its own: a solver that hangs or crashes fails, and nothing else does.
+
+The checks run in a child process that says when each begins and ends. A check that takes
+too long, or with which the process dies, has failed; the others go on in a new child.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from optiframe.errors import InvalidInput
+from optiframe.testing.checks import CHECKS, Check, Outcome, words
+from optiframe.testing.watched import WatchedChild
+
+LOADS = "the solver and its problems can be loaded"
+
+_START = 60.0  # seconds at least for imports and reading data, on a cold disk
+
+
+def check_isolated(
+    solver: str,
+    *,
+    parameters: Iterable[str] = (),
+    problems: Iterable[str] = (),
+    datasets: Iterable[str] = (),
+    modules: Iterable[str] = (),
+    checks: Iterable[Check] = CHECKS,
+    seconds: float = 60.0,
+    tolerance: float = 1e-4,
+    tell: Callable[[str, list[str]], None] | None = None,
+) -> Iterator[Outcome]:
+    """Hold a solver to the contract in child processes; yields each check as it ends.
+
+    Parameters
+    ----------
+    solver
+        A registered name, or ``module:Class``.
+    parameters
+        Of the solver, as on the command line: ``step=0.1``.
+    problems, datasets
+        Files with a ``[problem]`` (a ``[budget]`` there counts) and names of data sets to try
+        the solver on. Neither: the small problems of `small_problems` that suit, else the
+        registered generators that do.
+    modules
+        Files or modules to import first, as `optiframe --import`.
+    checks
+        Which checks; all by default.
+    seconds
+        How long one check may take, on all problems together.
+    tolerance
+        How near to a known optimum and to the constraints an answer must be.
+    tell
+        Called with the solver's name and the titles of the problems, once they are known.
+
+    Raises
+    ------
+    InvalidInput
+        For an unknown solver or data set, wrong parameters, a file that cannot be read, or
+        when no problem suits.
+    """
+    waiting = list(checks)
+    task = {
+        "solver": solver,
+        "parameters": list(parameters),
+        "problems": list(problems),
+        "datasets": list(datasets),
+        "modules": list(modules),
+        "tolerance": tolerance,
+    }
+    while waiting:
+        for event in _events({**task, "checks": [check.__name__ for check in waiting]}, seconds):
+            if event["event"] == "ready" and tell is not None:
+                tell(event["solver"], event["problems"])
+                tell = None
+            elif event["event"] == "wrong":
+                raise InvalidInput(event["text"])
+            elif event["event"] == "unloadable":
+                yield Outcome(LOADS, event["text"])
+                return
+            elif event["event"] == "end":
+                done = next(check for check in waiting if check.__name__ == event["check"])
+                waiting.remove(done)
+                yield Outcome(words(done), event["failure"])
+
+
+def _events(task: Mapping[str, Any], seconds: float) -> Iterator[Mapping[str, Any]]:
+    """What one child says; a hang or a death is said to be the end of the check it happened in."""
+    waiting = list(task["checks"])
+    ready = False
+    child = WatchedChild("optiframe.testing.isolated_child", task)
+    try:
+        while waiting:
+            event = child.next(seconds if ready else max(_START, seconds))
+            if event is None:
+                reason = child.why_gone(seconds if ready else max(_START, seconds))
+                if ready:
+                    yield {"event": "end", "check": waiting[0], "failure": reason}
+                else:
+                    yield {"event": "unloadable", "text": reason}
+                return
+            yield event
+            if event["event"] == "ready":
+                ready = True
+            elif event["event"] == "end":
+                waiting.remove(event["check"])
+            else:
+                return
+    finally:
+        child.kill()

@@ -1,0 +1,203 @@
+"""The child process of `check_isolated`: loads a solver, holds it to the contract, says each step.
+
+One line of JSON comes in, one line goes out for each thing that happens. The parent may kill
+this process at any moment.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import faulthandler
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from optiframe.errors import BrokenPlugin, InvalidInput, MissingPackage, OptiframeError, UnknownName
+
+Say = Callable[..., None]
+
+
+class Wrong(Exception):
+    """What was asked for is wrong, in words: the person's mistake and not the solver's."""
+
+
+def main() -> None:
+    """Do what the line on standard input says."""
+    say = _private_channel()
+    task = json.load(sys.stdin)
+    try:
+        cases, titles = prepare(task)
+    except (Wrong, InvalidInput, UnknownName, MissingPackage) as error:
+        say(event="wrong", text=str(error))
+        return
+    except OptiframeError as error:
+        say(event="unloadable", text=str(error))
+        return
+    except (Exception, SystemExit) as error:  # the solver's own code, before any check
+        say(event="unloadable", text=f"raised {type(error).__name__}: {error}")
+        return
+    say(event="ready", solver=cases[0].solver.name, problems=titles)
+    for check in _asked(task["checks"]):
+        say(event="end", check=check.__name__, failure=failure_of(check, cases, titles))
+
+
+def _private_channel() -> Say:
+    """Keep standard output for the parent; what a solver prints goes where its errors go."""
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")  # not inherited by what a solver starts
+    os.dup2(2, 1)
+    faulthandler.enable()
+    if hasattr(faulthandler, "register"):  # not on Windows: asked for before a kill, to show where it hangs
+        faulthandler.register(signal.SIGUSR1, all_threads=True)
+
+    def say(**event: Any) -> None:
+        channel.write(json.dumps(event) + "\n")
+        channel.flush()
+
+    return say
+
+
+def prepare(task: Mapping[str, Any]) -> tuple[list[Any], list[str]]:
+    """The solver on each problem, and what the problems are called."""
+    from optiframe import config
+    from optiframe.bring import bring
+    from optiframe.testing.cases import Case, known_optimum
+
+    for module in task["modules"]:
+        bring(module)
+    given = config.read(None, [f"solver.{item}" for item in task["parameters"]])
+    parameters = dict(given.table.get("solver", {}))
+    try:
+        solver = _solver_class(task["solver"]).load(**parameters)
+    except InvalidInput as error:
+        raise Wrong(f"{error} (parameters are given by --set key=value)") from None
+    found = list(_problems(task, solver))
+    problems = [problem for _, problem, _ in found]
+    cases = [
+        Case(
+            solver,
+            problem,
+            optimum=known_optimum(problem),
+            tolerance=task["tolerance"],
+            others=tuple(other for other in problems if other is not problem),
+            **({} if budget is None else {"budget": budget}),
+        )
+        for _, problem, budget in found
+    ]
+    return cases, [title for title, _, _ in found]
+
+
+def _solver_class(name: str) -> type[Any]:
+    """The class of a registered name, or of ``module:Class``."""
+    from optiframe import registry
+    from optiframe.registration import check_class, import_class
+    from optiframe.solvers import Solver
+
+    module, colon, _ = name.partition(":")
+    if not colon:
+        return registry.registry().get("solver", name)
+    try:
+        cls = import_class(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise  # the module is there; it lacks something itself
+        raise Wrong(
+            f"there is no module {module!r}; install what has it, or bring its file with "
+            "`optiframe --import FILE check ...`"
+        ) from None
+    except AttributeError as error:
+        raise Wrong(f"{name}: {error}") from None
+    if not (isinstance(cls, type) and issubclass(cls, Solver)):
+        raise Wrong(f"{name} is no subclass of optiframe.Solver")
+    if not cls.name:
+        raise BrokenPlugin('it has no name; write name = "family.method" in the class, without a type')
+    check_class("solver", cls, cls.name)
+    return cls
+
+
+def _problems(task: Mapping[str, Any], solver: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Title, problem and budget (None: the default) of what the solver is tried on."""
+    from optiframe import api, config
+    from optiframe.chain import why_unsuited
+
+    if not task["problems"] and not task["datasets"]:
+        yield from _default_problems(solver)
+        return
+    for path in task["problems"]:
+        document = config.read(path)
+        problem, budget = document.problem, document.budget if "budget" in document.table else None
+        if reason := why_unsuited(problem, solver):
+            raise Wrong(f"{solver.name} cannot take the problem of {path}: {reason}")
+        yield path, problem, budget
+    for name in task["datasets"]:
+        problem = api.problem(dataset=name)
+        if reason := why_unsuited(problem, solver):
+            raise Wrong(f"{solver.name} cannot take data set {name!r}: {reason}")
+        yield name, problem, None
+
+
+def _default_problems(solver: Any) -> Iterator[tuple[str, Any, None]]:
+    """The small problems that suit, else the generated data sets that do."""
+    from optiframe.testing.cases import small_problems
+
+    small = [(_title(problem), problem) for problem in small_problems()]
+    for candidates in (small, _generated()):
+        suited = [(title, problem, None) for title, problem in candidates if _may_take(solver, problem)]
+        if suited:
+            yield from suited
+            return
+    wanted = solver.solves.name or solver.solves.__name__
+    raise Wrong(
+        f"{solver.name} solves {wanted!r} problems, and there is no small one here that it takes; "
+        "give one: --problem FILE.toml (a file with a [problem], as for `optiframe solve`) or --dataset NAME"
+    )
+
+
+def _title(problem: Any) -> str:
+    inner = [getattr(problem, key, None) for key in ("function", "over", "onto")]
+    return " ".join([problem.name, *(part.name for part in inner if part is not None)])
+
+
+def _generated() -> Iterator[tuple[str, Any]]:
+    """The problems of registered data sets that are generated, where their parameters have defaults."""
+    from optiframe import api, registry
+
+    names = registry.registry()
+    for entry in names.entries("data set"):
+        try:
+            if not names.get("data set", entry.name).alternatives():
+                yield entry.name, api.problem(dataset=entry.name)
+        except Exception:  # someone else's data set; whether it works is not what is asked here
+            continue
+
+
+def _may_take(solver: Any, problem: Any) -> bool:
+    """Whether to try: it suits, or asking raises, which the checks shall meet and report."""
+    from optiframe.chain import why_unsuited
+
+    try:
+        return why_unsuited(problem, solver) is None
+    except Exception:
+        return isinstance(problem, solver.solves)
+
+
+def _asked(names: list[str]) -> Iterator[Callable[[Any], None]]:
+    from optiframe.testing.checks import CHECKS
+
+    return (check for check in CHECKS if check.__name__ in names)
+
+
+def failure_of(check: Callable[[Any], None], cases: list[Any], titles: list[str]) -> str | None:
+    """Why the check fails on the first problem it fails on; None when it passes on all."""
+    from optiframe.testing.checks import run_checks
+
+    for case, title in zip(cases, titles, strict=True):
+        try:
+            failure = next(run_checks(dataclasses.replace(case), [check])).failure
+        except SystemExit as error:  # nobody asked a solver to end the program
+            failure = f"raised SystemExit: {error}"
+        if failure is not None:
+            return f"{title}: {failure.removeprefix(f'{case.title}: ')}"
+    return None

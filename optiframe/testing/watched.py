@@ -1,0 +1,139 @@
+"""A child process that is watched: what it says, why it is gone, and its end with all it started."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from optiframe.comparison.guarded import guarded
+from optiframe.comparison.guardian import MARKER, end_all
+
+_RUN = (
+    "import sys; sys.path[:] = sys.argv[2:]; from importlib import import_module as i; i(sys.argv[1]).main()"
+)
+_TAIL = 8192  # bytes kept of what it writes to standard error: the stack of a crash fits in
+_FRAMES = 4  # innermost frames shown: they reach from a library back to the solver's line
+_TURN = 0.05  # seconds between two looks at whether it lives: nobody waits for less
+_LAST_WORDS = 0.5  # seconds a hanging child has to write where it is
+
+
+class WatchedChild:
+    """`module.main()` in a new interpreter, in a session of its own.
+
+    It gets the task as one line of JSON and our ``sys.path``, and answers with lines of JSON
+    on its standard output. It never writes to our terminal: the end of what it writes to
+    standard error is kept. When we die, it and all it started are killed.
+    """
+
+    def __init__(self, module: str, task: Mapping[str, Any]) -> None:
+        self._marker, outer = secrets.token_hex(8), os.environ.get(MARKER)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _RUN, module, *sys.path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, MARKER: f"{outer}:{self._marker}" if outer else self._marker},
+            start_new_session=True,
+        )
+        self._folder = Path(tempfile.mkdtemp(prefix="optiframe-"))  # that of whoever is guarded
+        self._guard = guarded(self._process.pid, self._marker, self._folder)
+        self._guard.__enter__()
+        self._lines = b""
+        self._errors = b""
+        self._pipes = selectors.DefaultSelector()
+        for pipe in (self._process.stdout, self._process.stderr):
+            self._pipes.register(cast(Any, pipe), selectors.EVENT_READ)
+        stdin = cast(Any, self._process.stdin)
+        with contextlib.suppress(BrokenPipeError):  # it died at once; `next` says so
+            stdin.write(json.dumps(task).encode() + b"\n")
+            stdin.close()
+
+    def next(self, seconds: float) -> dict[str, Any] | None:
+        """The next thing it says; None when it is gone, or says nothing for so many seconds."""
+        end = time.monotonic() + seconds
+        while True:
+            line, newline, rest = self._lines.partition(b"\n")
+            if newline:
+                self._lines = rest
+                said: dict[str, Any] = json.loads(line)
+                return said
+            gone = self._process.poll() is not None
+            if not self._read(min(_TURN, max(0.0, end - time.monotonic()))) and (
+                gone or time.monotonic() >= end
+            ):
+                return None
+
+    def why_gone(self, seconds: float) -> str:
+        """Why `next(seconds)` gave None, with the stack's end; a child that hangs is killed."""
+        if self._process.poll() is None:
+            self._ask_where_it_is()
+            self.kill()
+            return f"killed after {seconds:g} s{self._stack('; it was here:')}"
+        code = self._process.returncode
+        if code < 0:
+            number = signal.Signals(-code)
+            name = (signal.strsignal(number) or "signal").lower()
+            hint = "; perhaps the memory ran out" if number is signal.SIGKILL else ""
+            reason = f"the process died: {name} ({number.name}){hint}"
+        else:
+            reason = f"the process ended with exit code {code} before the check did"
+        return reason + self._stack("; it was here:")
+
+    def kill(self) -> None:
+        """End it and everything it started."""
+        end_all(self._process.pid, self._marker)
+        self._process.wait()
+        self._guard.__exit__(None, None, None)
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._pipes.close()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            with contextlib.suppress(OSError):  # what was not written any more
+                cast(Any, pipe).close()
+
+    def _read(self, seconds: float) -> bool:
+        """Take what has come; whether anything has."""
+        came = False
+        for key, _ in self._pipes.select(seconds):
+            data = os.read(key.fd, 65536)
+            came = came or bool(data)
+            if not data:
+                self._pipes.unregister(key.fileobj)
+            elif key.fileobj is self._process.stdout:
+                self._lines += data
+            else:
+                self._errors = (self._errors + data)[-_TAIL:]
+        return came
+
+    def _ask_where_it_is(self) -> None:
+        if not hasattr(signal, "SIGUSR1"):
+            return
+        self._process.send_signal(signal.SIGUSR1)  # faulthandler answers, even from within C code
+        end = time.monotonic() + _LAST_WORDS
+        while time.monotonic() < end and b"recent call first" not in self._errors:
+            self._read(_TURN)
+        while self._read(_TURN) and time.monotonic() < end:
+            pass
+
+    def _stack(self, words: str) -> str:
+        """The innermost frames of the main thread, which comes last, or else its last words."""
+        text = self._errors.decode(errors="replace")
+        frames = re.findall(
+            r'^  File "(.*)", line (\d+) in (.*)$', text.rpartition("recent call first")[2], re.M
+        )
+        if frames and "recent call first" in text:
+            return words + "".join(f"\n{file} line {line}, {name}" for file, line, name in frames[:_FRAMES])
+        last = [line for line in text.splitlines() if line.strip()][-_FRAMES:]
+        return "; it last wrote:\n" + "\n".join(last) if last else ""

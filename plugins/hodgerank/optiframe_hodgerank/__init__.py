@@ -1,0 +1,123 @@
+"""Robust ranking from paired comparisons: the names this plugin brings.
+
+The classes are imported on use; this module imports neither NumPy nor pydantic.
+"""
+
+from __future__ import annotations
+
+from optiframe.hookspec import Description, hookimpl
+
+_HERE = "optiframe_hodgerank."
+
+
+@hookimpl
+def optiframe_problems() -> list[Description]:
+    return [
+        Description(
+            "pairwise-ranking",
+            _HERE + "pairwise_ranking:PairwiseRanking",
+            "Find scores of items from paired comparisons, some of which are wrong",
+        )
+    ]
+
+
+@hookimpl
+def optiframe_solvers() -> list[Description]:
+    return [
+        Description(
+            "hodge.l2",
+            _HERE + "least_squares:LeastSquares",
+            "Least-squares scores by the graph Laplacian, with intervals",
+        ),
+        Description(
+            "hodge.hlasso",
+            _HERE + "huber_lasso:HuberLasso",
+            "Huber-LASSO: scores and outliers along the whole regularization path",
+        ),
+        Description(
+            "hodge.hlasso-l2",
+            _HERE + "refit:HuberLassoRefit",
+            "Huber-LASSO, then least squares without the comparisons it took for outliers",
+        ),
+        Description(
+            "hodge.lbi",
+            _HERE + "lbi:LinearizedBregman",
+            "Linearized Bregman iteration: a path of outliers with little bias",
+        ),
+        Description(
+            "hodge.iss",
+            _HERE + "inverse_scale:InverseScaleSpace",
+            "Inverse scale space: the limit of linearized Bregman iteration, exactly",
+        ),
+        Description(
+            "hodge.iht",
+            _HERE + "thresholding:IterativeHardThresholding",
+            "Iterative hard thresholding: a given number of outliers",
+        ),
+        Description(
+            "hodge.ilts",
+            _HERE + "thresholding:IterativeLeastTrimmedSquares",
+            "Iterative least trimmed squares: a given number of comparisons left out",
+        ),
+        Description(
+            "hodge.bradley-terry",
+            _HERE + "bradley_terry:BradleyTerry",
+            "Maximum-likelihood scores of the Bradley-Terry model",
+        ),
+    ]
+
+
+@hookimpl
+def optiframe_objectives() -> list[Description]:
+    return [
+        Description(
+            "huber-differences",
+            _HERE + "huber_objective:HuberDifferences",
+            "Huber's loss of the misfit between margins and differences of scores",
+        )
+    ]
+
+
+@hookimpl
+def optiframe_datasets() -> list[Description]:
+    files, drawn = _HERE + "datasets:", _HERE + "generators:"
+    return [
+        Description(
+            "pairwise.pc-vqa", files + "PcVqa", "Quality of videos: 38,400 comparisons, 10 references x 16"
+        ),
+        Description(
+            "pairwise.pc-iqa", files + "PcIqa", "Quality of images: 23,097 comparisons, 15 references x 16"
+        ),
+        Description(
+            "pairwise.pc-iqa-extended",
+            files + "PcIqaExtended",
+            "Quality of images, the larger collection: 43,265 comparisons",
+        ),
+        Description(
+            "pairwise.pc-iqa-workers",
+            files + "PcIqaWorkers",
+            "Quality of images, reference 1 with its 172 workers: 4,429 comparisons",
+        ),
+        Description(
+            "pairwise.human-age", files + "HumanAge", "Who looks older: 14,011 comparisons of 30 faces"
+        ),
+        Description(
+            "pairwise.world-college",
+            files + "WorldCollege",
+            "Which university is preferred: 8,823 comparisons of 261",
+        ),
+        Description(
+            "pairwise.random-order",
+            drawn + "RandomOrder",
+            "A random total order compared at random, some comparisons reversed",
+        ),
+        Description("pairwise.bias", drawn + "Bias", "Margins with Gaussian noise and a few large outliers"),
+        Description(
+            "pairwise.image",
+            drawn + "Image",
+            "An image from differences of near pixels, some of them wrong: 346,737 comparisons",
+        ),
+        Description(
+            "pairwise.bipartite", drawn + "Bipartite", "Good items against bad ones, some votes flipped"
+        ),
+    ]

@@ -1,0 +1,109 @@
+"""Huber-LASSO: least squares with an outlier variable for every comparison, penalized."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe.values import Array
+from optiframe_hodgerank.graph import ComparisonGraph
+from optiframe_hodgerank.homotopy import Homotopy
+from optiframe_hodgerank.huber_newton import huber_grid
+from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.path import Path, shrink
+from optiframe_hodgerank.ranking import Ranking
+
+_HOMOTOPY_ITEMS = 200
+"""Items up to which the exact path is followed: an event costs items^2, so that beyond, the first
+5% of 100,000 comparisons take longer than a grid of them."""
+_SHARE = 0.05  # the share of outliers in the paper's experiments
+
+
+class HuberLasso(Solver[PairwiseRanking, Ranking, Path]):
+    """Huber-LASSO: outliers are what a misfit has beyond lambda, along the whole path of lambda.
+
+    Minimizes sum w (y - X theta - gamma)^2/2 + lambda sum w |gamma|, which in theta is Huber's
+    regression with threshold lambda. As lambda falls, comparisons become outliers one after
+    another; that order is part of the answer (`Result.detail`, a `Path`).
+
+    The answer is that at `lambda_`, or at the first knot where the share `share` of the
+    comparisons are outliers (Sec. 3.3.1: "a certain percentage, say 5%"). For +-1 data
+    ``lambda_ = 1`` is natural.
+
+    Up to 200 items the path is exact (`optiframe_hodgerank.homotopy`; an event costs
+    O(rows + items^2)), beyond it is a grid of `per_decade` values for each factor of ten, each
+    solved by Newton steps from the one before (`optiframe_hodgerank.huber_newton`), in which rows
+    that entered between two values enter together, the larger misfit being the stronger.
+
+    Where only comparisons exactly at lambda hold two parts of the items together, the minimizer
+    is no longer unique: the path goes on along one of them, and a warning says from where.
+    """
+
+    name = "hodge.hlasso"
+    solves = PairwiseRanking
+    residual = "share of the comparisons still to be flagged, or lambda over the one asked for, less 1"
+    reference = "Xu et al., Eq. 7 and Algorithm 1"
+
+    share: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        None, description="stop when this share of the comparisons are outliers; none: 0.05, or lambda_"
+    )
+    lambda_: PositiveFloat | None = Field(
+        None, description="stop at this lambda instead: a comparison off by more is an outlier"
+    )
+    method: Literal["auto", "homotopy", "grid"] = Field(
+        "auto", description="homotopy: exact knots; grid: values of lambda; auto: homotopy up to 200 items"
+    )
+    per_decade: PositiveInt = Field(25, description="values of lambda for each factor of ten of the grid")
+
+    def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
+        graph = problem.graph
+        path = Path(graph, problem.merged.count, "lambda")
+        for level, scores in self._knots(graph, path, run):
+            path.record(level, scores)
+            yield Iterate(Knot(level, scores, path), self._residual(level, path), detail=path)
+
+    def _residual(self, level: float, path: Path) -> float:
+        if self.lambda_ is not None:
+            return max(0.0, level / self.lambda_ - 1)
+        share = _SHARE if self.share is None else self.share
+        return 0.0 if path.reached(share) else share - path.share
+
+    def _knots(self, graph: ComparisonGraph, path: Path, run: Run) -> Iterator[tuple[float, Array]]:
+        down_to = self.lambda_ or 0.0
+        if self.method == "grid" or (self.method == "auto" and graph.items > _HOMOTOPY_ITEMS):
+            yield from huber_grid(graph, path, down_to, self.per_decade)
+            return
+        homotopy, told = Homotopy(graph), False
+        for level, scores in homotopy.run(path, down_to):
+            if homotopy.loose is not None and not told:
+                told = True
+                run.warn(
+                    f"below lambda = {homotopy.loose[0]:.6g} the scores are not unique: only comparisons "
+                    f"exactly at the threshold hold {homotopy.loose[1].max() + 1} parts of the items together"
+                )
+            yield level, scores
+
+    def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
+        knot: Knot = iterate.x
+        misfit = problem.graph.margin - problem.graph.differences(knot.scores)
+        path = knot.path
+        return problem.ranking(
+            knot.scores,
+            outliers=np.where(path.flagged, shrink(misfit, knot.level), 0.0),
+            entry=path.entries(),
+            strength=path.strength(np.minimum(np.abs(misfit), knot.level)),
+        )
+
+
+@dataclass(frozen=True)
+class Knot:
+    """A point of a path while it is being followed."""
+
+    level: float
+    scores: Array
+    path: Path

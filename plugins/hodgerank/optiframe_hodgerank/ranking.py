@@ -1,0 +1,121 @@
+"""The answer to a pairwise-ranking problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.frames import to_frame
+from optiframe.problems import Columns
+from optiframe.values import Array
+
+Ids = NDArray[Any]
+
+_SAME = 1e-9
+"""Two scores within this much, relative to the largest, share a rank: above the rounding of a
+Laplacian solve (1e-12), far below any difference that means something."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Scores of items, and which comparisons were taken for wrong.
+
+    Parameters
+    ----------
+    items
+        Item ids, shape (items,).
+    scores
+        Shape (items,); the highest is the best. They sum to zero within each component of the
+        comparison graph; scores of different components cannot be compared.
+    component
+        Label of the component of each item, shape (items,).
+    outliers
+        gamma, the part of each comparison's margin taken to be wrong, in the caller's rows and
+        orientation, shape (rows,); 0 where it is believed. None: the method names none.
+    entry
+        Place of each comparison in the order in which they were taken for outliers, 0 first,
+        shape (rows,); -1 where it never was. Comparisons that entered together share a place.
+    strength
+        How much each comparison looks like an outlier, shape (rows,); higher is more. None: no opinion.
+    scale
+        "margin": a difference of scores predicts y; "log-odds": it predicts who wins.
+    low, high
+        Ends of 90% intervals of the scores, shape (items,); None: the method has none.
+    backend
+        The data-frame library `frame` answers in.
+    """
+
+    items: Ids
+    scores: Array
+    component: NDArray[np.int64]
+    outliers: Array | None = None
+    entry: NDArray[np.int64] | None = None
+    strength: Array | None = None
+    scale: Literal["margin", "log-odds"] = "margin"
+    low: Array | None = None
+    high: Array | None = None
+    backend: str | None = None
+
+    def __repr__(self) -> str:
+        flagged = "" if self.outliers is None else f", {len(self.flagged)} comparisons taken for outliers"
+        return f"<ranking of {len(self.items)} items{flagged}>"
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """Codes of the items, best first within each component, components one after the other.
+
+        The place among equal scores is that of the codes.
+        """
+        return np.lexsort((np.arange(len(self.scores)), -self.scores, self.component))
+
+    @cached_property
+    def rank(self) -> NDArray[np.int64]:
+        """Rank within the component, from 1; equal scores share the best rank, shape (items,)."""
+        score, component = self.scores[self.order], self.component[self.order]
+        near = _SAME * float(np.abs(self.scores).max(initial=0.0))
+        at = np.arange(len(score))
+        fresh = np.ones(len(score), dtype=bool)
+        fresh[1:] = (component[1:] != component[:-1]) | (score[:-1] - score[1:] > near)
+        first = np.ones(len(score), dtype=bool)
+        first[1:] = component[1:] != component[:-1]
+        start = np.maximum.accumulate(np.where(first, at, 0))
+        rank = np.empty(len(score), dtype=np.int64)
+        rank[self.order] = np.maximum.accumulate(np.where(fresh, at, 0)) - start + 1
+        return rank
+
+    @cached_property
+    def flagged(self) -> NDArray[np.int64]:
+        """Rows taken for outliers, in order of entry, then of strength, then of row."""
+        if self.outliers is None:
+            return np.empty(0, dtype=np.int64)
+        rows = np.flatnonzero(self.outliers)
+        strength = np.abs(self.outliers[rows]) if self.strength is None else self.strength[rows]
+        entry = np.zeros(len(rows)) if self.entry is None else self.entry[rows].astype(np.float64)
+        entry[entry < 0] = np.inf  # flagged without an entry: after those that have one
+        return np.asarray(rows[np.lexsort((rows, -strength, entry))])
+
+    def columns(self) -> Columns:
+        """Columns `item, rank, score`, and `low, high`, `component` where there are such; best first."""
+        best = self.order
+        table: dict[str, Any] = {
+            "item": self.items[best],
+            "rank": self.rank[best],
+            "score": self.scores[best],
+        }
+        if self.low is not None and self.high is not None:
+            table |= {"low": self.low[best], "high": self.high[best]}
+        if self.component.any():
+            table["component"] = self.component[best]
+        return table
+
+    def frame(self) -> Any:
+        """`columns()` as the kind of data frame the comparisons came in; a dict of arrays for files."""
+        return to_frame(self.columns(), self.backend)
+
+    def with_intervals(self, low: Array, high: Array) -> Ranking:
+        """The same answer with intervals of its scores."""
+        return replace(self, low=low, high=high)

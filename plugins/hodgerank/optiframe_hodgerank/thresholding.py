@@ -1,0 +1,137 @@
+"""A given number of outliers: iterative hard thresholding and least trimmed squares."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe.values import Array
+from optiframe_hodgerank.graph import ComparisonGraph
+from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.ranking import Ranking
+
+_SHARE = 0.05  # the share of outliers in the paper's experiments
+
+Share = Annotated[float, Field(gt=0, lt=1)]
+
+
+class _FixedNumber(Solver[PairwiseRanking, Ranking, None]):
+    """What both have in common: at most K comparisons, those with the largest misfit, are outliers.
+
+    K counts the caller's rows. Of equal comparisons the first ones are flagged where K does not
+    reach all of them; among different ones with the same misfit those of lower item codes.
+    """
+
+    solves = PairwiseRanking
+    residual = "largest change of a score in a step"
+
+    share: Share = Field(_SHARE, description="share of the comparisons that are outliers")
+
+    def _most(self, problem: PairwiseRanking) -> int:
+        """K, the number of the caller's rows that may be outliers."""
+        # A share such as 0.3 of ten rows is three of them, whatever 0.3 * 10 rounds to.
+        return int(np.floor(self.share * problem.rows + 1e-9))
+
+    def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
+        scores, taken = iterate.x
+        misfit = problem.graph.margin - problem.graph.differences(scores)
+        flagged = _first_of_equal(problem, taken)
+        return replace(
+            problem.ranking(scores, strength=np.abs(misfit)),
+            outliers=np.where(flagged, problem.merged.expand(misfit), 0.0),
+        )
+
+
+class IterativeHardThresholding(_FixedNumber):
+    """Alternate: least squares without the outliers' part, then the K largest misfits are outliers.
+
+    Descends on |y - X theta - gamma|^2/2 with at most K entries of gamma not zero (Eq. 24): scores
+    are the least-squares fit to y - gamma, gamma is the misfit of the K comparisons with the largest.
+    Finds a local minimum, from least squares. A step costs a Laplacian solve, factored once, and a
+    sort of the merged rows.
+    """
+
+    name = "hodge.iht"
+    reference = "Xu et al., Eq. 24"
+
+    def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
+        graph, most = problem.graph, self._most(problem)
+        scores = graph.scores(graph.margin)
+        while True:
+            misfit = graph.margin - graph.differences(scores)
+            taken = largest(np.abs(misfit), problem.merged.count, most)
+            part = taken / problem.merged.count
+            moved = graph.scores(graph.margin - part * misfit)
+            change = float(np.abs(moved - scores).max(initial=0.0))
+            scores = moved
+            yield Iterate((scores, taken), change)
+
+
+class IterativeLeastTrimmedSquares(_FixedNumber):
+    """Alternate: least squares over the comparisons kept, then those with the K largest misfits are not.
+
+    Descends on the sum of squares over all but K comparisons (Eq. 25) and stops at a local minimum
+    after a few steps, from least squares. A step costs a Laplacian factorization of the comparisons
+    kept. Where these no longer hold the items together, scores sum to zero in each part, and a
+    warning says so.
+    """
+
+    name = "hodge.ilts"
+    reference = "Xu et al., Eq. 25"
+
+    def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
+        graph, merged, most = problem.graph, problem.merged, self._most(problem)
+        scores, told = graph.scores(graph.margin), False
+        while True:
+            misfit = graph.margin - graph.differences(scores)
+            taken = largest(np.abs(misfit), merged.count, most)
+            kept = without(graph, 1 - taken / merged.count)
+            moved = kept.scores(kept.margin)
+            change = float(np.abs(moved - scores).max(initial=0.0))
+            scores = moved
+            if not told and kept.components.max() > graph.components.max():
+                told = True
+                run.warn(warn_of_parts(kept))
+            yield Iterate((scores, taken), change)
+
+
+def largest(size: Array, count: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """How many of each merged row's comparisons are among the `most` with the largest `size`."""
+    order = np.argsort(-size, kind="stable")
+    before = np.cumsum(count[order]) - count[order]
+    taken = np.zeros(len(size), dtype=np.int64)
+    taken[order] = np.clip(most - before, 0, count[order])
+    return taken
+
+
+def without(graph: ComparisonGraph, kept: Array) -> ComparisonGraph:
+    """The graph in which only the part `kept`, within [0, 1], of each row's weight is left."""
+    rows = np.flatnonzero(kept > 0)
+    return ComparisonGraph(
+        graph.items, graph.left[rows], graph.right[rows], graph.margin[rows], (graph.weight * kept)[rows]
+    )
+
+
+def warn_of_parts(kept: ComparisonGraph) -> str:
+    """That the comparisons kept leave the items in parts, in words."""
+    return (
+        f"the comparisons that are not outliers leave the items in {kept.components.max() + 1} parts; "
+        "scores of different parts cannot be compared"
+    )
+
+
+def _first_of_equal(problem: PairwiseRanking, taken: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of the caller's rows are flagged, when so many of each merged row are: the first ones."""
+    inverse, count = problem.merged.inverse, problem.merged.count
+    if not ((taken > 0) & (taken < count)).any():
+        return np.asarray(taken[inverse] > 0)
+    order = np.argsort(inverse, kind="stable")
+    start = np.cumsum(count) - count
+    place = np.empty(len(inverse), dtype=np.int64)
+    place[order] = np.arange(len(inverse)) - start[inverse[order]]
+    return np.asarray(place < taken[inverse])

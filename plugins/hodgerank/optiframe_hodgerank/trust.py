@@ -1,0 +1,121 @@
+"""The trust report of a ranking: whether it can be believed, in words naming the items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optiframe.problems import Finding
+from optiframe_hodgerank.ids import listed
+
+if TYPE_CHECKING:
+    from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+    from optiframe_hodgerank.ranking import Ranking
+
+_MANY_TIES = 0.2  # a share of ties from which they are worth a note; human_age has 9%
+_SAME = 1e-9  # scores closer than this, relative to the margins, are equal but for rounding
+
+
+def report(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
+    """Every finding on an answer: what the comparisons cannot tell, then what the answer does not."""
+    yield from disconnected(problem)
+    yield from one_sided(problem)
+    yield from ties(problem)
+    yield from constant(problem)
+    yield from merged(problem)
+    yield from truth(problem)
+    yield from indifferent(problem, solution)
+
+
+def disconnected(problem: PairwiseRanking) -> Iterator[Finding]:
+    """Items that no chain of comparisons joins."""
+    component = problem.graph.components
+    count = np.bincount(component)
+    if len(count) == 1:
+        return
+    largest = int(count.argmax())
+    apart = problem.item_ids[component != largest]
+    yield Finding(
+        "warning",
+        f"the comparisons fall into {len(count)} groups of items with none between them: ranks and scores "
+        f"only count within a group (column component); outside the largest: {listed(apart)}",
+        tuple(apart.tolist()),
+    )
+
+
+def one_sided(problem: PairwiseRanking) -> Iterator[Finding]:
+    """Items that never win, or never lose: how far out they are is not known."""
+    if problem.comparisons.graded:  # margins say how far, even when all of one sign
+        return
+    rows, items = problem.merged, len(problem.item_ids)  # merged: far fewer, and enough to see it
+    first, second, tie = rows.margin > 0, rows.margin < 0, rows.margin == 0
+    won = np.bincount(rows.left[first], minlength=items) + np.bincount(rows.right[second], minlength=items)
+    lost = np.bincount(rows.right[first], minlength=items) + np.bincount(rows.left[second], minlength=items)
+    tied = np.bincount(rows.left[tie], minlength=items) + np.bincount(rows.right[tie], minlength=items)
+    for count, other, what in ((won, lost, "never win"), (lost, won, "never lose")):
+        ids = problem.item_ids[(count == 0) & (tied == 0) & (other > 0)]
+        if len(ids):
+            some = "item" if len(ids) == 1 else f"{len(ids)} items"
+            yield Finding(
+                "note",
+                f"{some} that {what if len(ids) > 1 else what + 's'}: {listed(ids)}; their distance to the "
+                "others is set by y = 1 or -1 and not by the data (Bradley-Terry has no finite score)",
+                tuple(ids.tolist()),
+            )
+
+
+def ties(problem: PairwiseRanking) -> Iterator[Finding]:
+    """All, or many, of the comparisons are ties."""
+    number, rows = int(problem.merged.count[problem.merged.margin == 0].sum()), problem.rows
+    if number == rows:
+        yield Finding("warning", "all comparisons are ties: nothing is ranked, every score is 0")
+    elif number >= _MANY_TIES * rows:
+        yield Finding("note", f"{number} of {rows} comparisons are ties ({100 * number / rows:.0f}%), y = 0")
+
+
+def constant(problem: PairwiseRanking) -> Iterator[Finding]:
+    """y is the same in every row, as the data were given."""
+    table = problem.comparisons
+    first = float(table.margin[0])
+    if len(table) < 2 or first == 0.0 or not (table.margin == first).all():
+        return
+    if table.graded:
+        yield Finding("warning", f"every margin is {first:g}: they say who was preferred, not by how much")
+    else:
+        side = "left" if first > 0 else "right"
+        yield Finding(
+            "note", f"{side} wins every comparison: the columns are by outcome, so position tells nothing"
+        )
+
+
+def merged(problem: PairwiseRanking) -> Iterator[Finding]:
+    """Equal comparisons that were merged."""
+    rows, unique = problem.rows, len(problem.merged)
+    if unique < rows:
+        yield Finding(
+            "note",
+            f"{rows} comparisons merged into {unique} weighted rows of equal pair and y (changes no answer)",
+        )
+
+
+def truth(problem: PairwiseRanking) -> Iterator[Finding]:
+    """Items of the truth that were never compared."""
+    if problem.truth is not None and len(problem.truth.ignored):
+        ids = problem.truth.ignored
+        yield Finding(
+            "warning",
+            f"never compared, so not ranked: {listed(ids)} (items of the truth)",
+            tuple(ids.tolist()),
+        )
+
+
+def indifferent(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
+    """All scores are equal although somebody preferred something."""
+    size = float(np.abs(problem.merged.margin).max())
+    if size > 0 and float(np.abs(solution.scores).max()) <= _SAME * size:
+        yield Finding(
+            "warning",
+            "all scores are equal: preferences contradict each other in cycles, and nothing is left to rank",
+        )

@@ -1,0 +1,93 @@
+"""The comparison graph without the flagged rows, one row flagged or believed again at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from optiframe.values import Array
+from optiframe_hodgerank.graph import ComparisonGraph
+
+_BRIDGE = 1e-9
+"""A row whose leverage is within this of 1 holds its graph together: 1 - leverage is what an
+update divides by, and rounding leaves it right to about 1e-12."""
+_FRESH = 64  # updates after which the inverse is computed anew: each loses at most a digit or two
+
+
+class UnflaggedGraph:
+    """Least squares over the rows that are not flagged, with an inverse updated row by row.
+
+    Keeps (L_I + sum_c 1_c 1_c'/n_c)^{-1}, where L_I is the Laplacian of the unflagged rows and c
+    runs over the components of the whole graph; on vectors that sum to zero within each component
+    that is L_I^+. An update costs items^2 (Sherman and Morrison), memory is 8 items^2 bytes.
+    """
+
+    def __init__(self, graph: ComparisonGraph) -> None:
+        self.graph = graph
+        self.flagged = np.zeros(graph.rows, dtype=bool)
+        self._updates = 0
+        self._renew()
+
+    def _renew(self) -> None:
+        graph, kept = self.graph, ~self.flagged
+        i, j, w = graph.left[kept], graph.right[kept], graph.weight[kept]
+        n, of = graph.items, graph.components
+        size = np.bincount(of)
+        matrix = np.where(of[:, None] == of, 1.0 / size[of], 0.0)
+        cells = np.concatenate([i * n + i, j * n + j, i * n + j, j * n + i])
+        matrix += np.bincount(cells, np.concatenate([w, w, -w, -w]), minlength=n * n).reshape(n, n)
+        self._inverse = np.linalg.inv(matrix)
+        self._updates = 0
+
+    def solve(self, b: Array) -> Array:
+        """L_I^+ b for a vector that sums to zero within each component."""
+        return np.asarray(self._inverse @ b)
+
+    def holds_together(self, row: int) -> bool:
+        """Whether its component would fall apart without this unflagged row."""
+        column = self._column(row)
+        leverage = self.graph.weight[row] * self._across(row, column)
+        return bool(leverage >= 1 - _BRIDGE)
+
+    def flag(self, row: int) -> None:
+        """Leave a row out. It must not hold its component together."""
+        self._change(row, -self.graph.weight[row])
+        self.flagged[row] = True
+        self._count()
+
+    def unflag(self, row: int) -> None:
+        """Take a row in again."""
+        self._change(row, self.graph.weight[row])
+        self.flagged[row] = False
+        self._count()
+
+    def _column(self, row: int) -> Array:
+        return np.asarray(self._inverse[self.graph.left[row]] - self._inverse[self.graph.right[row]])
+
+    def _across(self, row: int, theta: Array) -> float:
+        return float(theta[self.graph.left[row]] - theta[self.graph.right[row]])
+
+    def _change(self, row: int, weight: float) -> None:
+        column = self._column(row)
+        scaled = column * (weight / (1 + weight * self._across(row, column)))
+        self._inverse -= scaled[:, None] * column
+
+    def _count(self) -> None:
+        self._updates += 1
+        if self._updates >= max(_FRESH, self.graph.items):  # then a new inverse costs no more than they did
+            self._renew()
+
+    def parts_without(self, rows: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+        """Component of each item once `rows` are left out too; None where none falls apart."""
+        found = parts(self.graph, ~self.flagged & ~rows)
+        return found if found.max() > self.graph.components.max() else None
+
+
+def parts(graph: ComparisonGraph, kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Component of each item in the graph of the rows that are kept."""
+    import scipy.sparse as sp
+
+    edges = (np.ones(int(kept.sum())), (graph.left[kept], graph.right[kept]))
+    joined = sp.coo_array(edges, shape=(graph.items, graph.items))
+    return np.asarray(connected_components(joined, directed=False)[1], dtype=np.int64)

@@ -1,0 +1,195 @@
+"""What is wrong with a table of comparisons is said with its rows, or becomes a finding."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from optiframe_hodgerank.least_squares import LeastSquares
+from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+
+from optiframe import InvalidInput, solve
+
+
+def table(**columns: Any) -> dict[str, Any]:
+    return {"left": ["a", "b", "c"], "right": ["b", "c", "a"], "label": ["a", "b", "c"], **columns}
+
+
+def without_label(**columns: Any) -> dict[str, Any]:
+    return {name: values for name, values in table(**columns).items() if name != "label"}
+
+
+BAD = {
+    "self-comparison": (table(right=["b", "b", "a"]), r"row 1: left and right are both b; .* drop the row"),
+    "one item": (
+        {"left": ["a"], "right": ["a"], "label": ["a"]},
+        "row 0: left and right are both a",
+    ),
+    "unknown winner": (
+        table(label=["a", "d", "c"]),
+        r"row 1: the label is d, which is neither left \(b\) nor right \(c\); give the winner's id",
+    ),
+    "several unknown winners": (table(label=["x", "b", "y"]), r"\(2 rows are so: row 0, row 2\)"),
+    "infinite margin": (without_label(margin=[1.0, math.inf, 2.0]), "row 1: the margin is inf; .* finite"),
+    "margin left empty": (without_label(margin=[1.0, None, 2.0]), "row 1: the margin is empty"),
+    "margin in words": (without_label(margin=["1.5", "much", "2"]), "row 1: the margin is much"),
+    "true as margin": (without_label(margin=[True, False, True]), "row 0: the margin is True"),
+    "weight of zero": (table(weight=[1, 0, 1]), "row 1: the weight is 0; it must be a positive number"),
+    "several bad weights": (table(weight=[-1, 0, 1]), r"row 0: the weight is -1.*\(2 rows are so"),
+    "label and margin": (table(margin=[1, 1, 1]), "both a label and a margin"),
+    "neither label nor margin": (without_label(), "no column 'label'"),
+    "no rows": ({"left": [], "right": [], "label": []}, "no rows"),
+    "empty id": (table(left=["a", None, "c"]), "row 1: left is empty"),
+    "id that is a list": (table(left=["a", ["b"], "c"], label=["a", "c", "c"]), "must be hashable"),
+    "zero that could be an item": (
+        {"left": [0, 1, 1], "right": [1, 2, 2], "label": [0, 1, 0]},
+        "row 2: the label 0 could be a tie or item 0; leave the label of ties empty",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_comparisons_are_refused_naming_the_row(case: str) -> None:
+    comparisons, message = BAD[case]
+    with pytest.raises(InvalidInput, match=f"comparisons: .*{message}"):
+        PairwiseRanking(comparisons=comparisons)
+
+
+def test_a_file_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("left,right,label\n1,2,1\n\n2,2,2\n")
+    with pytest.raises(InvalidInput, match=r"votes.csv line 4: left and right are both 2"):
+        PairwiseRanking(comparisons=path)
+
+
+def test_columns_that_do_not_exist_cannot_be_mapped() -> None:
+    with pytest.raises(InvalidInput, match="unknown column 'winner'"):
+        PairwiseRanking(comparisons=table(), columns={"winner": "label"})
+    with pytest.raises(InvalidInput, match="name of column label must be text"):
+        PairwiseRanking(comparisons=table(), columns={"label": 3})
+    with pytest.raises(InvalidInput, match="must be a table of our column name"):
+        PairwiseRanking(comparisons=table(), columns="label")
+
+
+TRUTHS = {
+    "an item twice": ({"item": ["a", "b", "a"], "score": [1, 2, 3]}, "row 0, row 2: item a occurs 2 times"),
+    "other items": (
+        {"item": ["x", "y"], "score": [1, 2]},
+        "none of its items occurs .*these are x, y; there they",
+    ),
+    "no number": ({"item": ["a", "b"], "score": [1, math.inf]}, "row 1: the score is inf"),
+}
+
+
+@pytest.mark.parametrize("case", TRUTHS)
+def test_a_bad_truth_is_refused(case: str) -> None:
+    truth, message = TRUTHS[case]
+    with pytest.raises(InvalidInput, match=message):
+        PairwiseRanking(comparisons=table(), truth=truth)
+
+
+def test_true_outliers_are_one_for_each_comparison() -> None:
+    with pytest.raises(InvalidInput, match=r"has shape .2,., there are 3 comparisons"):
+        PairwiseRanking(comparisons=table(), outlier_truth=[True, False])
+    with pytest.raises(InvalidInput, match="true or false"):
+        PairwiseRanking(comparisons=table(), outlier_truth=[1, 2, 0])
+    assert PairwiseRanking(comparisons=table(), outlier_truth=[1, 0, 0]).outlier_truth.tolist() == [1, 0, 0]
+
+
+def findings(comparisons: dict[str, Any], **inputs: Any) -> list[tuple[str, str]]:
+    result = solve(PairwiseRanking(comparisons=comparisons, **inputs), LeastSquares())
+    return [(finding.level, finding.text) for finding in result.findings]
+
+
+def test_a_disconnected_graph_is_ranked_by_component_and_says_so() -> None:
+    comparisons = {"left": [1, 2, 3, 8], "right": [2, 3, 1, 9], "label": [1, 2, 1, 9]}
+    problem = PairwiseRanking(comparisons=comparisons)
+    result = solve(problem, LeastSquares())
+    first = result.findings[0]
+    assert first.level == "warning"
+    assert "2 groups of items" in first.text
+    assert first.about == (8, 9)
+    ranking = result.solution
+    assert ranking.rank.tolist() == [1, 2, 3, 2, 1]
+    assert ranking.columns()["component"].tolist() == [0, 0, 0, 1, 1]
+    for label in (0, 1):
+        assert abs(ranking.scores[ranking.component == label].sum()) < 1e-12
+
+
+def test_all_ties_rank_nothing_and_say_so() -> None:
+    found = findings(table(label=["", 0, None]))
+    assert ("warning", "all comparisons are ties: nothing is ranked, every score is 0") in found
+
+
+def test_many_ties_are_noted() -> None:
+    found = findings(table(label=["a", "", "c"]))
+    assert ("note", "1 of 3 comparisons are ties (33%), y = 0") in found
+
+
+def test_a_constant_y_is_noted() -> None:
+    assert any("left wins every comparison" in text for _, text in findings(table(label=["a", "b", "c"])))
+    assert any("right wins every comparison" in text for _, text in findings(table(label=["b", "c", "a"])))
+    assert ("warning", "every margin is 2: they say who was preferred, not by how much") in findings(
+        without_label(margin=[2, 2, 2])
+    )
+
+
+def test_a_pure_cycle_leaves_nothing_to_rank_and_says_so() -> None:
+    assert any("all scores are equal" in text for _, text in findings(table()))
+
+
+def test_items_that_never_win_or_never_lose_are_named() -> None:
+    comparisons = {"left": [1, 1, 2, 2, 3], "right": [2, 3, 3, 4, 2], "label": [1, 1, 2, 2, 3]}
+    result = solve(PairwiseRanking(comparisons=comparisons), LeastSquares())
+    named = {finding.text.split(":")[0]: finding.about for finding in result.findings}
+    assert named["item that never wins"] == (4,)
+    assert named["item that never loses"] == (1,)
+
+
+def test_merged_rows_and_items_never_compared_are_told() -> None:
+    doubled = {name: values * 2 for name, values in table().items()}
+    found = findings(doubled, truth={"item": ["a", "b", "z"], "score": [1, 2, 3]})
+    assert any(text.startswith("6 comparisons merged into 3") for _, text in found)
+    assert any("never compared, so not ranked: z" in text for _, text in found)
+
+
+def test_files_frames_and_mappings_give_the_same_problem(tmp_path: Path) -> None:
+    columns = {
+        "worker": ["u", "u", "v", None],
+        "left": [1, 2, 3, 1],
+        "right": [2, 3, 1, 2],
+        "label": [1, 3, 0, 2],
+        "weight": [1.5, 2.0, 1.0, 0.25],
+    }
+    path = tmp_path / "comparisons.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    parquet = tmp_path / "comparisons.parquet"
+    pl.DataFrame(columns, strict=False).write_parquet(parquet)
+    problems = [
+        PairwiseRanking(comparisons=value)
+        for value in (columns, path, parquet, pd.DataFrame(columns), pl.DataFrame(columns))
+    ]
+    assert problems[0].comparisons.margin.tolist() == [1.0, -1.0, 0.0, -1.0]
+    assert problems[0].comparisons.worker.tolist() == [0, 0, 1, -1]
+    assert len({problem.fingerprint() for problem in problems}) == 1
+    frame = solve(problems[3], LeastSquares()).solution.frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert isinstance(solve(problems[4], LeastSquares()).solution.frame(), pl.DataFrame)
+    assert isinstance(solve(problems[1], LeastSquares()).solution.frame(), dict)
+
+
+def test_a_file_may_write_ids_as_numbers_in_one_column_and_as_text_in_another(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.csv"
+    path.write_text("left,right,label\n1,2,1\nx,2,2\n1,x,0\n")
+    problem = PairwiseRanking(comparisons=path, truth={"item": [1, 2], "score": [1.0, 0.0]})
+    assert problem.item_ids.tolist() == ["1", "2", "x"]
+    assert problem.comparisons.margin.tolist() == [1.0, -1.0, 0.0]
+    assert np.array_equal(problem.truth.score, [1.0, 0.0, np.nan], equal_nan=True)
+    path.write_text("left,right,label\n1,2,1\n2,3,tie\n")
+    with pytest.raises(InvalidInput, match="line 3: the label is tie, which is neither left"):
+        PairwiseRanking(comparisons=path)

@@ -1,0 +1,232 @@
+"""Linearized Bregman iteration in its variants, and its limit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_hodgerank import bregman_kernels as kernels
+from optiframe_hodgerank import compiled
+from optiframe_hodgerank.graph import ComparisonGraph
+from optiframe_hodgerank.huber_lasso import HuberLasso
+from optiframe_hodgerank.inverse_scale import InverseScaleSpace
+from optiframe_hodgerank.lbi import LinearizedBregman
+from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+
+from optiframe import Unsuited, dataset, problem, solve
+
+from .path_twins import bregman, bregman_by_gradient, unmerged, votes
+
+LONG = {"iterations": 10**6}
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10**6), steps=st.integers(60, 200))
+def test_eliminated_steps_are_algorithm_3(seed: int, steps: int) -> None:
+    ranking = votes(seed)
+    dt = 1 / 50
+    result = solve(ranking, LinearizedBregman(step=1.0, t=steps * dt))
+    # Arriving at t the last step's shrinkage is still to come.
+    _, outliers = bregman(unmerged(ranking), 50.0, dt, steps - 1)
+    assert result.iterations <= steps
+    if result.iterations == steps:  # else nothing was left to explain earlier
+        assert result.solution.outliers == pytest.approx(outliers, abs=1e-9)
+
+
+@pytest.mark.parametrize("variant", ["gradient", "parallel"])
+def test_gradient_steps_are_algorithm_2_from_least_squares(variant: str) -> None:
+    ranking = votes(0)
+    solver = LinearizedBregman(variant=variant, t=1.5)
+    dt = solver.step_for(ranking.graph) / 50
+    result = solve(ranking, solver, budget=LONG)
+    scores, outliers = bregman_by_gradient(unmerged(ranking), 50.0, dt, round(1.5 / dt) - 1)
+    assert result.solution.scores == pytest.approx(scores, abs=1e-10)
+    assert result.solution.outliers == pytest.approx(outliers, abs=1e-10)
+
+
+def many(rows: int = 150_000, items: int = 50) -> ComparisonGraph:
+    rng = np.random.default_rng(0)
+    left = rng.integers(items, size=rows)
+    right = (left + rng.integers(1, items, size=rows)) % items
+    return ComparisonGraph(
+        items, left, right, rng.standard_normal(rows), rng.integers(1, 4, rows).astype(float)
+    )
+
+
+def after_steps(graph: ComparisonGraph, step: kernels.ParallelStep) -> tuple[np.ndarray, ...]:
+    scores, dual = np.zeros(graph.items), np.zeros(graph.rows)
+    outliers, after = np.zeros(graph.rows), np.zeros(graph.rows)
+    for _ in range(20):
+        scores, largest = step(scores, dual, outliers, after, dt=0.1, kappa=2e-4)
+        outliers, after = after, outliers
+    return scores, dual, outliers, np.array(largest)
+
+
+@pytest.mark.parametrize("with_compiler", [False, True])
+def test_any_number_of_threads_gives_the_same_bits(with_compiler: bool) -> None:
+    graph = many()
+    found = []
+    for threads in (1, 2, 3):
+        step = kernels.ParallelStep(graph, threads)
+        step._compiled = compiled if with_compiler else None
+        found.append(after_steps(graph, step))
+        step.close()
+    assert all(
+        a.tobytes() == b.tobytes() for other in found[1:] for a, b in zip(found[0], other, strict=True)
+    )
+    assert found[0][2].any()
+
+
+def test_compiled_step_agrees_with_its_twin() -> None:
+    graph = many(rows=5000)
+    plain, fast = kernels.ParallelStep(graph, 1), kernels.ParallelStep(graph, 1)
+    fast._compiled = compiled
+    for a, b in zip(after_steps(graph, plain), after_steps(graph, fast), strict=True):
+        assert a == pytest.approx(b, abs=1e-12)
+
+
+def test_parallel_step_agrees_with_the_gradient_step() -> None:
+    graph, dt, kappa = many(rows=4000), 0.1, 2e-4
+    scores = np.zeros(graph.items)
+    dual, outliers = np.zeros(graph.rows), np.zeros(graph.rows)
+    for _ in range(20):
+        scores, rest = kernels.gradient_step(graph, scores, dual, outliers, dt=dt, h=kappa * dt)
+        outliers = kernels.outliers_of(dual, kappa)
+    found = after_steps(graph, kernels.ParallelStep(graph, 1))
+    for a, b in zip(found, (scores, dual, outliers, np.abs(rest).max()), strict=True):
+        assert a == pytest.approx(b, abs=1e-12)
+
+
+def test_an_unstable_step_is_refused_with_the_largest_stable_one() -> None:
+    ranking = votes(0)
+    limit = 2 / (kernels.largest_eigenvalue(ranking.graph) + 1)
+    for variant in ("gradient", "parallel"):
+        with pytest.raises(Unsuited, match="needs a step below"):
+            solve(ranking, LinearizedBregman(variant=variant, step=1.01 * limit))
+        solve(ranking, LinearizedBregman(variant=variant, step=0.99 * limit), budget=LONG)
+
+
+def test_largest_eigenvalue_is_the_same_by_both_ways() -> None:
+    graph = many(rows=4000, items=600)  # Lanczos
+    assert kernels.largest_eigenvalue(graph) == pytest.approx(
+        np.linalg.eigvalsh(graph.laplacian.toarray())[-1]
+    )
+
+
+def test_steps_before_the_first_entry_change_nothing() -> None:
+    ranking = votes(1)
+    graph = ranking.graph
+    misfit = graph.cycles(graph.margin)
+    dt = 1e-3
+    steps = kernels.first_entry(misfit, dt)
+    assert np.abs(steps * dt * misfit).max() < 1
+    assert np.abs((steps + 2) * dt * misfit).max() >= 1
+    short = solve(ranking, LinearizedBregman(step=0.05), budget=LONG)
+    assert short.iterations == pytest.approx(short.detail.knots[-1] / dt)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_large_kappa_comes_to_inverse_scale_space(seed: int) -> None:
+    ranking = votes(seed, items=7, rows=80, noise=0.1)
+    limit = solve(ranking, InverseScaleSpace(share=0.15), trace=False)
+    t = (limit.detail.knots[-1] + limit.detail.knots[-2]) / 2
+    near = solve(ranking, LinearizedBregman(kappa=1000.0, step=1.0, t=t), trace=False, budget=LONG)
+    assert near.solution.scores == pytest.approx(limit.detail.at(t), abs=0.02)
+    assert near.detail.entry_order().tolist() == limit.detail.entry_order()[: len(near.detail.row)].tolist()
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), real=st.booleans())
+def test_inverse_scale_space_satisfies_its_equations(seed: int, real: bool) -> None:
+    ranking = votes(seed, noise=0.1 if real else None)
+    graph = ranking.graph
+    path = (
+        solve(ranking, InverseScaleSpace(t=50.0), trace=False).detail
+        if real
+        else (solve(ranking, InverseScaleSpace(share=0.3), trace=False).detail)
+    )
+    dual, t = np.zeros(graph.rows), 0.0
+    for knot, scores in zip(path.knots, path.scores, strict=True):
+        outliers = path.outliers_at(knot)
+        rest = graph.margin - graph.differences(scores) - outliers
+        assert np.abs(graph.divergence(graph.weight * rest)).max() < 1e-8  # (18a)
+        dual, t = dual + (knot - t) * rest, knot  # (18b)
+        assert np.abs(dual).max() <= 1 + 1e-7  # (18c)
+        assert dual[outliers != 0] == pytest.approx(np.sign(outliers[outliers != 0]), abs=1e-7)
+
+
+def test_huber_lasso_and_bregman_order_outliers_alike() -> None:
+    drawn = dataset("pairwise.bias", comparisons=400, outlier_share=0.05, outlier_size=1.0, seed=1)
+    ranking = problem(dataset=drawn)
+    orders = [
+        solve(ranking, solver, trace=False, budget=LONG).solution.flagged
+        for solver in (
+            HuberLasso(),
+            HuberLasso(method="grid", per_decade=200),
+            InverseScaleSpace(),
+            LinearizedBregman(kappa=1e4, step=1.0),
+        )
+    ]
+    first = orders[0]
+    for other in orders[1:]:
+        assert len(set(first.tolist()) ^ set(other.tolist())) <= 2
+    assert orders[2].tolist() == orders[3].tolist()
+    # The first outlier is that of the largest misfit of least squares, whichever the method.
+    assert len({int(order[0]) for order in orders}) == 1
+
+
+def test_the_path_stops_where_comparisons_left_no_longer_connect_the_items() -> None:
+    left, right = [0, 1, 2] * 5 + [3, 3], [1, 2, 0] * 5 + [0, 0]
+    margin = [0.0] * 15 + [5.0, -5.0]
+    ranking = PairwiseRanking(comparisons={"left": left, "right": right, "margin": margin})
+    with pytest.warns(UserWarning, match=r"at t = 0.2 .* no longer connect 2 parts of the items"):
+        result = solve(ranking, InverseScaleSpace(share=0.9))
+    assert result.status == "stalled"
+
+
+def test_where_everything_is_explained_the_path_ends() -> None:
+    ranking = PairwiseRanking(comparisons={"left": [0, 1, 0], "right": [1, 2, 2], "margin": [1.0, 1.0, 2.0]})
+    for solver in (InverseScaleSpace(), LinearizedBregman(), LinearizedBregman(variant="parallel")):
+        result = solve(ranking, solver)
+        assert result.status.complete
+        assert result.solution.scores == pytest.approx([1, 0, -1])
+        assert not result.solution.outliers.any()
+
+
+def test_the_path_tells_outliers_between_knots() -> None:
+    ranking = votes(3, noise=0.1)
+    path = solve(ranking, LinearizedBregman(share=0.3), trace=False).detail
+    t = path.knots[-2] * 0.3 + path.knots[-1] * 0.7
+    between = ranking.graph.scores(ranking.graph.margin - path.outliers_at(t))
+    assert path.at(t) == pytest.approx(between)
+
+
+# The columns as the paper prints them, by item 1 to 16; LBI (50, 1/25000).
+TABLE_1 = [0.8648, -0.8086, -0.2918, -0.3498, -0.5703, -0.7398, 0.4266, 0.3059]
+TABLE_1 += [0.5987, 0.5243, 0.2550, -0.2781, 0.5059, 0.2061, -0.1817, -0.4673]
+TABLE_2 = [0.8851, 0.3115, -0.6316, -0.8102, -0.8339, 0.6977, 0.1392, -0.2803]
+TABLE_2 += [0.5929, 0.2770, -0.1739, 0.4895, -0.2929, -0.6799, 0.0418, 0.2680]
+TABLES = [("pairwise.pc-vqa", 1, TABLE_1), ("pairwise.pc-iqa", 10, TABLE_2)]
+
+
+@pytest.mark.parametrize(("name", "ref", "printed"), TABLES, ids=["Table 1", "Table 2"])
+def test_printed_scores_are_met_by_algorithm_2_to_the_digit(
+    name: str, ref: int, printed: list[float]
+) -> None:
+    ranking = problem(dataset=dataset(name, ref=ref))
+    solver = LinearizedBregman(kappa=50.0, step=0.002, variant="gradient")
+    assert solve(ranking, solver, trace=False, budget=LONG).solution.scores == pytest.approx(
+        printed, abs=6e-5
+    )
+    solver = LinearizedBregman(kappa=50.0, step=0.002)
+    assert solve(ranking, solver, trace=False, budget=LONG).solution.scores == pytest.approx(
+        printed, abs=5e-4
+    )
+
+
+@pytest.mark.parametrize("solver", [LinearizedBregman(share=0.2), InverseScaleSpace(share=0.2)])
+def test_reversed_votes_enter_first(solver: LinearizedBregman | InverseScaleSpace) -> None:
+    ranking = problem(dataset=dataset("pairwise.random-order", comparisons=2000, outlier_share=0.05))
+    assert solve(ranking, solver, trace=False).metrics["outlier_auc"] > 0.999

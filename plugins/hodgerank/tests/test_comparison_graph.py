@@ -1,0 +1,105 @@
+"""The comparison graph against dense pseudo-inverses, by every method."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_hodgerank import laplacian
+from optiframe_hodgerank.graph import ComparisonGraph
+from optiframe_hodgerank.laplacian import NotSolved, invert, resistance
+
+METHODS = ("dense", "sparse", "iterative")
+
+
+def incidence(graph: ComparisonGraph) -> np.ndarray:
+    x = np.zeros((graph.rows, graph.items))
+    x[np.arange(graph.rows), graph.left] = 1.0
+    x[np.arange(graph.rows), graph.right] = -1.0
+    return x
+
+
+def drawn(seed: int, items: int, rows: int) -> ComparisonGraph:
+    rng = np.random.default_rng(seed)
+    left = rng.integers(items, size=rows)
+    right = (left + rng.integers(1, items, size=rows)) % items
+    return ComparisonGraph(
+        items, left, right, rng.standard_normal(rows), rng.integers(1, 5, rows).astype(float)
+    )
+
+
+graphs = st.builds(drawn, st.integers(0, 10**6), st.integers(2, 9), st.integers(1, 25))
+
+
+@settings(max_examples=40)
+@given(graphs)
+def test_every_method_applies_the_pseudo_inverse_of_any_graph(graph: ComparisonGraph) -> None:
+    x = incidence(graph)
+    weighted = x.T @ (graph.weight[:, None] * x)
+    assert np.allclose(graph.laplacian.toarray(), weighted, atol=1e-12)
+    slow = np.linalg.pinv(weighted, hermitian=True)
+    b = np.random.default_rng(0).standard_normal((graph.items, 3))
+    for method in METHODS:
+        inverse = invert(graph.laplacian, graph.components, method)
+        assert np.allclose(inverse.solve(b), slow @ b, atol=1e-9)
+        assert np.allclose(inverse.solve(b[:, 0]), slow @ b[:, 0], atol=1e-9)
+        assert np.allclose(inverse.diagonal(), np.diag(slow), atol=1e-9)
+
+
+@settings(max_examples=40)
+@given(graphs)
+def test_scores_and_cycles_split_a_margin_into_orthogonal_parts(graph: ComparisonGraph) -> None:
+    x, w = incidence(graph), graph.weight
+    assert np.allclose(graph.divergence(graph.margin), x.T @ graph.margin)
+    scores, cycles = graph.scores(graph.margin), graph.cycles(graph.margin)
+    assert np.allclose(graph.differences(scores), x @ scores)
+    assert np.allclose(graph.differences(scores) + cycles, graph.margin)
+    assert np.allclose(x.T @ (w * cycles), 0.0, atol=1e-9)
+    assert np.allclose(graph.cycles(cycles), cycles, atol=1e-9)
+    sums = np.bincount(graph.components, scores)
+    assert np.allclose(sums, 0.0, atol=1e-9)
+    assert np.allclose(graph.centred(scores + graph.components), scores, atol=1e-9)
+
+
+def test_the_method_follows_the_size_and_the_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = np.arange(30)
+    graph = ComparisonGraph(31, chain, chain + 1, np.ones(30))
+    assert graph.method == "dense"
+    dense = graph.scores(graph.margin)
+    monkeypatch.setattr(laplacian, "DENSE", 10)
+    sparse = ComparisonGraph(31, chain, chain + 1, np.ones(30))
+    assert sparse.method == "sparse LU"
+    assert np.allclose(sparse.scores(graph.margin), dense, atol=1e-12)
+    monkeypatch.setattr(laplacian, "_FILL", 0.0)
+    for found, method in ((True, "multigrid"), (None, "diagonal")):
+        monkeypatch.setattr(laplacian, "find_spec", lambda _, found=found: found)
+        iterative = ComparisonGraph(31, chain, chain + 1, np.ones(30))
+        assert iterative.method == f"conjugate gradients + {method}"
+        assert np.allclose(iterative.scores(graph.margin), dense, atol=1e-9)
+
+
+def test_conjugate_gradients_that_do_not_converge_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(laplacian, "_STEPS", 1)
+    monkeypatch.setattr(laplacian, "find_spec", lambda _: None)
+    graph = drawn(0, 20, 60)
+    with pytest.raises(NotSolved, match=r"not solved in 1 steps .*install pyamg"):
+        invert(graph.laplacian, graph.components, "iterative").solve(np.arange(20.0))
+
+
+def test_resistances_are_variances_of_differences() -> None:
+    graph = drawn(3, 6, 30)
+    slow = np.linalg.pinv(graph.laplacian.toarray(), hermitian=True)
+    pairs = np.array([[0, 1], [2, 5]])
+    expected = [slow[i, i] + slow[j, j] - 2 * slow[i, j] for i, j in pairs.tolist()]
+    assert np.allclose(resistance(graph.laplacian_inverse, 6, pairs), expected)
+
+
+def test_pickling_drops_the_factor_and_keeps_the_rows() -> None:
+    graph = drawn(1, 6, 30)
+    before = graph.scores(graph.margin)
+    again = pickle.loads(pickle.dumps(graph))
+    assert set(vars(again)) == {"items", "left", "right", "margin", "weight"}
+    assert np.array_equal(again.scores(again.margin), before)

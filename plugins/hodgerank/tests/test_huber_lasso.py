@@ -1,0 +1,250 @@
+"""Huber-LASSO: the exact path, the grid, and what both must satisfy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_hodgerank.graph import ComparisonGraph
+from optiframe_hodgerank.homotopy import Homotopy
+from optiframe_hodgerank.huber_lasso import HuberLasso
+from optiframe_hodgerank.huber_newton import conjugate_gradients, huber_scores
+from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.path import Path
+from optiframe_hodgerank.refit import HuberLassoRefit
+from optiframe_hodgerank.unflagged import UnflaggedGraph
+
+from optiframe import InvalidInput, dataset, problem, solve
+
+from .path_twins import huber_by_cvxpy, incidence, unmerged, votes
+
+
+def path_of(given: PairwiseRanking, **parameters: Any) -> Path:
+    return solve(given, HuberLasso(**parameters), trace=False).detail
+
+
+def unbalanced(graph: ComparisonGraph, scores: np.ndarray, level: float) -> float:
+    """What is left of the optimality condition X' W clip(y - X theta, -lambda, lambda) = 0."""
+    misfit = graph.margin - graph.differences(scores)
+    return float(np.abs(graph.divergence(graph.weight * np.clip(misfit, -level, level))).max())
+
+
+@pytest.mark.parametrize("noise", [None, 0.1])
+def test_homotopy_agrees_with_cvxpy(noise: float | None) -> None:
+    for seed in range(3):
+        given = votes(seed, noise=noise)
+        path = path_of(given, share=1.0)
+        for level in (0.7 * path.knots[0], 0.3 * path.knots[0]):
+            assert path.at(level) == pytest.approx(huber_by_cvxpy(given.graph, level), abs=1e-6)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), real=st.booleans(), items=st.integers(3, 9))
+def test_every_knot_and_the_middle_between_knots_is_optimal(seed: int, real: bool, items: int) -> None:
+    ranking = votes(seed, items=items, noise=0.1 if real else None)
+    graph = ranking.graph
+    path = path_of(ranking, share=1.0)
+    knots, scores = path.knots, path.scores
+    assert (np.diff(knots) <= 0).all()
+    for k in range(len(knots)):
+        assert unbalanced(graph, scores[k], knots[k]) < 1e-8
+        middle = (knots[k] + knots[min(k + 1, len(knots) - 1)]) / 2
+        assert unbalanced(graph, path.at(middle), middle) < 1e-8
+        assert abs(scores[k].sum()) < 1e-9
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), real=st.booleans())
+def test_shares_along_the_path_count_the_rows_beyond_lambda(seed: int, real: bool) -> None:
+    ranking = votes(seed, noise=0.1 if real else None)
+    path = path_of(ranking, share=1.0)
+    for k, level in enumerate(path.knots):
+        size = np.abs(ranking.graph.margin - ranking.graph.differences(path.scores[k]))
+        surely, maybe = (ranking.merged.count[size > level + d].sum() for d in (1e-7, -1e-7))
+        assert surely <= round(path.active[k] * ranking.rows) <= maybe
+
+
+def test_merged_and_unmerged_paths_are_the_same() -> None:
+    ranking = votes(1)
+    merged, rows = ranking.graph, unmerged(ranking)
+    assert merged.rows < rows.rows
+    one, other = (Path(graph, np.ones(graph.rows, dtype=np.int64), "lambda") for graph in (merged, rows))
+    for graph, path in ((merged, one), (rows, other)):
+        for level, scores in Homotopy(graph).run(path, 0.3):
+            path.record(level, scores)
+    for level in np.linspace(0.3, one.knots[0], 20):
+        assert one.at(level) == pytest.approx(other.at(level), abs=1e-12)
+    entered = {int(ranking.merged.inverse[row]) for row in other.row}
+    assert entered == set(one.row.tolist())
+
+
+def test_grid_and_homotopy_agree_and_order_outliers_alike() -> None:
+    ranking = votes(2, items=8, rows=150, noise=0.1)
+    exact = path_of(ranking, share=0.3, method="homotopy")
+    grid = path_of(ranking, share=0.3, method="grid", per_decade=100)
+    for knot, scores in zip(grid.knots[:-1], grid.scores[:-1], strict=True):
+        assert exact.at(max(knot, exact.knots[-1])) == pytest.approx(
+            scores, abs=1e-2 if knot < exact.knots[-1] else 1e-9
+        )
+    both = min(len(exact.row), len(grid.row))
+    assert grid.entry_order()[:both].tolist() == exact.entry_order()[:both].tolist()
+
+
+@pytest.mark.parametrize("level", [2.0, 0.5, 0.05])
+def test_newton_agrees_with_cvxpy(level: float) -> None:
+    ranking = votes(3, noise=0.2)
+    graph = ranking.graph
+    found = huber_scores(graph, level, np.zeros(graph.items))
+    assert unbalanced(graph, found, level) < 1e-11
+    assert found == pytest.approx(huber_by_cvxpy(graph, level), abs=1e-6)
+
+
+def test_newton_balances_forces_where_unflagged_rows_fall_apart() -> None:
+    graph = votes(4, items=9, rows=20).graph
+    for level in (0.3, 0.05):
+        assert unbalanced(graph, huber_scores(graph, level, np.zeros(9)), level) < 1e-10
+
+
+def test_conjugate_gradients_solve_to_the_accuracy_asked_for() -> None:
+    graph = votes(5).graph
+    matrix = graph.laplacian.toarray()
+    b = graph.centred(np.random.default_rng(0).standard_normal(graph.items))
+    x = conjugate_gradients(lambda v: matrix @ v, lambda v: v, b, 1e-12)
+    assert matrix @ x == pytest.approx(b, abs=1e-10)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_updated_inverse_is_that_of_the_unflagged_rows(seed: int) -> None:
+    ranking, rng = votes(seed), np.random.default_rng(seed)
+    graph, unflagged = ranking.graph, UnflaggedGraph(ranking.graph)
+    b = graph.centred(rng.standard_normal(graph.items))
+    x = incidence(graph)
+    for row in rng.integers(graph.rows, size=150).tolist():  # past the first renewal
+        if unflagged.flagged[row]:
+            unflagged.unflag(row)
+        elif not unflagged.holds_together(row):
+            unflagged.flag(row)
+    kept = x[~unflagged.flagged]
+    weight = graph.weight[~unflagged.flagged]
+    slow = np.linalg.pinv(kept.T @ (weight[:, None] * kept)) @ b
+    assert unflagged.solve(b) == pytest.approx(slow, abs=1e-8)
+
+
+def test_a_bridge_is_recognized() -> None:
+    bridge = ComparisonGraph(4, np.array([0, 0, 1, 2]), np.array([1, 1, 2, 3]), np.zeros(4))
+    held = [UnflaggedGraph(bridge).holds_together(row) for row in range(4)]
+    assert held == [False, False, True, True]
+
+
+def test_lambda_one_flags_votes_off_by_more_than_one() -> None:
+    ranking = votes(6, rows=200)
+    result = solve(ranking, "hodge.hlasso", lambda_=1.0)
+    misfit = ranking.residuals(result.solution)
+    beyond = np.abs(misfit) > 1 + 1e-9
+    assert result.status == "converged"
+    assert result.solution.outliers[beyond] == pytest.approx(
+        np.sign(misfit[beyond]) * (np.abs(misfit[beyond]) - 1)
+    )
+    assert result.solution.outliers[~beyond] == pytest.approx(0, abs=1e-9)
+
+
+def test_default_stops_at_the_first_knot_with_five_per_cent() -> None:
+    ranking = votes(7, rows=200, noise=0.1)
+    result = solve(ranking, "hodge.hlasso")
+    shares = result.detail.active
+    assert shares[-1] >= 0.05 > shares[-2]
+    assert np.mean(result.solution.outliers != 0) == shares[-1]
+    assert result.solution.scores == pytest.approx(result.detail.at_fraction(0.05))
+
+
+def test_refit_is_least_squares_without_the_flagged_rows() -> None:
+    ranking = votes(8, rows=200, noise=0.1)
+    result = solve(ranking, HuberLassoRefit(share=0.1))
+    kept = np.flatnonzero(result.solution.outliers == 0)
+    table = ranking.comparisons
+    rest = PairwiseRanking(
+        comparisons={"left": table.left[kept], "right": table.right[kept], "margin": table.margin[kept]}
+    )
+    assert result.solution.scores == pytest.approx(rest.graph.scores(rest.graph.margin))
+
+
+def test_refit_warns_where_too_few_comparisons_are_left() -> None:
+    # Item 3 is tied to the others by two votes only, which contradict each other.
+    left, right = [0, 1, 2] * 5 + [3, 3], [1, 2, 0] * 5 + [0, 0]
+    margin = [0.0] * 15 + [5.0, -5.0]
+    ranking = PairwiseRanking(comparisons={"left": left, "right": right, "margin": margin})
+    result = solve(ranking, HuberLassoRefit(lambda_=1.0, method="grid"))
+    assert any("in 2 parts" in finding.text for finding in result.findings)
+
+
+def test_where_scores_are_not_unique_a_warning_says_from_which_lambda() -> None:
+    left, right = [0, 1, 2] * 5 + [3, 3], [1, 2, 0] * 5 + [0, 0]
+    margin = [0.0] * 15 + [5.0, -5.0]
+    ranking = PairwiseRanking(comparisons={"left": left, "right": right, "margin": margin})
+    result = solve(ranking, HuberLasso(lambda_=1.0))
+    assert any("below lambda = 5 the scores are not unique" in finding.text for finding in result.findings)
+    assert unbalanced(ranking.graph, result.solution.scores, 1.0) < 1e-9
+
+
+def test_perfect_data_have_a_path_of_one_knot() -> None:
+    ranking = PairwiseRanking(comparisons={"left": [0, 1, 0], "right": [1, 2, 2], "margin": [1.0, 1.0, 2.0]})
+    for method in ("homotopy", "grid"):
+        result = solve(ranking, HuberLasso(method=method))
+        assert result.solution.scores == pytest.approx([1, 0, -1])
+        assert len(result.detail) == 1
+        assert not result.solution.outliers.any()
+
+
+def test_components_are_ranked_each_on_its_own() -> None:
+    one = votes(9, noise=0.2).comparisons
+    both = {
+        "left": np.concatenate([one.left, one.left + 6]),
+        "right": np.concatenate([one.right, one.right + 6]),
+        "margin": np.concatenate([one.margin, one.margin]),
+    }
+    alone = solve(votes(9, noise=0.2), HuberLasso(lambda_=0.4)).solution.scores
+    scores = solve(PairwiseRanking(comparisons=both), HuberLasso(lambda_=0.4)).solution.scores
+    assert scores == pytest.approx(np.concatenate([alone, alone]), abs=1e-9)
+
+
+def test_a_path_is_only_asked_where_it_was_followed() -> None:
+    path = path_of(votes(1))
+    with pytest.raises(InvalidInput, match="the path was followed to lambda = "):
+        path.at(path.knots[-1] / 2)
+    with pytest.raises(InvalidInput, match="follow it further"):
+        path.at_fraction(0.9)
+    assert path.at(10.0) == pytest.approx(path.scores[0])
+
+
+# The columns as the paper prints them, by item 1 to 16.
+TABLE_1_HLASSO = [0.8103, -0.7455, -0.2361, -0.3015, -0.4651, -0.6570, 0.3104, 0.2501]
+TABLE_1_HLASSO += [0.5478, 0.4892, 0.2234, -0.2562, 0.4155, 0.1719, -0.1785, -0.3788]
+TABLE_1_REFIT = [0.8688, -0.8332, -0.3017, -0.3608, -0.5760, -0.7412, 0.4570, 0.3156]
+TABLE_1_REFIT += [0.5996, 0.5253, 0.2601, -0.2800, 0.5100, 0.2125, -0.1749, -0.4812]
+TABLE_2_HLASSO = [0.8144, 0.3105, -0.6315, -0.7889, -0.8287, 0.6143, 0.1374, -0.2620]
+TABLE_2_HLASSO += [0.5484, 0.3368, -0.1563, 0.4752, -0.2958, -0.6361, 0.0865, 0.2757]
+
+
+def test_table_1_is_met_at_six_per_cent_and_nearly_at_five() -> None:
+    ranking = problem(dataset=dataset("pairwise.pc-vqa", ref=1))
+    path = path_of(ranking, share=0.07)
+    assert path.at(1.44) == pytest.approx(TABLE_1_HLASSO, abs=1e-4)
+    assert path.at(1.455) == pytest.approx(TABLE_1_HLASSO, abs=2e-3)
+    assert path.at_fraction(0.05) == pytest.approx(TABLE_1_HLASSO, abs=7e-3)
+    refit = solve(ranking, "hodge.hlasso-l2").solution
+    assert refit.scores == pytest.approx(TABLE_1_REFIT, abs=1.5e-2)
+
+
+def test_table_2_is_met_at_six_per_cent_and_nearly_at_five() -> None:
+    path = path_of(problem(dataset=dataset("pairwise.pc-iqa", ref=10)), share=0.07)
+    assert path.at(1.178) == pytest.approx(TABLE_2_HLASSO, abs=1e-4)
+    assert path.at_fraction(0.05) == pytest.approx(TABLE_2_HLASSO, abs=2e-3)
+
+
+def test_reversed_votes_enter_first() -> None:
+    ranking = problem(dataset=dataset("pairwise.random-order", comparisons=2000, outlier_share=0.05))
+    assert solve(ranking, HuberLasso(share=1.0)).metrics["outlier_auc"] > 0.999

@@ -1,0 +1,118 @@
+"""Merging equal comparisons: exact, and quick enough not to matter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_hodgerank import compiled_merging, merging
+from optiframe_hodgerank.graph import ComparisonGraph
+from optiframe_hodgerank.merging import merge
+
+
+def drawn(seed: int, items: int, rows: int, values: str) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(seed)
+    left = rng.integers(items, size=rows)
+    right = (left + rng.integers(1, items, size=rows)) % items
+    margin = {
+        "signs": rng.choice([-1.0, 0.0, 1.0], rows),
+        "few": rng.choice([-2.5, -0.5, 0.5, 2.5], rows),
+        "real": rng.standard_normal(rows),
+    }[values]
+    return left, right, margin, rng.choice([0.5, 1.0, 2.0], rows)
+
+
+rows = st.builds(
+    drawn,
+    st.integers(0, 10**6),
+    st.integers(2, 6),
+    st.integers(1, 60),
+    st.sampled_from(["signs", "few", "real"]),
+)
+
+
+def check(left: np.ndarray, right: np.ndarray, margin: np.ndarray, weight: np.ndarray) -> None:
+    """Against a dictionary, the slow and obvious way."""
+    slow: dict[tuple[int, int, float], float] = {}
+    for i, j, y, w in zip(left.tolist(), right.tolist(), margin.tolist(), weight.tolist(), strict=True):
+        key = (i, j, y + 0.0) if i < j else (j, i, -y + 0.0)
+        slow[key] = slow.get(key, 0.0) + w
+    found = merge(6, left, right, margin, weight)
+    keys = list(zip(found.left.tolist(), found.right.tolist(), found.margin.tolist(), strict=True))
+    assert keys == sorted(slow)
+    assert np.allclose(found.weight, [slow[key] for key in keys])
+    assert found.count.sum() == found.rows == len(left)
+    assert np.array_equal(found.expand(found.margin), margin)
+    assert np.array_equal(
+        np.where(found.flipped, found.expand_even(found.right), found.expand_even(found.left)), left
+    )
+
+
+@settings(max_examples=60)
+@given(rows)
+def test_merging_is_what_a_dictionary_does(given_rows: tuple[np.ndarray, ...]) -> None:
+    check(*given_rows)
+
+
+@pytest.mark.parametrize("largest", [10, 1 << 62])
+@pytest.mark.parametrize("table", [0, 1 << 16])
+def test_every_way_of_merging_gives_the_same(
+    monkeypatch: pytest.MonkeyPatch, largest: int, table: int
+) -> None:
+    monkeypatch.setattr(merging, "_LARGEST_KEY", largest)
+    monkeypatch.setattr(merging, "_SMALL_TABLE", table)
+    monkeypatch.setattr(merging, "_CROWDED", 0 if table == 0 else 4)
+    for values in ("signs", "few", "real"):
+        check(*drawn(5, 6, 60, values))
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10**6), st.integers(1, 60))
+def test_the_compiled_pass_gives_the_same(seed: int, count: int) -> None:
+    left, right, margin, weight = drawn(seed, 6, count, "signs")
+    twin = merge(6, left, right, margin, weight)
+    found = merging._decoded(6, weight, compiled_merging.merge_signs(6, left, right, margin))
+    for name in vars(twin):
+        assert np.array_equal(getattr(found, name), getattr(twin, name)), name
+
+
+def test_many_rows_take_the_compiled_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merging, "_WORTH_COMPILING", 50)
+    check(*drawn(5, 6, 60, "signs"))
+
+
+def test_many_real_margins_that_hardly_repeat_are_only_oriented(monkeypatch: pytest.MonkeyPatch) -> None:
+    left, right, margin, weight = drawn(5, 6, 200, "real")
+    monkeypatch.setattr(merging, "_WORTH_SAMPLING", 100)
+    monkeypatch.setattr(merging, "_SAMPLE", 50)
+    found = merge(6, left, right, margin, weight)
+    assert len(found) == 200
+    assert (found.left < found.right).all()
+    assert np.array_equal(found.weight, weight)
+    assert np.array_equal(found.expand(found.margin), margin)
+    monkeypatch.undo()
+    twin = merge(6, left, right, margin, weight)
+    scores = [
+        ComparisonGraph(6, one.left, one.right, one.margin, one.weight).scores(one.margin)
+        for one in (found, twin)
+    ]
+    assert np.allclose(*scores, atol=1e-12)
+
+
+def test_a_tie_has_no_orientation() -> None:
+    found = merge(2, np.array([0, 1]), np.array([1, 0]), np.array([0.0, -0.0]))
+    assert len(found) == 1
+    assert found.weight.tolist() == [2.0]
+    assert not np.signbit(found.margin).any()
+
+
+@settings(max_examples=30)
+@given(rows)
+def test_merged_rows_have_the_scores_and_the_misfit_of_all_rows(given_rows: tuple[np.ndarray, ...]) -> None:
+    left, right, margin, weight = given_rows
+    found = merge(6, left, right, margin, weight)
+    all_rows = ComparisonGraph(6, left, right, margin, weight)
+    merged = ComparisonGraph(6, found.left, found.right, found.margin, found.weight)
+    assert np.allclose(merged.scores(merged.margin), all_rows.scores(margin), atol=1e-12)
+    assert np.allclose(found.expand(merged.cycles(merged.margin)), all_rows.cycles(margin), atol=1e-12)

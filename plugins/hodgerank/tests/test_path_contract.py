@@ -1,0 +1,56 @@
+"""The solvers that follow a path, or take a number of outliers, keep the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from optiframe_hodgerank.huber_lasso import HuberLasso
+from optiframe_hodgerank.inverse_scale import InverseScaleSpace
+from optiframe_hodgerank.lbi import LinearizedBregman
+from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.refit import HuberLassoRefit
+from optiframe_hodgerank.thresholding import IterativeHardThresholding, IterativeLeastTrimmedSquares
+
+from optiframe import Solver
+from optiframe.testing import SolverContract
+
+from .path_twins import votes
+
+
+class TestHuberLasso(SolverContract):
+    solver: Solver = HuberLasso(share=0.2)
+
+    def instances(self) -> Iterable[PairwiseRanking]:
+        return [votes(0), votes(1, noise=0.1)]
+
+
+class TestHuberLassoOnAGrid(TestHuberLasso):
+    solver = HuberLasso(share=0.2, method="grid")
+
+
+class TestHuberLassoRefit(TestHuberLasso):
+    solver = HuberLassoRefit(share=0.1)
+
+
+class TestLinearizedBregman(TestHuberLasso):
+    solver = LinearizedBregman()
+
+
+class TestLinearizedBregmanByGradient(TestHuberLasso):
+    solver = LinearizedBregman(variant="gradient")
+
+
+class TestLinearizedBregmanInParallel(TestHuberLasso):
+    solver = LinearizedBregman(variant="parallel", threads=2)
+
+
+class TestInverseScaleSpace(TestHuberLasso):
+    solver = InverseScaleSpace()
+
+
+class TestIterativeHardThresholding(TestHuberLasso):
+    solver = IterativeHardThresholding()
+
+
+class TestIterativeLeastTrimmedSquares(TestHuberLasso):
+    solver = IterativeLeastTrimmedSquares()

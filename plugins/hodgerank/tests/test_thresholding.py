@@ -1,0 +1,72 @@
+"""Solvers for a given number of outliers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.thresholding import (
+    IterativeHardThresholding,
+    IterativeLeastTrimmedSquares,
+    largest,
+)
+
+from optiframe import solve
+
+from .path_twins import incidence, unmerged, votes
+
+
+def by_hand(ranking: PairwiseRanking, share: float, trimmed: bool) -> np.ndarray:
+    """Scores after many alternations on the caller's rows, dense."""
+    graph = unmerged(ranking)
+    x, y = incidence(graph), graph.margin
+    most = int(np.floor(share * len(y) + 1e-9))
+    scores = np.linalg.pinv(x) @ y
+    for _ in range(300):
+        misfit = y - x @ scores
+        flagged = np.zeros(len(y), dtype=bool)
+        flagged[np.argsort(-np.abs(misfit), kind="stable")[:most]] = True
+        if trimmed:
+            scores = np.linalg.pinv(x[~flagged]) @ y[~flagged]
+        else:
+            scores = np.linalg.pinv(x) @ (y - np.where(flagged, misfit, 0.0))
+    return scores
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10**6))
+@pytest.mark.parametrize(
+    "solver", [IterativeHardThresholding(share=0.1), IterativeLeastTrimmedSquares(share=0.1)]
+)
+def test_scores_are_those_of_the_method_by_hand(
+    solver: IterativeHardThresholding | IterativeLeastTrimmedSquares, seed: int
+) -> None:
+    ranking = votes(seed, noise=0.1)
+    result = solve(ranking, solver, budget={"tolerance": 1e-12}, trace=False)
+    trimmed = isinstance(solver, IterativeLeastTrimmedSquares)
+    assert result.solution.scores == pytest.approx(by_hand(ranking, 0.1, trimmed), abs=1e-8)
+    assert np.count_nonzero(result.solution.outliers) == 6
+
+
+def test_the_number_of_outliers_counts_rows_also_where_equal_ones_are_merged() -> None:
+    comparisons = {"left": [0] * 10, "right": [1] * 10, "margin": [1.0] * 7 + [-1.0] * 3}
+    ranking = PairwiseRanking(comparisons=comparisons)
+    result = solve(ranking, IterativeLeastTrimmedSquares(share=0.2))
+    # Two of the three equal dissenters are left out: seven for, one against.
+    assert np.flatnonzero(result.solution.outliers).tolist() == [7, 8]
+    assert result.solution.scores == pytest.approx([0.375, -0.375])
+
+
+def test_largest_fills_up_rows_in_order_of_size() -> None:
+    taken = largest(np.array([1.0, 3.0, 2.0, 3.0]), np.array([5, 2, 4, 1]), 6)
+    assert taken.tolist() == [0, 2, 3, 1]
+
+
+def test_trimming_warns_where_the_rest_falls_into_parts() -> None:
+    left, right = [0, 1, 2] * 5 + [3, 3], [1, 2, 0] * 5 + [0, 0]
+    margin = [0.0] * 15 + [5.0, -5.0]
+    ranking = PairwiseRanking(comparisons={"left": left, "right": right, "margin": margin})
+    result = solve(ranking, IterativeLeastTrimmedSquares(share=2 / 17))
+    assert any("in 2 parts" in finding.text for finding in result.findings)

@@ -1,0 +1,342 @@
+"""Solvers and problems that do in earnest what a comparison must survive.
+
+Imported by child processes only: ``Request(modules=("tests/misbehaving.py",))``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from optiframe import Iterate, Iterates, Minimize, Run, Solver, register
+from optiframe.objectives import SquaredDistance
+
+
+class _Misbehaving(Solver[Minimize, Any, None]):
+    """Does something in place of its second step, so that a warm-up of one step passes."""
+
+    solves = Minimize
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        x = problem.initial() + 0.5
+        yield Iterate(x)
+        yield Iterate(self.act(x, problem))
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        return x
+
+
+@register
+class Honest(_Misbehaving):
+    """Takes the gradient three times, and gets there."""
+
+    name = "mis.honest"
+    seconds: float = 0.0
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        x = problem.initial()
+        for _ in range(3):
+            time.sleep(self.seconds / 3)
+            x = x - 0.5 * problem.function.gradient(x)
+            yield Iterate(x)
+
+
+@register
+class Raises(_Misbehaving):
+    """Raises."""
+
+    name = "mis.raises"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        raise ZeroDivisionError("the step became zero")
+
+
+@register
+class Leaves(_Misbehaving):
+    """Calls sys.exit."""
+
+    name = "mis.leaves"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        sys.exit(0)
+
+
+@register
+class FailsToWarmUp(_Misbehaving):
+    """Raises before its first iterate."""
+
+    name = "mis.fails-at-once"
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        raise OSError("the library is not there")
+        yield
+
+
+@register
+class Busy(_Misbehaving):
+    """Never comes back, and calculates."""
+
+    name = "mis.busy"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        while True:
+            x = x + 0.0
+
+
+@register
+class Sleeps(_Misbehaving):
+    """Never comes back, and waits."""
+
+    name = "mis.sleeps"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        time.sleep(3600)
+
+
+@register
+class Stubborn(_Misbehaving):
+    """Never comes back, and cannot be asked to."""
+
+    name = "mis.stubborn"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP})
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        time.sleep(3600)
+
+
+@register
+class HangsInC(_Misbehaving):
+    """Hangs in C code that holds the interpreter lock."""
+
+    name = "mis.hangs-in-c"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        ctypes.PyDLL(None).sleep(3600)
+
+
+@register
+class Segfaults(_Misbehaving):
+    """Reads where nothing is."""
+
+    name = "mis.segfaults"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        ctypes.string_at(0)
+
+
+@register
+class Exits(_Misbehaving):
+    """Ends the process as if all were well."""
+
+    name = "mis.exits"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        os._exit(0)
+
+
+@register
+class Hoards(_Misbehaving):
+    """Takes more and more memory in small pieces, and writes to all of it."""
+
+    name = "mis.hoards"
+    piece: int = 10_000_000
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        kept = []
+        while True:
+            kept.append(bytearray(os.urandom(1)) * self.piece)
+
+
+@register
+class HoardsByMapping(_Misbehaving):
+    """Takes memory that no bound on private data counts: a shared mapping."""
+
+    name = "mis.hoards-by-mapping"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        import mmap
+
+        kept = []
+        while True:
+            kept.append(mmap.mmap(-1, 20_000_000))
+            kept[-1].write(b"x" * 20_000_000)
+            time.sleep(0.01)
+
+
+@register
+class Fostering(_Misbehaving):
+    """Has its memory in a process of its own."""
+
+    name = "mis.fostering"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        code = "import time; kept = bytearray(b'x') * 400_000_000; time.sleep(3600)"
+        subprocess.run([sys.executable, "-c", code], check=False)
+
+
+@register
+class Floods(_Misbehaving):
+    """Writes a gigabyte to standard output."""
+
+    name = "mis.floods"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        line = b"no end of words\n" * 65536
+        for _ in range(1024):
+            os.write(1, line)
+        sys.stderr.write("and a last word")
+        return x
+
+
+@register
+class LeavesAChild(_Misbehaving):
+    """Starts a process that outlives it, and ends well."""
+
+    name = "mis.leaves-a-child"
+    pids: str
+    new_session: bool = False
+    waits: bool = False
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        grandchild = subprocess.Popen(
+            [sys.executable, "-c", "import time; time.sleep(3600)"], start_new_session=self.new_session
+        )
+        partial = Path(f"{self.pids}.part")
+        partial.write_text(f"{os.getpid()} {grandchild.pid}")
+        partial.rename(self.pids)
+        if self.waits:
+            time.sleep(3600)
+        return x
+
+
+@register
+class LeavesADaemon(_Misbehaving):
+    """Forks twice, so that what is left is nobody's child and in no known session."""
+
+    name = "mis.leaves-a-daemon"
+    pids: str
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                Path(self.pids).write_text(str(os.getpid()))
+                time.sleep(3600)
+            os._exit(0)
+        os.wait()
+        while not Path(self.pids).exists():
+            time.sleep(0.01)
+        return x
+
+
+@register
+class LeavesAThread(_Misbehaving):
+    """Leaves a thread that would keep the process alive for ever."""
+
+    name = "mis.leaves-a-thread"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        threading.Thread(target=time.sleep, args=(3600,)).start()
+        return x
+
+
+@register
+class WrongShape(_Misbehaving):
+    """Answers with a point of another space."""
+
+    name = "mis.wrong-shape"
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        yield Iterate(np.zeros(7))
+
+
+@register
+class NotANumber(_Misbehaving):
+    """Answers with nan."""
+
+    name = "mis.nan"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        return x * np.nan
+
+
+@register
+class Fickle(_Misbehaving):
+    """Draws from a source of its own: the same seed gives different answers."""
+
+    name = "mis.fickle"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        return x + np.frombuffer(os.urandom(8 * x.size), dtype=np.uint64).reshape(x.shape) / 2.0**64
+
+
+@register
+class Forges(_Misbehaving):
+    """Leaves a reply of its own making and ends the process."""
+
+    name = "mis.forges"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        frame = sys._getframe()
+        while "folder" not in frame.f_locals:  # the child's main function knows it
+            assert frame.f_back is not None
+            frame = frame.f_back
+        Path(frame.f_locals["folder"], "outcome.json").write_text('{"status": "finished", "message": 3}')
+        os._exit(0)
+
+
+@register
+class Threads(_Misbehaving):
+    """Says how many threads linear algebra, the environment and numba would use."""
+
+    name = "mis.threads"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        import threadpoolctl
+
+        pools = {pool["num_threads"] for pool in threadpoolctl.threadpool_info()}
+        variables = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
+        print(sorted(pools), [os.environ[name] for name in variables], file=sys.stderr)
+        return x
+
+
+@register
+class UnsuitedToAnything(_Misbehaving):
+    """Takes no problem."""
+
+    name = "mis.unsuited"
+
+    def unsuited(self, problem: Minimize) -> str | None:
+        return "it wants more than three unknowns"
+
+
+@register
+class Explodes(SquaredDistance):
+    """An objective that cannot be loaded."""
+
+    name = "mis.explodes"
+
+    @classmethod
+    def load(cls, **inputs: Any) -> Any:
+        raise RuntimeError("the sensor is offline")
+
+
+@register
+class Detonates(SquaredDistance):
+    """An objective that kills the process that loads it."""
+
+    name = "mis.detonates"
+
+    @classmethod
+    def load(cls, **inputs: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGBUS)

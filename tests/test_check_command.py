@@ -1,0 +1,378 @@
+"""`optiframe check`: good solvers pass; bad ones fail, each for the right reason, whatever they do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from optiframe import InvalidInput, UnknownName, registry
+from optiframe.testing import bad_solvers, dangerous_solvers
+from optiframe.testing.checks import CHECKS, check_time_budget_is_honoured
+from optiframe.testing.isolated import LOADS, check_isolated
+from optiframe.testing.isolated_child import Wrong, prepare
+from optiframe.testing.watched import WatchedChild
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    def run(*arguments: str, code: int) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "optiframe", *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "COLUMNS": "120"},
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        assert "Traceback" not in done.stdout + done.stderr
+        return done
+
+    return run
+
+
+def path_of(kind: type) -> str:
+    return f"{kind.__module__}:{kind.__name__}"
+
+
+def failures(kind: type, **options) -> dict[str, str]:
+    outcomes = list(check_isolated(path_of(kind), **options))
+    return {outcome.name: outcome.failure for outcome in outcomes if outcome.failure is not None}
+
+
+def write_solver(folder: Path, body: str, before: str = "") -> str:
+    """A file with a registered solver `mine.own` whose `iterates` is `body`; its name for --import."""
+    (folder / "mine.py").write_text(
+        "import os, subprocess, sys, threading, time\nimport optiframe\n"
+        "from optiframe import Iterate, Minimize, Solver\n"
+        f"{before}\n\n@optiframe.register\nclass Own(Solver[Minimize, object, None]):\n"
+        '    """Mine."""\n\n    name = "mine.own"\n    solves = Minimize\n\n'
+        f"    def iterates(self, problem, run):\n        {body}\n"
+    )
+    return str(folder / "mine.py")
+
+
+def test_an_honest_solver_passes_every_check(run: Run):
+    shown = run("check", path_of(bad_solvers.Honest), code=0).stdout
+    assert shown.startswith("bad.honest on minimize squared-distance whole-space, ")
+    assert shown.count("  pass  ") == len(CHECKS)
+    assert "FAIL" not in shown
+    assert f"{len(CHECKS)} of {len(CHECKS)} checks passed" in shown
+
+
+def test_a_solver_that_does_nothing_fails_with_the_reason_below_the_check(run: Run):
+    shown = run("check", path_of(bad_solvers.Idle), code=1).stdout
+    assert "  FAIL  is better than doing nothing\n        minimize squared-distance whole-space: " in shown
+    assert "is no better than that of the start" in shown
+    assert "13 of 15 checks passed, 2 failed" in shown
+
+
+# A bad solver, exactly the checks it fails, and part of what they say. One that
+# leaks or spoils its input gives other runs than before, which more than one check sees.
+OPTIMUM, IDLE = "reaches the known optimum", "is better than doing nothing"
+SEED, LEAK, PICKLE = (
+    "same seed gives same trace",
+    "nothing leaks between runs",
+    "problem and solver survive pickling",
+)
+INPUT, START, TIME = "input is not changed", "start is accepted as declared", "time budget is honoured"
+UNSUITED = "unsuited answers rather than raises"
+CHEAP = [
+    (bad_solvers.Constant, [OPTIMUM, IDLE], "is no better than that of the start"),
+    (bad_solvers.Blocks, ["iteration budget is honoured"], "made 10 iterations with a limit of 1"),
+    (bad_solvers.Leaky, [SEED, LEAK, PICKLE], "keep no state in between"),
+]
+OTHERS = [
+    (bad_solvers.Outside, ["answer is feasible"], "outside the constraints"),
+    (bad_solvers.Lenient, ["unknown parameters are refused"], "would go unnoticed"),
+    (bad_solvers.Unwritable, ["parameters survive a toml file"], "has no form in TOML"),
+    (bad_solvers.Unpicklable, [PICKLE], "holds an open handle"),
+    (bad_solvers.Unseeded, [SEED, LEAK, PICKLE], "differs in the trace of the objective"),
+    (bad_solvers.Boastful, [UNSUITED], "has nothing against a Minimize of"),
+    (bad_solvers.Raising, [UNSUITED], "`unsuited` raises Unsuited"),
+    (bad_solvers.DeafToStart, [START], "accepts a start and ignores it"),
+    (
+        bad_solvers.Overflowing,
+        [INPUT, "answer is feasible", "answer is finite", OPTIMUM, IDLE, START],
+        "entry [0] is nan",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected", "words"),
+    [*CHEAP, *(pytest.param(*case, marks=pytest.mark.slow) for case in OTHERS)],
+    ids=[kind.__name__ for kind, _, _ in (*CHEAP, *OTHERS)],
+)
+def test_a_bad_solver_fails_in_isolation_for_what_it_does(kind, expected, words):
+    found = failures(kind)
+    assert list(found) == expected
+    assert any(words in failure for failure in found.values())
+
+
+def test_a_solver_that_changes_its_input_is_found_out():
+    assert "it changes the problem it is given" in failures(bad_solvers.Writes)[INPUT]
+
+
+@pytest.mark.slow
+def test_a_solver_that_ignores_its_time_budget_is_found_out(run: Run):
+    # It sleeps for longer than the second that a busy machine is allowed on top of the limit.
+    shown = run(
+        "check", path_of(bad_solvers.Slow), "--set", "seconds=1.1", "--only", "time-budget", code=1
+    ).stdout
+    assert "with a limit of 0.05 s" in shown
+    assert "0 of 1 checks passed, 1 failed" in shown
+
+
+# What hangs is killed, what crashes has crashed: that check fails, with the place, and the others go on.
+DANGEROUS = [
+    (
+        dangerous_solvers.Busy,
+        [TIME],
+        ["killed after 1.5 s; it was here:", "dangerous_solvers.py line", ", _wait"],
+    ),
+    (
+        dangerous_solvers.Waiting,
+        [TIME],
+        ["killed after 1.5 s; it was here:", "dangerous_solvers.py line", ", _wait"],
+    ),
+    (
+        dangerous_solvers.Segfaulting,
+        [INPUT, START],
+        ["the process died: segmentation fault (SIGSEGV)", ", _end"],
+    ),
+    (dangerous_solvers.Aborting, [INPUT, START], ["the process died: aborted (SIGABRT)", ", _end"]),
+    (dangerous_solvers.Leaving, [INPUT, START], ["the process ended with exit code 0 before the check did"]),
+    (dangerous_solvers.Quitting, [INPUT, START], ["raised SystemExit: nothing left to do"]),
+]
+MORE_OF_THE_SAME = (dangerous_solvers.Waiting, dangerous_solvers.Aborting)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected", "words"),
+    [
+        pytest.param(*case, marks=[pytest.mark.slow] * (case[0] in MORE_OF_THE_SAME), id=case[0].__name__)
+        for case in DANGEROUS
+    ],
+)
+def test_a_solver_that_hangs_or_crashes_fails_there_and_the_others_go_on(kind, expected, words):
+    outcomes = list(check_isolated(path_of(kind), seconds=1.5))
+    assert len(outcomes) == len(CHECKS)
+    found = {outcome.name: outcome.failure for outcome in outcomes if outcome.failure is not None}
+    assert list(found) == expected
+    for failure in found.values():
+        assert [text for text in words if text not in failure] == []
+
+
+def test_every_dangerous_solver_and_every_bad_one_is_tried():
+    tried = {kind for kind, _, _ in (*CHEAP, *OTHERS, *DANGEROUS)}
+    tried |= {bad_solvers.Honest, bad_solvers.Idle, bad_solvers.Writes, bad_solvers.Slow}
+    there = {
+        thing
+        for module in (bad_solvers, dangerous_solvers)
+        for thing in vars(module).values()
+        if isinstance(thing, type)
+        and thing.__module__ == module.__name__
+        and not thing.__name__.startswith(("_", "Solver["))
+    }
+    assert there == tried
+
+
+def test_what_a_solver_prints_and_starts_does_no_harm(tmp_path: Path):
+    """It floods both streams, writes what looks like an answer, and leaves a process behind."""
+    body = (
+        "sys.stdout.write('{\"event\": \"end\"}\\n' * 100000); sys.stderr.write('x' * 3000000)\n"
+        "        child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'],"
+        " start_new_session=True)\n"
+        f"        open({str(tmp_path / 'pid')!r}, 'w').write(str(child.pid))\n"
+        "        yield Iterate(problem.initial())"
+    )
+    outcomes = list(
+        check_isolated(
+            "mine.own",
+            modules=[write_solver(tmp_path, body)],
+            checks=[check_time_budget_is_honoured],
+        )
+    )
+    assert [outcome.name for outcome in outcomes] == [TIME]
+    left = int((tmp_path / "pid").read_text())
+    end = time.monotonic() + 5
+    while psutil.pid_exists(left) and psutil.Process(left).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < end, "what the solver started lives on"
+        time.sleep(0.02)
+
+
+def test_a_solver_that_hangs_while_it_is_loaded_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("optiframe.testing.isolated._START", 1.5)
+    module = write_solver(tmp_path, "yield", before="time.sleep(600)")
+    outcomes = list(check_isolated("mine.own", modules=[module], seconds=0.5))
+    assert [outcome.name for outcome in outcomes] == [LOADS]
+    assert "killed after 1.5 s" in str(outcomes[0].failure)
+    assert "mine.py line 4, <module>" in str(outcomes[0].failure)
+
+
+def test_a_solver_that_dies_while_it_is_loaded_fails(tmp_path: Path):
+    module = write_solver(tmp_path, "yield", before="os._exit(3)")
+    outcomes = list(check_isolated("mine.own", modules=[module]))
+    assert [outcome.name for outcome in outcomes] == [LOADS]
+    assert "ended with exit code 3" in str(outcomes[0].failure)
+
+
+def test_a_class_that_does_not_keep_the_contract_of_its_kind_fails(tmp_path: Path):
+    (tmp_path / "half.py").write_text(
+        "from optiframe import Minimize, Solver\n\n\nclass Half(Solver[Minimize, object, None]):\n"
+        '    """Lacks its method."""\n\n    name = "half.way"\n    solves = Minimize\n'
+    )
+    outcomes = list(check_isolated("half:Half", modules=[str(tmp_path / "half.py")]))
+    assert [(outcome.name, outcome.passed) for outcome in outcomes] == [(LOADS, False)]
+    assert "lacks iterates" in str(outcomes[0].failure)
+
+
+def test_a_file_of_ones_own_is_checked_by_import(run: Run, tmp_path: Path):
+    body = "yield Iterate(problem.over.project(problem.function.to))"
+    write_solver(tmp_path, body)
+    shown = run("--import", "mine.py", "check", "mine.own", "--only", "optimum", code=0).stdout
+    assert "1 of 1 checks passed" in shown
+
+
+def test_a_domain_solver_meets_the_generated_data_sets_it_takes(run: Run):
+    shown = run("check", "labels.majority", code=0).stdout
+    assert shown.startswith("labels.majority on synthetic.noisy-star, synthetic.single-coin\n")
+
+
+BOWL = """\
+[problem]
+name = "minimize"
+objective = { name = "least-squares", matrix = [[1.0, 2.0], [3.0, 4.0]], target = [1.0, 1.0] }
+
+[budget]
+iterations = 5
+"""
+
+
+def test_a_problem_of_ones_own_is_tried_within_its_budget(run: Run, tmp_path: Path):
+    (tmp_path / "bowl.toml").write_text(BOWL)
+    shown = run(
+        "check", path_of(bad_solvers.Honest), "--set", "step=0.1", "--problem", "bowl.toml", code=0
+    ).stdout
+    assert shown.startswith("bad.honest on bowl.toml\n")
+
+
+def test_a_data_set_by_name_is_tried(run: Run):
+    shown = run(
+        "check", "labels.majority", "--dataset", "synthetic.single-coin", "--only", "finite", code=0
+    ).stdout
+    assert shown.startswith("labels.majority on synthetic.single-coin\n")
+
+
+NAME_ALONE = {"modules": [], "parameters": [], "problems": [], "datasets": [], "tolerance": 1e-4}
+WRONG = [
+    ({"solver": "rankone.pdg"}, "did you mean 'rankone.pgd'"),
+    ({"parameters": ["memroy=3"]}, "memroy: unknown key; did you mean 'memory'"),
+    ({"parameters": ["memory"]}, "write key.path=value"),
+    ({"problems": ["none.toml"]}, "no file none.toml"),
+    (
+        {"solver": "labels.majority", "problems": ["bowl.toml"]},
+        "cannot take the problem of bowl.toml: it solves",
+    ),
+    ({"datasets": ["synthetic.sigle-coin"]}, "did you mean 'synthetic.single-coin'"),
+    (
+        {"solver": "labels.majority", "datasets": ["rank-one.ring"]},
+        "cannot take data set 'rank-one.ring': it ",
+    ),
+    ({"solver": "no_such_module:Thing"}, "there is no module 'no_such_module'"),
+    ({"solver": "optiframe.testing.bad_solvers:Thing"}, "has no attribute 'Thing'"),
+    ({"solver": "optiframe.problems:Minimize"}, "is no subclass of optiframe.Solver"),
+]
+
+
+@pytest.mark.parametrize(("changes", "words"), WRONG, ids=[words for _, words in WRONG])
+def test_a_wrong_input_is_said_in_words(changes, words, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "bowl.toml").write_text(BOWL)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((Wrong, InvalidInput, UnknownName)) as caught:  # what the child calls the person's
+        prepare({**NAME_ALONE, "solver": "scipy.lbfgs", **changes})
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["rankone.pdg"], "error: no solver named 'rankone.pdg'; did you mean 'rankone.pgd'"),
+        (["scipy.lbfgs", "--only", "speed"], "no check has these words; the checks are: parameters survive"),
+    ],
+    ids=["name", "only"],
+)
+def test_a_wrong_input_ends_with_exit_code_2(arguments, words, run: Run):
+    done = run("check", *arguments, code=2)
+    assert words in done.stderr
+    assert not done.stdout
+
+
+def test_a_solver_that_nothing_here_suits_is_told_what_to_give(tmp_path: Path):
+    (tmp_path / "alien.py").write_text(
+        "from optiframe import Iterate, Problem, Solver\n\n\nclass Alien(Problem[object]):\n"
+        '    """Unheard of."""\n\n    name = "alien"\n\n\nclass Solve(Solver[Alien, object, None]):\n'
+        '    """Solves it."""\n\n    name = "alien.solve"\n    solves = Alien\n\n'
+        "    def iterates(self, problem, run):\n        yield Iterate(1.0)\n"
+    )
+    with pytest.raises(InvalidInput, match=r"solves 'alien' problems.*give one: --problem FILE\.toml"):
+        list(check_isolated("alien:Solve", modules=[str(tmp_path / "alien.py")]))
+
+
+@pytest.mark.slow
+def test_a_child_ends_when_its_parent_is_killed(tmp_path: Path):
+    script = (
+        "from optiframe.testing.isolated import check_isolated\n"
+        f"list(check_isolated({path_of(dangerous_solvers.Busy)!r}, seconds=600))\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", script], start_new_session=True)
+    try:
+        end = time.monotonic() + 20
+        children: list[psutil.Process] = []
+        while not children or children[0].cpu_times().user < 1.0:  # it is busy by now
+            assert time.monotonic() < end
+            time.sleep(0.02)
+            children = psutil.Process(parent.pid).children()
+    finally:
+        os.killpg(parent.pid, signal.SIGKILL)
+        parent.wait()
+    assert psutil.wait_procs(children, timeout=5)[1] == []
+
+
+def test_a_watched_child_that_cannot_start_is_gone_and_says_why():
+    child = WatchedChild("no_such_module_at_all", {})
+    try:
+        assert child.next(20.0) is None
+        assert "No module named 'no_such_module_at_all'" in child.why_gone(20.0)
+    finally:
+        child.kill()
+
+
+def test_every_solver_that_ships_finds_problems_without_being_told():
+    """In one process, for speed: what a child does with a name alone."""
+    names = {
+        entry.name
+        for entry in registry.registry().entries("solver")
+        if entry.distribution in ("optiframe", "optiframe-rankone")
+    }
+    assert {"cvxpy", "scipy.lbfgs", "labels.majority", "rankone.pgd"} <= names
+    for name in names:
+        cases, titles = prepare({**NAME_ALONE, "solver": name})
+        assert len(cases) == len(titles) >= 2, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["scipy.trust-constr", "rankone.pgd"])
+def test_a_solver_that_ships_passes(name):
+    assert [outcome for outcome in check_isolated(name) if not outcome.passed] == []

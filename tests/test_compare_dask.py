@@ -1,0 +1,114 @@
+"""Cells on a Dask cluster, and a worker of it killed in the middle."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from distributed import Client, LocalCluster
+
+from optiframe import InvalidInput, Status
+from optiframe.bring import bring
+from optiframe.comparison.dask_executor import DaskExecutor
+from optiframe.comparison.engine import run_plan
+from optiframe.comparison.plan import read_plan
+from optiframe.comparison.records import Records
+
+MODULE = str(Path(__file__).parent / "misbehaving.py")
+PLAN = """
+seeds = {seeds}
+warmup = false
+count = false
+
+[[problem]]
+name = "minimize"
+objective = {{name = "least-squares", matrix = [[2.0, 1.0], [1.0, 3.0]], target = [1.0, 2.0]}}
+
+[[solver]]
+name = "mis.honest"
+seconds = {seconds}
+
+[limits]
+time = 60.0
+
+[executor]
+name = "dask"
+address = "{address}"
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture(autouse=True)
+def misbehaving(fresh_registry):
+    bring(MODULE)
+
+
+def plan_on(cluster, folder: Path, *, seeds: int, seconds: float):
+    file = folder / "run.toml"
+    file.write_text(PLAN.format(seeds=seeds, seconds=seconds, address=cluster.scheduler_address))
+    return read_plan(file, modules=(MODULE,))
+
+
+def statuses(records: Records) -> list[Status]:
+    return [row.outcome.status for row in records.rows]
+
+
+@pytest.mark.slow
+def test_a_worker_killed_in_the_middle_loses_no_cell(cluster, tmp_path):
+    plan = plan_on(cluster, tmp_path, seeds=6, seconds=1.5)
+    killed: list[int] = []
+
+    def children(pid: int) -> list[psutil.Process]:
+        return [p for p in psutil.Process(pid).children(recursive=True) if "child" in " ".join(p.cmdline())]
+
+    def kill_one() -> None:
+        with Client(cluster) as client:
+            pids = list(client.run(os.getpid).values())
+        until = time.monotonic() + 30
+        while time.monotonic() < until:
+            for pid in pids:
+                cells = children(pid)
+                if cells:  # this worker has a cell in hand
+                    killed.extend([pid, cells[0].pid])
+                    os.kill(pid, signal.SIGKILL)
+                    return
+            time.sleep(0.02)
+
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    records = run_plan(plan, tmp_path / "out", show=False)
+    killer.join()
+    assert killed, "no worker was seen with a cell"
+    assert statuses(records) == [Status.FINISHED] * 6
+    assert not psutil.pid_exists(killed[0])
+    # The guardian of the dead worker has ended what it had started there.
+    assert not psutil.pid_exists(killed[1]) or psutil.Process(killed[1]).status() == psutil.STATUS_ZOMBIE
+
+
+def test_cells_on_a_cluster_give_what_they_give_here(cluster, tmp_path):
+    far = plan_on(cluster, tmp_path, seeds=2, seconds=0.0)
+    file = tmp_path / "here.toml"
+    file.write_text(far.text.replace('name = "dask"', 'name = "local"').split("address")[0])
+    here = read_plan(file, modules=far.modules)
+    there = run_plan(far, tmp_path / "far", show=False)
+    local = run_plan(here, tmp_path / "here", show=False)
+    assert [row.key for row in there.rows] == [row.key for row in local.rows]
+    assert [row.outcome.objective for row in there.rows] == [row.outcome.objective for row in local.rows]
+
+
+def test_an_address_where_nobody_answers_is_said(monkeypatch):
+    monkeypatch.setattr("optiframe.comparison.dask_executor._PATIENCE", 0.5)
+    with pytest.raises(InvalidInput, match=r"no Dask cluster with a worker answers at tcp://127\.0\.0\.1:9"):
+        DaskExecutor("tcp://127.0.0.1:9")

@@ -1,0 +1,281 @@
+"""The engine: each cell runs once, whatever happens to the process that runs them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import optiframe as of
+from optiframe import Budget, Status
+from optiframe.comparison.engine import _Interrupts, run_plan
+from optiframe.comparison.executors import executor_for
+from optiframe.comparison.local import LocalExecutor
+from optiframe.comparison.records import ExecutorChoice, Outcome
+from optiframe.comparison.store import Store, load
+from optiframe.loop import solve_watched
+
+from .comparing import HERE, cell, outcome, plan_of
+
+KILLS = HERE.parent / "examples" / "bench" / "compare_kills.py"
+
+
+class NoWatch:
+    def update(self, iterations, elapsed, residual):
+        pass
+
+    def close(self):
+        pass
+
+
+def solved_here(request) -> Outcome:
+    """A request solved in this process: the engine's own logic needs no isolation."""
+    result = solve_watched(
+        of.problem(**request.problem),
+        of.solver(**request.solver),
+        seed=request.seed,
+        budget=Budget(**request.budget),
+        watch=NoWatch(),
+    )
+    return Outcome(
+        result.status,
+        result.message,
+        objective=result.objective,
+        violation=result.violation,
+        solved=result.solved,
+        iterations=result.iterations,
+        trace=result.trace.columns(),
+    )
+
+
+class Here(LocalExecutor):
+    """The local executor's threads, in this process; `asked` says what was run."""
+
+    def __init__(self, runner=solved_here, workers: int = 2):
+        self.asked: list[str] = []
+
+        def one(request, tell, stop):
+            self.asked.append(request.key)
+            return runner(request)
+
+        super().__init__(workers, 100, one)
+
+
+def run(plan, folder, executor=None, **more):
+    executor = executor or Here()
+    return run_plan(plan, folder, show=False, executor=executor, **more), executor.asked
+
+
+def test_every_cell_runs_once_and_none_again(tmp_path):
+    cells = [cell(seed=seed) for seed in range(5)]
+    plan = plan_of(*cells, positions=(4, 3, 2, 1, 0))
+    records, asked = run(plan, tmp_path)
+    assert sorted(asked) == sorted(one.key for one in cells)
+    assert [row.seed for row in records.rows] == [4, 3, 2, 1, 0]
+    assert all(row.outcome.answered for row in records.rows)
+    assert records == load(tmp_path)
+    assert list(records.best.values()) == [min(row.outcome.objective for row in records.rows)]
+    again, asked = run(plan, tmp_path)
+    assert asked == []
+    assert again.rows == records.rows
+
+
+def test_cells_start_in_the_plans_order_and_only_when_there_is_room(tmp_path):
+    cells = [cell(seed=seed) for seed in (3, 1, 2)]
+    claimed = []
+
+    def look(request):
+        with Store(tmp_path, create=False) as store:
+            claimed.append(len(store._rows("SELECT * FROM claims")))
+        return solved_here(request)
+
+    _, asked = run(plan_of(*cells), tmp_path, Here(look, workers=1))
+    assert asked == [one.key for one in cells]
+    assert claimed == [1, 1, 1]
+
+
+def test_a_run_that_breaks_off_is_resumed(tmp_path):
+    cells = [cell(seed=seed) for seed in range(4)]
+
+    def breaks(request):
+        if request.key == cells[2].key:
+            raise RuntimeError("the machinery itself")
+        return solved_here(request)
+
+    with pytest.raises(RuntimeError, match="machinery"):
+        run(plan_of(*cells), tmp_path, Here(breaks, workers=1))
+    assert [row.outcome is not None for row in load(tmp_path).rows] == [True, True, False, False]
+    records, asked = run(plan_of(*cells), tmp_path)
+    assert sorted(asked) == sorted(one.key for one in cells[2:])
+    assert records.ended
+
+
+def test_a_cancelled_cell_is_not_finished(tmp_path):
+    records, _ = run(plan_of(cell()), tmp_path, Here(lambda request: outcome(status=Status.CANCELLED)))
+    assert records.rows[0].outcome is None
+    assert records.ended == ""
+    records, asked = run(plan_of(cell()), tmp_path)
+    assert asked == [cell().key]
+    assert records.rows[0].outcome.answered
+
+
+def test_failures_are_finished_and_run_again_only_when_asked(tmp_path):
+    plan = plan_of(cell(seed=0), cell(seed=1))
+    run(plan, tmp_path, Here(lambda r: outcome(status=Status.TIMEOUT if r.seed else Status.DIVERGED)))
+    _, asked = run(plan, tmp_path)
+    assert asked == []
+    records, asked = run(plan, tmp_path, retry=True)
+    assert asked == [cell(seed=1).key]
+    first, second = (row.outcome for row in records.rows)
+    assert first.status is Status.DIVERGED
+    assert second.answered
+
+
+def test_one_content_under_two_titles_runs_once(tmp_path):
+    twin = dataclasses.replace(cell(), problem=dataclasses.replace(cell().problem, title="twin"))
+    records, asked = run(plan_of(cell(), twin), tmp_path)
+    assert asked == [cell().key]
+    assert all(row.outcome is not None for row in records.rows)
+
+
+def test_an_object_that_cannot_be_sent_fails_its_own_cell_only(tmp_path):
+    lock = dataclasses.replace(cell(seed=1).problem, table=None, thing=threading.Lock())
+    stuck = dataclasses.replace(cell(seed=1), problem=lock)
+    records, asked = run(plan_of(stuck, cell(seed=2)), tmp_path)
+    assert asked == [cell(seed=2).key]
+    assert records.rows[0].outcome.status is Status.ERROR
+    assert "cannot be sent" in records.rows[0].outcome.message
+    assert records.rows[1].outcome.answered
+
+
+def test_a_cell_another_process_gives_up_is_taken_over(tmp_path):
+    with Store(tmp_path) as other:
+        other.begin(plan_of(cell()), {})
+        assert other.claim(cell().key) == "claimed"
+        giving_up = threading.Timer(0.4, lambda: None)
+        done = []
+        ours = threading.Thread(target=lambda: done.append(run(plan_of(cell()), tmp_path)))
+        ours.start()
+        giving_up.start()
+        giving_up.join()
+        assert done == []
+        other.release(cell().key)
+        ours.join(20)
+    assert done[0][0].rows[0].outcome.answered
+
+
+def test_a_cell_another_process_finishes_is_waited_for(tmp_path):
+    with Store(tmp_path) as other:
+        other.begin(plan_of(cell()), {})
+        other.claim(cell().key)
+        done = []
+        ours = threading.Thread(target=lambda: done.append(run(plan_of(cell()), tmp_path)))
+        ours.start()
+        other.finish(cell().key, outcome(7.0))
+        ours.join(20)
+    records, asked = done[0]
+    assert asked == []
+    assert records.rows[0].outcome.objective == 7.0
+
+
+def test_an_interrupt_waits_for_the_commit():
+    reached = []
+
+    def commit(interrupts):
+        with interrupts.held():
+            signal.raise_signal(signal.SIGINT)
+            reached.append("the end of the commit")
+        reached.append("never")
+
+    with _Interrupts() as interrupts, pytest.raises(KeyboardInterrupt):
+        commit(interrupts)
+    assert reached == ["the end of the commit"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_the_executor_is_the_one_the_plan_names():
+    assert executor_for(ExecutorChoice(workers=3), 10).workers == 3
+    assert executor_for(ExecutorChoice(workers=3), 2).workers == 2
+    assert executor_for(ExecutorChoice(), 1000).workers == len(os.sched_getaffinity(0))
+
+
+# --- real processes --------------------------------------------------------------------------------
+
+
+def start(folder: Path, seeds: int = 2) -> subprocess.Popen:
+    """The main process of a comparison of three cells a seed, as the script that kills it starts it."""
+    from runpy import run_path
+
+    script = run_path(str(KILLS), run_name="compare_kills")
+    (folder.parent / "plan.toml").write_text(script["PLAN"].format(seeds=seeds))
+    environment = {**os.environ, script["LOG"]: f"{folder}.log", script["FOLDER"]: str(folder)}
+    return subprocess.Popen(
+        [sys.executable, str(KILLS), "--run", str(folder)],
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def starts(folder: Path) -> list[str]:
+    log = Path(f"{folder}.log")
+    return log.read_text().split() if log.exists() else []
+
+
+@pytest.mark.slow
+def test_two_processes_share_a_store_and_each_cell_runs_once(tmp_path):
+    folder = tmp_path / "results"
+    both = [start(folder, seeds=3) for _ in range(2)]
+    errors = [process.communicate(timeout=90)[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], errors
+    noted = starts(folder)
+    assert len(noted) == len(set(noted)) == 9
+    assert all(row.outcome.answered for row in load(folder).rows)
+    with Store(folder, create=False) as store:
+        shares = store._rows("SELECT run, count(*) AS cells FROM cells GROUP BY run")
+    assert len(shares) == 2  # both took part
+
+
+@pytest.mark.slow
+def test_the_first_interrupt_kills_the_children_and_leaves_a_store_to_resume(tmp_path):
+    folder = tmp_path / "results"
+    with start(folder) as process:
+        deadline = time.monotonic() + 60
+        while len(starts(folder)) < 3:  # the first has ended by then, the third has just started
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        errors = process.communicate(timeout=20)[1]
+    assert process.returncode == 130
+    assert errors == ""
+    from runpy import run_path
+
+    assert run_path(str(KILLS), run_name="compare_kills")["survivors"](folder) == []
+    before = [row for row in load(folder).rows if row.outcome is not None]
+    assert 1 <= len(before) < 6
+    with start(folder) as process:
+        process.communicate(timeout=60)
+    after = load(folder).rows
+    assert all(row.outcome.answered for row in after)
+    assert [row for row in after if row.key in {one.key for one in before}] == before
+
+
+@pytest.mark.slow
+def test_killing_the_main_process_again_and_again_loses_and_repeats_nothing():
+    done = subprocess.run(
+        [sys.executable, str(KILLS), "--kills", "5", "--seeds", "3", "--longest", "2.5"],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert "verdict: PASS" in done.stdout, done
+    assert done.returncode == 0

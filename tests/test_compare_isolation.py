@@ -1,0 +1,323 @@
+"""A cell runs in a process of its own, and whatever it does there becomes an outcome."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from optiframe.comparison.isolation import Progress, run_isolated
+from optiframe.comparison.records import Limits, Measure, Outcome, Request
+from optiframe.results import Status
+
+HERE = Path(__file__).parent
+LIMIT = 8.0  # seconds: many times what imports take, so that what hangs has begun to on a busy machine
+MEMORY = 350_000_000  # bytes: some times what the libraries alone need
+BOWL = {"name": "minimize", "objective": {"name": "squared-distance", "to": [1.0, 2.0]}}
+
+
+def ask(solver: str, time: float = 60.0, memory: int | None = None, **parameters: Any) -> Request:
+    return Request(
+        key=solver,
+        problem=BOWL,
+        solver={"name": solver, **parameters},
+        seed=0,
+        budget={"iterations": 100},
+        limits=Limits(time=time, memory=memory),
+        measure=Measure(),
+        modules=(str(HERE / "misbehaving.py"),),
+        folder=str(HERE),
+        where="run.toml line 4: problem.0",
+    )
+
+
+def on_problem(request: Request, **objective: Any) -> Request:
+    return replace(request, problem={"name": "minimize", "objective": objective})
+
+
+def cases(folder: Path) -> dict[str, Request]:
+    pids = {name: str(folder / name) for name in ("child", "session", "daemon")}
+    return {
+        "busy": ask("mis.busy", LIMIT),
+        "sleeps": ask("mis.sleeps", LIMIT),
+        "stubborn": ask("mis.stubborn", LIMIT),
+        "hangs in C": ask("mis.hangs-in-c", LIMIT),
+        "honest": ask("mis.honest"),
+        "raises": ask("mis.raises"),
+        "leaves": ask("mis.leaves"),
+        "fails at once": ask("mis.fails-at-once"),
+        "segfaults": ask("mis.segfaults"),
+        "exits": ask("mis.exits"),
+        "hoards": ask("mis.hoards", memory=MEMORY),
+        "hoards at once": ask("mis.hoards", memory=MEMORY, piece=10**12),
+        "hoards by mapping": ask("mis.hoards-by-mapping", memory=MEMORY),
+        "fostering": ask("mis.fostering", memory=MEMORY),
+        "floods": ask("mis.floods"),
+        "leaves a child": ask("mis.leaves-a-child", pids=pids["child"]),
+        "leaves a session": ask("mis.leaves-a-child", pids=pids["session"], new_session=True),
+        "leaves a daemon": ask("mis.leaves-a-daemon", pids=pids["daemon"]),
+        "leaves a thread": ask("mis.leaves-a-thread"),
+        "wrong shape": ask("mis.wrong-shape"),
+        "nan": ask("mis.nan"),
+        "forges": ask("mis.forges"),
+        "threads": ask("mis.threads"),
+        "unsuited": ask("mis.unsuited"),
+        "no file": on_problem(ask("mis.honest"), name="least-squares", matrix="none.csv", target=[1.0]),
+        "explodes": on_problem(ask("mis.honest"), name="mis.explodes", to=[1.0]),
+        "detonates": on_problem(ask("mis.honest"), name="mis.detonates", to=[1.0]),
+        "no solver": ask("mis.nobody"),
+        "no module": replace(ask("mis.honest"), modules=("nowhere_at_all",)),
+    }
+
+
+@pytest.fixture(scope="module")
+def pids(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pids")
+
+
+@pytest.fixture(scope="module")
+def outcomes(pids: Path) -> dict[str, Outcome]:
+    """Every case, several at once: none may disturb another."""
+    requests = cases(pids)
+    with ThreadPoolExecutor(6) as pool:  # some of them only wait
+        return dict(zip(requests, pool.map(run_isolated, requests.values()), strict=True))
+
+
+EXPECTED = {
+    "honest": (Status.FINISHED, "its own end"),
+    "raises": (Status.ERROR, "ZeroDivisionError: the step became zero"),
+    "leaves": (Status.ERROR, "SystemExit: 0"),
+    "fails at once": (Status.ERROR, "while warming up: OSError: the library is not there"),
+    "busy": (Status.TIMEOUT, "killed at the hard limit of 8 s while solving"),
+    "sleeps": (Status.TIMEOUT, "killed at the hard limit of 8 s while solving"),
+    "stubborn": (Status.TIMEOUT, "killed at the hard limit of 8 s while solving"),
+    "hangs in C": (Status.TIMEOUT, "killed at the hard limit of 8 s while solving"),
+    "segfaults": (Status.CRASHED, "the process died: segmentation fault (SIGSEGV) while solving"),
+    "exits": (Status.CRASHED, "ended with exit code 0 while solving, after 1 iterations, without an answer"),
+    "hoards": (Status.OUT_OF_MEMORY, "350 MB"),
+    "hoards at once": (Status.OUT_OF_MEMORY, "memory ran out with a limit of 350 MB"),
+    "hoards by mapping": (Status.OUT_OF_MEMORY, "over the limit of 350 MB while solving"),
+    "fostering": (Status.OUT_OF_MEMORY, "over the limit of 350 MB while solving"),
+    "floods": (Status.FINISHED, "its own end"),
+    "leaves a child": (Status.FINISHED, "its own end"),
+    "leaves a session": (Status.FINISHED, "its own end"),
+    "leaves a daemon": (Status.FINISHED, "its own end"),
+    "leaves a thread": (Status.FINISHED, "its own end"),
+    "wrong shape": (Status.ERROR, "BrokenPlugin: mis.wrong-shape does not give an answer to 'minimize'"),
+    "nan": (Status.DIVERGED, "no longer finite"),
+    "forges": (Status.CRASHED, "its reply is not an outcome: message: Input should be a valid string"),
+    "threads": (Status.FINISHED, "its own end"),
+    "unsuited": (Status.UNSUITED, "it wants more than three unknowns"),
+    "no file": (Status.ERROR, "run.toml line 4: problem.0: "),
+    "explodes": (Status.ERROR, "RuntimeError: the sensor is offline"),
+    "detonates": (Status.CRASHED, "the process died: bus error (SIGBUS) while loading"),
+    "no solver": (Status.ERROR, "no solver named 'mis.nobody'"),
+    "no module": (Status.ERROR, "No module named 'nowhere_at_all'"),
+}
+
+
+@pytest.mark.parametrize("case", EXPECTED)
+def test_what_a_cell_does_becomes_its_status_and_a_sentence(case: str, outcomes: dict[str, Outcome]) -> None:
+    status, words = EXPECTED[case]
+    outcome = outcomes[case]
+    assert outcome.status is status, outcome
+    assert words in outcome.message
+
+
+def test_every_case_is_expected_to_end_in_some_way(pids: Path) -> None:
+    assert cases(pids).keys() == EXPECTED.keys()
+
+
+@pytest.mark.parametrize("case", ["busy", "sleeps", "stubborn", "hangs in C"])
+def test_a_hang_overruns_its_limit_by_less_than_a_second(case: str, outcomes: dict[str, Outcome]) -> None:
+    assert LIMIT <= outcomes[case].wall < LIMIT + 1.0
+
+
+@pytest.mark.parametrize(
+    ("case", "line"),
+    [("busy", "in act"), ("hangs in C", "in act"), ("segfaults", "string_at"), ("raises", "in act")],
+)
+def test_the_stack_says_where_it_was(case: str, line: str, outcomes: dict[str, Outcome]) -> None:
+    assert line in outcomes[case].traceback
+    assert "misbehaving.py" in outcomes[case].traceback
+
+
+def test_an_answer_needs_no_stack(outcomes: dict[str, Outcome]) -> None:
+    assert outcomes["honest"].traceback == ""
+    assert outcomes["honest"].objective == pytest.approx(2.5 / 64)
+    assert outcomes["honest"].iterations == 3
+
+
+def test_the_message_names_the_file_that_is_missing(outcomes: dict[str, Outcome]) -> None:
+    assert "none.csv" in outcomes["no file"].message
+
+
+def test_a_gigabyte_of_output_leaves_its_end_and_the_last_words(outcomes: dict[str, Outcome]) -> None:
+    said = outcomes["floods"].stderr
+    assert said.startswith("and a last word")
+    assert said.endswith("no end of words\n")
+    assert len(said) < 100_000
+
+
+@pytest.mark.parametrize("name", ["child", "session", "daemon"])
+def test_what_a_cell_started_is_gone_with_it(name: str, pids: Path, outcomes: dict[str, Outcome]) -> None:
+    assert outcomes[f"leaves a {name}"].status is Status.FINISHED
+    for pid in map(int, (pids / name).read_text().split()):
+        assert ended(pid)
+
+
+def test_linear_algebra_and_compiled_loops_keep_to_the_threads(outcomes: dict[str, Outcome]) -> None:
+    assert "[1] ['1', '1', '1', '1']" in outcomes["threads"].stderr
+    assert outcomes["threads"].environment["threads"] == 1
+    assert {pool["num_threads"] for pool in outcomes["threads"].environment["libraries"]} == {1}
+
+
+def test_memory_of_what_it_started_counts(outcomes: dict[str, Outcome]) -> None:
+    assert outcomes["fostering"].memory > MEMORY
+    assert 30e6 < outcomes["honest"].memory < MEMORY
+
+
+def test_an_outcome_knows_the_versions_and_the_machine(outcomes: dict[str, Outcome]) -> None:
+    outcome = outcomes["honest"]
+    assert {"python", "optiframe", "numpy"} <= outcome.versions.keys()
+    assert outcome.environment["cpu"]
+    assert outcome.wall > outcome.loading > 0
+    assert outcome.warmup > 0
+
+
+def test_nothing_is_left_in_the_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    run_isolated(ask("mis.segfaults"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cell_beside_one_that_is_killed_is_not_harmed() -> None:
+    with ThreadPoolExecutor(2) as pool:
+        killed = pool.submit(run_isolated, ask("mis.sleeps", 1.0))
+        beside = pool.submit(run_isolated, ask("mis.honest", seconds=2.0))
+    assert killed.result().status is Status.TIMEOUT
+    assert beside.result().status is Status.FINISHED
+
+
+def test_the_news_are_told_in_order_and_a_stop_kills() -> None:
+    told: list[Progress] = []
+    stop = threading.Event()
+
+    def tell(news: Progress) -> None:
+        told.append(news)
+        if news.stage == "solving" and news.iterations == 1:
+            stop.set()
+
+    outcome = run_isolated(ask("mis.sleeps"), tell, stop)
+    assert outcome.status is Status.CANCELLED
+    assert outcome.message == "stopped by the user while solving, after 1 iterations"
+    stages = list(dict.fromkeys(news.stage for news in told))
+    assert stages[-1] == "solving"
+    assert stages == [s for s in ("starting", "loading", "warming up", "solving") if s in stages]
+    assert {news.key for news in told} == {"mis.sleeps"}
+    assert math.isnan(told[-1].residual)
+
+
+def test_an_interrupt_of_the_watcher_leaves_no_child(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+
+    request = ask("mis.leaves-a-child", pids=str(pids), new_session=True, waits=True)
+    thread = threading.Thread(target=interrupt_when, args=(pids,))
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        run_isolated(request)
+    thread.join()
+    for pid in map(int, pids.read_text().split()):
+        assert ended(pid)
+
+
+def interrupt_when(file: Path) -> None:
+    """What Ctrl-C does, once the file is there."""
+    while not file.exists():
+        time.sleep(0.02)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.fixture
+def main_process(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
+    """A process that runs a cell that waits, with a grandchild in a session of its own."""
+    pids = tmp_path / "pids"
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from test_compare_isolation import ask, run_isolated\n"
+        "run_isolated(ask('mis.leaves-a-child', pids=sys.argv[2], new_session=True, waits=True))"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    main = subprocess.Popen([sys.executable, "-c", code, str(HERE), str(pids)], env=environment)
+    while not pids.exists():
+        assert main.poll() is None
+        time.sleep(0.02)
+    yield main, [int(pid) for pid in pids.read_text().split()]
+    main.kill()
+    main.wait()
+
+
+def test_when_the_main_process_is_killed_nothing_it_started_outlives_it(
+    main_process: tuple[subprocess.Popen[bytes], list[int]], tmp_path: Path
+) -> None:
+    main, started = main_process
+    guardians = [
+        child for child in psutil.Process(main.pid).children() if "guardian.py" in child.cmdline()[-2]
+    ]
+    assert len(guardians) == 1
+    main.kill()
+    main.wait()
+    began = time.monotonic()
+    while not all(ended(pid) for pid in (*started, guardians[0].pid)):
+        assert time.monotonic() - began < 1.0
+        time.sleep(0.02)
+    assert list(tmp_path.glob("optiframe-*")) == []
+
+
+def test_a_guardian_that_was_killed_is_replaced(tmp_path: Path) -> None:
+    code = (
+        "import psutil, sys, signal; sys.path.insert(0, sys.argv[1])\n"
+        "from test_compare_isolation import ask, run_isolated\n"
+        "for _ in range(2):\n"
+        "    print(run_isolated(ask('mis.honest')).status)\n"
+        "    [guardian] = [c for c in psutil.Process().children()]\n"
+        "    print(guardian.pid); guardian.kill(); guardian.wait()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code, str(HERE)], capture_output=True, text=True, check=True
+    )
+    first, guardian, second, another = done.stdout.split()
+    assert (first, second) == ("finished", "finished")
+    assert guardian != another
+    assert done.stderr == ""
+
+
+def test_a_child_whose_parent_says_only_half_ends_by_itself() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "optiframe.comparison.child"],
+        input=b'{"key": ',
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == b""
+
+
+def ended(pid: int) -> bool:
+    """Whether a process is gone, or a zombie that only waits to be noticed by its parent."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True

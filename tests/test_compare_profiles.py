@@ -1,0 +1,381 @@
+"""Profiles, time to target and convergence curves: by hand, by slow twins, by what must always hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from optiframe.comparison import convergence as curves
+from optiframe.comparison import profiles
+from optiframe.comparison.records import Outcome, Records, Row
+from optiframe.errors import InvalidInput
+from optiframe.results import Status
+
+
+def run(
+    points: Sequence[tuple[float, float, float]],
+    *,
+    solved: str = "print",
+    violation: float = 0.0,
+    status: Status = Status.FINISHED,
+    evaluations: Mapping[str, float] | None = None,
+) -> Outcome:
+    """A run that recorded (iteration, time, objective); its answer is the last."""
+    iteration, time, objective = points[-1]
+    columns = [list(map(float, column)) for column in zip(*points, strict=True)]
+    trace = dict(zip(("iteration", "time", "objective"), columns, strict=True))
+    trace["violation"] = [violation] * len(points)
+    return Outcome(
+        status,
+        "",
+        objective=objective,
+        violation=violation,
+        solved=solved,
+        iterations=int(iteration),
+        time=time,
+        trace=trace,
+        evaluations=evaluations or {},
+    )
+
+
+def solved_at(time: float) -> Outcome:
+    """A run that reaches objective 0 at `time`, from 1; inf: an error."""
+    if math.isinf(time):
+        return Outcome(Status.ERROR, "it raised")
+    return run([(1, time / 2, 1.0), (2, time, 0.0)])
+
+
+def records(cells: Mapping[tuple[str, str, int], Outcome | None], **best: float) -> Records:
+    rows = tuple(Row(f"{p}/{s}/{n}", p, s, p, s, n, end) for (p, s, n), end in cells.items())
+    return Records(rows, best or {"print": 0.0}, (1e-2,), {})
+
+
+def by_times(times: Mapping[str, Sequence[float]]) -> Records:
+    return records(
+        {
+            (f"p{n}", solver, 0): solved_at(time)
+            for solver, all_ in times.items()
+            for n, time in enumerate(all_)
+        }
+    )
+
+
+def at(curve: profiles.Curve, x: float) -> float:
+    return curve.y[int(np.searchsorted(curve.x, x, side="right")) - 1]
+
+
+# Time to target
+
+
+def test_the_first_point_within_the_gap_gives_the_cost() -> None:
+    end = run([(1, 0.5, 10.0), (5, 1.5, 0.009), (8, 2.5, 0.5), (9, 3.0, 0.0)], evaluations={"value": 18.0})
+    table = records({("p", "a", 0): end})
+    assert profiles.time_to_target(table, 1e-2) == [1.5]
+    assert profiles.time_to_target(table, 1e-2, cost="iterations") == [5.0]
+    assert profiles.time_to_target(table, 1e-2, cost="evaluations") == [10.0]  # 18 * 5 / 9
+    assert profiles.time_to_target(table, 0.0) == [3.0]
+
+
+def test_a_target_is_relative_to_a_large_best_objective() -> None:
+    table = records({("p", "a", 0): run([(1, 1.0, 103.0), (2, 2.0, 101.0)])}, print=100.0)
+    assert profiles.time_to_target(table, 0.02) == [2.0]
+    assert profiles.time_to_target(table, 0.03) == [1.0]
+    assert profiles.time_to_target(table, 0.001) == [math.inf]
+
+
+def test_what_failed_never_reached_the_target_and_what_is_unknown_is_nan() -> None:
+    good = [(1, 1.0, 0.0)]
+    table = records(
+        {
+            ("p", "diverged", 0): run([*good, (2, 2.0, math.inf)], status=Status.DIVERGED),
+            ("p", "infeasible", 0): run(good, violation=1e-3),
+            ("p", "unsuited", 0): Outcome(Status.UNSUITED, "no"),
+            ("p", "running", 0): None,
+            ("p", "fine", 0): run(good),
+        }
+    )
+    *failed, running, fine = profiles.time_to_target(table, 1e-2)
+    assert failed == [math.inf] * 3
+    assert math.isnan(running)
+    assert fine == 1.0
+    assert all(map(math.isnan, profiles.time_to_target(table, 1e-2, cost="evaluations")[3:]))
+
+
+def test_infeasible_points_on_the_way_do_not_reach_the_target() -> None:
+    end = run([(1, 1.0, -5.0), (2, 2.0, 0.0), (3, 3.0, 0.0)])
+    trace = dict(end.trace) | {"violation": [0.5, 0.1, 0.0]}
+    end = Outcome(Status.FINISHED, "", 0.0, 0.0, solved="print", iterations=3, time=3.0, trace=trace)
+    assert profiles.time_to_target(records({("p", "a", 0): end}), 1e-2) == [3.0]
+
+
+def test_a_run_without_trace_is_judged_by_its_answer() -> None:
+    end = Outcome(Status.FINISHED, "", 0.0, 0.0, solved="print", iterations=7, time=0.25)
+    table = records({("p", "a", 0): end})
+    assert profiles.time_to_target(table, 1e-2) == [0.25]
+    assert profiles.time_to_target(table, 1e-2, cost="iterations") == [7.0]
+
+
+def test_a_wrong_gap_or_cost_is_refused() -> None:
+    table = by_times({"a": [1.0]})
+    with pytest.raises(InvalidInput, match="0 or more, got -1"):
+        profiles.performance_profile(table, gap=-1.0)
+    with pytest.raises(InvalidInput, match="one of time, iterations, evaluations, got 'money'"):
+        profiles.data_profile(table, gap=0.1, cost="money")  # type: ignore[arg-type]  # refused at run time
+
+
+# Profiles
+
+
+def test_a_performance_profile_of_three_solvers_on_three_problems_by_hand() -> None:
+    table = by_times({"a": [1.0, 4.0, math.inf], "b": [2.0, 2.0, 3.0], "c": [4.0, math.inf, 3.0]})
+    a, b, c = profiles.performance_profile(table, gap=1e-2)
+    third = pytest.approx(1 / 3)
+    two = pytest.approx(2 / 3)
+    # Ratios: a 1, 2, inf; b 2, 1, 1; c 4, inf, 1.
+    assert [at(a, x) for x in (1.0, 1.99, 2.0, 4.0)] == [third, third, two, two]
+    assert [at(b, x) for x in (1.0, 1.99, 2.0, 4.0)] == [two, two, 1.0, 1.0]
+    assert [at(c, x) for x in (1.0, 2.0, 3.99, 4.0)] == [third, third, third, two]
+    assert {curve.x[0] for curve in (a, b, c)} == {1.0}
+    assert {curve.x[-1] for curve in (a, b, c)} == {4.4}
+
+
+def test_a_data_profile_by_hand() -> None:
+    table = by_times({"a": [1.0, 4.0, math.inf], "b": [2.0, 2.0, 3.0]})
+    a, b = profiles.data_profile(table, gap=1e-2)
+    assert [at(a, x) for x in (1.0, 3.99, 4.0)] == pytest.approx([1 / 3, 1 / 3, 2 / 3])
+    assert [at(b, x) for x in (1.0, 2.0, 3.0)] == pytest.approx([0.0, 2 / 3, 1.0])
+
+
+def test_what_nobody_solves_and_what_is_unsuited_stays_in_the_denominator() -> None:
+    cells = {
+        ("p", "a", 0): solved_at(1.0),
+        ("p", "b", 0): solved_at(2.0),
+        ("q", "a", 0): solved_at(1.0),
+        ("q", "b", 0): Outcome(Status.UNSUITED, "no"),
+        ("r", "a", 0): solved_at(math.inf),
+        ("r", "b", 0): Outcome(Status.TIMEOUT, "killed"),
+    }
+    for profile in (profiles.performance_profile, profiles.data_profile):
+        a, b = profile(records(cells), gap=1e-2)
+        assert (a.y[-1], b.y[-1]) == pytest.approx((2 / 3, 1 / 3))
+
+
+def test_each_seed_is_an_instance_and_one_not_yet_ended_by_all_waits() -> None:
+    cells: dict[tuple[str, str, int], Outcome | None] = {
+        ("p", "a", 0): solved_at(1.0),
+        ("p", "b", 0): solved_at(2.0),
+        ("p", "a", 1): solved_at(3.0),
+        ("p", "b", 1): solved_at(1.0),
+        ("p", "a", 2): solved_at(1.0),
+        ("p", "b", 2): None,
+    }
+    a, b = profiles.performance_profile(records(cells), gap=1e-2)
+    assert (at(a, 1.0), at(b, 1.0)) == (0.5, 0.5)
+
+
+def test_problems_not_comparable_by_objective_are_left_out_and_named() -> None:
+    cells = {
+        ("p", "a", 0): solved_at(1.0),
+        ("p", "b", 0): solved_at(2.0),
+        ("apart", "a", 0): run([(1, 1.0, 0.0)]),
+        ("apart", "b", 0): run([(1, 0.1, 0.0)], solved="relaxed"),
+        ("plain", "a", 0): run([(1, 1.0, math.nan)]),
+        ("plain", "b", 0): solved_at(math.inf),
+    }
+    table = records(cells, print=0.0, relaxed=0.0)
+    a, b = profiles.performance_profile(table, gap=1e-2)
+    assert (at(a, 1.0), at(b, 1.0)) == (1.0, 0.0)
+    apart, plain = profiles.excluded(table)
+    assert apart.startswith("apart is left out: its solvers solved different formulations")
+    assert plain == "plain is left out: it has no objective"
+
+
+@pytest.mark.parametrize("profile", [profiles.performance_profile, profiles.data_profile])
+def test_without_instances_there_are_no_curves_and_without_solutions_flat_ones(
+    profile: Callable[..., list[profiles.Curve]],
+) -> None:
+    assert profile(records({}), gap=1e-2) == []
+    assert profile(records({("p", "a", 0): None}), gap=1e-2) == []
+    for curve in profile(by_times({"a": [math.inf], "b": [math.inf]}), gap=1e-2):
+        assert set(curve.y) == {0.0}
+        assert len(curve.x) == 2
+
+
+def test_a_cost_of_nothing_is_the_best_and_no_failure() -> None:
+    cells = {("p", s, 0): run([(1, time, 0.0)]) for s, time in (("a", 0.0), ("b", 0.0), ("c", 1.0))}
+    a, b, c = profiles.performance_profile(records(cells), gap=1e-2)
+    assert (at(a, 1.0), at(b, 1.0), at(c, 1.0)) == (1.0, 1.0, 0.0)
+    assert c.y[-1] == 1.0
+
+
+times = st.one_of(st.floats(1e-3, 1e3), st.just(math.inf))
+
+
+@st.composite
+def time_tables(draw: Callable[..., Any]) -> dict[str, list[float]]:
+    problems = draw(st.integers(1, 5))
+    return {
+        s: draw(st.lists(times, min_size=problems, max_size=problems))
+        for s in "abc"[: draw(st.integers(1, 3))]
+    }
+
+
+def share_by_hand(table: dict[str, list[float]], solver: str, ratio: float) -> float:
+    """The definition, one instance after the other."""
+    solved = 0
+    for number, own in enumerate(table[solver]):
+        best = min(all_[number] for all_ in table.values())
+        solved += math.isfinite(own) and own / best <= ratio
+    return solved / len(table[solver])
+
+
+@given(time_tables())
+def test_profiles_rise_from_at_least_zero_to_at_most_one_and_agree_with_the_definition(
+    table: dict[str, list[float]],
+) -> None:
+    for profile in (profiles.performance_profile, profiles.data_profile):
+        for curve in profile(by_times(table), gap=1e-2):
+            assert all(0.0 <= y <= 1.0 for y in curve.y)
+            assert list(curve.y) == sorted(curve.y)
+            assert list(curve.x) == sorted(set(curve.x))
+            assert curve.y[-1] == np.mean(np.isfinite(table[curve.solver]))
+    for curve in profiles.performance_profile(by_times(table), gap=1e-2):
+        for x, y in zip(curve.x, curve.y, strict=True):
+            assert y == pytest.approx(share_by_hand(table, curve.solver, x))
+
+
+@settings(max_examples=25)
+@given(time_tables(), st.integers(-3, 3), st.randoms(use_true_random=False))
+def test_a_performance_profile_ignores_the_unit_of_a_problem_and_the_order_of_rows(
+    table: dict[str, list[float]], power: int, random: Any
+) -> None:
+    plain = profiles.performance_profile(by_times(table), gap=1e-2)
+    scaled = {s: [all_[0] * 2.0**power, *all_[1:]] for s, all_ in table.items()}  # exact in binary
+    assert profiles.performance_profile(by_times(scaled), gap=1e-2) == plain
+    rows = list(by_times(table).rows)
+    random.shuffle(rows)
+    shuffled = Records(tuple(rows), {"print": 0.0}, (), {})
+    assert sorted(profiles.performance_profile(shuffled, gap=1e-2), key=lambda c: c.solver) == plain
+
+
+# Convergence
+
+
+def test_a_convergence_curve_is_the_median_of_steps_over_seeds() -> None:
+    cells = {
+        ("p", "a", 0): run([(1, 1.0, 8.0), (2, 3.0, 2.0)]),
+        ("p", "a", 1): run([(1, 2.0, 6.0), (3, 4.0, 1.0)]),
+        ("p", "a", 2): run([(1, 1.0, 4.0), (2, 2.0, 5.0)]),
+    }
+    (curve,) = curves.convergence(records(cells))
+    assert (curve.problem, curve.solver, curve.solved, curve.seeds) == ("p", "a", "print", 3)
+    assert curve.x == (1.0, 2.0, 3.0, 4.0)
+    assert curve.median == (8.0, 6.0, 5.0, 2.0)  # at 1: 8, nothing yet, 4
+    assert curve.low == (4.0, 5.0, 2.0, 1.0)
+    assert curve.high == (math.inf, 8.0, 6.0, 5.0)
+    (by_iterations,) = curves.convergence(records(cells), against="iterations")
+    assert by_iterations.x == (1.0, 2.0, 3.0)
+    assert by_iterations.median == (6.0, 5.0, 2.0)
+
+
+def test_a_failed_run_counts_as_infinite_from_its_end() -> None:
+    cells = {
+        ("p", "a", 0): run([(1, 1.0, 1.0), (2, 2.0, 0.5)], status=Status.DIVERGED),
+        ("p", "a", 1): run([(1, 1.0, 3.0), (4, 4.0, 2.0)]),
+        ("p", "a", 2): run([(1, 1.0, 5.0), (4, 4.0, 4.0)]),
+        ("p", "b", 0): Outcome(Status.CRASHED, "died"),
+        ("p", "b", 1): Outcome(Status.CRASHED, "died"),
+        ("p", "b", 2): run([(1, 1.0, 3.0)]),
+        ("p", "c", 0): Outcome(Status.ERROR, "raised"),
+    }
+    (curve,) = curves.convergence(records(cells))  # of b most runs have nothing to show, of c all
+    assert curve.x == (1.0, 2.0, 4.0)
+    assert curve.median == (3.0, 5.0, 4.0)
+    assert curve.low == (1.0, 3.0, 2.0)
+    assert curve.high == (5.0, math.inf, math.inf)
+
+
+def test_a_curve_that_rises_again_is_shown_to_rise() -> None:
+    cells = {("p", "a", 0): run([(1, 1.0, 1.0), (2, 2.0, 0.1), (3, 3.0, 0.7)])}
+    (curve,) = curves.convergence(records(cells))
+    assert curve.median == pytest.approx((1.0, 0.1, 0.7))
+
+
+def test_different_formulations_are_groups_of_their_own() -> None:
+    points = [(1, 1.0, 2.0)]
+    cells = {
+        ("p", "a", 0): run(points, solved="zero"),
+        ("p", "b", 1): run(points, solved="one"),
+        ("p", "c", 0): run(points, solved="other"),
+        ("p", "c", 1): run(points, solved="another"),
+        ("p", "d", 0): run(points, solved="zero"),  # joins a and b, who share no seed
+        ("p", "d", 1): run(points, solved="one"),
+    }
+    best = {"zero": 0.0, "one": 1.0, "other": 2.0, "another": 2.0}
+    found = {c.solver: c for c in curves.convergence(records(cells, **best))}
+    groups = {solver: curve.solved for solver, curve in found.items()}
+    assert groups == {"a": "zero", "b": "zero", "c": "other", "d": "zero"}
+    assert found["d"].median == (1.5,)  # 2 above one best, 1 above the other
+    assert found["c"].median == (0.0,)
+
+
+def test_instances_drawn_for_each_seed_share_a_figure() -> None:
+    cells = {
+        ("p", "a", 0): run([(1, 1.0, 2.0)], solved="zero"),
+        ("p", "b", 1): run([(1, 1.0, 2.0)], solved="one"),
+        ("q", "a", 0): run([(1, 1.0, 2.0)], solved="two"),
+        ("q", "b", 0): run([(1, 1.0, 2.0)], solved="two"),
+    }
+    found = curves.convergence(records(cells, zero=0.0, one=0.0, two=0.0))
+    assert [c.solved for c in found] == ["zero", "zero", "two", "two"]
+
+
+def test_a_problem_without_objective_has_no_curves() -> None:
+    assert curves.convergence(records({("p", "a", 0): run([(1, 1.0, math.nan)])})) == []
+    assert curves.convergence(records({})) == []
+    with pytest.raises(InvalidInput, match="time or iterations"):
+        curves.convergence(records({}), against="money")  # type: ignore[arg-type]  # refused at run time
+
+
+def test_long_runs_are_thinned_to_recorded_points_with_both_ends() -> None:
+    points = [(n, 0.001 * 1.01**n, 1.0 / n) for n in range(1, 1500)]
+    cells = {("p", "a", seed): run(points[seed::2]) for seed in range(2)}
+    for against, column in (("time", 1), ("iterations", 0)):
+        (curve,) = curves.convergence(records(cells), against=against)  # type: ignore[arg-type]  # from a list
+        recorded = {point[column] for point in points}
+        assert 50 < len(curve.x) <= 200
+        assert set(curve.x) <= recorded
+        assert curve.x[-1] == max(recorded)
+        assert list(curve.x) == sorted(set(curve.x))
+        assert all(
+            low <= middle <= high
+            for low, middle, high in zip(curve.low, curve.median, curve.high, strict=True)
+        )
+
+
+def test_many_seeds_have_a_band_without_their_extremes() -> None:
+    cells = {("p", "a", seed): run([(1, 1.0, float(seed))]) for seed in range(21)}
+    (curve,) = curves.convergence(records(cells))
+    assert (curve.low, curve.median, curve.high) == ((2.0,), (10.0,), (18.0,))
+
+
+def test_five_thousand_traced_rows_are_no_trouble() -> None:
+    rng = np.random.default_rng(0)
+    grid = np.arange(1, 101)
+    cells = {}
+    for p in range(50):
+        for s in range(10):
+            for seed in range(10):
+                values = np.exp(-grid * (0.05 + 0.01 * s) * rng.random())
+                points = list(zip(grid.tolist(), (0.01 * grid).tolist(), values.tolist(), strict=True))
+                cells[f"p{p}", f"s{s}", seed] = run(points)
+    table = records(cells)
+    assert len(profiles.performance_profile(table, gap=1e-2)) == 10
+    assert len(profiles.data_profile(table, gap=1e-2, cost="iterations")) == 10
+    assert len(curves.convergence(table)) == 500

@@ -1,0 +1,180 @@
+"""Repeating a stored comparison, and the object a comparison gives in Python."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import optiframe as of
+from optiframe.comparison.comparison import Comparison
+from optiframe.comparison.rerun import differences, rerun
+from optiframe.comparison.store import load
+
+from .comparing import outcome
+
+BOWL = {
+    "name": "minimize",
+    "objective": {"name": "least-squares", "matrix": [[2.0, 1.0], [1.0, 3.0]], "target": [1.0, 2.0]},
+}
+
+
+class Halving(of.Solver[of.Minimize, np.ndarray, None]):
+    """Halves the way to the optimum of a quadratic; defined where no other process can import it."""
+
+    name = "test.halving"
+    solves = of.Minimize
+
+    def iterates(self, problem, run):
+        x = problem.initial()
+        step = 1 / problem.function.curvature()
+        while True:
+            gradient = problem.function.gradient(x)
+            x = x - step * gradient
+            yield of.Iterate(x, residual=float(np.abs(gradient).max()))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Comparison:
+    folder = tmp_path_factory.mktemp("made") / "out"
+    bowl = of.Minimize(of.objective("least-squares", matrix=np.diag([1.0, 2.0, 3.0]), target=np.ones(3)))
+    return of.compare(
+        {"bowl": BOWL, "diagonal": bowl},
+        {"lbfgs": "scipy.lbfgs", "halving": Halving()},
+        seeds=2,
+        budget={"iterations": 200},
+        folder=folder,
+        show=False,
+    )
+
+
+def test_objects_made_in_python_run_beside_names(made):
+    assert made.records.problems == ["bowl", "diagonal"]
+    assert made.records.solvers == ["lbfgs", "halving"]
+    assert all(row.outcome is not None and row.outcome.answered for row in made.records.rows)
+    best = {row.problem: made.records.best[row.outcome.solved] for row in made.records.rows}
+    for row in made.records.rows:
+        assert row.outcome.objective == pytest.approx(best[row.problem], abs=1e-9)
+
+
+def test_frame_and_table_come_in_the_asked_kind(made):
+    frame = made.frame()
+    assert len(frame) == 8
+    assert set(frame["status"]) <= {"converged", "finished"}
+    assert len(made.frame(traces=True, backend="polars")) == sum(
+        len(row.outcome.trace["iteration"]) for row in made.records.rows
+    )
+    table = made.table()
+    assert list(table["problem"]) == ["bowl", "bowl", "diagonal", "diagonal"]
+    assert (table["time_low"].isna() | (table["time_low"] <= table["time"])).all()
+
+
+def test_a_figure_of_every_kind_is_made(made):
+    for kind in ("convergence", "performance", "data"):
+        assert made.plot(kind).axes, kind
+    with pytest.raises(of.InvalidInput, match="kind must be"):
+        made.plot("pie")
+    with pytest.raises(of.InvalidInput, match="no problem is titled 'valley'; there are 'bowl', 'diagonal'"):
+        made.plot(problem="valley")
+
+
+def test_a_page_is_written(made, tmp_path):
+    page = made.report(tmp_path / "page.html")
+    assert "halving" in page.read_text(encoding="utf-8")
+
+
+def test_a_kept_comparison_is_opened_again(made):
+    again = Comparison.open(made.folder)
+    assert again.records == made.records
+    assert repr(again) == "<comparison of 2 solvers on 2 problems: 8 of 8 cells ended>"
+    with pytest.raises(of.InvalidInput, match="no "):
+        Comparison.open(made.folder / "nowhere")
+
+
+def test_without_a_folder_the_results_go_with_the_object():
+    comparison = of.compare([BOWL], ["scipy.lbfgs"], budget={"iterations": 3}, show=False)
+    folder = comparison.folder
+    assert len(comparison.frame()) == 1
+    assert folder.exists()
+    del comparison
+    assert not folder.exists()
+
+
+def test_verdicts_are_words(made):
+    assert made.verdicts()
+    assert all("lbfgs" in text and "halving" in text for text in made.verdicts())
+
+
+def test_objects_cannot_be_rerun_and_it_is_said(made):
+    with pytest.raises(of.InvalidInput, match="diagonal"):
+        rerun(made.folder, show=False)
+
+
+def command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "optiframe", *arguments],
+        cwd=cwd,
+        env={**os.environ, "OPTIFRAME_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+FILE = """
+[[problem]]
+title = "bowl"
+name = "minimize"
+objective = {name = "least-squares", matrix = "A.csv", target = [1.0, 2.0]}
+[[solver]]
+name = "scipy.lbfgs"
+[budget]
+iterations = 50
+"""
+
+
+def test_rerun_says_that_nothing_differs_and_then_what_does(tmp_path):
+    (tmp_path / "run.toml").write_text(FILE)
+    (tmp_path / "A.csv").write_text("2,1\n1,3\n0,1\n".replace("\n0,1", ""))
+    assert command("compare", "run.toml", "--output", "out", cwd=tmp_path).returncode == 0
+    stored = (tmp_path / "out" / "comparison.sqlite").read_bytes()
+    same = command("rerun", "out", cwd=tmp_path)
+    assert same.returncode == 0, same.stderr
+    assert "no difference in statuses and numbers" in same.stdout
+    assert (tmp_path / "out" / "comparison.sqlite").read_bytes() == stored
+    (tmp_path / "A.csv").write_text("2,1\n1,3\n0,0\n")  # a row more than the target has
+    other = command("rerun", "out", "--output", "again", cwd=tmp_path)
+    assert other.returncode == 1
+    assert "scipy.lbfgs on bowl, seed 0: status was" in other.stdout
+    assert "is error" in other.stdout
+    refused = command("rerun", "out", "--output", "out", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "a folder of its own" in refused.stderr
+
+
+def test_differences_name_versions_once_statuses_and_numbers(made):
+    records = made.records
+
+    def changed(change) -> list[str]:
+        rows = tuple(dataclasses.replace(row, outcome=change(row.outcome)) for row in records.rows)
+        return [d.text for d in differences(records, dataclasses.replace(records, rows=rows))]
+
+    assert changed(lambda old: old) == []
+    assert changed(lambda old: dataclasses.replace(old, objective=old.objective + 1e-9)) == []
+    assert len(changed(lambda old: dataclasses.replace(old, objective=old.objective + 1e-3))) == 8
+    numpy = changed(lambda old: dataclasses.replace(old, versions={**old.versions, "numpy": "1.0"}))
+    assert len(numpy) == 1
+    assert numpy[0].startswith("numpy: versions was ")
+    crashed = changed(lambda old: outcome(status=of.Status.CRASHED, message="died"))
+    assert sum("is crashed (died)" in text for text in crashed) == 8
+
+
+def test_the_environment_is_compared(made):
+    other = dataclasses.replace(made.records, environment={**made.records.environment, "python": "2.7"})
+    assert [d.about for d in differences(made.records, other)] == ["environment"]
+    assert load(made.folder) == made.records

@@ -1,0 +1,363 @@
+"""The page and the figures of a comparison, without a browser."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from optiframe.cli.report import command
+from optiframe.comparison.records import Cell, Choice, ExecutorChoice, Limits, Measure, Plan, Records
+from optiframe.comparison.store import Store
+from optiframe.errors import InvalidInput
+from optiframe.report import charts, figures, numbers
+from optiframe.report.looks import DARK, LIGHT, looks
+from optiframe.report.page import failures, page, write_page
+from optiframe.report.verdict import verdict
+from optiframe.solvers import Budget
+
+from . import comparison_samples as samples
+
+VOID = {"meta", "input", "line", "path", "link", "br"}
+
+
+class Reading(HTMLParser):
+    """What a browser would make of the page: elements, text outside scripts, scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text, self.scripts = "", []  # type: str, list[str]
+        self.feed(text)
+        assert not self.open, f"never closed: {self.open}"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "script":
+            self.scripts[-1] += data
+        elif "style" not in self.open:
+            self.text += data
+
+    def having(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return page(samples.sample_records(), again="optiframe rerun 'results/a b'")
+
+
+@pytest.fixture(scope="module")
+def reading(text: str) -> Reading:
+    return Reading(text)
+
+
+def plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_nothing_inserted_becomes_markup(text: str, reading: Reading) -> None:
+    assert len(reading.scripts) == 3  # the data, Plotly, our own
+    assert samples.HOSTILE not in text
+    assert "<b>bold</b>" not in text
+    assert samples.HOSTILE in reading.text
+    assert "naïve ✓" in reading.text
+    assert "Singular matrix near <b>row 7</b> &" in reading.text
+
+
+def test_the_data_is_valid_json_and_holds_the_titles(reading: Reading) -> None:
+    data = json.loads(reading.scripts[0], parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
+    assert [solver["title"] for solver in data["solvers"]] == list(samples.SOLVERS)
+    assert "<" not in reading.scripts[0]
+
+
+def test_json_separators_that_end_a_line_of_script_are_escaped() -> None:
+    embedded = charts.embedded({"a": "\u2028</script>&"})
+    assert embedded == '{"a":"\\u2028\\u003c/script\\u003e\\u0026"}'
+    assert json.loads(embedded) == {"a": "\u2028</script>&"}
+
+
+def test_the_policy_allows_our_own_scripts_and_nothing_from_elsewhere(reading: Reading) -> None:
+    policy = next(str(meta["content"]) for meta in reading.having("meta") if "http-equiv" in meta)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    script = policy.split("script-src ")[1].split(";")[0]
+    assert "unsafe" not in script
+    assert "http" not in policy
+    for _, attributes in reading.elements:
+        assert not attributes.keys() & {"src", "onclick", "onload", "srcset", "action"}
+        assert str(attributes.get("href") or "#").startswith("#")
+
+
+def test_the_page_can_be_used_with_a_keyboard_and_a_screen_reader(reading: Reading) -> None:
+    assert next(a for a in reading.having("a"))["href"] == "#main"
+    ids = Counter(attributes["id"] for _, attributes in reading.elements if "id" in attributes)
+    assert max(ids.values()) == 1
+    for section in reading.having("section"):
+        assert section["aria-labelledby"] in ids
+    for head in reading.having("th"):
+        assert head["scope"] in {"row", "col"}
+    assert len(reading.having("caption")) == len(reading.having("table")) >= 5
+    headings = sum(head["scope"] == "col" for head in reading.having("th"))
+    sorting = [b for b in reading.having("button") if b["type"] == "button"]
+    assert len(sorting) >= headings
+
+
+def test_the_page_says_who_wins_what_failed_and_how_to_repeat_it(reading: Reading) -> None:
+    said = plain(reading.text)
+    assert "By suboptimality, over 2 problems," in said
+    assert "6 of 60 runs failed (5 diverged, 1 crashed); 5 did not take place" in said
+    assert "optiframe rerun 'results/a b'" in said
+    assert "memory = {sweep = [10, 20]}" in said
+    assert "numpy2.4.0" in said  # a term and its description
+    assert "newton needs a Hessian; label-aggregation has none" in said
+    assert "accuracy (higher is better)" in said
+
+
+def test_alike_failures_are_told_once_and_unsuited_ones_last() -> None:
+    groups = failures(samples.sample_records())
+    assert [(group.status, group.seeds) for group in groups] == [
+        ("crashed", [2]),
+        ("diverged", [0, 1, 2, 3, 4]),
+        ("unsuited", [0, 1, 2, 3, 4]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("records", "sentence"),
+    [
+        (samples.empty_records(), "This comparison has no runs"),
+        (samples.failing_records(), "No solver gave an answer that counts"),
+        (samples.only(samples.sample_records(), solvers=["newton"]), "newton ran alone"),
+        (samples.unfinished_records(), "30 have not ended yet"),
+        (
+            samples.only(samples.sample_records(), problems=["labels Zürich 🎲"]),
+            "By accuracy, over 1 problem",
+        ),
+    ],
+    ids=["empty", "failing", "one solver", "unfinished", "no objective"],
+)
+def test_a_comparison_that_says_little_still_makes_a_page(records: Records, sentence: str) -> None:
+    said = plain(Reading(page(records)).text)
+    assert sentence in said
+    for bad in ("nan", "None", "inf "):
+        assert not re.search(rf"\b{bad}\b", said.replace("the objective is nan", ""))
+
+
+def test_over_twelve_problems_the_winner_is_distinguishable_and_over_one_the_seeds_are_compared() -> None:
+    many = " ".join(verdict(samples.sample_records(problems=12)))
+    assert "newton ranks first (mean rank 1 of 4), distinguishable from any of the 3 others" in many
+    one = samples.only(samples.sample_records(seeds=12), problems=["ridge n=200 & p=50"])
+    assert "distinguishab" in " ".join(verdict(one))
+    assert "12 seeds of ridge n=200" in plain(Reading(page(one)).text)
+
+
+def test_no_solver_looks_like_another() -> None:
+    made = looks([f"solver {number}" for number in range(210)]).values()
+    assert len({(look.light, look.dash, look.symbol) for look in made}) == 210
+    assert len({(look.dash, look.symbol) for look in list(made)[:30]}) == 30  # without colour
+
+
+# Machado, Oliveira and Fernandes 2009, severity 1: what is seen of red, green and blue light.
+_SEEN = {
+    "normal": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.01182, 0.04294, 0.968881],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.3039],
+    ],
+}
+
+
+def _linear(colour: str) -> np.ndarray:
+    parts = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
+def _lab(light: np.ndarray) -> np.ndarray:
+    to_xyz = [
+        [0.4124564, 0.3575761, 0.1804375],
+        [0.2126729, 0.7151522, 0.072175],
+        [0.0193339, 0.119192, 0.9503041],
+    ]
+    xyz = np.array(to_xyz) @ np.clip(light, 0, 1) / np.array([0.95047, 1, 1.08883])
+    x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize(("colours", "paper"), [(LIGHT, "#fcfcfa"), (DARK, "#15181d")], ids=["light", "dark"])
+def test_colours_stand_out_and_stay_apart_for_the_colour_blind(colours: tuple[str, ...], paper: str) -> None:
+    luminance = lambda colour: float(_linear(colour) @ [0.2126, 0.7152, 0.0722]) + 0.05  # noqa: E731  # a formula
+    for colour in colours:
+        high, low = sorted([luminance(colour), luminance(paper)], reverse=True)
+        assert high / low >= 3, colour  # WCAG's contrast for graphics
+    for kind, seen in _SEEN.items():
+        points = [_lab(np.array(seen) @ _linear(colour)) for colour in colours]
+        near = min(math.dist(a, b) for i, a in enumerate(points) for b in points[:i])
+        assert near > 10, kind  # 2.3 is a just noticeable difference
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (math.nan, "\u2013"),
+        (math.inf, "∞"),
+        (0.0, "0"),
+        (12.0, "12"),
+        (0.41234, "0.412"),
+        (1.5e-9, "1.50e-9"),
+        (123456.7, "1.23e5"),
+    ],
+)
+def test_numbers_have_three_digits(value: float, shown: str) -> None:
+    assert numbers.number(value) == shown
+
+
+def test_times_and_sizes_have_the_unit_that_keeps_them_short() -> None:
+    assert [numbers.seconds(v) for v in (2.5, 0.0021, 3e-6)] == ["2.50\u202fs", "2.10\u202fms", "3\u202fµs"]
+    assert numbers.size(8.5e7) == "85\u202fMB"
+
+
+def test_profile_curves_are_thinned_without_losing_their_ends() -> None:
+    records = samples.sample_records(problems=4, seeds=8)
+    for profile in charts.chart_data(records)["profiles"]:
+        for kind in ("performance", "data"):
+            assert len({curve["x"][-1] for curve in profile[kind]}) == 1
+            for curve in profile[kind]:
+                assert curve["y"] == sorted(curve["y"])
+                assert 0 <= curve["y"][0] <= curve["y"][-1] <= 1
+
+
+def test_the_page_is_written_whole_into_a_new_folder(tmp_path: Path) -> None:
+    written = write_page(samples.sample_records(), tmp_path / "new" / "report.html")
+    assert written.read_bytes().endswith(b"</html>\n") or written.read_bytes().endswith(b"</html>")
+    assert [path.name for path in written.parent.iterdir()] == ["report.html"]
+
+
+def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InvalidInput, match=r"report\.html cannot be written: .*choose another place"):
+        write_page(samples.empty_records(), tmp_path / "file" / "report.html")
+
+
+def test_figures_are_written_for_every_problem_with_an_objective(tmp_path: Path) -> None:
+    records = replace(samples.sample_records(seeds=2), gaps=(1e-4,))
+    written = figures.write_figures(records, tmp_path)
+    names = {path.name for path in written}
+    assert {
+        "convergence-ridge-n-200-p-50.pdf",
+        "performance-profile-0.0001.png",
+        "data-profile-0.0001.pdf",
+    } <= names
+    assert len(names) == len(written) == 2 * (2 + 2)
+    for path in written:
+        content = path.read_bytes()
+        assert content.startswith(b"%PDF" if path.suffix == ".pdf" else b"\x89PNG")
+        if path.suffix == ".pdf":
+            assert b"/Type3" not in content
+            assert b"/FontFile2" in content  # TrueType, embedded
+
+
+def test_the_same_comparison_gives_the_same_figures(tmp_path: Path) -> None:
+    records = samples.only(samples.sample_records(seeds=1), problems=["ridge n=200 & p=50"])
+    records = replace(records, gaps=(1e-4,))
+    first, second = (figures.write_figures(records, tmp_path / name, formats=["pdf"]) for name in ("a", "b"))
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+def test_figures_have_a_papers_width_and_a_legend_with_every_solver() -> None:
+    records = samples.sample_records(seeds=2)
+    for wide, width in ((False, 3.3), (True, 6.9)):
+        for figure in (
+            figures.convergence(records, records.problems[0], wide=wide),
+            figures.performance(records, wide=wide),
+            figures.data(records, wide=wide),
+        ):
+            assert figure.get_size_inches()[0] == width
+            figure.draw_without_rendering()
+            (legend,) = figure.legends
+            assert len(legend.get_texts()) == len(records.solvers)
+            box, frame = legend.get_window_extent(), figure.bbox
+            assert frame.x0 <= box.x0
+            assert box.x1 <= frame.x1
+            assert all(
+                not legend.get_window_extent().overlaps(axis.get_window_extent()) for axis in figure.axes
+            )
+            assert len({(line.get_linestyle(), line.get_marker()) for line in figure.axes[0].lines}) >= 2
+
+
+def test_titles_with_dollars_emoji_and_equal_file_names_are_drawn(tmp_path: Path) -> None:
+    records = samples.sample_records(seeds=1)
+    renamed = {"ridge n=200 & p=50": "costs $5 to $10 🎲", 'logistic "news" <b>bold</b>': "Costs: $5 to $10"}
+    rows = tuple(replace(row, problem=renamed.get(row.problem, row.problem)) for row in records.rows)
+    changed = replace(records, rows=rows, gaps=(1e-2,))
+    written = figures.write_figures(changed, tmp_path, formats=["png"])
+    assert {"convergence-costs-5-to-10.png", "convergence-costs-5-to-10-1.png"} <= {p.name for p in written}
+
+
+@pytest.mark.parametrize("make", [samples.empty_records, samples.failing_records])
+def test_nothing_to_draw_writes_no_figure(make: object, tmp_path: Path) -> None:
+    assert callable(make)
+    assert figures.write_figures(make(), tmp_path) == []
+
+
+def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="a figure can be pdf or png, not 'gif'"):
+        figures.write_figures(samples.sample_records(seeds=1), tmp_path, formats=["gif"])
+
+
+def test_the_command_writes_page_and_figures_of_a_stored_comparison(tmp_path: Path) -> None:
+    records = samples.only(samples.sample_records(seeds=1), problems=["ridge n=200 & p=50"])
+    choices = {title: Choice(title, "none", {}, "") for title in (*records.problems, *records.solvers)}
+    cells = tuple(Cell(row.key, choices[row.problem], choices[row.solver], row.seed) for row in records.rows)
+    plan = Plan(cells, Budget(), Limits(), Measure(), ExecutorChoice(), gaps=(1e-2,), text="seeds = 1")
+    with Store(tmp_path / "my results") as store:
+        store.begin(plan, {"python": "3.11"})
+        for row in records.rows:
+            assert row.outcome is not None
+            store.finish(row.key, row.outcome)
+        store.end()
+    folder = str(tmp_path / "my results")
+    result = CliRunner().invoke(command, [folder])
+    assert result.exit_code == 0, result.output
+    said = plain(Reading((tmp_path / "my results" / "report.html").read_text("utf-8")).text)
+    assert f"optiframe rerun '{folder}'" in said
+    assert "seeds = 1" in said
+    result = CliRunner().invoke(command, [folder, "--png", str(tmp_path / "figures")])
+    assert result.output.count("wrote") == len(list((tmp_path / "figures").glob("*.png"))) == 3
+
+
+def test_the_command_refuses_a_folder_without_a_comparison(tmp_path: Path) -> None:
+    result = CliRunner().invoke(command, [str(tmp_path)])
+    assert isinstance(result.exception, InvalidInput)
+    assert list(tmp_path.iterdir()) == []

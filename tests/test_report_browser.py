@@ -1,0 +1,270 @@
+"""The page of a comparison in a real browser, without a network."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from optiframe.report.looks import looks
+from optiframe.report.page import write_page
+
+from . import comparison_samples as samples
+
+CHARTS = ("against-time", "against-iterations", "performance", "data-profile")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium; in CI its absence is a failure."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        message = f"the page can only be tested in a browser: install one of {', '.join(names)}"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    made = {
+        "sample": samples.sample_records(),
+        "no objective": samples.only(samples.sample_records(), problems=["labels Zürich 🎲"]),
+    }
+    again = "optiframe rerun results/x"
+    return {name: write_page(records, folder / f"{name}.html", again=again) for name, records in made.items()}
+
+
+class Opened:
+    """A page with everything that it asked for or complained about."""
+
+    def __init__(self, browser: Browser, file: Path, **options: Any) -> None:
+        self.context = browser.new_context(offline=True, **options)
+        self.page: Page = self.context.new_page()
+        self.file = file
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.goto(file.as_uri())
+
+    def traces(self, chart: str) -> int:
+        return self.page.locator(f"#{chart} .scatterlayer .trace").count()
+
+    def drawn_lines(self, chart: str) -> int:
+        """Curves, without their bands."""
+        code = "id => document.getElementById(id).data.filter(t => t.visible && t.meta !== 'band').length"
+        return int(self.page.evaluate(code, chart))
+
+
+@pytest.fixture(scope="module")
+def shared(browser: Browser, files: dict[str, Path]) -> Iterator[Opened]:
+    opened = Opened(browser, files["sample"], viewport={"width": 1280, "height": 900})
+    yield opened
+    opened.context.close()
+
+
+@pytest.fixture
+def opened(shared: Opened) -> Opened:
+    """The sample's page as it is when just opened."""
+    shared.requests.clear()
+    shared.complaints.clear()
+    shared.page.reload()
+    return shared
+
+
+def test_every_chart_is_drawn_without_complaint_or_request(opened: Opened) -> None:
+    for chart in CHARTS:
+        assert opened.page.locator(f"#{chart} svg.main-svg").count() >= 1
+        assert opened.drawn_lines(chart) == 4
+        assert opened.traces(chart) >= 4
+        box = opened.page.locator(f"#{chart} svg.main-svg").first.bounding_box()
+        assert box is not None
+        assert box["height"] > 200
+    assert opened.page.locator(".empty:visible").count() == 0
+    assert opened.complaints == []
+    assert opened.requests == [opened.file.as_uri()]
+
+
+def test_no_text_of_the_comparison_is_run_or_becomes_markup(opened: Opened) -> None:
+    assert opened.page.title() == "Fits and labels \u2013 comparison"
+    assert opened.page.locator("h1 b, td b, th b, option b").count() == 0
+    assert opened.page.locator("#legend label").nth(3).inner_text().endswith(samples.HOSTILE)
+    # An injected script is refused by the page's own policy.
+    opened.page.evaluate(
+        "() => { const s = document.createElement('script'); s.textContent = 'document.title = 1';"
+        " document.body.append(s); }"
+    )
+    assert opened.page.title() == "Fits and labels \u2013 comparison"
+    assert any("Content Security Policy" in complaint for complaint in opened.complaints)
+
+
+def test_the_switches_change_the_axes(opened: Opened) -> None:
+    kind = "([id, axis]) => document.getElementById(id)._fullLayout[axis].type"
+    for box, axis, before, after in (
+        ("#log-x", "xaxis", "linear", "log"),
+        ("#log-y", "yaxis", "log", "linear"),
+    ):
+        assert {opened.page.evaluate(kind, [chart, axis]) for chart in CHARTS[:2]} == {before}
+        opened.page.locator(box).click()
+        assert {opened.page.evaluate(kind, [chart, axis]) for chart in CHARTS[:2]} == {after}
+    fills = opened.page.locator("#against-time .fills path")
+    assert fills.count() == 4
+    opened.page.locator("#bands").uncheck()
+    assert fills.count() == 0
+    assert opened.complaints == []
+
+
+def test_unticking_a_solver_hides_it_in_every_chart(opened: Opened) -> None:
+    before = {chart: opened.traces(chart) for chart in CHARTS}
+    opened.page.locator("#legend input").nth(1).uncheck()
+    for chart in CHARTS:
+        assert opened.drawn_lines(chart) == 3
+        assert opened.traces(chart) < before[chart]
+    opened.page.locator("#problem").select_option("1")
+    assert opened.drawn_lines("against-time") == 2  # one hidden, one failed on this problem
+    opened.page.locator("#legend input").nth(1).check()
+    assert opened.drawn_lines("against-time") == 3
+
+
+def test_a_solver_has_one_colour_in_all_charts_and_the_legend(opened: Opened) -> None:
+    colours = {
+        opened.page.evaluate(
+            "id => document.getElementById(id).data.filter(t => t.customdata[0] === 1).pop().line.color",
+            chart,
+        )
+        for chart in CHARTS
+    }
+    legend = (
+        opened.page.locator("#legend .swatch").nth(1).evaluate("e => e.style.getPropertyValue('--light')")
+    )
+    assert colours == {legend}
+
+
+def test_gap_and_cost_choose_the_profiles(opened: Opened) -> None:
+    at_start = "() => JSON.stringify(document.getElementById('data-profile').data.map(t => [t.x, t.y]))"
+    title = "() => document.getElementById('data-profile')._fullLayout.xaxis.title.text"
+    seen = {opened.page.evaluate(at_start)}
+    opened.page.locator("#gap").select_option("1e-6")
+    seen.add(opened.page.evaluate(at_start))
+    for cost in ("iterations", "evaluations"):
+        opened.page.locator("#cost").select_option(cost)
+        assert opened.page.locator("#gap").input_value() == "0.000001"
+        assert opened.page.evaluate(title) == cost
+        seen.add(opened.page.evaluate(at_start))
+    assert len(seen) == 4
+
+
+def test_tables_sort_by_number_and_by_name_in_both_directions(opened: Opened) -> None:
+    table = opened.page.locator("table").first
+    heads = table.locator("thead th")
+    for name, numeric in (("time", True), ("solver", False)):
+        place = [text.strip() for text in heads.all_inner_texts()].index(name)
+        for direction in ("ascending", "descending"):
+            heads.nth(place).locator("button").click()
+            assert heads.nth(place).get_attribute("aria-sort") == direction
+            cells = table.locator(f"tbody tr > :nth-child({place + 1})")
+            if numeric:
+                values = cells.evaluate_all("cells => cells.map(c => c.dataset.sort ?? null)")
+                known = [float(value) for value in values if value is not None]
+                assert len(known) == 10
+                assert values[10:] == [None, None]  # what is not known comes last either way
+            else:
+                known = [text.split()[0] for text in cells.all_inner_texts()]
+            assert known == sorted(known, reverse=direction == "descending")
+    assert table.locator("th[aria-sort]").count() == 1
+
+
+def test_the_keyboard_reaches_and_works_every_control(opened: Opened) -> None:
+    press = opened.page.keyboard.press
+    focus = "() => document.activeElement.id || document.activeElement.dataset.solver"
+    press("Tab")
+    assert opened.page.evaluate("() => document.activeElement.className") == "skip"
+    assert opened.page.locator(".skip").bounding_box()["x"] >= 0  # type: ignore[index]  # visible: has a box
+    reached = []
+    while "cost" not in reached and len(reached) < 60:
+        press("Tab")
+        reached.append(opened.page.evaluate(focus))
+    named = [name for name in reached if name]  # the charts' own buttons have no name
+    assert named == ["0", "1", "2", "3", "problem", "log-x", "log-y", "bands", "gap", "cost"]
+    outline = opened.page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+    opened.page.locator("#log-x").focus()
+    press("Space")
+    assert (
+        opened.page.evaluate("() => document.getElementById('against-time')._fullLayout.xaxis.type") == "log"
+    )
+    first = opened.page.locator("details").first
+    first.locator("summary").focus()
+    press("Enter")
+    assert "Singular matrix" in first.inner_text()
+    opened.page.locator("thead button").first.focus()
+    press("Enter")
+    assert opened.page.locator("thead th").first.get_attribute("aria-sort") == "ascending"
+
+
+def test_the_copy_button_leaves_the_configuration_ready(opened: Opened) -> None:
+    button = opened.page.locator(".copy button").last
+    button.click()
+    opened.page.wait_for_function("() => document.getElementById('said').textContent !== ''")
+    assert button.inner_text() in {"Copied", "Selected"}
+    if button.inner_text() == "Selected":
+        assert "memory = {sweep" in opened.page.evaluate("() => getSelection().toString()")
+
+
+def test_nothing_is_wider_than_a_phone(browser: Browser, files: dict[str, Path]) -> None:
+    phone = Opened(
+        browser, files["sample"], viewport={"width": 375, "height": 700}, has_touch=True, is_mobile=True
+    )
+    for details in phone.page.locator("details").all():
+        details.evaluate("e => { e.open = true; }")
+    assert phone.page.evaluate("() => document.documentElement.scrollWidth") == 375
+    assert phone.page.evaluate("() => window.innerWidth") == 375
+    assert phone.drawn_lines("performance") == 4
+    phone.context.close()
+
+
+def test_the_charts_follow_a_dark_screen(opened: Opened) -> None:
+    colour = "() => document.getElementById('performance').data[0].line.color"
+    ink = "() => document.getElementById('performance').layout.font.color"
+    light = (opened.page.evaluate(colour), opened.page.evaluate(ink))
+    opened.page.emulate_media(color_scheme="dark")
+    opened.page.wait_for_function(f"() => ({colour})() !== '{light[0]}'")
+    assert opened.page.evaluate(ink) != light[1]
+    opened.page.emulate_media(color_scheme="light")
+
+
+def test_without_curves_there_are_sentences(browser: Browser, files: dict[str, Path]) -> None:
+    bare = Opened(browser, files["no objective"])
+    assert bare.page.locator(".empty:visible").count() == 2
+    assert bare.page.locator(".chart:visible").count() == 0
+    assert bare.complaints == []
+    bare.context.close()
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_a_screenshot_shows_every_solver_in_its_colour_and_no_other(opened: Opened, chart: str) -> None:
+    hidden, *shown = (look.light for look in looks(samples.SOLVERS).values())
+    opened.page.locator("#legend input").first.uncheck()
+    opened.page.locator("#bands").uncheck()  # their tints lie over the lines of others
+    pixels = (imread(BytesIO(opened.page.locator(f"#{chart}").screenshot()))[..., :3] * 255).round()
+    seen = {
+        "#{:02x}{:02x}{:02x}".format(*map(int, pixel)) for pixel in np.unique(pixels.reshape(-1, 3), axis=0)
+    }
+    assert seen.issuperset(shown)
+    assert hidden not in seen
