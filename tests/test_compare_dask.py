@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -52,6 +53,7 @@ def cluster():
 
 @pytest.fixture(autouse=True)
 def misbehaving(fresh_registry):
+    sys.modules.pop("misbehaving", None)  # imported anew, since the registry is, too
     bring(MODULE)
 
 

@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from optiframe.comparison.store import load
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
+COMPARED = set(EXAMPLES.glob("compare_*.toml"))
+SOLVED = set(EXAMPLES.glob("*.toml")) - COMPARED
 
 
 @pytest.mark.usefixtures("data_folder")
@@ -23,7 +27,7 @@ def test_the_script_runs(script: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("data_folder")
-@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.name)
+@pytest.mark.parametrize("file", sorted(SOLVED), ids=lambda path: path.name)
 def test_the_file_is_solved(file: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "optiframe", "solve", file, "--output", tmp_path],
@@ -33,6 +37,22 @@ def test_the_file_is_solved(file: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "result.json").read_text())["status"] in ("converged", "finished")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("data_folder")
+@pytest.mark.parametrize("file", sorted(COMPARED), ids=lambda path: path.name)
+def test_the_file_is_compared(file: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "optiframe", "compare", file, "--output", tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = load(tmp_path).rows
+    assert rows
+    assert all(row.outcome is not None and row.outcome.answered for row in rows)
 
 
 @pytest.mark.usefixtures("data_folder")
@@ -65,6 +85,8 @@ def test_the_demo_runs_on_generated_data_without_data_and_network(tmp_path: Path
     [
         ("loop_overhead.py", ["--iterates", "2000"], "target of 5"),
         ("startup.py", [], "target 0.4 s"),
+        pytest.param("isolation.py", [], "every status as called for", marks=pytest.mark.slow),
+        pytest.param("compare_timing.py", [], "overhead of the machinery", marks=pytest.mark.slow),
     ],
 )
 def test_the_benchmark_runs_and_gives_a_verdict(script: str, arguments: list[str], shown: str) -> None:

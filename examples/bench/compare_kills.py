@@ -34,8 +34,8 @@ from optiframe.comparison.schema import FILE
 LOG = "OPTIFRAME_KILLS_LOG"  # in the environment: where a solver notes that it starts
 FOLDER = "OPTIFRAME_KILLS_FOLDER"  # marks the processes of one comparison, so that none is missed
 # The guardian kills at once; a child so young that it was not told of ends by itself when it finds
-# that nobody asks it anything, before any solver runs, which takes it the time of its imports.
-SECONDS_TO_DIE = 5.0
+# that nobody asks it anything.
+SECONDS_TO_DIE = 1.0
 PLAN = """
 seeds = {seeds}
 warmup = false
@@ -151,7 +151,7 @@ def table(records: Records) -> list[tuple[object, ...]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--seeds", type=int, default=8, help="cells are three times as many")
+    parser.add_argument("--seeds", type=int, default=14, help="cells are three times as many")
     parser.add_argument("--longest", type=float, default=4.0, help="seconds until a kill, at most")
     parser.add_argument("--run", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()

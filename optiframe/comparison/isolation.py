@@ -31,8 +31,13 @@ from optiframe.comparison.wire import STACKS, Board, Malformed, read_reply, requ
 from optiframe.errors import OptiframeError
 from optiframe.results import Status
 
-# The child's path is ours: -m would begin it with the current folder, whatever lies there.
-_RUN = "import sys; sys.path[:] = sys.argv[1:]; from optiframe.comparison.child import main; main()"
+# It waits for its request before anything else: the request is written when the guardian knows of
+# the child, so a child whose parent dies before that ends at once instead of after its imports.
+# Its path is ours: -m would begin it with the current folder, whatever lies there.
+_RUN = (
+    "import sys; sys.stdin.buffer.peek(1) or sys.exit(1); sys.path[:] = sys.argv[1:]; "
+    "from optiframe.comparison.child import main; main()"
+)
 _THREADS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",

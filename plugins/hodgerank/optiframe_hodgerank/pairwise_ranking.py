@@ -213,12 +213,12 @@ class PairwiseRanking(Problem[Ranking]):
         return tuple(trust.report(self, solution))
 
     def answer(self, solution: Ranking) -> dict[str, Columns]:
-        """Tables `ranking` (item, rank, score), `outliers` in order of entry, `workers` with their shares."""
+        """Tables `ranking` (item, rank, score), `outliers` in order of entry, `workers` and what they did."""
         from optiframe_hodgerank.reports import outlier_table, worker_table
 
         tables: dict[str, Columns] = {"ranking": solution.columns()}
         if solution.outliers is not None:
             tables["outliers"] = outlier_table(self, solution)
-            if self.comparisons.worker is not None:
-                tables["workers"] = worker_table(self, solution)
+        if self.comparisons.worker is not None:
+            tables["workers"] = worker_table(self, solution)
         return tables

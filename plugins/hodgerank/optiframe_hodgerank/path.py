@@ -50,6 +50,7 @@ class Path:
         self.between = between
         self.flagged = np.zeros(graph.rows, dtype=bool)
         self._count = count
+        self._rows = max(int(count.sum()), 1)
         self._flagged_count = 0
         self._knots: list[float] = []
         self._scores: list[Array] = []
@@ -92,7 +93,7 @@ class Path:
     @property
     def share(self) -> float:
         """Share of the caller's rows that are flagged now."""
-        return self._flagged_count / max(int(self._count.sum()), 1)
+        return self._flagged_count / self._rows
 
     def reached(self, share: float) -> bool:
         """Whether at least this share of the caller's rows is flagged now."""

@@ -1,4 +1,4 @@
-"""Tables of an answer: the comparisons taken for outliers, and each worker's share of them."""
+"""Tables of an answer: the comparisons taken for outliers, and what each worker did."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from optiframe.problems import Columns
 from optiframe.values import Array
+from optiframe_hodgerank.workers import count_workers
 
 if TYPE_CHECKING:
     from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
@@ -44,22 +45,29 @@ def outlier_table(problem: PairwiseRanking, solution: Ranking) -> Columns:
 
 
 def worker_table(problem: PairwiseRanking, solution: Ranking) -> Columns:
-    """Columns `worker, comparisons, outliers, rate, rate_low, rate_high`; 90% intervals (Wilson's)."""
-    table = problem.comparisons
-    if table.worker is None or solution.outliers is None:
+    """What each worker did; no columns when no worker is known.
+
+    Columns `worker, comparisons`; `outliers, rate, rate_low, rate_high` (90% intervals, Wilson's)
+    where the method names outliers; `contradictions` (decided comparisons whose winner has the lower
+    score), `contradiction_rate`, `left_share` (of the decided), and `remark`, which names workers
+    who contradict the ranking or click on one side (see `optiframe_hodgerank.workers`).
+    """
+    counts = count_workers(problem, solution)
+    if counts is None:
         return {}
-    named = table.worker >= 0
-    worker, wrong = table.worker[named], solution.outliers[named] != 0
-    count = np.bincount(worker, minlength=len(table.worker_ids))
-    hits = np.bincount(worker[wrong], minlength=len(table.worker_ids))
-    low, high = wilson(hits, count)
-    return {
-        "worker": table.worker_ids,
-        "comparisons": count,
-        "outliers": hits,
-        "rate": hits / count,
-        "rate_low": low,
-        "rate_high": high,
+    columns: dict[str, Any] = {
+        "worker": problem.comparisons.worker_ids,
+        "comparisons": counts.comparisons,
+    }
+    if counts.outliers is not None:
+        low, high = wilson(counts.outliers, counts.comparisons)
+        rate = counts.outliers / counts.comparisons
+        columns |= {"outliers": counts.outliers, "rate": rate, "rate_low": low, "rate_high": high}
+    return columns | {
+        "contradictions": counts.contradictions,
+        "contradiction_rate": counts.contradiction_rate,
+        "left_share": counts.left_share,
+        "remark": counts.remarks,
     }
 
 

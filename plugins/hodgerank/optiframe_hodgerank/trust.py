@@ -9,6 +9,7 @@ import numpy as np
 
 from optiframe.problems import Finding
 from optiframe_hodgerank.ids import listed
+from optiframe_hodgerank.workers import suspicious
 
 if TYPE_CHECKING:
     from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
@@ -27,6 +28,7 @@ def report(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
     yield from merged(problem)
     yield from truth(problem)
     yield from indifferent(problem, solution)
+    yield from suspicious(problem, solution)
 
 
 def disconnected(problem: PairwiseRanking) -> Iterator[Finding]:
