@@ -23,10 +23,10 @@ demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py
 
 test: lint
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 quick: $(VENV)/installed
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m "not slow"
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check $(SOURCES)

@@ -12,12 +12,11 @@ import numpy as np
 
 from optiframe.chain import Chain, Judged
 from optiframe.errors import BrokenPlugin
-from optiframe.results import Trace
+from optiframe.results import FEASIBLE, Trace
 from optiframe.solvers import Iterate, Solver
 
 _DENSE = 10  # this many first iterates are all recorded
 _RATIO = 1.1  # then each recorded iteration count is about this multiple of the one before
-_FEASIBLE = 1e-6  # a violation up to this is feasible; of its own, since a residual's tolerance may be wide
 _ROUNDING = 1e-12  # an objective lower by less than this, relatively, is not better
 
 
@@ -89,7 +88,7 @@ class Recorder:
 
     def _rank(self, judged: Judged) -> tuple[int, float]:
         """Feasible before infeasible; then by objective or by violation; not finite last."""
-        if not judged.violation <= _FEASIBLE:
+        if not judged.violation <= FEASIBLE:
             return 1, judged.violation if math.isfinite(judged.violation) else math.inf
         return 0, judged.objective if math.isfinite(judged.objective) else math.inf
 

@@ -11,6 +11,9 @@ from typing import Any, Generic, TypeVar
 from optiframe.errors import UnknownName, nearest
 from optiframe.problems import Columns, Finding, Problem
 
+FEASIBLE = 1e-6
+"""A violation up to this is feasible; of its own, since a residual's tolerance may be wide."""
+
 S = TypeVar("S")
 D = TypeVar("D")
 

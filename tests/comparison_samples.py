@@ -194,3 +194,41 @@ def only(records: Records, *, solvers: Sequence[str] = (), problems: Sequence[st
         if (not solvers or row.solver in solvers) and (not problems or row.problem in problems)
     )
     return replace(records, rows=rows)
+
+
+def large_records(problems: int = 12, solvers: int = 15, seeds: int = 2) -> Records:
+    """Many solvers and problems with long names; each problem has an objective and a metric."""
+    made = sample_records(problems=problems + 1, seeds=seeds)
+    kinds = [row for row in made.rows if row.problem_name == "minimize" and row.solver != SOLVERS[3]]
+    rows = []
+    for row in kinds:
+        first = SOLVERS.index(row.solver)
+        for number in range(first, solvers, 3):
+            title = f"a.method-with-a-long-name (step=0.{number:02d}, restarts=adaptive, memory={number})"
+            problem = f"{row.problem} from a family of problems that is called at length"
+            rows.append(replace(row, key=f"{row.key}{number}", solver=title, problem=problem))
+    titles = sorted({row.solver for row in rows})
+    order = {title: place for place, title in enumerate(made.problems)}
+    rows.sort(key=lambda row: (order[row.problem.partition(" from a family")[0]], titles.index(row.solver)))
+    return replace(made, rows=tuple(rows), title="Many methods on many problems")
+
+
+def beside_a_vote(seeds: int = 2) -> Records:
+    """Two solvers with an objective on two problems, and a vote that has only metrics."""
+    made = sample_records(problems=3, seeds=seeds)
+    rows = []
+    for row in made.rows:
+        assert row.outcome is not None
+        if row.problem_name == "minimize" and row.solver in SOLVERS[1:3]:
+            rows.append(row)
+            if row.solver == SOLVERS[1]:
+                vote = replace(
+                    row.outcome,
+                    objective=math.nan,
+                    trace={},
+                    time=1e-3,
+                    metrics={"prediction error": 0.3},
+                    status=Status.FINISHED,
+                )
+                rows.append(replace(row, key=f"{row.key}vote", solver="majority vote", outcome=vote))
+    return replace(made, rows=tuple(rows))

@@ -20,6 +20,8 @@ from optiframe.comparison.engine import run_plan
 from optiframe.comparison.plan import read_plan
 from optiframe.comparison.records import Records
 
+pytestmark = pytest.mark.xdist_group("dask")  # what its tests share is made once, in one process
+
 MODULE = str(Path(__file__).parent / "misbehaving.py")
 PLAN = """
 seeds = {seeds}

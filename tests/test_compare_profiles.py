@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from optiframe.comparison import convergence as curves
 from optiframe.comparison import profiles
+from optiframe.comparison.distances import distances, targets
 from optiframe.comparison.records import Outcome, Records, Row
 from optiframe.errors import InvalidInput
 from optiframe.results import Status
@@ -194,6 +195,130 @@ def test_problems_not_comparable_by_objective_are_left_out_and_named() -> None:
     apart, plain = profiles.excluded(table)
     assert apart.startswith("apart is left out: its solvers solved different formulations")
     assert plain == "plain is left out: it has no objective"
+
+
+def test_a_solver_without_objective_is_not_drawn_and_named_and_partly_without_it_has_not_solved() -> None:
+    cells = {
+        ("p", "a", 0): solved_at(1.0),
+        ("p", "part", 0): solved_at(2.0),
+        ("p", "vote", 0): run([(1, 0.1, math.nan)]),
+        ("q", "a", 0): solved_at(1.0),
+        ("q", "part", 0): run([(1, 0.1, math.nan)]),
+        ("q", "vote", 0): solved_at(math.inf),
+    }
+    table = records(cells)
+    for profile in (profiles.performance_profile, profiles.data_profile):
+        a, part = profile(table, gap=1e-2)
+        assert (a.solver, part.solver) == ("a", "part")
+        assert (a.y[-1], part.y[-1]) == (1.0, 0.5)
+    costs = profiles.time_to_target(table, 1e-2)
+    assert costs[:2] + costs[3:5] == [1.0, 2.0, 1.0, math.inf]
+    assert math.isnan(costs[2])
+    assert math.isnan(costs[5])
+    assert profiles.excluded(table) == [
+        "vote is left out: its answers have no objective",
+        "part has no objective on q, which counts as not solved",
+    ]
+
+
+def test_a_solver_that_only_failed_is_drawn_as_solving_nothing() -> None:
+    cells = {("p", "a", 0): solved_at(1.0), ("p", "died", 0): solved_at(math.inf)}
+    a, died = profiles.performance_profile(records(cells), gap=1e-2)
+    assert (a.y[-1], died.y[-1]) == (1.0, 0.0)
+
+
+# By a metric
+
+
+def ended(time: float, error: float, **more: Any) -> Outcome:
+    """A run whose answer has the metric "error"; nan: not measured, inf: it failed."""
+    if math.isinf(error):
+        return Outcome(Status.ERROR, "it raised")
+    found = {} if math.isnan(error) else {"error": error}
+    end = {"violation": 0.0, "time": time, "metrics": found, "better": {"error": "lower"}} | more
+    return Outcome(Status.FINISHED, "", **end)
+
+
+def test_a_profile_by_a_metric_by_hand() -> None:
+    cells = {
+        ("p", "a", 0): ended(1.0, 0.10, solved="one", objective=5.0),
+        ("p", "b", 0): ended(4.0, 0.07, solved="other", objective=1.0),
+        ("p", "c", 0): ended(2.0, 0.0700000000000001),
+        ("q", "a", 0): ended(1.0, 0.20),
+        ("q", "b", 0): ended(2.0, math.inf),
+        ("q", "c", 0): ended(3.0, 0.21),
+        ("r", "a", 0): ended(9.0, math.inf),
+        ("r", "b", 0): ended(9.0, math.inf),
+        ("r", "c", 0): ended(9.0, math.inf),
+        ("unmeasured", "a", 0): ended(1.0, math.nan),
+    }
+    table = records(cells)
+    # Of three instances, since nobody solves r; no answer to the last one has an error.
+    third, two = pytest.approx(1 / 3), pytest.approx(2 / 3)
+    exact = profiles.performance_profile(table, measure="error", within=0.0)
+    assert [(c.solver, at(c, 1.0), at(c, 2.0)) for c in exact] == [
+        ("a", third, third),
+        ("b", 0.0, third),
+        ("c", third, third),
+    ]
+    near = profiles.data_profile(table, measure="error", within=0.05)
+    assert [(c.solver, at(c, 1.0), c.y[-1]) for c in near] == [
+        ("a", two, two),
+        ("b", 0.0, third),
+        ("c", 0.0, two),
+    ]
+
+
+def test_a_higher_metric_is_near_from_below_and_a_solver_without_it_has_no_curve() -> None:
+    higher = {"better": {"error": "higher"}}
+    cells = {
+        ("p", "a", 0): ended(1.0, 0.9, **higher),
+        ("p", "b", 0): ended(2.0, 0.8, **higher),
+        ("p", "none", 0): ended(1.0, math.nan, **higher),
+        ("p", "a", 1): None,
+        ("p", "b", 1): ended(2.0, 0.8, **higher),
+        ("p", "none", 1): None,
+    }
+    table = records(cells)
+    assert distances(table, "error") == {("p", 0, "a"): 0.0, ("p", 0, "b"): pytest.approx(0.1)}
+    a, b = profiles.performance_profile(table, measure="error", within=0.01)
+    assert (a.solver, a.y[-1], b.solver, b.y[-1]) == ("a", 1.0, "b", 0.0)
+
+
+def test_targets_are_powers_of_ten_between_the_distances_and_the_best() -> None:
+    def of(*values: float) -> list[float]:
+        return targets({("p", seed, "a"): value for seed, value in enumerate(values)})
+
+    assert of(0.0, 0.0025, 0.1) == [0.1, 0.01, 0.0]
+    assert of(1e-9, 3e4, math.inf) == [1e4, 1e3, 1e2, 0.0]
+    assert of(0.002, 0.003) == [0.01, 0.0]
+    assert of(0.0, math.inf) == of() == [0.0]
+
+
+@given(st.lists(st.one_of(st.just(0.0), st.floats(1e-12, 1e12)), min_size=1, max_size=6))
+def test_the_widest_target_but_one_decade_takes_in_the_farthest(values: list[float]) -> None:
+    found = targets({("p", seed, "a"): value for seed, value in enumerate(values)})
+    assert found == sorted(set(found), reverse=True)
+    assert found[-1] == 0.0
+    assert len(found) <= 4
+    if any(values):
+        assert max(values) < 10.000001 * found[0]
+
+
+def test_a_profile_by_a_metric_says_what_does_not_go_together() -> None:
+    table = records({("p", "a", 0): ended(1.0, 0.1)})
+    for how, words in (
+        ({"measure": "error"}, "takes `within`"),
+        ({"measure": "error", "within": 0.1, "gap": 0.1}, "takes `within`"),
+        ({"measure": "error", "within": -1.0}, "a distance of 0 or more, got -1"),
+        ({"measure": "error", "within": 0.1, "cost": "iterations"}, "metrics are of a run's answer alone"),
+        ({"measure": "eror", "within": 0.1}, "did you mean 'error'"),
+        ({"measure": "time", "within": 0.1}, "known are error"),
+        ({"within": 0.1}, "takes a `gap`"),
+        ({}, "takes a `gap`"),
+    ):
+        with pytest.raises(InvalidInput, match=words):
+            profiles.performance_profile(table, **how)  # type: ignore[arg-type]  # from a table of cases
 
 
 @pytest.mark.parametrize("profile", [profiles.performance_profile, profiles.data_profile])

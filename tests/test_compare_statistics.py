@@ -229,6 +229,35 @@ def test_a_problem_without_objective_is_not_comparable_by_it() -> None:
     assert statistics.measures(records(plain)) == []
 
 
+def test_a_solver_without_objective_is_not_ranked_by_it_and_the_others_are() -> None:
+    cells: dict[tuple[str, str, int], Outcome | None] = {
+        ("p", "a", 0): outcome(1.0, metrics={"error": 0.2, "late": 1.0}),
+        ("p", "b", 0): outcome(2.0, metrics={"error": 0.3}),
+        ("p", "vote", 0): outcome(metrics={"error": 0.1}),
+        ("p", "died", 0): failed(),
+    }
+    table = records(cells, better={"late": "lower", "error": "lower"})
+    assert statistics.incomparable(table) == {}
+    assert measuring.without_objective(table) == {"p": ["vote"]}
+    ranks = {s.solver: s.mean_rank for s in statistics.standings(table, "suboptimality")}
+    assert ranks == {"a": 1.0, "b": 2.0, "died": 3.0}
+    assert "vote" not in str(statistics.compare_pairs(table, "suboptimality"))
+    # The metric ranks three of them, suboptimality two.
+    assert statistics.measures(table) == ["error", "suboptimality", "late"]
+
+
+def test_a_seed_without_objective_beside_others_with_one_is_a_failure() -> None:
+    cells: dict[tuple[str, str, int], Outcome | None] = {
+        ("p", "a", 0): outcome(5.0),
+        ("p", "a", 1): outcome(5.0),
+        ("p", "b", 0): outcome(1.0),
+        ("p", "b", 1): outcome(),
+    }
+    table = records(cells)
+    assert measuring.without_objective(table) == {}
+    assert measuring.badness(table, "suboptimality")["p"]["b"] == {0: 1.0, 1: math.inf}
+
+
 def test_ranking_by_a_measure_without_direction_says_what_to_do() -> None:
     with pytest.raises(InvalidInput, match=r"'eror' is better; did you mean 'error'.*\[better\]"):
         statistics.standings(by_errors({"a": [1.0], "b": [2.0]}), "eror")
@@ -443,6 +472,15 @@ def test_too_few_problems_are_said_to_be_too_few() -> None:
     assert verdict.text == "5 problems cannot distinguish a and b; at least 6 are needed"
     (verdict,) = statistics.compare_pairs(by_errors({"a": [1.0] * 6, "b": [2.0] * 6}), "error")
     assert verdict.distinguishable
+
+
+def test_how_many_problems_it_takes_is_a_number_too() -> None:
+    def needed(problems: int) -> list[int]:
+        sweep = {"a": [1.0] * problems, "b": [2.0] * problems}
+        return [pair.needed for pair in statistics.compare_pairs(by_errors(sweep), "error")]
+
+    assert needed(5) == [6]
+    assert needed(6) == [0]
 
 
 def test_with_more_pairs_more_problems_are_needed_and_that_many_do() -> None:

@@ -413,20 +413,20 @@ def edit_owner(folder: Path, **values) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "verdict"),
+    ("values", "silent", "verdict"),
     [
-        ({"born": "1"}, "claimed"),  # the number belongs to another process by now
-        ({"machine": "elsewhere", "beat": time.time()}, "busy"),
-        ({"machine": "elsewhere", "beat": time.time() - claims.SILENT_SECONDS - 5}, "claimed"),
+        ({"born": "1"}, 0, "claimed"),  # the number belongs to another process by now
+        ({"machine": "elsewhere"}, 0, "busy"),
+        ({"machine": "elsewhere"}, claims.SILENT_SECONDS + 5, "claimed"),
     ],
 )
-def test_a_claim_lasts_as_long_as_its_process_is_known_to_live(tmp_path, values, verdict):
+def test_a_claim_lasts_as_long_as_its_process_is_known_to_live(tmp_path, values, silent, verdict):
     with Store(tmp_path) as first:
         first.begin(plan_of(cell()), ENVIRONMENT)
         first.claim(cell().key)
         second = Store(tmp_path)
         second._owner = claims.Owner.this_process()
-        edit_owner(tmp_path, **values)
+        edit_owner(tmp_path, **values, beat=time.time() - silent)
         assert second.claim(cell().key) == verdict
         second.close()
 

@@ -15,12 +15,14 @@ import pytest
 from click.testing import CliRunner
 
 from optiframe.cli.report import command
+from optiframe.comparison.comparison import Comparison
 from optiframe.comparison.records import Cell, Choice, ExecutorChoice, Limits, Measure, Plan, Records
 from optiframe.comparison.store import Store
 from optiframe.errors import InvalidInput
 from optiframe.report import charts, figures, numbers
 from optiframe.report.looks import DARK, LIGHT, looks
 from optiframe.report.page import failures, page, write_page
+from optiframe.report.private import homeless
 from optiframe.report.verdict import verdict
 from optiframe.solvers import Budget
 
@@ -165,11 +167,96 @@ def test_a_comparison_that_says_little_still_makes_a_page(records: Records, sent
 
 
 def test_over_twelve_problems_the_winner_is_distinguishable_and_over_one_the_seeds_are_compared() -> None:
-    many = " ".join(verdict(samples.sample_records(problems=12)))
+    many = " ".join(verdict(samples.sample_records(problems=12)).opening)
     assert "newton ranks first (mean rank 1 of 4), distinguishable from any of the 3 others" in many
     one = samples.only(samples.sample_records(seeds=12), problems=["ridge n=200 & p=50"])
-    assert "distinguishab" in " ".join(verdict(one))
+    assert "distinguishab" in " ".join(verdict(one).opening)
     assert "12 seeds of ridge n=200" in plain(Reading(page(one)).text)
+
+
+def test_measures_with_the_same_verdict_share_a_sentence_and_the_third_waits() -> None:
+    made = samples.only(samples.sample_records(problems=3, seeds=2), problems=["ridge n=200 & p=50"])
+    first, second = "newton", samples.SOLVERS[1]
+    rows = []
+    for row in samples.only(made, solvers=[first, second]).rows:
+        assert row.outcome is not None
+        place = (row.solver == second) * (1.0 + 0.1 * row.seed)
+        numbers_ = {"error": place, "loss": place, "regret": 0.0, "skill": place, "reach": -place}
+        outcome = replace(
+            row.outcome,
+            objective=math.nan,
+            metrics=numbers_,
+            better=dict.fromkeys(numbers_, "lower") | {"skill": "higher"},
+        )
+        rows.append(replace(row, outcome=outcome))
+    said = verdict(replace(made, rows=tuple(rows)))
+    needed = "; that may be chance: to distinguish two takes at least 6 seeds."
+    assert said.opening == [
+        f"By error and loss, over 1 problem, newton ranks first (mean rank 1 of 2){needed}",
+        "By regret, over 1 problem, all solvers rank alike.",
+        "No run failed.",
+    ]
+    assert said.more == [
+        f"By skill and reach, over 1 problem, {second} ranks first (mean rank 1 of 2){needed}"
+    ]
+
+
+def test_where_problems_are_too_few_one_sentence_stands_for_all_pairs() -> None:
+    few = Reading(page(samples.sample_records(seeds=2)))
+    said = plain(few.text)
+    assert "2 problems are too few to distinguish any two of these solvers by suboptimality; " in said
+    assert said.count("are needed") <= 3  # once a measure
+    assert "Pair by pair" not in said
+    many = Reading(page(samples.sample_records(problems=12, seeds=1)))
+    assert "Pair by pair: 6 of 6 distinguishable" in plain(many.text)
+
+
+def test_a_solver_without_objective_is_left_out_of_profiles_and_does_not_stop_the_others() -> None:
+    records = samples.beside_a_vote()
+    data = charts.chart_data(records)["profiles"]
+    by = {profile["measure"]: {curve["solver"] for curve in profile["data"]} for profile in data}
+    vote = records.solvers.index("majority vote")
+    assert by["suboptimality"] == set(range(3)) - {vote}
+    assert by["prediction error"] == set(range(3))
+    assert [p["gap"] for p in data if p["measure"] == "prediction error"] == [
+        0.1,
+        0.0,
+    ]  # both errors are less than 0.1 apart
+    said = plain(Reading(page(records)).text)
+    assert "majority vote is left out: its answers have no objective." in said
+    assert said.index("By prediction error, over 2 problems,") < said.index(
+        "By suboptimality, over 2 problems,"
+    )
+    (file,) = [name for name, _ in figures._all(replace(records, gaps=()), False) if "performance" in name]
+    assert file == "performance-profile-prediction-error"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('File "/home/ada/lab/steps.py", line 12', 'File "~/lab/steps.py", line 12'),
+        ("/Users/ada: no such folder", "~: no such folder"),
+        ("in /root/x and C:\\Users\\ada\\x.py", "in ~/x and ~\\x.py"),
+        ("/rooted/home/x and /usr/home", "/rooted/home/x and /usr/home"),
+    ],
+)
+def test_a_home_is_shown_as_a_tilde(text: str, shown: str) -> None:
+    assert homeless(text) == shown
+
+
+def test_the_page_does_not_name_the_machine_nor_its_user() -> None:
+    made = samples.sample_records(seeds=1)
+    told = {"host": "secret-machine", "argument": "/home/secret-user/lab", "more": {"hostname": "secret-2"}}
+    rows = tuple(
+        replace(
+            row, outcome=replace(row.outcome, environment={"node": "secret-3"}, stderr="/root/secret-4/x")
+        )
+        for row in made.rows
+        if row.outcome is not None
+    )
+    said = page(replace(made, rows=rows, environment=told, config="path = '/home/secret-user/data.csv'"))
+    assert re.findall(r"secret-\w+", said) == ["secret-4"]  # a folder inside a home is no name
+    assert "path = &#39;~/data.csv&#39;" in said
 
 
 def test_no_solver_looks_like_another() -> None:
@@ -270,6 +357,7 @@ def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
         write_page(samples.empty_records(), tmp_path / "file" / "report.html")
 
 
+@pytest.mark.slow
 def test_figures_are_written_for_every_problem_with_an_objective(tmp_path: Path) -> None:
     records = replace(samples.sample_records(seeds=2), gaps=(1e-4,))
     written = figures.write_figures(records, tmp_path)
@@ -288,6 +376,7 @@ def test_figures_are_written_for_every_problem_with_an_objective(tmp_path: Path)
             assert b"/FontFile2" in content  # TrueType, embedded
 
 
+@pytest.mark.slow
 def test_the_same_comparison_gives_the_same_figures(tmp_path: Path) -> None:
     records = samples.only(samples.sample_records(seeds=1), problems=["ridge n=200 & p=50"])
     records = replace(records, gaps=(1e-4,))
@@ -342,7 +431,7 @@ def test_the_command_writes_page_and_figures_of_a_stored_comparison(tmp_path: Pa
     cells = tuple(Cell(row.key, choices[row.problem], choices[row.solver], row.seed) for row in records.rows)
     plan = Plan(cells, Budget(), Limits(), Measure(), ExecutorChoice(), gaps=(1e-2,), text="seeds = 1")
     with Store(tmp_path / "my results") as store:
-        store.begin(plan, {"python": "3.11"})
+        store.begin(plan, {"python": "3.11", "host": "secret-machine"})
         for row in records.rows:
             assert row.outcome is not None
             store.finish(row.key, row.outcome)
@@ -351,10 +440,50 @@ def test_the_command_writes_page_and_figures_of_a_stored_comparison(tmp_path: Pa
     result = CliRunner().invoke(command, [folder])
     assert result.exit_code == 0, result.output
     said = plain(Reading((tmp_path / "my results" / "report.html").read_text("utf-8")).text)
-    assert f"optiframe rerun '{folder}'" in said
+    assert "optiframe rerun 'my results'" in said  # not where it lies on this machine
+    assert "secret-machine" not in said
+    assert "optiframe rerun 'my results'" in Comparison.open(folder).report(tmp_path / "p.html").read_text(
+        "utf-8"
+    ).replace("&#39;", "'")
     assert "seeds = 1" in said
-    result = CliRunner().invoke(command, [folder, "--png", str(tmp_path / "figures")])
-    assert result.output.count("wrote") == len(list((tmp_path / "figures").glob("*.png"))) == 3
+    result = CliRunner().invoke(command, [folder, "--html", "--png"])
+    written = sorted(path.name for path in (tmp_path / "my results" / "figures").iterdir())
+    assert result.output.count("wrote") == len(written) + 1
+    assert written == [
+        "convergence-ridge-n-200-p-50.png",
+        "data-profile-0.01.png",
+        "performance-profile-0.01.png",
+    ]
+
+
+def test_a_temporary_comparison_has_a_plain_title_and_cannot_be_run_again(tmp_path: Path) -> None:
+    folder = tmp_path / "optiframe-x1y2"
+    folder.mkdir()
+    made = replace(samples.sample_records(seeds=1), title=folder.name)
+    comparison = Comparison(made, folder, temporary=True)
+    said = plain(Reading(comparison.report(tmp_path / "page.html").read_text("utf-8")).text)
+    assert "x1y2" not in said
+    assert "optiframe rerun" not in said
+    assert said.startswith("comparison \u2013 comparison")
+    del comparison
+    assert not folder.exists()
+
+
+def test_plotting_nothing_is_refused_in_words() -> None:
+    nothing = Comparison(samples.empty_records(), Path())
+    for kind in ("convergence", "performance", "data"):
+        with pytest.raises(InvalidInput, match="has no cells, so there is nothing to plot"):
+            nothing.plot(kind)
+
+
+def test_a_profile_by_a_metric_can_be_plotted() -> None:
+    comparison = Comparison(samples.beside_a_vote(), Path())
+    figure = comparison.plot("performance", measure="prediction error")
+    assert figure.axes[0].get_xlabel().endswith("prediction error within 0.1 of the best")
+    assert len(figure.axes[0].lines) == 3
+    assert len(comparison.plot("data", gap=1e-2).axes[0].lines) == 2
+    with pytest.raises(InvalidInput, match="did you mean 'prediction error'"):
+        comparison.plot("data", measure="predicton error", within=0.1)
 
 
 def test_the_command_refuses_a_folder_without_a_comparison(tmp_path: Path) -> None:

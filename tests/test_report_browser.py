@@ -19,6 +19,8 @@ from optiframe.report.page import write_page
 
 from . import comparison_samples as samples
 
+pytestmark = pytest.mark.xdist_group("browser")  # what its tests share is made once, in one process
+
 CHARTS = ("against-time", "against-iterations", "performance", "data-profile")
 
 
@@ -43,6 +45,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     made = {
         "sample": samples.sample_records(),
+        "large": samples.large_records(problems=8, seeds=1),
         "no objective": samples.only(samples.sample_records(), problems=["labels Zürich 🎲"]),
     }
     again = "optiframe rerun results/x"
@@ -170,6 +173,55 @@ def test_gap_and_cost_choose_the_profiles(opened: Opened) -> None:
     assert len(seen) == 4
 
 
+def test_a_metric_chooses_profiles_with_distances_of_its_own_and_one_measure_ranks_at_a_time(
+    opened: Opened,
+) -> None:
+    page = opened.page
+    page.locator("#gap").select_option("1e-6")
+    page.locator("#measure").select_option("accuracy")
+    assert page.locator("#cost option").all_inner_texts() == ["time"]
+    assert page.locator("#gap option").last.inner_text() == "0 (the best)"
+    assert (
+        page.locator("#solved")
+        .inner_text()
+        .startswith("Solved: the final answer's accuracy is within 0.001 ")
+    )
+    assert "Left out, without this metric: newton." in page.locator("#solved").inner_text()
+    page.locator("#measure").select_option("suboptimality")
+    assert page.locator("#cost option").count() == 3
+    assert page.locator(".ranking:visible").count() == 1
+    page.locator("#ranking").select_option("accuracy")
+    assert page.locator(".ranking:visible h3").inner_text() == "By accuracy"
+    assert opened.complaints == []
+
+
+def test_many_solvers_and_long_names_stay_in_their_boxes(browser: Browser, files: dict[str, Path]) -> None:
+    large = Opened(browser, files["large"], viewport={"width": 1000, "height": 800})
+    page = large.page
+    assert page.evaluate("() => document.documentElement.scrollWidth") == 1000
+    legend = page.locator("#legend").bounding_box()
+    assert legend is not None
+    assert legend["height"] <= 0.31 * 800
+    page.locator("#none").click()
+    assert large.drawn_lines("performance") == 0
+    page.locator("#all").click()
+    assert large.drawn_lines("performance") == 15
+    # Scrolled in both directions, the head and the first column stay where they are.
+    box = page.locator(".tall").first
+    places = (
+        "e => { const at = s => e.querySelector(s).getBoundingClientRect();"
+        " const r = e.getBoundingClientRect();"
+        " return [at('tbody tr:last-child th').left - r.left, at('thead th').top - r.top]; }"
+    )
+    box.evaluate("e => { e.scrollLeft = 200; e.scrollTop = 900; }")
+    assert box.evaluate("e => e.scrollTop") == 900
+    left, top = box.evaluate(places)
+    assert abs(left) <= 1
+    assert abs(top) <= 2
+    assert large.complaints == []
+    large.context.close()
+
+
 def test_tables_sort_by_number_and_by_name_in_both_directions(opened: Opened) -> None:
     table = opened.page.locator("table").first
     heads = table.locator("thead th")
@@ -201,7 +253,7 @@ def test_the_keyboard_reaches_and_works_every_control(opened: Opened) -> None:
         press("Tab")
         reached.append(opened.page.evaluate(focus))
     named = [name for name in reached if name]  # the charts' own buttons have no name
-    assert named == ["0", "1", "2", "3", "problem", "log-x", "log-y", "bands", "gap", "cost"]
+    assert named == ["0", "1", "2", "3", "problem", "log-x", "log-y", "bands", "measure", "gap", "cost"]
     outline = opened.page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
     opened.page.locator("#log-x").focus()
@@ -209,7 +261,7 @@ def test_the_keyboard_reaches_and_works_every_control(opened: Opened) -> None:
     assert (
         opened.page.evaluate("() => document.getElementById('against-time')._fullLayout.xaxis.type") == "log"
     )
-    first = opened.page.locator("details").first
+    first = opened.page.locator("details.failure").first
     first.locator("summary").focus()
     press("Enter")
     assert "Singular matrix" in first.inner_text()
@@ -251,8 +303,11 @@ def test_the_charts_follow_a_dark_screen(opened: Opened) -> None:
 
 def test_without_curves_there_are_sentences(browser: Browser, files: dict[str, Path]) -> None:
     bare = Opened(browser, files["no objective"])
-    assert bare.page.locator(".empty:visible").count() == 2
-    assert bare.page.locator(".chart:visible").count() == 0
+    assert bare.page.locator(".empty:visible").count() == 1
+    assert bare.page.locator("#convergence .chart:visible").count() == 0
+    assert bare.page.locator("#measure option").all_inner_texts() == ["accuracy"]
+    assert bare.drawn_lines("performance") == 3  # one is not suited
+    assert "equal to" not in bare.page.locator("#solved").inner_text()
     assert bare.complaints == []
     bare.context.close()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 import click
@@ -10,35 +9,51 @@ import click
 
 @click.command("report", short_help="turn a comparison into a page and figures")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Where to write the page.")
 @click.option(
-    "--pdf", metavar="FOLDER", type=click.Path(path_type=Path), help="Where to write figures as PDF."
+    "--html",
+    metavar="[FILE]",
+    is_flag=False,
+    flag_value="",
+    help="Write the page; without FILE to FOLDER/report.html.",
 )
 @click.option(
-    "--png", metavar="FOLDER", type=click.Path(path_type=Path), help="Where to write figures as PNG."
+    "--pdf",
+    metavar="[FOLDER]",
+    is_flag=False,
+    flag_value="",
+    help="Write figures as PDF; without a folder to FOLDER/figures.",
+)
+@click.option(
+    "--png",
+    metavar="[FOLDER]",
+    is_flag=False,
+    flag_value="",
+    help="Write figures as PNG; without a folder to FOLDER/figures.",
 )
 @click.option("--wide", is_flag=True, help="Figures as wide as two columns of a paper.")
-def command(folder: Path, html: Path | None, pdf: Path | None, png: Path | None, wide: bool) -> None:
+def command(folder: Path, html: str | None, pdf: str | None, png: str | None, wide: bool) -> None:
     """Report on the comparison stored in FOLDER.
 
     Without options the page goes to FOLDER/report.html. What is there is replaced: a report can
     always be made again. The page is one file that works without a network.
+
+    An option takes what follows it as its place, so FOLDER comes first.
     """
     from optiframe.comparison.store import load
+    from optiframe.report.again import rerun_line
     from optiframe.report.figures import write_figures
     from optiframe.report.page import write_page
 
     records = load(folder)
     if html is None and pdf is None and png is None:
-        html = folder / "report.html"
+        html = ""
     if html is not None:
-        again = f"optiframe rerun {shlex.quote(str(folder))}"
-        written = write_page(records, html, again=again)
+        written = write_page(records, html or folder / "report.html", again=rerun_line(folder))
         click.echo(f"wrote {written} ({written.stat().st_size / 1e6:.1f} MB)")
     for kind, where in (("pdf", pdf), ("png", png)):
         if where is not None:
-            files = write_figures(records, where, formats=(kind,), wide=wide)
+            files = write_figures(records, where or folder / "figures", formats=(kind,), wide=wide)
             for file in files:
                 click.echo(f"wrote {file}")
             if not files:
-                click.echo(f"no {kind} figure: no run has an objective to draw")
+                click.echo(f"no {kind} figure: no run has an objective or a metric to draw")

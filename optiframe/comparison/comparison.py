@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import weakref
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Literal
@@ -27,8 +28,10 @@ class Comparison:
     """
 
     def __init__(self, records: Records, folder: Path, *, temporary: bool = False) -> None:
-        self.records = records
+        # A temporary folder's name says nothing: a page is not to be titled by it.
+        self.records = replace(records, title="comparison") if temporary else records
         self.folder = folder
+        self._temporary = temporary
         if temporary:
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
 
@@ -81,7 +84,15 @@ class Comparison:
             columns[f"{name}_high"] = [None if i is None else i.high for i in intervals]
         return _framed(columns, backend)
 
-    def plot(self, kind: str = "convergence", *, problem: str | None = None) -> Figure:
+    def plot(
+        self,
+        kind: str = "convergence",
+        *,
+        problem: str | None = None,
+        gap: float | None = None,
+        measure: str | None = None,
+        within: float | None = None,
+    ) -> Figure:
         """A figure: "convergence" of one problem, "performance" or "data" profiles.
 
         Parameters
@@ -90,14 +101,26 @@ class Comparison:
             Which figure.
         problem
             Title of the problem whose convergence is shown; the first by default.
+        gap
+            The suboptimality of a profile; the middle one of the comparison by default.
+        measure, within
+            A metric for a profile in place of suboptimality, and how far from the best solver's counts
+            as solved; see `profiles.performance_profile`.
+
+        Raises
+        ------
+        InvalidInput
+            For a kind, problem or measure that there is not, and for a comparison without problems.
         """
         from optiframe.report import figures
 
         makers = {"performance": figures.performance, "data": figures.data}
-        if kind in makers:
-            return makers[kind](self.records)
-        if kind != "convergence":
+        if kind not in ("convergence", *makers):
             raise InvalidInput(f"kind must be convergence, performance or data, got {kind!r}")
+        if not self.records.problems:
+            raise InvalidInput("this comparison has no cells, so there is nothing to plot")
+        if kind in makers:
+            return makers[kind](self.records, gap=gap, measure=measure, within=within)
         chosen = problem or self.records.problems[0]
         if chosen not in self.records.problems:
             known = ", ".join(map(repr, self.records.problems))
@@ -106,9 +129,11 @@ class Comparison:
 
     def report(self, path: str | Path) -> Path:
         """Write the page with curves, profiles, tables, failures and environment; gives its path."""
+        from optiframe.report.again import rerun_line
         from optiframe.report.page import write_page
 
-        return write_page(self.records, Path(path))
+        again = "" if self._temporary else rerun_line(self.folder)
+        return write_page(self.records, path, again=again)
 
     def verdicts(self, measure: str | None = None) -> list[str]:
         """What can be said of each pair of solvers, in words; by the first measure that ranks."""

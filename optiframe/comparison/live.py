@@ -272,7 +272,8 @@ def _table(*columns: str) -> Table:
             no_wrap=True,
             overflow="ellipsis",
             ratio=None,
-            min_width=6 if wide and column else None,
+            # A status is read at a glance, so it is never cut; names and reasons may be.
+            min_width=len("iteration limit") if column == "ended" else 6 if wide and column else None,
         )
     return table
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from optiframe.comparison.intervals import median
 from optiframe.comparison.records import Direction, Outcome, Records
 from optiframe.errors import InvalidInput, nearest
-from optiframe.results import Status
+from optiframe.results import FEASIBLE, Status
 
-FEASIBLE = 1e-6  # the same as the recorder's: an answer that violates its constraints by more is a failure
 ROUNDING = 1e-12  # suboptimalities below this differ by the order of summation, not by the method: a tie
 _PLAIN: Mapping[str, Direction] = {"suboptimality": "lower", "objective": "lower", "time": "lower"}
 Table = dict[str, dict[str, dict[int, float]]]  # a measure by problem, solver and seed; lower is better
@@ -108,44 +107,46 @@ def directions(records: Records) -> dict[str, Direction]:
 
 
 def measures(records: Records) -> list[str]:
-    """The measures that can rank solvers, suboptimality first.
+    """The measures that can rank solvers, first those that rank the most pairs of problem and solver.
 
-    Those are the metrics with a known direction that some successful run has, and "suboptimality"
-    where at least one problem is comparable by its objective (see `incomparable`). Time alone is not
-    among them, since being quick says nothing of an answer: see the profiles.
+    Those are "suboptimality", where at least one problem is comparable by its objective (see
+    `incomparable`), and the metrics with a known direction that some successful run has. Among equals
+    suboptimality comes first, then the metrics in the order in which their directions are given.
+    Time alone is not among them, since being quick says nothing of an answer: see the profiles.
     """
     left_out = incomparable(records)
-    known = directions(records)
-    by_objective = False
-    metrics: dict[str, None] = {}
+    known = [name for name in directions(records) if name not in _PLAIN]
+    ranked: dict[str, set[tuple[str, str]]] = {name: set() for name in ("suboptimality", *known)}
     for row in records.rows:
         if row.outcome is None or not succeeded(row.outcome):
             continue
-        by_objective = by_objective or (row.problem not in left_out)
-        for name, number in row.outcome.metrics.items():
-            if name in known and name not in _PLAIN and not math.isnan(number):
-                metrics[name] = None
-    return ["suboptimality"] * by_objective + list(metrics)
+        if row.problem not in left_out and has_objective(row.outcome):
+            ranked["suboptimality"].add((row.problem, row.solver))
+        for name in known:
+            if not math.isnan(row.outcome.metrics.get(name, math.nan)):
+                ranked[name].add((row.problem, row.solver))
+    return sorted((name for name in ranked if ranked[name]), key=lambda name: -len(ranked[name]))
 
 
 def incomparable(records: Records) -> dict[str, str]:
     """The problems whose solvers cannot be compared by objective, with the reason.
 
-    Objectives are compared within one problem and seed only where all answers there belong to
-    the same problem actually solved (one fingerprint). A plan's problem that is drawn anew for
-    every seed has one fingerprint a seed, which is fine. Where solvers solved different
-    formulations, their objectives mean different things; the metrics compare them.
+    Objectives are compared within one problem and seed only where all that answers there have
+    belong to the same problem actually solved (one fingerprint). A plan's problem that is drawn anew
+    for every seed has one fingerprint a seed, which is fine. Where solvers solved different
+    formulations, their objectives mean different things; the metrics compare them. A solver whose
+    answers have none does not keep the others from being compared: see `without_objective`.
     """
     reasons: dict[str, str] = {}
     solved: dict[tuple[str, int], str] = {}
+    answered: set[str] = set()
     with_objective: set[str] = set()
-    without: set[str] = set()
     mixed: set[str] = set()
     for row in records.rows:
         if row.outcome is None or not row.outcome.answered:
             continue
-        if math.isnan(row.outcome.objective) or not row.outcome.solved:
-            without.add(row.problem)
+        answered.add(row.problem)
+        if not has_objective(row.outcome):
             continue
         with_objective.add(row.problem)
         if solved.setdefault((row.problem, row.seed), row.outcome.solved) != row.outcome.solved:
@@ -155,13 +156,33 @@ def incomparable(records: Records) -> dict[str, str]:
             reasons[problem] = (
                 "its solvers solved different formulations, whose objectives mean different things"
             )
-        elif problem in without:
-            reasons[problem] = (
-                "some of its answers have no objective"
-                if problem in with_objective
-                else "it has no objective"
-            )
+        elif problem in answered - with_objective:
+            reasons[problem] = "it has no objective"
     return reasons
+
+
+def has_objective(outcome: Outcome) -> bool:
+    """Whether the answer has an objective, of a problem that is known."""
+    return bool(outcome.solved) and not math.isnan(outcome.objective)
+
+
+def without_objective(records: Records) -> dict[str, list[str]]:
+    """By problem comparable by its objective, the solvers that answered it and never with an objective.
+
+    A majority vote, say, beside solvers of an optimization problem. By objective they are not
+    compared there; a solver that has one for some seeds and not for others is, and fails for those.
+    """
+    left_out = incomparable(records)
+    pairs: dict[tuple[str, str], bool] = {}
+    for row in records.rows:
+        if row.outcome is not None and row.outcome.answered and row.problem not in left_out:
+            pair = row.problem, row.solver
+            pairs[pair] = pairs.get(pair, False) or has_objective(row.outcome)
+    found: dict[str, list[str]] = {}
+    for (problem, solver), has in pairs.items():
+        if not has:
+            found.setdefault(problem, []).append(solver)
+    return found
 
 
 def badness(records: Records, measure: str) -> Table:
@@ -169,7 +190,8 @@ def badness(records: Records, measure: str) -> Table:
 
     Left out are runs that have not ended, unsuited pairs, problems none of whose successful runs
     has the measure, and for suboptimality and objective the problems that are not comparable by
-    them. A successful run that lacks a measure which others have on that problem is a failure.
+    them and the solvers without an objective there. Any other successful run that lacks a measure
+    which others have on that problem is a failure.
 
     Raises
     ------
@@ -184,11 +206,14 @@ def badness(records: Records, measure: str) -> Table:
         )
     sign = 1.0 if known[measure] == "lower" else -1.0
     left_out = incomparable(records) if measure in _BY_OBJECTIVE else {}
+    without = without_objective(records) if measure in _BY_OBJECTIVE else {}
     table: Table = {}
     measured: set[str] = set()  # problems that have the measure
     succeeding: set[str] = set()
     for row in records.rows:
         if row.outcome is None or not suited(row.outcome) or row.problem in left_out:
+            continue
+        if row.solver in without.get(row.problem, ()):
             continue
         bad = math.inf
         if succeeded(row.outcome):

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from optiframe.comparison.measuring import FEASIBLE
 from optiframe.comparison.records import Outcome
+from optiframe.results import FEASIBLE
 
 _Array = np.ndarray[Any, np.dtype[np.float64]]
 

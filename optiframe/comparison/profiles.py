@@ -7,7 +7,12 @@ what it cost until then is read off the trace.
 All solvers are counted over the same instances, so a failure is an instance not solved, and so
 is a pair the solver is not suited to. An instance nobody solves stays in the denominator: no
 curve then reaches 1. Left out are problems that cannot be compared by objective (see
-`excluded`; compare these by their metrics), and instances that some solver has not ended.
+`excluded`), solvers none of whose answers has one, and instances that some other solver has not ended.
+A solver that has an objective on some problems only has not solved the others.
+
+Solvers of different formulations, and those without an objective, are compared by a metric
+instead: an instance is solved by an answer whose metric is within a distance of the best
+solver's on that instance, at the cost of the whole run, since metrics are of answers.
 """
 
 from __future__ import annotations
@@ -18,9 +23,18 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from optiframe.comparison.measuring import above, incomparable, succeeded, suited, value
+from optiframe.comparison.distances import distances
+from optiframe.comparison.measuring import (
+    above,
+    has_objective,
+    incomparable,
+    succeeded,
+    suited,
+    value,
+    without_objective,
+)
 from optiframe.comparison.points import trace_points
-from optiframe.comparison.records import Outcome, Records
+from optiframe.comparison.records import Outcome, Records, Row
 from optiframe.errors import InvalidInput
 
 Cost = Literal["time", "iterations", "evaluations"]
@@ -59,14 +73,16 @@ def time_to_target(records: Records, gap: float, cost: Cost = "time") -> list[fl
     -------
     list of float
         inf for a run that failed or ended without reaching the target, and for an unsuited pair;
-        nan where it cannot be told: the run has not ended, its problem is left out (`excluded`), or
-        its evaluations were not counted. A run without trace is judged by its final answer.
+        nan where it cannot be told: the run has not ended, its problem or its solver is left out
+        (`excluded`), or its evaluations were not counted. A run without trace is judged by its final
+        answer.
     """
     _check(gap, cost)
     left_out = incomparable(records)
+    solvers = _with_objective(records)
     costs = []
     for row in records.rows:
-        if row.outcome is None or row.problem in left_out:
+        if row.outcome is None or row.problem in left_out or row.solver not in solvers:
             costs.append(math.nan)
         elif not suited(row.outcome) or not succeeded(row.outcome):
             costs.append(math.inf)
@@ -75,7 +91,14 @@ def time_to_target(records: Records, gap: float, cost: Cost = "time") -> list[fl
     return costs
 
 
-def performance_profile(records: Records, *, gap: float, cost: Cost = "time") -> list[Curve]:
+def performance_profile(
+    records: Records,
+    *,
+    gap: float | None = None,
+    cost: Cost = "time",
+    measure: str = "suboptimality",
+    within: float | None = None,
+) -> list[Curve]:
     """Dolan-More performance profiles: the share of instances solved within `x` times the least cost.
 
     The least cost is that of the solver quickest on the instance. At x = 1 a curve shows how
@@ -85,12 +108,31 @@ def performance_profile(records: Records, *, gap: float, cost: Cost = "time") ->
 
     Source: Dolan and More, Benchmarking optimization software with performance profiles, 2002.
 
+    Parameters
+    ----------
+    records
+        The comparison.
+    gap
+        The suboptimality that counts as solved.
+    cost
+        What is spent: see `time_to_target`. For a metric "time" alone, since iterations of
+        different methods are not one unit.
+    measure, within
+        A metric whose direction is known, in place of suboptimality, and how far from the best
+        solver's on the same instance, in the metric's own unit, still counts as solved.
+
     Returns
     -------
     list of Curve
-        One a solver, in the plan's order; empty where there is no instance to count.
+        One a solver, in the plan's order; empty where there is no instance to count. A solver
+        without any objective (or metric, where that is the measure) has none.
+
+    Raises
+    ------
+    InvalidInput
+        For a gap, cost, measure or distance that there is not, or that do not go together.
     """
-    solvers, costs = _instances(records, gap, cost)
+    solvers, costs = _costs(records, gap, cost, measure, within)
     if not len(costs):
         return []
     costs = np.maximum(costs, _LEAST[cost])
@@ -99,21 +141,23 @@ def performance_profile(records: Records, *, gap: float, cost: Cost = "time") ->
     return _curves(solvers, ratios, 1.0)
 
 
-def data_profile(records: Records, *, gap: float, cost: Cost = "time") -> list[Curve]:
-    """Data profiles: the share of instances solved within a cost of `x`.
+def data_profile(
+    records: Records,
+    *,
+    gap: float | None = None,
+    cost: Cost = "time",
+    measure: str = "suboptimality",
+    within: float | None = None,
+) -> list[Curve]:
+    """Data profiles: the share of instances solved within a cost of `x`; as `performance_profile`.
 
     They show what a budget buys, and a solver's curve does not depend on the others. The source
     counts evaluations in units of a problem's dimension plus one; here the cost is as measured,
     since most problems have no such number.
 
     Source: More and Wild, Benchmarking derivative-free optimization algorithms, 2009.
-
-    Returns
-    -------
-    list of Curve
-        One a solver, in the plan's order; empty where there is no instance to count.
     """
-    solvers, costs = _instances(records, gap, cost)
+    solvers, costs = _costs(records, gap, cost, measure, within)
     if not len(costs):
         return []
     finite = costs[np.isfinite(costs)]
@@ -121,8 +165,39 @@ def data_profile(records: Records, *, gap: float, cost: Cost = "time") -> list[C
 
 
 def excluded(records: Records) -> list[str]:
-    """The problems that no profile counts, a sentence each, with the reason."""
-    return [f"{problem} is left out: {why}" for problem, why in incomparable(records).items()]
+    """What profiles by suboptimality do not count, and what they count as not solved, with the reason."""
+    left_out = incomparable(records)
+    notes = [f"{problem} is left out: {why}" for problem, why in left_out.items()]
+    if len(left_out) == len(records.problems):
+        return notes
+    drawn = _with_objective(records)
+    if apart := [solver for solver in records.solvers if solver not in drawn]:
+        be, have = ("is", "its answers have") if len(apart) == 1 else ("are", "their answers have")
+        notes.append(f"{_listed(apart)} {be} left out: {have} no objective")
+    for problem, solvers in without_objective(records).items():
+        if lacking := [solver for solver in solvers if solver in drawn]:
+            have = "has" if len(lacking) == 1 else "have"
+            notes.append(f"{_listed(lacking)} {have} no objective on {problem}, which counts as not solved")
+    return notes
+
+
+def _with_objective(records: Records) -> list[str]:
+    """The solvers but those whose answers on comparable problems never have an objective."""
+    left_out = incomparable(records)
+    without = {solver for solvers in without_objective(records).values() for solver in solvers}
+    having = {
+        row.solver
+        for row in records.rows
+        if row.outcome is not None
+        and row.outcome.answered
+        and row.problem not in left_out
+        and has_objective(row.outcome)
+    }
+    return [solver for solver in records.solvers if solver in having or solver not in without]
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _check(gap: float, cost: str) -> None:
@@ -147,15 +222,42 @@ def _cost(outcome: Outcome, records: Records, gap: float, cost: Cost) -> float:
     return whole if above(outcome.objective, best) <= gap else math.inf
 
 
-def _instances(records: Records, gap: float, cost: Cost) -> tuple[list[str], _Array]:
+def _costs(
+    records: Records, gap: float | None, cost: Cost, measure: str, within: float | None
+) -> tuple[list[str], _Array]:
     """Costs by instance and solver; only instances where each cost is known (or infinite)."""
-    solvers = records.solvers
+    if measure == "suboptimality":
+        if gap is None or within is not None:
+            raise InvalidInput("a profile by suboptimality takes a `gap` (`within` goes with a metric)")
+        solvers = _with_objective(records)
+        spent = time_to_target(records, gap, cost)
+    else:
+        if within is None or gap is not None:
+            raise InvalidInput(
+                f"a profile by {measure} takes `within`, a distance from the best (`gap` is of suboptimality)"
+            )
+        if not within >= 0.0:
+            raise InvalidInput(f"`within` is a distance of 0 or more, got {within}")
+        if cost != "time":
+            raise InvalidInput(f"a profile by {measure} is of time: metrics are of a run's answer alone")
+        apart = distances(records, measure)
+        having = {solver for _, _, solver in apart}
+        solvers = [solver for solver in records.solvers if solver in having]
+        spent = [_until_within(row, apart, within) for row in records.rows]
     place = {solver: number for number, solver in enumerate(solvers)}
     table: dict[tuple[str, int], list[float]] = {}
-    for row, spent in zip(records.rows, time_to_target(records, gap, cost), strict=True):
-        table.setdefault((row.problem, row.seed), [math.nan] * len(solvers))[place[row.solver]] = spent
+    for row, one in zip(records.rows, spent, strict=True):
+        if row.solver in place:
+            table.setdefault((row.problem, row.seed), [math.nan] * len(solvers))[place[row.solver]] = one
     known = [costs for costs in table.values() if not any(map(math.isnan, costs))]
     return solvers, np.array(known, dtype=float).reshape(len(known), len(solvers))
+
+
+def _until_within(row: Row, apart: dict[tuple[str, int, str], float], within: float) -> float:
+    distance = apart.get((row.problem, row.seed, row.solver), math.nan)
+    if row.outcome is None or math.isnan(distance):
+        return math.nan
+    return row.outcome.time if distance <= within else math.inf
 
 
 def _curves(solvers: list[str], costs: _Array, begin: float) -> list[Curve]:

@@ -42,11 +42,9 @@ from optiframe.comparison.schema import (
     transaction,
 )
 from optiframe.errors import InvalidInput
-from optiframe.results import Status
+from optiframe.results import FEASIBLE, Status
 
 TRACEBACKS = "tracebacks"
-# A best known objective must come from an answer that satisfies its constraints this well.
-FEASIBLE = 1e-6
 # Ends that may be bad luck: a busy machine, too low a limit, a bug that has been mended since.
 FAILED = (Status.ERROR, Status.TIMEOUT, Status.CRASHED, Status.OUT_OF_MEMORY)
 

@@ -13,10 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from optiframe.comparison.records import Direction, Records, Row
-from optiframe.results import Status
+from optiframe.results import FEASIBLE, Status
 
 _LONG = 160  # characters of a reason; the whole of it is in the store
-_FEASIBLE = 1e-6
 _STYLES = {
     Status.CONVERGED: "green",
     Status.FINISHED: "green",
@@ -148,10 +147,10 @@ def _notes(records: Records, cells: dict[tuple[str, str], list[Row]]) -> list[Te
     outside = [
         f"{row.solver} on {row.problem} (seed {row.seed})"
         for row in records.rows
-        if row.outcome is not None and row.outcome.answered and row.outcome.violation > _FEASIBLE
+        if row.outcome is not None and row.outcome.answered and row.outcome.violation > FEASIBLE
     ]
     if outside:
-        text = f": outside the constraints by more than {_FEASIBLE:g}: {', '.join(outside[:5])}"
+        text = f": outside the constraints by more than {FEASIBLE:g}: {', '.join(outside[:5])}"
         more = f" and {len(outside) - 5} more" if len(outside) > 5 else ""
         notes.append(Text.assemble(("warning", "yellow"), f"{text}{more}"))
     return notes

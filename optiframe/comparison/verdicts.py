@@ -39,6 +39,8 @@ class PairVerdict:
         Whether `p_corrected` is at most the level.
     text
         The verdict in words.
+    needed
+        Where so few cannot distinguish any two solvers, how many it takes; else 0.
     """
 
     first: str
@@ -49,6 +51,7 @@ class PairVerdict:
     p_corrected: float
     distinguishable: bool
     text: str
+    needed: int = 0
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,7 @@ def compare_pairs(
         what = f"{count} {unit}{'s' * (count != 1)}" + (f" of {problem}" if unit == "seed" else "")
         how = f"({_p(after)}{' after correction' * (len(tested) > 1)}, {what})"
         told = count > 0 and after <= level
+        needed = 0
         if count == 0:
             text = f"no {unit} was taken by both {first} and {second}"
         elif told:
@@ -141,7 +145,8 @@ def compare_pairs(
             text = f"{what} cannot distinguish {first} and {second}; at least {needed} are needed"
         else:
             text = f"{first} and {second} are not distinguishable {how}"
-        verdicts.append(PairVerdict(first, second, count, sign * _middle(differences), p, after, told, text))
+        middle = sign * _middle(differences)
+        verdicts.append(PairVerdict(first, second, count, middle, p, after, told, text, needed))
     return verdicts
 
 

@@ -7,6 +7,8 @@ import math
 from typing import Any, Literal
 
 from optiframe.comparison import convergence, profiles
+from optiframe.comparison.distances import distances, targets
+from optiframe.comparison.measuring import measures
 from optiframe.comparison.profiles import Cost, Curve
 from optiframe.comparison.records import Records
 from optiframe.report.looks import looks
@@ -60,7 +62,31 @@ def _groups(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
 
 
 def _profiles(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
-    """Both profiles for each cost and gap that anything was measured for and anybody reached."""
+    """Both profiles by suboptimality, then by each metric."""
+    return [*_by_gap(records, order), *_by_metric(records, order)]
+
+
+def _by_metric(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
+    found = []
+    for measure in measures(records):
+        if measure != "suboptimality" and len(records.solvers) > 1:
+            for within in targets(distances(records, measure)):
+                how: dict[str, Any] = {"measure": measure, "within": within}
+                found.append(
+                    {
+                        "measure": measure,
+                        "cost": "time",
+                        "axis": AXES["time"],
+                        "gap": within,
+                        "performance": _steps(profiles.performance_profile(records, **how), order),
+                        "data": _steps(profiles.data_profile(records, **how), order),
+                    }
+                )
+    return [profile for profile in found if profile["data"]]
+
+
+def _by_gap(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
+    """For each cost and gap that anything was measured for and anybody reached."""
     found = []
     counted = any(row.outcome is not None and row.outcome.evaluations for row in records.rows)
     for cost in COSTS if counted else COSTS[:2]:
@@ -71,6 +97,7 @@ def _profiles(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
                 continue
             found.append(
                 {
+                    "measure": "suboptimality",
                     "cost": cost,
                     "axis": AXES[cost],
                     "gap": gap,

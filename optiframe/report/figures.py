@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from optiframe.comparison import convergence as curves_of
 from optiframe.comparison import profiles
+from optiframe.comparison.distances import distances, targets
+from optiframe.comparison.measuring import measures
 from optiframe.comparison.profiles import Curve
 from optiframe.comparison.records import Records
 from optiframe.errors import InvalidInput, require
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLUMN, _WIDE = 3.3, 6.9  # inches: one and two columns of the usual journal page
+_ENTRY = 0.14  # inches that a line of the legend is high
 _FORMATS = ("pdf", "png")
 _STYLE = {
     "font.size": 8,  # what is left of 10 points in the text when captions are 9
@@ -101,22 +104,36 @@ def convergence(records: Records, problem: str, *, wide: bool = False) -> Figure
     axes[0].set_ylabel("suboptimality")
     if not any(drawn.values()):
         _say(axes[0], "no objective was recorded")
-    figure.suptitle(_plain(problem, 60), fontsize=8.5)
+    # At 8.5 points a letter is about .07 inches wide.
+    figure.suptitle(_plain(problem, int((_WIDE if wide else _COLUMN) / 0.07)), fontsize=8.5)
     return _legend(figure, axes, wide)
 
 
-def performance(records: Records, *, gap: float | None = None, wide: bool = False) -> Figure:
-    """The performance profile of time at one gap; the middle one of the comparison by default."""
-    chosen = _gap(records, gap)
-    curves = profiles.performance_profile(records, gap=chosen, cost="time")
-    return _profile(records, curves, f"time as a multiple of the best, gap {chosen:g}", wide)
+def performance(
+    records: Records,
+    *,
+    gap: float | None = None,
+    measure: str | None = None,
+    within: float | None = None,
+    wide: bool = False,
+) -> Figure:
+    """The performance profile of time at one gap (the middle one by default), or by a metric."""
+    how, words = _target(records, gap, measure, within)
+    curves = profiles.performance_profile(records, **how)
+    return _profile(records, curves, f"time as a multiple of the best\n{words}", wide)
 
 
-def data(records: Records, *, gap: float | None = None, wide: bool = False) -> Figure:
-    """The data profile of time at one gap; the middle one of the comparison by default."""
-    chosen = _gap(records, gap)
-    curves = profiles.data_profile(records, gap=chosen, cost="time")
-    return _profile(records, curves, f"{AXES['time']}, gap {chosen:g}", wide)
+def data(
+    records: Records,
+    *,
+    gap: float | None = None,
+    measure: str | None = None,
+    within: float | None = None,
+    wide: bool = False,
+) -> Figure:
+    """The data profile of time at one gap (the middle one by default), or by a metric."""
+    how, words = _target(records, gap, measure, within)
+    return _profile(records, profiles.data_profile(records, **how), f"{AXES['time']}\n{words}", wide)
 
 
 def _all(records: Records, wide: bool) -> Iterator[tuple[str, Callable[[], Figure]]]:
@@ -125,7 +142,7 @@ def _all(records: Records, wide: bool) -> Iterator[tuple[str, Callable[[], Figur
     drawn = {curve.problem for curve in curves_of.convergence(records, against="iterations")}
     for problem in records.problems:
         if problem in drawn:
-            stem = re.sub(r"[^a-z0-9]+", "-", problem.lower()).strip("-")[:60] or "problem"
+            stem = _stem(problem) or "problem"
             name = next(n for k in range(len(taken) + 1) if (n := f"{stem}-{k}" if k else stem) not in taken)
             taken.add(name)
             yield f"convergence-{name}", partial(convergence, records, problem, wide=wide)
@@ -133,13 +150,31 @@ def _all(records: Records, wide: bool) -> Iterator[tuple[str, Callable[[], Figur
         if any(max(curve.y, default=0) > 0 for curve in profiles.data_profile(records, gap=gap, cost="time")):
             yield f"performance-profile-{gap:g}", partial(performance, records, gap=gap, wide=wide)
             yield f"data-profile-{gap:g}", partial(data, records, gap=gap, wide=wide)
+    # Where suboptimality does not compare all that a metric does, the first metric is drawn too.
+    measure = next(iter(measures(records)), "suboptimality")
+    if measure != "suboptimality" and len(records.solvers) > 1:
+        name = _stem(measure)
+        yield f"performance-profile-{name}", partial(performance, records, measure=measure, wide=wide)
+        yield f"data-profile-{name}", partial(data, records, measure=measure, wide=wide)
 
 
-def _gap(records: Records, gap: float | None) -> float:
-    if gap is not None:
-        return gap
+def _stem(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60]
+
+
+def _target(
+    records: Records, gap: float | None, measure: str | None, within: float | None
+) -> tuple[dict[str, Any], str]:
+    """What a profile counts as solved: for `performance_profile`, and in words."""
+    if measure not in (None, "suboptimality"):
+        if within is None and gap is None:
+            # The closest power of ten that is not the best alone.
+            within = next((d for d in reversed(targets(distances(records, measure))) if d > 0), 0.0)
+        how: dict[str, Any] = {"measure": measure, "within": within, "gap": gap}
+        return how, f"{measure} within {within} of the best" if within else f"best {measure}"
     ordered = sorted(records.gaps) or [1e-4]
-    return ordered[len(ordered) // 2]
+    chosen = ordered[len(ordered) // 2] if gap is None else gap
+    return {"gap": chosen, "within": within}, f"gap {chosen:g}"
 
 
 def _profile(records: Records, curves: list[Curve], label: str, wide: bool) -> Figure:
@@ -201,11 +236,14 @@ def _legend(figure: Figure, axes: Sequence[Any], wide: bool) -> Figure:
     if found:
         # At 7 points a letter is about .055 inches wide, and the line with its gaps .5.
         entry = 0.5 + 0.055 * max(len(label) for label in found)
+        columns = max(1, min(len(found), int((_WIDE if wide else _COLUMN) / entry)))
+        # A long legend makes the figure taller, not the panels smaller.
+        figure.set_figheight(figure.get_figheight() + _ENTRY * max(0, math.ceil(len(found) / columns) - 3))
         figure.legend(
             list(found.values()),
             list(found),
             loc="outside lower center",
-            ncols=max(1, min(len(found), int((_WIDE if wide else _COLUMN) / entry))),
+            ncols=columns,
             fontsize=7,
             frameon=False,
             handlelength=3.2,

@@ -115,14 +115,35 @@
   }
 
   // ---- profiles -----------------------------------------------------------------------------
+  // The options of a select, with the one kept that was chosen where it is still there.
+  function offer(id, values, word, preferred) {
+    const wanted = by(id).value;
+    const strings = values.map(String);
+    const chosen = strings.includes(wanted) ? wanted : String(preferred);
+    by(id).replaceChildren(...values.map((value) => new Option(word(value), value, false, String(value) === chosen)));
+    return by(id).value;
+  }
+
   function drawProfiles() {
-    const cost = by("cost").value;
-    const same = data.profiles.filter((profile) => profile.cost === cost);
-    const wanted = Number(by("gap").value);
+    const measure = by("measure").value;
+    const metric = measure !== "suboptimality";
+    const measured = data.profiles.filter((profile) => profile.measure === measure);
+    const costs = [...new Set(measured.map((profile) => profile.cost))];
+    const cost = offer("cost", costs, (value) => value, costs[0]);
+    const same = measured.filter((profile) => profile.cost === cost);
     const gaps = same.map((profile) => profile.gap);
-    const gap = gaps.includes(wanted) ? wanted : gaps[0];
-    by("gap").replaceChildren(...gaps.map((value) => new Option(value.toExponential(0), value, false, value === gap)));
+    const word = (value) => (metric ? (value ? String(value) : "0 (the best)") : value.toExponential(0));
+    const positive = gaps.filter((value) => value > 0);
+    const preferred = metric ? (positive.length ? positive[positive.length - 1] : 0) : gaps[Math.min(1, gaps.length - 1)];
+    const gap = Number(offer("gap", gaps, word, preferred));
+    by("gap-name").textContent = metric ? "Within" : "Gap";
+    by("excluded").hidden = metric;
     const profile = same.find((one) => one.gap === gap);
+    const drawn = new Set(profile.performance.map((curve) => curve.solver));
+    const absent = data.solvers.filter((_, solver) => !drawn.has(solver)).map((solver) => solver.title);
+    by("solved").textContent = metric
+      ? `Solved: the final answer's ${measure} is ${gap ? `within ${gap} of` : "equal to"} that of the best solver on the same problem and seed. The time is that of the whole run.${absent.length ? ` Left out, without this metric: ${absent.join(", ")}.` : ""}`
+      : `Solved: the relative suboptimality is within ${gap.toExponential(0)}, for the first time.`;
     const share = { range: [-0.02, 1.04], tickformat: ".0%", dtick: 0.2 };
     const steps = (curves) => curves.map((c) => line(c, c.y));
     const ratio = `times the best ${cost === "time" ? "time" : `number of ${cost}`}`;
@@ -139,6 +160,14 @@
     shown[Number(box.dataset.solver)] = box.checked;
     box.addEventListener("change", () => {
       shown[Number(box.dataset.solver)] = box.checked;
+      drawAll();
+    });
+  }
+
+  for (const [id, checked] of [["all", true], ["none", false]]) {
+    by(id)?.addEventListener("click", () => {
+      for (const box of document.querySelectorAll("#legend input")) box.checked = checked;
+      shown.fill(checked);
       drawAll();
     });
   }
@@ -194,11 +223,18 @@
     for (const id of ["problem", "log-x", "log-y", "bands"]) by(id).addEventListener("change", drawConvergence);
   }
   if (data.profiles.length) {
-    const costs = [...new Set(data.profiles.map((profile) => profile.cost))];
-    by("cost").replaceChildren(...costs.map((cost) => new Option(cost, cost)));
-    by("gap").replaceChildren(new Option("", data.profiles[Math.min(1, data.profiles.length - 1)].gap));
+    const measures = [...new Set(data.profiles.map((profile) => profile.measure))];
+    by("measure").replaceChildren(...measures.map((measure) => new Option(measure, measure)));
     document.querySelector("#profiles .drawn").hidden = false;
-    for (const id of ["gap", "cost"]) by(id).addEventListener("change", drawProfiles);
+    for (const id of ["measure", "gap", "cost"]) by(id).addEventListener("change", drawProfiles);
+  }
+  const rankings = [...document.querySelectorAll(".ranking")];
+  if (rankings.length > 1) {
+    const show = () => rankings.forEach((one, i) => { one.hidden = i !== Number(by("ranking").value); });
+    by("ranking").replaceChildren(...rankings.map((one, i) => new Option(one.dataset.measure, i)));
+    by("ranking").closest(".controls").hidden = false;
+    by("ranking").addEventListener("change", show);
+    show();
   }
   dark.addEventListener("change", drawAll);
   print.addEventListener("change", drawAll);

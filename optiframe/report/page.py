@@ -14,11 +14,13 @@ from typing import Any
 from optiframe.comparison import profiles, statistics
 from optiframe.comparison.measuring import Failure, reason, suited
 from optiframe.comparison.records import Records
+from optiframe.comparison.verdicts import PairVerdict
 from optiframe.errors import require
 from optiframe.report import charts, tables
 from optiframe.report.looks import looks
-from optiframe.report.numbers import DASH, size
-from optiframe.report.verdict import pairs, verdict
+from optiframe.report.numbers import DASH, counted, size
+from optiframe.report.private import anonymous, homeless
+from optiframe.report.verdict import pairs, too_few, unit, verdict
 from optiframe.report.writing import write_bytes
 from optiframe.results import Status
 
@@ -80,6 +82,7 @@ def _content(records: Records) -> dict[str, Any]:
     drawn = charts.chart_data(records)
     return {
         "title": records.title or "Comparison",
+        "config": homeless(records.config),
         "records": records,
         "looks": looks(records.solvers),
         "facts": _facts(records),
@@ -90,18 +93,41 @@ def _content(records: Records) -> dict[str, Any]:
         "summary": tables.summary(records, summaries),
         "metrics": tables.metrics(records, summaries),
         "target": tables.time_to_target(records),
-        "rankings": [
-            (
-                m,
-                tables.standings(records, m),
-                statistics.overall(records, m).text,
-                tables.pairs(records, m, judged[m]),
-            )
-            for m in ranked
-        ],
+        "rankings": [_ranking(records, measure, judged[measure]) for measure in ranked],
         "failures": failures(records),
         "environment": _environment(records),
     }
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What is said of one measure: `pairs` where there is more to say of them than one sentence."""
+
+    measure: str
+    sentences: list[str]
+    standings: tables.Table
+    pairs: tables.Table | None
+    told: int
+    tested: int
+
+
+def _ranking(records: Records, measure: str, verdicts: list[PairVerdict]) -> Ranking:
+    tested = [pair for pair in verdicts if pair.problems]
+    told = sum(pair.distinguishable for pair in tested)
+    needed = too_few(verdicts)
+    overall = statistics.overall(records, measure)
+    sentences = []
+    # The test over all solvers is over problems, and where it finds nothing the pairs say so too.
+    if unit(records) == "problem" and (overall.distinguishable or not needed):
+        sentences.append(f"{overall.text[0].upper()}{overall.text[1:]}.")
+    if needed:
+        most = max(pair.problems for pair in tested)
+        have = f"{counted(most, unit(records))} {'is' if most == 1 else 'are'} too few"
+        sentences.append(
+            f"{have} to distinguish any two of these solvers by {measure}; at least {needed} are needed."
+        )
+    table = tables.pairs(records, measure, verdicts) if verdicts and not needed else None
+    return Ranking(measure, sentences, tables.standings(records, measure), table, told, len(tested))
 
 
 def _facts(records: Records) -> list[tuple[str, str]]:
@@ -166,28 +192,35 @@ def failures(records: Records) -> list[Group]:
     for one in (*statistics.failures(records), *unsuited):
         groups.setdefault((one.problem, one.solver, one.status, one.message), []).append(one)
     return [
-        Group(*key, sorted(one.seed for one in alike), alike[0].stderr.strip(), alike[0].traceback.strip())
-        for key, alike in groups.items()
+        Group(
+            *(problem, solver, status, homeless(message)),
+            sorted(one.seed for one in alike),
+            homeless(alike[0].stderr.strip()),
+            homeless(alike[0].traceback.strip()),
+        )
+        for (problem, solver, status, message), alike in groups.items()
     ]
 
 
 def _environment(records: Records) -> list[tuple[str, list[tuple[str, str]]]]:
     """Tables of the environment: the main process's plain facts first, then each nested table.
 
-    Versions come from the cells, where the work was done, with those of the main process.
+    Versions come from the cells, where the work was done, with those of the main process. What
+    names the machine or its user stays in the store: a page is passed on.
     """
     plain: list[tuple[str, str]] = []
     nested: list[tuple[str, list[tuple[str, str]]]] = []
-    for key, value in records.environment.items():
+    for key, value in anonymous(records.environment).items():
         if isinstance(value, Mapping):
-            nested.append((key, [(str(name), _shown(name, item)) for name, item in value.items()]))
+            rows = [(str(name), _shown(name, item)) for name, item in anonymous(value).items()]
+            nested.append((key, rows))
         else:
             plain.append((key, _shown(key, value)))
     found: dict[str, dict[str, set[str]]] = {"versions": {}, "environment": {}}
     for row in records.rows:
         if row.outcome is not None:
             for part, facts in (("versions", row.outcome.versions), ("environment", row.outcome.environment)):
-                for name, item in facts.items():
+                for name, item in anonymous(facts).items():
                     found[part].setdefault(name, set()).add(_shown(name, item))
     for part, title in (("versions", "versions in the runs"), ("environment", "as the runs saw it")):
         if found[part]:
@@ -199,7 +232,7 @@ def _shown(name: Any, value: Any) -> str:
     if name == "memory" and isinstance(value, int | float):
         return size(float(value))
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_shown(key, item)}" for key, item in value.items())
+        return ", ".join(f"{key} {_shown(key, item)}" for key, item in anonymous(value).items())
     if isinstance(value, list | tuple):
         return "; ".join(_shown("", item) for item in value)
-    return "not known" if value is None else str(value)
+    return "not known" if value is None else homeless(str(value))

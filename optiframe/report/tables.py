@@ -12,6 +12,7 @@ from optiframe.comparison import profiles, statistics
 from optiframe.comparison.measuring import suited
 from optiframe.comparison.records import Records
 from optiframe.comparison.statistics import Interval, PairVerdict, Summary
+from optiframe.report import verdict
 from optiframe.report.numbers import DASH, counted, number, seconds, size
 
 _UNITS: dict[str, Callable[[float], str]] = {"time": seconds, "memory": size}
@@ -136,9 +137,9 @@ def pairs(records: Records, measure: str, verdicts: Iterable[PairVerdict]) -> Ta
             _number(v.p),
             _number(v.p_corrected),
         ]
-        for v in verdicts
+        for v in sorted(verdicts, key=lambda v: not v.distinguishable)
     ]
-    unit = "seeds" if len(records.problems) == 1 else "problems"
+    unit = f"{verdict.unit(records)}s"
     columns = ["verdict", unit, "median difference", "p", "p after correction"]
     caption = f"Paired over {unit}, by {measure}: Wilcoxon signed-rank tests with Holm's correction."
     return Table("Pair by pair", caption, columns, rows, 1, frozenset(range(1, 5)))
@@ -155,9 +156,9 @@ def time_to_target(records: Records) -> Table | None:
     kept = {
         pair: found
         for pair, found in cells.items()
-        if any(math.isfinite(value) for values in found.values() for value in values)
+        if not all(math.isnan(value) for values in found.values() for value in values)
     }
-    if not kept:
+    if not any(math.isfinite(v) for found in kept.values() for values in found.values() for v in values):
         return None
     rows = [
         [Value(problem), _solver(solver), *(_reached(found[gap]) for gap in records.gaps)]

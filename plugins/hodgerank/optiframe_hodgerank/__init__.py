@@ -5,7 +5,37 @@ The classes are imported on use; this module imports neither NumPy nor pydantic.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from optiframe.hookspec import Description, hookimpl
+from optiframe.lazy import exports
+
+if TYPE_CHECKING:
+    from optiframe_hodgerank.facade import RobustRanker as RobustRanker
+    from optiframe_hodgerank.hodge_parts import hodge_split as hodge_split
+    from optiframe_hodgerank.identifiability import conditions as conditions
+    from optiframe_hodgerank.next_pairs import suggest_pairs as suggest_pairs
+    from optiframe_hodgerank.plots import plot_outliers as plot_outliers
+    from optiframe_hodgerank.plots import plot_path as plot_path
+    from optiframe_hodgerank.plots import plot_ranks as plot_ranks
+    from optiframe_hodgerank.plots import plot_roc as plot_roc
+    from optiframe_hodgerank.resampling import bootstrap as bootstrap
+    from optiframe_hodgerank.triplets import transitivity as transitivity
+    from optiframe_hodgerank.triplets import worker_transitivity as worker_transitivity
+
+# Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
+__getattr__, _, __all__ = exports(
+    __name__,
+    {
+        "facade": ("RobustRanker",),
+        "hodge_parts": ("hodge_split",),
+        "identifiability": ("conditions",),
+        "next_pairs": ("suggest_pairs",),
+        "plots": ("plot_outliers", "plot_path", "plot_ranks", "plot_roc"),
+        "resampling": ("bootstrap",),
+        "triplets": ("transitivity", "worker_transitivity"),
+    },
+)
 
 _HERE = "optiframe_hodgerank."
 
@@ -58,6 +88,11 @@ def optiframe_solvers() -> list[Description]:
             "hodge.ilts",
             _HERE + "thresholding:IterativeLeastTrimmedSquares",
             "Iterative least trimmed squares: a given number of comparisons left out",
+        ),
+        Description(
+            "hodge.capped",
+            _HERE + "capped:CappedThresholding",
+            "Hard thresholding with the outliers capped in total, per annotator and per pair",
         ),
         Description(
             "hodge.bradley-terry",

@@ -23,7 +23,7 @@ class Homotopy:
 
     With r = y - X theta, gamma is r shrunk by lambda; rows with |r| > lambda are flagged. Among
     the others theta is the least-squares fit to w y, pulled by the flagged rows with the constant
-    force lambda w sign(r), so theta = a - lambda d and r = rho + lambda delta are straight lines
+    force lambda w sign(r), so theta = a + lambda d and r = rho - lambda delta are straight lines
     until the next row reaches its threshold. Rows at the threshold are flagged, or believed again,
     one at a time, least index first, until every one of them is about to move to the side on which
     it is counted (Murty's rule, which ends also when many arrive at once).
@@ -34,9 +34,14 @@ class Homotopy:
     def __init__(self, graph: ComparisonGraph) -> None:
         self.graph = graph
         self.unflagged = UnflaggedGraph(graph)
-        self.sign = np.zeros(graph.rows, dtype=np.int64)
-        self._fit = graph.divergence(graph.weight * graph.margin)
-        self._pull = np.zeros(graph.items)
+        # Each row stands here twice, as s = 1 and as s = -1, so that one expression serves both ends.
+        self._from = np.concatenate([graph.left, graph.right])
+        self._to = np.concatenate([graph.right, graph.left])
+        self._margin = np.concatenate([graph.margin, -graph.margin])
+        self._side = np.ones(2 * graph.rows)
+        """1: believed, within lambda of this end; -1: flagged, beyond this end; 0: beyond the other end."""
+        # What pulls at the items: w y of the believed rows, and w sign(r) of the flagged ones.
+        self._forces = np.stack([graph.divergence(graph.weight * graph.margin), np.zeros(graph.items)])
         self._near = _NEAR * float(np.abs(graph.margin).max(initial=0.0))
         self.loose: tuple[float, NDArray[np.int64]] | None = None
         """From which lambda on the minimizer is not unique, and the parts that may move; None: never yet."""
@@ -52,89 +57,85 @@ class Homotopy:
             level = min(level, max(self._next(level), down_to))
             if level <= self._near:  # the last line leads straight to the end
                 level = down_to
-            yield level, self._scores - level * self._slope
+            yield level, self._theta[0] + level * self._theta[1]
             if level <= down_to:
                 return
             self._settle(level, path)
-            self.loose = self.loose or self._look_for_loose_parts(level)
 
     def _lines(self) -> None:
-        """theta = scores - lambda slope and r = rho + lambda delta, from here on."""
-        graph = self.graph
-        self._scores = self.unflagged.solve(self._fit)
-        self._slope = -self.unflagged.solve(self._pull)
-        self._rho = graph.margin - graph.differences(self._scores)
-        self._delta = graph.differences(self._slope)
+        """a and d; and for both ends of each row s rho, 1 + s delta, and whether it may arrive there."""
+        self._theta = self.unflagged.solve(self._forces)
+        lines = self._theta.take(self._from, axis=1)
+        lines -= self._theta.take(self._to, axis=1)
+        self._rho = self._margin - lines[0]
+        self._rate = 1.0 + lines[1]
+        self._arrives = self._side * self._rate > _LEVEL
 
-    def _misfit(self, level: float) -> Array:
-        """r at this lambda."""
-        return self._rho + level * self._delta
+    def _beyond(self, level: float) -> Array:
+        """s r - lambda of both ends of each row: 0 at the threshold."""
+        beyond = level * self._rate
+        return np.subtract(self._rho, beyond, out=beyond)
 
     def _next(self, level: float) -> float:
         """The next lambda at which a row arrives at its threshold; 0.0 when none does.
 
-        A row on its way at sign s has s rho + lambda s delta = lambda, so lambda = s rho/(1 - s delta);
-        a believed row comes nearer while 1 - s delta > 0, a flagged one while that is negative.
+        A row on its way to the end s has s rho - lambda s delta = lambda, so lambda = s rho/(1 + s delta);
+        a believed row comes nearer while 1 + s delta > 0, a flagged one while that is negative.
         """
         if not np.isfinite(level):
             return float(np.abs(self._rho).max(initial=0.0))
-        r, found = self._misfit(level), 0.0
-        for s, before in ((1.0, r < level - self._near), (-1.0, r > self._near - level)):
-            rate = 1 - s * self._delta
-            coming = before & (rate > _LEVEL) & (self.sign == 0)
-            outside = (self.sign == s) & (rate < -_LEVEL)
-            if outside.any():
-                coming |= outside & (s * r > level + self._near)
-            if coming.any():
-                found = max(found, float((s * self._rho[coming] / rate[coming]).max()))
-        return found
+        coming = self._beyond(level)
+        coming *= self._side
+        on_its_way = coming < -self._near
+        on_its_way &= self._arrives
+        arrival = np.divide(self._rho, self._rate, out=np.zeros_like(coming), where=on_its_way)
+        return float(arrival.max(initial=0.0))
 
     def _settle(self, level: float, path: Path) -> None:
         """Flag and believe rows at the threshold until each is about to move to its side of it."""
         while True:
-            row, s = self._wrong(level)
-            if row < 0:
-                return
+            there = self._beyond(level)
+            there = (np.abs(there, out=there) <= self._near).nonzero()[0]
+            wrong = there[self._arrives[there]]
+            if not len(wrong):
+                break
+            row = int((wrong % self.graph.rows).min())
+            s = -1 if self.graph.rows + row in wrong else 1
             if self.unflagged.flagged[row]:
                 self._move(row, -s, into_fit=1)
                 self.unflagged.unflag(row)
                 path.unflag(row)
-                self.sign[row] = 0
-            elif self.unflagged.holds_together(row):
-                return  # cannot be: its residual is then a fixed multiple of lambda; rounding said so
+            elif not self.unflagged.flag(row):
+                break  # cannot be: its residual is then a fixed multiple of lambda; rounding said so
             else:
                 self._move(row, s, into_fit=-1)
-                self.unflagged.flag(row)
-                self.sign[row] = s
                 path.flag(row, s, level)
             self._lines()
+        if self.loose is None and len(there):
+            self.loose = self._look_for_loose_parts(level, there)
 
     def _move(self, row: int, pull: int, into_fit: int) -> None:
         """Take a row out of the fit (-1) and let it pull, or take it in (1) and let its pull go."""
-        graph = self.graph
+        graph, (fit, pulls) = self.graph, self._forces
         i, j, w = graph.left[row], graph.right[row], graph.weight[row]
-        fit = into_fit * w * graph.margin[row]
-        self._fit[i] += fit
-        self._fit[j] -= fit
-        self._pull[i] += w * pull
-        self._pull[j] -= w * pull
+        change = into_fit * w * graph.margin[row]
+        fit[i] += change
+        fit[j] -= change
+        pulls[i] += w * pull
+        pulls[j] -= w * pull
+        believed = into_fit == 1
+        self._side[row] = 1.0 if believed else -1.0 if pull == 1 else 0.0
+        self._side[graph.rows + row] = 1.0 if believed else -1.0 if pull == -1 else 0.0
 
-    def _wrong(self, level: float) -> tuple[int, int]:
-        """The first row at the threshold about to cross it, and its sign; (-1, 0) when there is none."""
-        r = self._misfit(level)
-        for row in np.flatnonzero(np.abs(np.abs(r) - level) <= self._near).tolist():
-            s = 1 if r[row] > 0 else -1
-            rate = 1 - s * self._delta[row]
-            if rate < -_LEVEL if self.unflagged.flagged[row] else rate > _LEVEL:
-                return row, s
-        return -1, 0
-
-    def _look_for_loose_parts(self, level: float) -> tuple[float, NDArray[np.int64]] | None:
+    def _look_for_loose_parts(
+        self, level: float, there: NDArray[np.int64]
+    ) -> tuple[float, NDArray[np.int64]] | None:
         """Parts of the items that may move against each other from here on; None where none may.
 
         They may where only rows at their threshold hold parts together: the objective does not
         change while such a row goes beyond it.
         """
-        near = ~self.unflagged.flagged & (np.abs(self._misfit(level)) >= level - self._near)
+        near = np.zeros(self.graph.rows, dtype=bool)
+        near[there[self._side[there] == 1] % self.graph.rows] = True
         parts = self.unflagged.parts_without(near) if near.any() else None
         return None if parts is None else (level, parts)

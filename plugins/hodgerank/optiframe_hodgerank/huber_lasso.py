@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt
 
-from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe.solvers import Iterate, Iterates, Run
 from optiframe.values import Array
+from optiframe_hodgerank.amount import ChoosesAmount
 from optiframe_hodgerank.graph import ComparisonGraph
 from optiframe_hodgerank.homotopy import Homotopy
 from optiframe_hodgerank.huber_newton import huber_grid
@@ -24,7 +25,7 @@ _HOMOTOPY_ITEMS = 200
 _SHARE = 0.05  # the share of outliers in the paper's experiments
 
 
-class HuberLasso(Solver[PairwiseRanking, Ranking, Path]):
+class HuberLasso(ChoosesAmount):
     """Huber-LASSO: outliers are what a misfit has beyond lambda, along the whole path of lambda.
 
     Minimizes sum w (y - X theta - gamma)^2/2 + lambda sum w |gamma|, which in theta is Huber's
@@ -38,7 +39,9 @@ class HuberLasso(Solver[PairwiseRanking, Ranking, Path]):
     Up to 200 items the path is exact (`optiframe_hodgerank.homotopy`; an event costs
     O(rows + items^2)), beyond it is a grid of `per_decade` values for each factor of ten, each
     solved by Newton steps from the one before (`optiframe_hodgerank.huber_newton`), in which rows
-    that entered between two values enter together, the larger misfit being the stronger.
+    that entered between two values enter together, the larger misfit being the stronger. The lambda
+    that reaches `share` is found between them, to 4 digits; a `per_decade` of 1 goes straight to a given
+    `lambda_`, which is the quick way to flag tens of millions of comparisons.
 
     Where only comparisons exactly at lambda hold two parts of the items together, the minimizer
     is no longer unique: the path goes on along one of them, and a warning says from where.
@@ -61,6 +64,10 @@ class HuberLasso(Solver[PairwiseRanking, Ranking, Path]):
     per_decade: PositiveInt = Field(25, description="values of lambda for each factor of ten of the grid")
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
+        if self.amount != "given":
+            chosen = {"lambda_": self.chosen_lambda(problem, run), "amount": "given"}
+            yield from HuberLasso.iterates(self.model_copy(update=chosen), problem, run)
+            return
         graph = problem.graph
         path = Path(graph, problem.merged.count, "lambda")
         for level, scores in self._knots(graph, path, run):
@@ -70,13 +77,16 @@ class HuberLasso(Solver[PairwiseRanking, Ranking, Path]):
     def _residual(self, level: float, path: Path) -> float:
         if self.lambda_ is not None:
             return max(0.0, level / self.lambda_ - 1)
-        share = _SHARE if self.share is None else self.share
-        return 0.0 if path.reached(share) else share - path.share
+        return 0.0 if path.reached(self._share) else self._share - path.share
+
+    @property
+    def _share(self) -> float:
+        return _SHARE if self.share is None else self.share
 
     def _knots(self, graph: ComparisonGraph, path: Path, run: Run) -> Iterator[tuple[float, Array]]:
         down_to = self.lambda_ or 0.0
         if self.method == "grid" or (self.method == "auto" and graph.items > _HOMOTOPY_ITEMS):
-            yield from huber_grid(graph, path, down_to, self.per_decade)
+            yield from huber_grid(graph, path, down_to, self.per_decade, None if self.lambda_ else self._share)
             return
         homotopy, told = Homotopy(graph), False
         for level, scores in homotopy.run(path, down_to):

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PositiveFloat, PositiveInt
 
-from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe.solvers import Iterate, Iterates, Run
 from optiframe.values import Array
 from optiframe_hodgerank import bregman_kernels as kernels
+from optiframe_hodgerank.amount import ChoosesAmount
 from optiframe_hodgerank.graph import ComparisonGraph
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.path import Path
@@ -36,7 +37,7 @@ class Moment:
     path: Path
 
 
-class LinearizedBregman(Solver[PairwiseRanking, Ranking, Path]):
+class LinearizedBregman(ChoosesAmount):
     """Linearized Bregman iteration: a path of outliers by damped dynamics, with early stopping.
 
     ::
@@ -108,6 +109,10 @@ class LinearizedBregman(Solver[PairwiseRanking, Ranking, Path]):
         return 0.5 if self.variant == "eliminated" else 1 / (kernels.largest_eigenvalue(graph) + 1)
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
+        if self.amount != "given":
+            chosen = {"t": self.chosen_time(problem, run, self.kappa), "amount": "given"}
+            yield from self.model_copy(update=chosen).iterates(problem, run)
+            return
         graph = problem.graph
         dt = self.step_for(graph) / self.kappa
         last = np.inf if self.t is None else max(1, round(self.t / dt))

@@ -56,11 +56,15 @@ class Path:
         self._scores: list[Array] = []
         self._active: list[float] = []
         self._outliers: list[tuple[NDArray[np.int64], Array]] = []
-        self._events: list[tuple[int, int, int, float]] = []
+        # Of each entry: the row, the knot, the sign and the strength.
+        self._row: list[int] = []
+        self._knot: list[int] = []
+        self._sign: list[int] = []
+        self._strength: list[float] = []
         self._entered = np.zeros(graph.rows, dtype=bool)
 
     def __repr__(self) -> str:
-        return f"<path of {len(self)} knots in {self.parameter}, {len(self._events)} entries>"
+        return f"<path of {len(self)} knots in {self.parameter}, {len(self._row)} entries>"
 
     def __len__(self) -> int:
         return len(self._knots)
@@ -83,12 +87,36 @@ class Path:
         self._flagged_count += int(self._count[row])
         if not self._entered[row]:
             self._entered[row] = True
-            self._events.append((row, len(self) - (not ahead), int(np.sign(sign)), strength))
+            self._row.append(row)
+            self._knot.append(len(self) - (not ahead))
+            self._sign.append(int(np.sign(sign)))
+            self._strength.append(strength)
+
+    def flag_all(self, rows: NDArray[np.int64], sign: Array, strength: Array, *, ahead: bool = False) -> None:
+        """`flag` each of these rows, which enter at one knot, in their order."""
+        self.flagged[rows] = True
+        self._flagged_count += int(self._count[rows].sum())
+        new = ~self._entered[rows]
+        rows = rows[new]
+        self._entered[rows] = True
+        self._row.extend(rows.tolist())
+        self._knot.extend([len(self) - (not ahead)] * len(rows))
+        self._sign.extend(np.sign(sign[new]).astype(np.int64).tolist())
+        self._strength.extend(strength[new].tolist())
 
     def unflag(self, row: int) -> None:
         """Believe a row again; its entry stays on record."""
         self.flagged[row] = False
         self._flagged_count -= int(self._count[row])
+
+    def unflag_all(self, rows: NDArray[np.int64]) -> None:
+        """`unflag` each of these rows."""
+        self.flagged[rows] = False
+        self._flagged_count -= int(self._count[rows].sum())
+
+    def share_of(self, flagged: NDArray[np.bool_]) -> float:
+        """Share of the caller's rows that would be flagged if these merged rows were."""
+        return float(self._count[flagged].sum() / self._rows)
 
     @property
     def share(self) -> float:
@@ -117,17 +145,17 @@ class Path:
     @property
     def row(self) -> NDArray[np.int64]:
         """Merged rows in the order in which they first became outliers, shape (entries,)."""
-        return np.array([event[0] for event in self._events], dtype=np.int64)
+        return np.array(self._row, dtype=np.int64)
 
     @property
     def knot(self) -> NDArray[np.int64]:
         """Index of the knot at which each of `row` entered, shape (entries,)."""
-        return np.array([event[1] for event in self._events], dtype=np.int64)
+        return np.array(self._knot, dtype=np.int64)
 
     @property
     def sign(self) -> NDArray[np.int64]:
         """Sign of the outlier each of `row` entered as, shape (entries,)."""
-        return np.array([event[2] for event in self._events], dtype=np.int64)
+        return np.array(self._sign, dtype=np.int64)
 
     @property
     def entered_at(self) -> Array:
@@ -169,8 +197,7 @@ class Path:
 
     def entry_order(self) -> NDArray[np.int64]:
         """Merged rows in the order of entry; those that entered together by strength, then by row."""
-        strength = np.array([event[3] for event in self._events])
-        return self.row[np.lexsort((self.row, -strength, self.knot))]
+        return self.row[np.lexsort((self.row, -np.array(self._strength), self.knot))]
 
     def entries(self) -> NDArray[np.int64]:
         """Place in the order of entry of each merged row, shape (rows,); -1 where it never entered.
@@ -178,9 +205,11 @@ class Path:
         Rows that entered at the same knot with the same strength share a place.
         """
         place = np.full(self.graph.rows, -1, dtype=np.int64)
-        if self._events:
-            together = np.array([(event[1], -event[3]) for event in self._events])
-            place[self.row] = np.unique(together, axis=0, return_inverse=True)[1]
+        if self._row:
+            knot, strength = self.knot, np.array(self._strength)
+            order = np.lexsort((-strength, knot))
+            differs = (np.diff(knot[order]) != 0) | (np.diff(strength[order]) != 0)
+            place[self.row[order]] = np.concatenate([[0], np.cumsum(differs)])
         return place
 
     def strength(self, never: Array) -> Array:
@@ -190,8 +219,8 @@ class Path:
         be no larger than that at the end of the path.
         """
         found = np.array(never, dtype=np.float64)
-        if self._events:
-            found[self.row] = [event[3] for event in self._events]
+        if self._row:
+            found[self.row] = self._strength
         return found
 
     def _place(self, value: float) -> float:

@@ -41,26 +41,25 @@ class UnflaggedGraph:
         self._updates = 0
 
     def solve(self, b: Array) -> Array:
-        """L_I^+ b for a vector that sums to zero within each component."""
-        return np.asarray(self._inverse @ b)
+        """L_I^+ b for a vector that sums to zero within each component, or for each row of a matrix."""
+        return np.asarray(b @ self._inverse)  # which is symmetric
 
     def holds_together(self, row: int) -> bool:
         """Whether its component would fall apart without this unflagged row."""
-        column = self._column(row)
-        leverage = self.graph.weight[row] * self._across(row, column)
+        leverage = self.graph.weight[row] * self._across(row, self._column(row))
         return bool(leverage >= 1 - _BRIDGE)
 
-    def flag(self, row: int) -> None:
-        """Leave a row out. It must not hold its component together."""
-        self._change(row, -self.graph.weight[row])
-        self.flagged[row] = True
-        self._count()
+    def flag(self, row: int) -> bool:
+        """Leave a row out, unless it holds its component together; whether it was left out."""
+        column = self._column(row)
+        if self.graph.weight[row] * self._across(row, column) >= 1 - _BRIDGE:
+            return False
+        self._change(row, column, -float(self.graph.weight[row]))
+        return True
 
     def unflag(self, row: int) -> None:
         """Take a row in again."""
-        self._change(row, self.graph.weight[row])
-        self.flagged[row] = False
-        self._count()
+        self._change(row, self._column(row), float(self.graph.weight[row]))
 
     def _column(self, row: int) -> Array:
         return np.asarray(self._inverse[self.graph.left[row]] - self._inverse[self.graph.right[row]])
@@ -68,12 +67,10 @@ class UnflaggedGraph:
     def _across(self, row: int, theta: Array) -> float:
         return float(theta[self.graph.left[row]] - theta[self.graph.right[row]])
 
-    def _change(self, row: int, weight: float) -> None:
-        column = self._column(row)
+    def _change(self, row: int, column: Array, weight: float) -> None:
         scaled = column * (weight / (1 + weight * self._across(row, column)))
         self._inverse -= scaled[:, None] * column
-
-    def _count(self) -> None:
+        self.flagged[row] = weight < 0
         self._updates += 1
         if self._updates >= max(_FRESH, self.graph.items):  # then a new inverse costs no more than they did
             self._renew()

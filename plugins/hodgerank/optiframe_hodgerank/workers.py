@@ -77,7 +77,7 @@ class WorkerCounts:
     def clickers(self) -> NDArray[np.bool_]:
         """Who clicks on one side: 9 of 10 answers there, and not by chance."""
         one_side = np.maximum(self.left, self.decided - self.left) >= _CLICKS * self.decided
-        return one_side & holm(self.position_p)
+        return np.asarray(one_side & holm(self.position_p))
 
     @property
     def adversaries(self) -> NDArray[np.bool_]:
@@ -89,8 +89,9 @@ class WorkerCounts:
         """What is to be said of each worker, in a few words; empty for most."""
         said = np.full(len(self.comparisons), "", dtype=object)
         said[self.adversaries] = "contradicts the ranking"
-        for one_side, side in ((2 * self.left > self.decided, "left"), (2 * self.left < self.decided, "right")):
-            which = self.clickers & one_side
+        mostly_left = 2 * self.left > self.decided
+        for side, there in (("left", mostly_left), ("right", ~mostly_left)):
+            which = self.clickers & there
             said[which] = [f"{text}, clicks {side}" if text else f"clicks {side}" for text in said[which]]
         return said
 
@@ -98,8 +99,9 @@ class WorkerCounts:
 def count_workers(problem: PairwiseRanking, solution: Ranking) -> WorkerCounts | None:
     """What each worker did, against the scores of an answer; None when no worker is known.
 
-    Rows without a worker are left out, and a row counts once whatever its weight. The scores were learnt from the worker's own answers too,
-    which makes every worker look a little more agreeable than they are.
+    Rows without a worker are left out, and a row counts once whatever its weight. The scores were
+    learnt from the worker's own answers too, which makes every worker look a little more agreeable
+    than they are.
 
     Notes
     -----
@@ -186,27 +188,29 @@ def suspicious(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]
     counts = count_workers(problem, solution)
     if counts is None:
         return
-    ids = problem.comparisons.worker_ids
-    for which, what in (
+    for which, one, many in (
         (
             counts.adversaries,
-            "contradict the ranking in more than half of their comparisons, not by chance; they mistake the "
-            "question, answer the other way round, or see it differently",
+            "contradicts the ranking in more than half of its comparisons",
+            "contradict the ranking in more than half of their comparisons",
         ),
         (
             counts.clickers,
-            "chose the same side nearly always, whatever was shown there, and not by chance",
+            "chose the same side nearly always, whatever was shown there",
+            "chose the same side nearly always, whatever was shown there",
         ),
     ):
-        if which.any():
-            names = ids[which]
-            some = "1 worker" if len(names) == 1 else f"{len(names)} workers"
+        names = problem.comparisons.worker_ids[which]
+        if len(names):
+            some = f"worker {names[0]} {one}" if len(names) == 1 else f"{len(names)} workers {many}"
+            who = "" if len(names) == 1 else f": {listed(names)}"
             yield Finding(
                 "warning",
-                f"{some}, {listed(names)}: {what} (5% after Holm's correction; table workers)",
+                f"{some}, and not by chance (at 5%, corrected for the number of workers; see the table "
+                f"workers){who}",
                 tuple(names.tolist()),
             )
 
 
 def _shares(part: Counts, whole: Counts) -> Array:
-    return np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+    return np.asarray(np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0))

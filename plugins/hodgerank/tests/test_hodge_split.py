@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank.hodge_split import HodgeSplit, NotSplit, hodge_split, pair_means
+from optiframe_hodgerank.hodge_parts import HodgeSplit, NotSplit, hodge_split, pair_means
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.triangles import spanning_triangles
 
@@ -124,7 +124,8 @@ def test_a_ring_of_four_is_harmonic_and_a_ring_of_three_is_curl() -> None:
 
 
 def test_votes_of_one_pair_that_differ_are_disagreement_and_not_cycles() -> None:
-    split = hodge_split(PairwiseRanking(comparisons={"left": [0] * 4, "right": [1] * 4, "label": [0, 0, 0, 1]}))
+    votes = {"left": [0] * 4, "right": [1] * 4, "label": [0, 0, 0, 1]}
+    split = hodge_split(PairwiseRanking(comparisons=votes))
     assert split.disagreement == pytest.approx(4 - 4 * 0.5**2)
     assert split.gradient == pytest.approx(4 * 0.5**2)
     assert split.cyclicity == 0.0

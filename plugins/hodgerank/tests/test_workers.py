@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.reports import wilson
-from optiframe_hodgerank.workers import count_workers, holm, suspicious
 from optiframe_hodgerank.workers import _binomial as binomial  # its tails decide who is named
+from optiframe_hodgerank.workers import count_workers, holm, suspicious
 from scipy.stats import binom
 
 import optiframe
@@ -20,7 +20,7 @@ import optiframe
 ITEMS = 8
 
 
-def crowd(seed: int, *, honest: int = 12, clicks: int = 0, reverses: int = 0, rows: int = 60) -> dict[str, Any]:
+def crowd(seed: int, *, honest: int = 12, clicks: int = 0, reverses: int = 0, rows: int = 60) -> Any:
     """Votes by honest workers (right 9 times of 10), by some who click left, and some who reverse."""
     rng = np.random.default_rng(seed)
     count = honest + clicks + reverses
@@ -32,7 +32,7 @@ def crowd(seed: int, *, honest: int = 12, clicks: int = 0, reverses: int = 0, ro
     label = np.where(rng.random(len(worker)) < 0.9, better, worse)
     label = np.where(worker >= honest, left, label)
     label = np.where(worker >= honest + clicks, worse, label)
-    names = np.array([f"w{one}" for one in range(count)], dtype=object)
+    names = np.array([f"w{one:02}" for one in range(count)], dtype=object)
     return {"worker": names[worker], "left": left, "right": right, "label": label}
 
 
@@ -46,8 +46,9 @@ def test_who_clicks_left_and_who_reverses_are_named_and_nobody_else() -> None:
     found = {finding.about: finding.text for finding in suspicious(problem, solution)}
     assert set(found) == {("w12", "w13"), ("w14",)}
     assert "chose the same side" in found["w12", "w13"]
-    assert "2 workers, w12, w13" in found["w12", "w13"]
-    assert "contradict the ranking in more than half" in found[("w14",)]
+    assert found["w12", "w13"].startswith("2 workers")
+    assert found["w12", "w13"].endswith("w12, w13")
+    assert "worker w14 contradicts the ranking in more than half" in found[("w14",)]
 
 
 def test_the_findings_and_the_table_of_an_answer_say_so() -> None:
@@ -92,10 +93,10 @@ def test_better_items_shown_left_accuse_nobody_of_clicking() -> None:
 
 def test_a_mirror_of_the_data_swaps_left_and_right_and_nothing_else() -> None:
     rows = crowd(4, clicks=1)
-    one, other = (
-        count_workers(*solved(data)) for data in (rows, {**rows, "left": rows["right"], "right": rows["left"]})
-    )
-    assert one is not None and other is not None
+    mirrored = {**rows, "left": rows["right"], "right": rows["left"]}
+    one, other = (count_workers(*solved(data)) for data in (rows, mirrored))
+    assert one is not None
+    assert other is not None
     np.testing.assert_allclose(one.left_share, 1 - other.left_share)
     np.testing.assert_allclose(one.position_p, other.position_p, rtol=1e-9)
     assert one.remarks[-1] == "clicks left"
@@ -117,7 +118,8 @@ def test_counts_are_those_of_a_loop() -> None:
         assert counts.comparisons[code] == len(mine)
         assert counts.decided[code] == counts.judged[code] == len(decided)
         assert counts.left[code] == sum(rows["label"][at] == rows["left"][at] for at in decided)
-        assert counts.contradictions[code] == sum(score[rows["label"][at]] < score[lost[at]] for at in decided)
+        against = sum(score[rows["label"][at]] < score[lost[at]] for at in decided)
+        assert counts.contradictions[code] == against
 
 
 def test_a_workers_chance_is_that_of_all_answers_enumerated() -> None:
@@ -175,7 +177,8 @@ def test_wilsons_interval_holds_the_shares_a_score_test_does_not_reject(count: i
         if 0 < end < 1:
             z = (hits / count - end) / np.sqrt(end * (1 - end) / count)
             assert abs(z) == pytest.approx(1.6448536)
-    assert 0 <= low <= hits / count + 1e-12 and hits / count - 1e-12 <= high <= 1
+    assert 0 <= low <= hits / count + 1e-12
+    assert hits / count - 1e-12 <= high <= 1
 
 
 @pytest.mark.usefixtures("data_folder")

@@ -193,7 +193,7 @@ def pair_means(graph: ComparisonGraph) -> tuple[ComparisonGraph, float]:
     low, high = np.minimum(graph.left, graph.right), np.maximum(graph.left, graph.right)
     y = np.where(graph.left < graph.right, graph.margin, -graph.margin)
     pair, place = np.unique(low * graph.items + high, return_inverse=True)
-    weight = np.bincount(place, graph.weight, len(pair))
+    weight = np.asarray(np.bincount(place, graph.weight, len(pair)), dtype=np.float64)
     mean = np.bincount(place, graph.weight * y, len(pair)) / weight
     left, right = np.divmod(pair, graph.items)
     apart = y - mean[place]

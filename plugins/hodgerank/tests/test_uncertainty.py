@@ -1,0 +1,179 @@
+"""Bootstrap intervals, and which pairs to compare next, against slow twins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_hodgerank.next_pairs import suggest_pairs
+from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.resampling import bootstrap
+
+import optiframe
+from optiframe.errors import InvalidInput
+
+from .path_twins import votes
+
+
+def margins(
+    seed: int, rows: int = 60, items: int = 5, sigma: float = 0.3
+) -> tuple[PairwiseRanking, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    truth = np.arange(items) / items
+    left = rng.integers(items, size=rows)
+    right = (left + rng.integers(1, items, size=rows)) % items
+    margin = truth[left] - truth[right] + sigma * rng.standard_normal(rows)
+    return PairwiseRanking(comparisons={"left": left, "right": right, "margin": margin}), truth - truth.mean()
+
+
+@pytest.mark.slow
+def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
+    held = []
+    for seed in range(30):
+        problem, truth = margins(seed)
+        found = bootstrap(problem, "hodge.l2", draws=60, level=0.9, seed=seed).ranking
+        held.append((found.low <= truth) & (truth <= found.high))
+    # 150 scores, not independent: 90% less what percentiles of 60 draws of 60 rows lose.
+    assert 0.78 <= np.mean(held) <= 0.98
+
+
+def test_intervals_of_least_squares_are_as_wide_as_its_own() -> None:
+    problem, _ = margins(1, rows=400)
+    found = bootstrap(problem, "hodge.l2", draws=300).ranking
+    own = optiframe.solve(problem, "hodge.l2").solution
+    np.testing.assert_allclose(found.high - found.low, own.high - own.low, rtol=0.2)
+    np.testing.assert_array_equal(found.scores, own.scores)
+
+
+@pytest.mark.parametrize("solver", ["hodge.lbi", "hodge.hlasso", {"name": "hodge.iht", "share": 0.1}])
+def test_any_method_can_be_drawn_and_the_seed_fixes_the_draws(solver: Any) -> None:
+    problem = votes(0)
+    one, other = (bootstrap(problem, solver, draws=20, seed=3) for _ in range(2))
+    np.testing.assert_array_equal(one.scores, other.scores)
+    assert not np.array_equal(one.scores, bootstrap(problem, solver, draws=20, seed=4).scores)
+    table = one.columns()
+    assert list(table) == ["item", "rank", "score", "low", "high", "rank_low", "rank_high"]
+    assert (table["rank_low"] <= table["rank_high"]).all()
+
+
+def test_places_and_orders_are_counted_within_the_draws() -> None:
+    found = bootstrap(votes(1), "hodge.l2", draws=25)
+    for draw, places in zip(found.scores, found.places, strict=True):
+        assert places.tolist() == [1 + int((draw > score).sum()) for score in draw]
+    above = found.above()
+    assert above[0, 1] == np.mean(found.scores[:, 0] > found.scores[:, 1])
+
+
+def test_drawing_workers_widens_intervals_where_workers_differ() -> None:
+    rng = np.random.default_rng(0)
+    worker = np.repeat(np.arange(20), 30)
+    left, right = np.tile([0, 1, 2], 200), np.tile([1, 2, 0], 200)
+    taste = rng.standard_normal((20, 3))  # each worker has scores of their own
+    margin = taste[worker, left] - taste[worker, right]
+    rows = {"worker": worker, "left": left, "right": right, "margin": margin}
+    problem = PairwiseRanking(comparisons=rows)
+    single = bootstrap(problem, "hodge.l2", draws=100).ranking
+    whole = bootstrap(problem, "hodge.l2", draws=100, by="worker").ranking
+    assert ((whole.high - whole.low) > 1.5 * (single.high - single.low)).all()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"draws": 5}, "at least 20"),
+        ({"level": 1.0}, "within"),
+        ({"by": "worker"}, "must name its worker"),
+        ({"by": "task"}, "'comparison' or 'worker'"),
+    ],
+)
+def test_wrong_parameters_are_refused(more: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        bootstrap(votes(0), "hodge.l2", **more)
+
+
+def test_comparisons_that_hang_by_a_thread_are_too_few() -> None:
+    chain = {"left": [1, 2, 3, 4], "right": [2, 3, 4, 5], "label": [1, 2, 3, 4]}
+    with pytest.raises(InvalidInput, match="too few for a bootstrap"):
+        bootstrap(PairwiseRanking(comparisons=chain), "hodge.l2", draws=20)
+
+
+def laplacian(problem: PairwiseRanking) -> np.ndarray:
+    return np.asarray(problem.graph.laplacian.toarray())
+
+
+def slow(matrix: np.ndarray, count: int, measure: str, weight: float) -> list[float]:
+    """Gains of the greedy choice, with a new inverse for every pair that could be added."""
+    n, found = len(matrix), []
+    for _ in range(count):
+        best, chosen = -np.inf, matrix
+        before = np.linalg.pinv(matrix)
+        for i in range(n):
+            for j in range(i + 1, n):
+                e = np.zeros(n)
+                e[i], e[j] = 1.0, -1.0
+                added = matrix + weight * np.outer(e, e)
+                if measure == "variance":
+                    gain = 1 - np.trace(np.linalg.pinv(added)) / np.trace(before)
+                else:
+                    shift = np.ones((n, n)) / n
+                    gain = np.linalg.slogdet(added + shift)[1] - np.linalg.slogdet(matrix + shift)[1]
+                if gain > best + 1e-10:
+                    best, chosen = gain, added
+        matrix = chosen
+        found.append(best)
+    return found
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.sampled_from(["variance", "volume"]), st.sampled_from([0.5, 1.0, 3.0]))
+def test_suggestions_gain_what_new_inverses_say(seed: int, measure: Any, weight: float) -> None:
+    problem = votes(seed, items=5, rows=6)
+    table = suggest_pairs(problem, None, 3, measure=measure, weight=weight)
+    np.testing.assert_allclose(table["gain"], slow(laplacian(problem), 3, measure, weight), rtol=1e-7)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.sampled_from([0.5, 1.0, 3.0]))
+def test_groups_are_joined_first_and_then_counted_as_joined(seed: int, weight: float) -> None:
+    rng = np.random.default_rng(seed)
+    left, right = rng.integers(8, size=5), rng.integers(1, 8, size=5)
+    right = (left + right) % 8
+    problem = PairwiseRanking(comparisons={"left": left, "right": right, "margin": np.ones(5)})
+    groups = int(problem.graph.components.max()) + 1
+    table = suggest_pairs(problem, None, groups + 1, weight=weight)
+    assert np.isinf(table["gain"][: groups - 1]).all()
+    matrix = laplacian(problem)
+    code = {item: at for at, item in enumerate(problem.item_ids.tolist())}
+    for i, j in list(zip(table["left"].tolist(), table["right"].tolist(), strict=True))[: groups - 1]:
+        e = np.zeros(len(matrix))
+        e[code[i]], e[code[j]] = 1.0, -1.0
+        matrix = matrix + weight * np.outer(e, e)
+    assert np.linalg.matrix_rank(matrix) == len(matrix) - 1
+    np.testing.assert_allclose(table["gain"][groups - 1 :], slow(matrix, 2, "variance", weight), rtol=1e-7)
+
+
+def test_comparisons_taken_for_outliers_do_not_count_as_known() -> None:
+    rows = {"left": [1, 2, 3, 1], "right": [2, 3, 4, 4], "label": [1, 2, 3, 4]}
+    problem = PairwiseRanking(comparisons=pl.DataFrame(rows))
+    answer = problem.ranking(np.zeros(4), outliers=np.array([0.0, 0.0, 0.0, -2.0]))
+    found = suggest_pairs(problem, answer, 1, measure="volume")
+    assert isinstance(found, pl.DataFrame)
+    assert found["resistance"][0] == pytest.approx(3.0)  # a chain of three, its ends
+    assert suggest_pairs(problem, None, 1, measure="volume")["resistance"][0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"count": 0}, "count must be at least 1"),
+        ({"weight": -1.0}, "positive"),
+        ({"measure": "size"}, "'variance' or 'volume'"),
+    ],
+)
+def test_wrong_wishes_are_refused(more: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        suggest_pairs(votes(0), **more)
