@@ -89,9 +89,12 @@ def test_the_pages_hold_blocks_of_every_kind() -> None:
     assert {"python", "toml", "console"} <= languages
 
 
-def test_the_pages_of_the_method_name_every_solver_for_labels() -> None:
+@pytest.mark.parametrize(
+    ("plugin", "families"), [("rankone", ("labels", "rankone")), ("hodgerank", ("hodge",))]
+)
+def test_the_pages_of_a_method_name_every_solver_of_it(plugin: str, families: tuple[str, ...]) -> None:
     names = {entry.name for entry in registry().entries("solver")}
-    wanted = {f"`{name}`" for name in names if name.split(".")[0] in ("labels", "rankone")}
-    for page in (ROOT / "docs" / "methods" / "rankone.md", ROOT / "plugins" / "rankone" / "README.md"):
+    wanted = {f"`{name}`" for name in names if name.split(".")[0] in families}
+    for page in (ROOT / "docs" / "methods" / f"{plugin}.md", ROOT / "plugins" / plugin / "README.md"):
         text = page.read_text(encoding="utf-8")
         assert sorted(name for name in wanted if name not in text) == [], page

@@ -206,12 +206,12 @@ def test_many_solvers_and_long_names_stay_in_their_boxes(browser: Browser, files
     assert large.drawn_lines("performance") == 0
     page.locator("#all").click()
     assert large.drawn_lines("performance") == 15
-    # Scrolled in both directions, the head and the first column stay where they are.
+    # Scrolled in both directions, the head and the solvers stay where they are.
     box = page.locator(".tall").first
     places = (
         "e => { const at = s => e.querySelector(s).getBoundingClientRect();"
         " const r = e.getBoundingClientRect();"
-        " return [at('tbody tr:last-child th').left - r.left, at('thead th').top - r.top]; }"
+        " return [at('tbody tr:last-child .stick').left - r.left, at('thead th').top - r.top]; }"
     )
     box.evaluate("e => { e.scrollLeft = 200; e.scrollTop = 900; }")
     assert box.evaluate("e => e.scrollTop") == 900

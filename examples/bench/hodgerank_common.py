@@ -74,7 +74,6 @@ def skglm_ways(x: Any, y: np.ndarray, levels: np.ndarray) -> dict[str, Any]:
     from skglm.datafits import Huber, Quadratic
     from skglm.penalties import WeightedL1
     from skglm.solvers import AndersonCD
-    from skglm.utils.jit_compilation import compiled_clone
 
     rows, items = x.shape
     wide = _narrow(sp.csc_matrix(sp.hstack([x, sp.identity(rows)])))
@@ -85,17 +84,16 @@ def skglm_ways(x: Any, y: np.ndarray, levels: np.ndarray) -> dict[str, Any]:
 
     def by_variables(tolerance: float) -> np.ndarray:
         free = np.concatenate([np.zeros(items), np.ones(rows)])
-        fit, penalty = compiled_clone(Quadratic()), compiled_clone(WeightedL1(1.0, free))
         one = solver(tolerance, levels[-1])
-        return np.asarray(one.path(wide, y, fit, penalty, alphas=levels / rows)[1][:items].T)
+        path = one.path(wide, y, Quadratic(), WeightedL1(1.0, free), alphas=levels / rows)
+        return np.asarray(path[1][:items].T)
 
     def by_loss(tolerance: float) -> np.ndarray:
         found, scores = [], np.zeros(items)
-        penalty = compiled_clone(WeightedL1(1.0, np.zeros(items)))
+        penalty = WeightedL1(1.0, np.zeros(items))
         for level in levels:
-            loss = compiled_clone(Huber(level))
-            loss.initialize_sparse(x.data, x.indptr, x.indices, y)
-            scores = solver(tolerance, level).solve(x, y, loss, penalty, scores.copy(), x @ scores)[0]
+            one = solver(tolerance, level)
+            scores = one.solve(x, y, Huber(level), penalty, scores.copy(), x @ scores)[0]
             found.append(scores)
         return np.array(found)
 

@@ -188,10 +188,10 @@ def without_objective(records: Records) -> dict[str, list[str]]:
 def badness(records: Records, measure: str) -> Table:
     """A measure by problem, solver and seed, turned so that lower is better and a failure is inf.
 
-    Left out are runs that have not ended, unsuited pairs, problems none of whose successful runs
-    has the measure, and for suboptimality and objective the problems that are not comparable by
-    them and the solvers without an objective there. Any other successful run that lacks a measure
-    which others have on that problem is a failure.
+    Left out are runs that have not ended, unsuited pairs, pairs of problem and solver that succeeded
+    and never have the measure (a majority vote estimates no skills), and for suboptimality and
+    objective the problems that are not comparable by them. A successful run that lacks the measure
+    which the solver has for other seeds of the problem is a failure.
 
     Raises
     ------
@@ -206,27 +206,31 @@ def badness(records: Records, measure: str) -> Table:
         )
     sign = 1.0 if known[measure] == "lower" else -1.0
     left_out = incomparable(records) if measure in _BY_OBJECTIVE else {}
-    without = without_objective(records) if measure in _BY_OBJECTIVE else {}
     table: Table = {}
-    measured: set[str] = set()  # problems that have the measure
-    succeeding: set[str] = set()
+    measured: set[tuple[str, str]] = set()  # pairs that have the measure
+    succeeding: set[tuple[str, str]] = set()
     for row in records.rows:
         if row.outcome is None or not suited(row.outcome) or row.problem in left_out:
             continue
-        if row.solver in without.get(row.problem, ()):
-            continue
         bad = math.inf
         if succeeded(row.outcome):
-            succeeding.add(row.problem)
+            succeeding.add((row.problem, row.solver))
             bad = sign * value(row.outcome, measure, records.best)
             if math.isnan(bad):
                 bad = math.inf
             else:
-                measured.add(row.problem)
+                measured.add((row.problem, row.solver))
             if measure == "suboptimality" and bad < ROUNDING:
                 bad = 0.0
         table.setdefault(row.problem, {}).setdefault(row.solver, {})[row.seed] = bad
-    return {p: solvers for p, solvers in table.items() if p in measured or p not in succeeding}
+    lacking = succeeding - measured
+    known_there = {problem for problem, _ in measured}
+    nowhere = {problem for problem, _ in lacking} - known_there
+    return {
+        problem: {solver: runs for solver, runs in solvers.items() if (problem, solver) not in lacking}
+        for problem, solvers in table.items()
+        if problem not in nowhere
+    }
 
 
 def medians(runs: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
