@@ -25,7 +25,7 @@ from optiframe.comparison.isolation import run_isolated
 from optiframe.comparison.memory import memory_of
 from optiframe.comparison.records import Limits, Measure, Outcome, Request
 from optiframe.comparison.repeats import go_on, median_interval, narrow_enough
-from optiframe.comparison.wire import Malformed, plain, read_reply, request_bytes, write_reply
+from optiframe.comparison.wire import Malformed, plain, read_reply, request_parts, write_reply
 from optiframe.errors import Unsuited
 from optiframe.losses import LeastSquares, Logistic
 from optiframe.objectives import Objective, SquaredDistance
@@ -366,7 +366,7 @@ def test_values_of_a_finding_become_plain() -> None:
 
 def test_a_request_says_only_plain_data(tmp_path: Path) -> None:
     request = Request("k", {"name": "p"}, {"name": "s"}, 0, {}, Limits(), Measure(), objects=b"\n\n")
-    line, _, objects = request_bytes(request, tmp_path, 1.0).partition(b"\n")
+    line, _, objects = request_parts(request, tmp_path, 1.0).partition(b"\n")
     assert json.loads(line)["objects"] == 2
     assert objects == b"\n\n"
 

@@ -377,7 +377,7 @@ def test_mean_ranks_are_the_plain_ones_and_sum_up(table: dict[str, list[float]])
     assert (shares < solved) == any(s.shared for s in found.values())
 
 
-@settings(max_examples=10)  # statsmodels collects garbage on every call
+@settings(max_examples=5)  # statsmodels collects garbage on every call
 @given(error_tables(), st.randoms(use_true_random=False))
 def test_standings_and_verdicts_do_not_depend_on_the_order_of_rows(
     table: dict[str, list[float]], random: Any

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from importlib import import_module
 from typing import Any
 
 import numpy as np
-from rankone_common import best_of, one_thread, verdict
+from hodgerank_common import best_of, missing, one_thread, quick, verdict
 
 import optiframe
 
@@ -71,9 +70,9 @@ def objectives(onto: np.ndarray, target: np.ndarray, levels: np.ndarray, gammas:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--items", type=int, default=16)
-    parser.add_argument("--votes", type=int, default=2000)
-    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--items", type=int, default=6 if quick() else 16)
+    parser.add_argument("--votes", type=int, default=300 if quick() else 2000)
+    parser.add_argument("--repeats", type=int, default=1 if quick() else 4)
     chosen = parser.parse_args()
     one_thread()
     data = optiframe.dataset("pairwise.random-order", items=chosen.items, comparisons=chosen.votes)
@@ -88,10 +87,7 @@ def main() -> int:
     peers = {"scikit-learn": ("sklearn", by_sklearn), "skglm": ("skglm", by_skglm)}
     solvers = {"hodge.hlasso": lambda: ours(inputs)}
     for name, (package, solve) in peers.items():
-        try:
-            import_module(package)
-        except ImportError:
-            print(f"{name} is not installed; to compare with it, run: pip install {name}")
+        if missing(package):
             continue
         for tolerance in TOLERANCES:  # which also compiles before anything is timed
             excess = float(

@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from optiframe.comparison.environment import usable_cores
+from optiframe.comparison.executors import workers_of
 from optiframe.comparison.plan import read_plan
 from optiframe.comparison.records import Plan
 from optiframe.comparison.units import in_words
@@ -30,10 +32,10 @@ from optiframe.comparison.units import in_words
     "folder",
     metavar="FOLDER",
     type=click.Path(readable=False),  # whether it can be written to is said in our own words
-    help="Where results are kept; default: the file's [output] or results/<file>.",
+    help="Where results are kept; default: the file's [output] or results/<file>, in the current folder.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the cells in the order they would run, and stop.")
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Cells run at once.")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Cells run at once; default: by cores.")
 @click.option("--executor", type=click.Choice(["local", "dask"]), help="Where cells run.")
 @click.option("--retry", is_flag=True, help="Run cells again that ended by error, timeout, crash or memory.")
 @click.option("--quiet", is_flag=True, help="No progress; only the final table.")
@@ -97,15 +99,18 @@ def _print_plan(plan: Plan, folder: Path, console: Console) -> None:
     console.print(table)
     limits, executor = plan.limits, plan.executor
     memory = "no memory limit" if limits.memory is None else in_words(limits.memory)
-    workers = "one a core" if executor.workers is None else str(executor.workers)
+    at_once = workers_of(executor, limits)
+    workers = "as many as the cluster has threads" if at_once is None else str(at_once)
+    if executor.workers is None and at_once is not None:
+        workers += f", for {_count(usable_cores(), 'core')}"
     done = f", {len(finished)} of them finished" if finished else ""
     pairs = f"{_count(len(problems), 'problem')} x {_count(len(solvers), 'solver')}"
-    longest = (len(plan.cells) - len(finished)) * limits.time / (executor.workers or 1)
+    longest = (len(plan.cells) - len(finished)) * limits.time / (at_once or 1)
     lines = [
         ("cells", f"{len(plan.cells)}: {pairs} x {_count(len(seeds), 'seed')}{done}"),
         ("limits", f"{limits.time:g} s, {memory}, {_count(limits.threads, 'thread')} a cell"),
         ("workers", f"{workers} ({executor.name})"),
-        ("at most", f"{_duration(longest)}{'' if executor.workers else ', one cell at a time'}"),
+        ("at most", f"{_duration(longest)}{'' if at_once else ', one cell at a time'}"),
         ("output", str(folder)),
     ]
     for name, value in lines:

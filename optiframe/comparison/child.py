@@ -22,7 +22,7 @@ from typing import Any
 from optiframe.comparison.copies import Copies
 from optiframe.comparison.records import Limits, Outcome, Request
 from optiframe.comparison.wire import STACKS, Board, clipped, plain, read_request, write_reply
-from optiframe.errors import InvalidInput, OptiframeError
+from optiframe.errors import InvalidInput, OptiframeError, Unsuited
 from optiframe.results import Result, Status
 
 _LAST_LOOK = 0.1  # seconds before the hard limit at which the stack of whatever hangs is written down
@@ -39,7 +39,19 @@ def main() -> None:
         os._exit(1)
     _settle(folder, deadline)
     cell = _Cell(request, Board(folder), deadline)
-    write_reply(cell.outcome(), folder)
+    del request  # the cell lets go of the pickled objects when it has made them
+    outcome = cell.outcome()
+    cell.board.stage("writing its outcome")
+    try:
+        write_reply(outcome, folder)
+    except OSError as error:
+        print(
+            f"the outcome ({outcome.status}) cannot be written to {folder}: {error.strerror}; make room "
+            "there, or set TMPDIR to another folder",
+            file=sys.__stderr__,
+            flush=True,
+        )
+        os._exit(1)
     # No more of the solver's code runs: neither what it registered for the end, nor its threads.
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):  # it may have been closed or replaced
@@ -67,6 +79,7 @@ class _Cell:
         self.request, self.board, self.deadline = request, board, deadline
         self.known: dict[str, Any] = {}  # what goes into the outcome whatever happens
         self.stage = "starting"
+        self.made_in_python = request.objects is not None
 
     def outcome(self) -> Outcome:
         """What came of it; whatever the cell's code raises is an outcome as well."""
@@ -80,6 +93,10 @@ class _Cell:
         except InvalidInput as error:
             at = f"{self.request.where}: " if self.request.where and self.stage == "loading" else ""
             return self._failed(Status.ERROR, f"{at}{error}")
+        except Unsuited as error:
+            if self.stage in ("warming up", "solving") and self.board.read()[1] == 0:
+                return self._finish(Outcome(Status.UNSUITED, str(error)))  # found out by looking closer
+            return self._failed(Status.ERROR, f"Unsuited: {error}")
         except OptiframeError as error:
             return self._failed(Status.ERROR, f"{type(error).__name__}: {error}")
         except BaseException as error:  # sys.exit, too: nothing a solver does may go unreported
@@ -109,7 +126,7 @@ class _Cell:
         reason = self._why_unsuited(problem, solver)
         if reason is not None:
             return self._finish(Outcome(Status.UNSUITED, reason))
-        copies = Copies(problem, dynamic=self.request.objects is not None)
+        copies = Copies(problem, dynamic=self.made_in_python)
         if self.request.measure.warmup:
             self._warm_up(copies.fresh(), solver)
         return self._finish(self._measure(copies, solver))
@@ -131,7 +148,8 @@ class _Cell:
             require("cloudpickle", "compare")
             import pickle
 
-            made = pickle.loads(request.objects)  # from our parent's pipe
+            made = pickle.loads(request.objects, buffers=request.buffers)  # from our parent's pipe
+            self.request = replace(request, objects=None, buffers=())
         solver = made.get("solver")
         if solver is None:
             solver = api.solver(**(request.solver or {}))
@@ -159,6 +177,7 @@ class _Cell:
         brief = Budget(iterations=1, **{k: v for k, v in given.items() if k != "iterations"})
         self._solve(problem, solver, brief, trace=True)
         self.known["warmup"] = time.perf_counter() - began
+        self.board.warmed_up(self.known["warmup"])
         _limit_threads(self.request.limits)  # of libraries that have only just been loaded
         self.known["environment"] = _environment(self.request.limits)
 
@@ -221,12 +240,16 @@ class _Cell:
         return solve_watched(problem, solver, seed=self.request.seed, budget=budget, watch=self.board, **how)
 
     def _first(self, result: Result[Any, Any], evaluations: Mapping[str, float]) -> Outcome:
+        status, message = result.status, result.message
+        if status is Status.CANCELLED:  # of a comparison that is the user's word: the cell would run again
+            status = Status.ERROR
+            message = f"the solver says it was cancelled, which only the user can say ({message})"
         return Outcome(
-            result.status,
-            clipped(result.message),
+            status,
+            clipped(message),
             objective=float(result.objective),
             violation=float(result.violation),
-            metrics={name: float(value) for name, value in result.metrics.items()},
+            metrics={str(name): float(value) for name, value in result.metrics.items()},
             findings=tuple(
                 {"level": found.level, "text": found.text, "about": plain(found.about)}
                 for found in result.findings

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from optiframe import registry
-from optiframe.comparison.content import Checksums, object_source, origin, solver_versions
+from optiframe.comparison.content import Checksums, object_source, origin, parts_of, solver_versions
 from optiframe.comparison.records import Choice
 from optiframe.comparison.requests import Made
 from optiframe.comparison.sweep import Chosen, expand, fill, seeded
 from optiframe.comparison.titles import made_unique, variant_titles
 from optiframe.datasets import DataSet
+from optiframe.described import Described
 from optiframe.document import Document, Keys, below
 from optiframe.errors import InvalidInput, OptiframeError, UnknownName
 from optiframe.fingerprint import fingerprint
@@ -58,6 +59,7 @@ class Chooser:
     problems: list[tuple[Keys, str]] = field(default_factory=list)
     checksums: Checksums = field(default_factory=Checksums)
     _origins: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    _sources: dict[tuple[Any, ...], dict[str, str]] = field(default_factory=dict)
 
     def choices(self, entries: list[Entry]) -> list[Choice]:
         """All choices of these entries, each title and each content once."""
@@ -124,7 +126,7 @@ class Chooser:
 
     def _choice(self, kind: str, given: Any, title: str, where: str) -> Choice:
         if not isinstance(given, Mapping):
-            content = fingerprint([kind, given.fingerprint(), object_source(given)])
+            content = fingerprint([kind, given.fingerprint(), self._source(given)])
             versions = registry.versions(type(given)) if kind == "solver" else {}
             return Choice(title, str(given.name), None, content, versions, where, given)
         made = self.problem if kind == "problem" else self.solver
@@ -144,7 +146,7 @@ class Chooser:
             text = "is missing; or give a `dataset`"
             raise InvalidInput("give a `name`, or a `dataset` that says what it is for", [(("name",), text)])
         follows = seeded(table)
-        origins = {} if name is None else _origin("problem", name)
+        origins = {} if name is None else self._origin("problem", name)
         sums: dict[str, str] = {}
         if dataset is not None:
             with below("dataset"):
@@ -161,6 +163,7 @@ class Chooser:
                 sums = self.checksums.dataset(data)
                 if _known("problem", name):
                     origins |= self._origin("problem", name)
+        origins |= self._named_inside(table)
         name = normalise(name) if isinstance(name, str) else ""
         if _is_plain(table) and not self._only_here(table):
             files = self.checksums.files(table, self.document.folder)
@@ -174,7 +177,7 @@ class Chooser:
         except Exception as error:  # someone else's code: the cell gives the row, with the traceback
             content = fingerprint({"table": repr(table), "error": repr(error)})
             return Choice(title, name, None, content, {}, where, made)
-        content = fingerprint([follows, built.fingerprint(), object_source(built)])
+        content = fingerprint([follows, built.fingerprint(), self._source(built)])
         return Choice(title, built.name, None, content, {}, where, made if follows else built)
 
     def _dataset(self, dataset: Any) -> DataSet | None:
@@ -213,11 +216,11 @@ class Chooser:
         versions = solver_versions(entry, None if built is None else type(built))
         here = not _is_plain(table) or self._only_here(table)
         if built is not None and here:
-            content = fingerprint(["solver", built.fingerprint(), object_source(built)])
+            content = fingerprint(["solver", built.fingerprint(), self._source(built)])
             return Choice(title, name, None, content, versions, where, built)
         said = dict(table) if built is None else built.fingerprint()
         files = self.checksums.files({k: v for k, v in table.items() if k != "name"}, self.document.folder)
-        origins = {} if built is None else _origin("solver", name)
+        origins = self._named_inside(table) | ({} if built is None else self._source(built))
         content = fingerprint(["solver", said, files, origins])
         return Choice(title, name, dict(table), content, versions, where)
 
@@ -228,6 +231,21 @@ class Chooser:
         if (kind, name) not in self._origins:
             self._origins[kind, name] = _origin(kind, name)
         return self._origins[kind, name]
+
+    def _named_inside(self, table: Mapping[str, Any]) -> dict[str, str]:
+        """Where everything named in a table comes from: an objective or a set does the work as well."""
+        origins: dict[str, str] = {}
+        for name in dict.fromkeys(_names(table)):
+            for entry in registry.registry().find(name):
+                origins |= self._origin(entry.kind, entry.name)
+        return origins
+
+    def _source(self, thing: Described) -> dict[str, str]:
+        """What `object_source` says, asked once for a plan of things made of the same."""
+        made_of = parts_of(thing)
+        if made_of not in self._sources:
+            self._sources[made_of] = object_source(thing)
+        return self._sources[made_of]
 
     def _only_here(self, table: Mapping[str, Any]) -> bool:
         """Whether it names something that was registered by code and that no child would find."""
@@ -303,6 +321,9 @@ def _names(value: Any) -> Iterator[str]:
         yield value
     elif isinstance(value, Mapping):
         for inner in value.values():
+            yield from _names(inner)
+    elif isinstance(value, list) and not isinstance(next(iter(value), None), bool | int | float):
+        for inner in value:  # of numbers there may be millions
             yield from _names(inner)
 
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from optiframe.comparison.schema import connect, transaction
-from optiframe.errors import OptiframeError, require
+from optiframe.comparison.schema import connect_again, transaction
+from optiframe.errors import require
 
 BEAT_SECONDS = 10.0
 # Six beats missed: a process that is only slow, or a disk that hangs for a while, is not taken for dead.
@@ -148,9 +148,10 @@ class Heart(threading.Thread):
     def run(self) -> None:
         """Beat until told to stop."""
         while not self._end.wait(self._every):
-            # A beat that cannot be written is missed; commits of cells report the reason.
-            with suppress(OptiframeError, sqlite3.Error):
-                connection = connect(self._folder)
+            # A beat that cannot be written is missed; commits of cells report the reason. It looks at
+            # nothing else, since the file may be large, and makes no file where ours is gone.
+            with suppress(sqlite3.Error):
+                connection = connect_again(self._folder)
                 try:
                     connection.execute(
                         "UPDATE owners SET beat = ? WHERE id = ?", (time.time(), self._owner.id)

@@ -14,11 +14,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from optiframe.comparison.records import Choice, Limits, Measure
+from optiframe.comparison.sources import code_of, package_source
 from optiframe.datasets import DataSet
 from optiframe.described import Described
 from optiframe.errors import InvalidInput
@@ -124,11 +124,11 @@ def _checksum(path: Path) -> str:
 def origin(entry: Entry) -> dict[str, str]:
     """Version of the distribution behind a name, and its source where the version does not tell."""
     if entry.distribution == BY_CODE:
-        return {"source": _code_of(registry().get(entry.kind, entry.name))}
+        return {f"source of {entry.path}": code_of(registry().get(entry.kind, entry.name))}
     found = {entry.distribution: _version(entry.distribution)}
     package = entry.path.partition(":")[0].partition(".")[0]
     if entry.distribution != GROUP and package and _edited(entry.distribution):
-        found["source"] = _package_source(package)
+        found[f"source of {package}"] = package_source(package)
     return found
 
 
@@ -143,27 +143,47 @@ def solver_versions(entry: Entry | None, cls: type[Any] | None) -> dict[str, str
 
 
 def object_source(thing: Described) -> dict[str, str]:
-    """The source of the classes an object is made of, where no installed version stands for them."""
+    """The source of all that an object is made of, where no installed version stands for it."""
     found = {}
-    for cls in classes_of(thing):
-        distribution = registry().distribution(cls)
+    for part in parts_of(thing):
+        distribution = registry().distribution(part) if isinstance(part, type) else None
         if distribution in (None, BY_CODE):
-            if cls.__module__.partition(".")[0] != GROUP:
-                found[f"{cls.__module__}:{cls.__qualname__}"] = _code_of(cls)
+            if part.__module__.partition(".")[0] != GROUP:
+                found[f"source of {part.__module__}:{part.__qualname__}"] = code_of(part)
         else:
-            entries = registry().find(cls.name)
+            entries = registry().find(part.name)
             found |= origin(next(entry for entry in entries if entry.distribution == distribution))
     return found
 
 
 def classes_of(thing: Described) -> list[type[Described]]:
-    """The class of an object and those of the objects in its fields."""
-    found = [type(thing)]
-    for key in type(thing).model_fields:
-        inner = getattr(thing, key)
-        if isinstance(inner, Described):
-            found.extend(classes_of(inner))
-    return list(dict.fromkeys(found))
+    """The class of an object and those of the objects in it, at any depth."""
+    return list(dict.fromkeys(type(part) for part in _parts(thing) if isinstance(part, Described)))
+
+
+def parts_of(thing: Described) -> tuple[Any, ...]:
+    """The classes and functions an object is made of."""
+    return (*classes_of(thing), *_functions_of(thing))
+
+
+def _functions_of(thing: Described) -> list[Any]:
+    """The functions in an object: their names are its content, their code is not."""
+    found = {id(part): part for part in _parts(thing) if inspect.isroutine(part)}
+    return [part for part in found.values() if getattr(part, "__module__", None) in sys.modules]
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """A value and what it holds: fields, entries of mappings and of lists."""
+    yield value
+    if isinstance(value, Described):
+        for key in type(value).model_fields:
+            yield from _parts(getattr(value, key))
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _parts(inner)
+    elif isinstance(value, list | tuple) and not isinstance(next(iter(value), None), str | int | float):
+        for inner in value:  # of numbers and text there may be millions
+            yield from _parts(inner)
 
 
 def _version(distribution: str) -> str:
@@ -181,31 +201,3 @@ def _edited(distribution: str) -> bool:
         return bool(said and json.loads(said).get("dir_info", {}).get("editable"))
     except (metadata.PackageNotFoundError, ValueError, AttributeError):
         return False
-
-
-def _package_source(package: str) -> str:
-    """Hash of a package's Python files; not remembered, since a notebook may live through an edit."""
-    spec = find_spec(package)
-    digest = hashlib.sha256()
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        for path in sorted(Path(folder).rglob("*.py")):
-            digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
-            digest.update(path.read_bytes())
-    if spec and not spec.submodule_search_locations and spec.origin:
-        digest.update(Path(spec.origin).read_bytes())
-    return digest.hexdigest()
-
-
-def _code_of(cls: type[Any]) -> str:
-    """Hash of the file a class comes from; of its methods' code in a notebook or at the prompt."""
-    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
-    if file and cls.__module__ != "__main__":
-        return _checksum(Path(file))
-    methods = [
-        (f"{base.__qualname__}.{name}", getattr(thing, "__func__", thing))
-        for base in cls.__mro__
-        if base.__module__ == cls.__module__
-        for name, thing in sorted(vars(base).items())
-        if inspect.isfunction(getattr(thing, "__func__", thing))
-    ]
-    return fingerprint(methods)  # of functions of __main__ it counts the code

@@ -59,6 +59,9 @@ def run_plan(
         When the store cannot be used.
     KeyboardInterrupt
         On Ctrl-C, after the running cells were killed; those finished are stored.
+    Terminated
+        The same when the process is told to end, or its terminal closes; unless it is caught, the
+        process ends with the exit code that says so.
     """
     with Store(folder) as store, view_for(plan, show) as view, _Interrupts() as interrupts:
         store.begin(plan, environment())
@@ -68,8 +71,8 @@ def run_plan(
             view.say(f"{work.finished} of {work.total} cells are finished already; {rest}")
         try:
             if work.left or executor is not None:
-                _run(executor or executor_for(plan.executor, work.left), work, view, interrupts)
-        except KeyboardInterrupt:
+                _run(executor or executor_for(plan.executor, work.left, plan.limits), work, view, interrupts)
+        except (KeyboardInterrupt, Terminated):
             view.say(
                 f"stopped: {work.finished} of {work.total} cells are finished and stored in {store.folder}; "
                 "the same command runs the rest"
@@ -154,39 +157,56 @@ class _Work(Iterator[Request]):
             self._store.release(cell.key)
             self.given_up += 1
         else:
-            self._store.finish(cell.key, outcome, self._again.get(cell.key))
+            try:
+                self._store.finish(cell.key, outcome, self._again.get(cell.key))
+            except OptiframeError:  # of the store: nothing can be kept any more
+                raise
+            except Exception as error:  # of this outcome, such as a number too large for the file
+                said = f"its outcome cannot be stored: {type(error).__name__}: {error}"
+                whole = "".join(traceback.format_exception(error))
+                outcome = Outcome(Status.ERROR, said, wall=outcome.wall, traceback=whole)
+                self._store.finish(cell.key, outcome, self._again.get(cell.key))
         del self._running[cell.key]
         self._view.ended(cell, outcome)
 
 
+class Terminated(SystemExit):
+    """This process was told to end (SIGTERM), or its terminal closed (SIGHUP).
+
+    Not caught it ends the process, without a traceback, with the exit code of that signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(128 + number)  # as a shell says of what a signal has killed: 143, 129
+
+
 class _Interrupts:
-    """Ctrl-C raises at once, except while an outcome is being committed: then right after."""
+    """Ctrl-C and orders to end raise at once, except while an outcome is being committed: then right after."""
 
     def __init__(self) -> None:
-        self._held = self._pending = False
-        self._before: Any = None
+        self._held = False
+        self._pending: int | None = None
+        self._before: dict[int, Any] = {}
 
     def __enter__(self) -> _Interrupts:
-        # Only the main thread can listen, and a process told to ignore Ctrl-C goes on ignoring it.
-        self._listens = (
-            threading.current_thread() is threading.main_thread()
-            and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
-        )
-        if self._listens:
-            self._before = signal.signal(signal.SIGINT, self._on_interrupt)
+        # Only the main thread can listen, and a process told to ignore one (nohup) goes on ignoring it.
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    self._before[number] = signal.signal(number, self._on_signal)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        if self._listens:
+        for number, before in self._before.items():
             # None: the handler was not installed from Python and cannot be put back by it.
-            signal.signal(signal.SIGINT, signal.SIG_DFL if self._before is None else self._before)
+            signal.signal(number, signal.SIG_DFL if before is None else before)
 
-    def _on_interrupt(self, number: int, frame: FrameType | None) -> None:
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
         if not self._held:
-            raise KeyboardInterrupt
-        self._pending = True
+            raise _raised_by(number)
+        self._pending = number
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -196,6 +216,10 @@ class _Interrupts:
             yield
         finally:
             self._held = False
-        if self._pending:
-            self._pending = False
-            raise KeyboardInterrupt
+        if self._pending is not None:
+            number, self._pending = self._pending, None
+            raise _raised_by(number)
+
+
+def _raised_by(number: int) -> BaseException:
+    return KeyboardInterrupt() if number == signal.SIGINT else Terminated(number)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from optiframe.comparison.records import ExecutorChoice, Outcome, Request
+from optiframe.comparison.environment import usable_cores
+from optiframe.comparison.records import ExecutorChoice, Limits, Outcome, Request
 
 if TYPE_CHECKING:
     from optiframe.comparison.isolation import Progress
@@ -34,18 +35,29 @@ class Executor(Protocol):
         """End what still runs, and give everything back."""
 
 
-def executor_for(choice: ExecutorChoice, cells: int) -> Executor:
-    """The executor a plan names, for at most this many cells at once.
+def workers_of(choice: ExecutorChoice, limits: Limits) -> int | None:
+    """How many cells run at once: as said, or as many as this machine's cores have threads for.
+
+    None for a cluster somewhere else that is to take as many as it has room for.
+    """
+    if choice.workers is not None or choice.address is not None:
+        return choice.workers
+    return max(1, usable_cores() // limits.threads)
+
+
+def executor_for(choice: ExecutorChoice, cells: int, limits: Limits) -> Executor:
+    """The executor a plan names, for at most this many cells at once, each within the limits.
 
     Raises
     ------
     MissingPackage, InvalidInput
         When it cannot be had.
     """
+    workers = workers_of(choice, limits)
     if choice.name == "dask":
         from optiframe.comparison.dask_executor import DaskExecutor
 
-        return DaskExecutor(choice.address, choice.workers)
+        return DaskExecutor(choice.address, workers)
     from optiframe.comparison.local import LocalExecutor
 
-    return LocalExecutor(choice.workers, cells)
+    return LocalExecutor(workers or 1, cells)

@@ -69,7 +69,8 @@ class _Guard:
         with suppress(OSError, subprocess.TimeoutExpired):
             assert process.stdin is not None
             process.stdin.close()
-        with suppress(subprocess.TimeoutExpired):
+        # Ctrl-C at the very end of our process would only show where it was: the guardian ends anyway.
+        with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
             process.wait(_PATIENCE)
 
     def close(self) -> None:

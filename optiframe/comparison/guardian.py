@@ -20,6 +20,7 @@ MARKER = "OPTIFRAME_CELL"
 """Environment variable by which everything a cell starts is known, whatever session it is in."""
 
 _ROUNDS = 20  # a process that starts others while it is killed is met again; a fork bomb has an end
+_READ = 65536  # bytes read at once: what a pipe holds
 _TURN = 0.25  # seconds between two looks at the parent, where the system cannot tell of its end
 
 
@@ -87,18 +88,29 @@ def main() -> None:
     while os.getppid() == parent:
         ready, _, _ = select.select(watched, [], [], None if len(watched) > 1 else _TURN)
         if 0 in ready:
-            data = os.read(0, 65536)
+            data = os.read(0, _READ)
             if not data:
                 break
-            *lines, rest = (rest + data).split(b"\n")
-            for line in lines:
-                _note(listed, os.fsdecode(line))
+            rest = _heard(listed, rest + data)
         elif ready:
             break
+    # What the parent said last may still wait here: it may have died before this loop first ran.
+    os.set_blocking(0, False)
+    with suppress(BlockingIOError):  # a forked copy of the parent holds our input open
+        while data := os.read(0, _READ):
+            rest = _heard(listed, rest + data)
     for marker, (group, folder) in listed.items():
         end_all(group, marker)
         if Path(folder).name.startswith("optiframe-"):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _heard(listed: dict[str, tuple[int, str]], said: bytes) -> bytes:
+    """Take note of every whole line; gives what is left."""
+    *lines, rest = said.split(b"\n")
+    for line in lines:
+        _note(listed, os.fsdecode(line))
+    return rest
 
 
 def _note(listed: dict[str, tuple[int, str]], line: str) -> None:

@@ -12,44 +12,27 @@ import secrets
 import selectors
 import shutil
 import subprocess
-import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from optiframe.comparison.children import start_child
 from optiframe.comparison.endings import Tail, died, in_words, memory_kills, stacks
 from optiframe.comparison.guarded import guarded
-from optiframe.comparison.guardian import MARKER, end_all
+from optiframe.comparison.guardian import end_all
 from optiframe.comparison.memory import TreeMemory
-from optiframe.comparison.records import Limits, Outcome, Request
-from optiframe.comparison.wire import STACKS, Board, Malformed, read_reply, request_bytes
+from optiframe.comparison.records import Outcome, Request
+from optiframe.comparison.wire import STACKS, Board, Malformed, read_reply, request_parts
 from optiframe.errors import OptiframeError
 from optiframe.results import Status
 
-# It waits for its request before anything else: the request is written when the guardian knows of
-# the child, so a child whose parent dies before that ends at once instead of after its imports.
-# Its path is ours: -m would begin it with the current folder, whatever lies there.
-_RUN = (
-    "import sys; sys.stdin.buffer.peek(1) or sys.exit(1); sys.path[:] = sys.argv[1:]; "
-    "from optiframe.comparison.child import main; main()"
-)
-_THREADS = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "BLIS_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
-    "POLARS_MAX_THREADS",
-    "RAYON_NUM_THREADS",
-)
 _TURN = 0.05  # seconds between two looks: what is over a limit is not over it for long
+_MUCH = 0.1  # share of the hard limit from which a warm-up is mentioned when a cell runs into it
 _TAIL = 64 * 1024  # bytes kept of what it writes: enough for the stacks of many threads
 _OUTPUT_TAIL = 8 * 1024  # and of its standard output, which rarely says why something failed
 _READ = 1024 * 1024  # bytes read at once, so that a flood of output costs little
@@ -97,18 +80,34 @@ def run_isolated(
     MissingPackage
         Without psutil (``optiframe[compare]``).
     OptiframeError
-        Where the system cannot start a process, or is not a POSIX system.
+        Where the system cannot start a process or is not a POSIX system, and where the temporary
+        folder is full.
     """
     if os.name != "posix":
         raise OptiframeError(
             "a comparison needs a POSIX system (Linux, macOS): it kills whole process groups"
         )
     marker = secrets.token_hex(8)
-    folder = Path(tempfile.mkdtemp(prefix="optiframe-"))
-    with guarded(0, marker, folder) as group_is:
+    with _room() as (folder, board), guarded(0, marker, folder) as group_is:
+        return _Run(request, folder, board, marker, tell, stop).outcome(group_is)
+
+
+@contextmanager
+def _room() -> Iterator[tuple[Path, Board]]:
+    """A folder for the two processes, with the board in it; removed at the end."""
+    folder: Path | None = None
+    try:
         try:
-            return _Run(request, folder, marker, tell, stop).outcome(group_is)
-        finally:
+            folder = Path(tempfile.mkdtemp(prefix="optiframe-"))
+            board = Board(folder, create=True)
+        except OSError as error:
+            raise OptiframeError(
+                f"no room for a cell in the temporary folder {tempfile.gettempdir()} ({error.strerror}); "
+                "make room there, or set TMPDIR to another folder"
+            ) from None
+        yield folder, board
+    finally:
+        if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -119,13 +118,13 @@ class _Run:
         self,
         request: Request,
         folder: Path,
+        board: Board,
         marker: str,
         tell: Callable[[Progress], None] | None,
         stop: threading.Event | None,
     ) -> None:
         self._request, self._folder, self._tell, self._stop = request, folder, tell, stop
-        self._marker = marker
-        self._board = Board(folder, create=True)
+        self._marker, self._board = marker, board
         self._output, self._errors = Tail(_OUTPUT_TAIL), Tail(_TAIL)
         self._selector = selectors.DefaultSelector()
         self._ended: int | None = None  # a descriptor that becomes readable when the child ends
@@ -134,7 +133,7 @@ class _Run:
         kills = memory_kills()
         self._started = time.monotonic()
         self._deadline = self._started + self._request.limits.time
-        child = _start(self._request.limits, self._marker)
+        child = start_child("optiframe.comparison.child", self._request.limits.threads, self._marker)
         try:
             try:
                 group_is(child.pid)
@@ -153,14 +152,14 @@ class _Run:
 
     def _connect(self, child: subprocess.Popen[bytes]) -> None:
         """Pipes without waiting: everything is read, and the request written, between two looks."""
-        said = request_bytes(self._request, self._folder, self._deadline)
+        said = request_parts(self._request, self._folder, self._deadline)
         for pipe, tail in ((child.stdout, self._output), (child.stderr, self._errors)):
             assert pipe is not None
             os.set_blocking(pipe.fileno(), False)
             self._selector.register(pipe, selectors.EVENT_READ, tail)
         assert child.stdin is not None
         os.set_blocking(child.stdin.fileno(), False)
-        self._selector.register(child.stdin, selectors.EVENT_WRITE, memoryview(said))
+        self._selector.register(child.stdin, selectors.EVENT_WRITE, said)
         if hasattr(os, "pidfd_open"):
             with suppress(OSError):  # an old kernel, or a sandbox: then we look every turn
                 self._ended = os.pidfd_open(child.pid)
@@ -173,7 +172,8 @@ class _Run:
             now = time.monotonic()
             if now >= self._deadline:
                 return Outcome(
-                    Status.TIMEOUT, f"killed at the hard limit of {limits.time:g} s{self._where()}"
+                    Status.TIMEOUT,
+                    f"killed at the hard limit of {limits.time:g} s{self._where()}{self._spent()}",
                 )
             if self._stop is not None and self._stop.is_set():
                 return Outcome(Status.CANCELLED, f"stopped by the user{self._where()}")
@@ -200,23 +200,23 @@ class _Run:
         for key, _ in self._selector.select(max(0.0, seconds)):
             if key.fileobj == self._ended:
                 ended = True
-            elif isinstance(key.data, memoryview):
+            elif isinstance(key.data, list):
                 self._write(key.fileobj, key.data)
             else:
                 self._read(key.fileobj, key.data)
         return ended
 
-    def _write(self, pipe: Any, left: memoryview) -> None:
+    def _write(self, pipe: Any, left: list[memoryview]) -> None:
         try:
-            written = os.write(pipe.fileno(), left[:_READ])
+            left[0] = left[0][os.write(pipe.fileno(), left[0][:_READ]) :]
+            if not left[0]:
+                left.pop(0)
         except BlockingIOError:
             return
         except OSError:  # it ended, or closed its input
-            written = len(left)
-        self._selector.unregister(pipe)
-        if written < len(left):
-            self._selector.register(pipe, selectors.EVENT_WRITE, left[written:])
-        else:
+            left.clear()
+        if not left:
+            self._selector.unregister(pipe)
             pipe.close()
 
     def _read(self, pipe: Any, tail: Tail) -> bool:
@@ -250,6 +250,15 @@ class _Run:
         stage, iterations, _ = self._board.read()
         return f" while {stage}{f', after {iterations} iterations' if iterations else ''}"
 
+    def _spent(self) -> str:
+        """That the warm-up took much of the time, where it did: one step of a black box is all of it."""
+        seconds, limit = self._board.warmup, self._request.limits.time
+        if self._board.read()[0] == "warming up":
+            return "; raise [limits] time or set warmup = false"
+        if seconds < _MUCH * limit:
+            return ""
+        return f", after a warm-up of {seconds:.1f} s; raise [limits] time or set warmup = false"
+
     def _account(
         self, code: int, verdict: Outcome | None, wall: float, peak: int, memory_kill: bool
     ) -> Outcome:
@@ -273,25 +282,3 @@ class _Run:
             traceback=outcome.traceback or (stack if outcome.status.of_comparison else ""),
             stderr=self._errors.text() + self._output.text("\n[standard output]\n"),
         )
-
-
-def _start(limits: Limits, marker: str) -> subprocess.Popen[bytes]:
-    outer = os.environ.get(MARKER)
-    environment = {
-        **os.environ,
-        **dict.fromkeys(_THREADS, str(limits.threads)),
-        "PYTHONHASHSEED": "0",  # the order of a set of names must not decide an answer
-        MARKER: f"{outer}:{marker}" if outer else marker,  # a comparison inside a cell ends with the cell
-    }
-    try:
-        return subprocess.Popen(
-            [sys.executable, "-c", _RUN, *sys.path],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            env=environment,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise OptiframeError(f"cannot start a process for a cell: {error.strerror}") from error

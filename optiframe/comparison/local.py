@@ -1,4 +1,4 @@
-"""Cells in child processes of this machine, as many at once as it has cores."""
+"""Cells in child processes of this machine, several at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 
-from optiframe.comparison.environment import usable_cores
 from optiframe.comparison.executors import Tell
 from optiframe.comparison.isolation import run_isolated
 from optiframe.comparison.records import Outcome, Request
@@ -21,15 +20,15 @@ class LocalExecutor:
     Parameters
     ----------
     workers
-        Cells at once; None: one a core this process may use.
+        Cells at once.
     cells
         How many cells there are: no more threads than that.
     runner
         What runs one request; tests give their own.
     """
 
-    def __init__(self, workers: int | None, cells: int, runner: Runner = run_isolated) -> None:
-        self.workers = max(1, min(workers or usable_cores(), cells))
+    def __init__(self, workers: int, cells: int, runner: Runner = run_isolated) -> None:
+        self.workers = max(1, min(workers, cells))
         self._runner = runner
         self._stop = threading.Event()
         self._threads: set[threading.Thread] = set()

@@ -36,10 +36,10 @@ A file reads::
 
     [executor]
     name = "local"             # or "dask", with address
-    workers = 2
+    workers = 2                # default: as many as the cores have threads for
 
     [output]
-    folder = "results/x"       # default: results/<name of the file>
+    folder = "results/x"       # from the current folder; default: results/<name of the file>
 
 Every combination of problem, solver and seed is a cell. All that can be wrong without loading
 a problem is found before anything runs; problems are loaded by the cells' own processes.

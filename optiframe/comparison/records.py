@@ -143,7 +143,8 @@ class Request:
     """All that a child process needs to run one cell.
 
     `problem` and `solver` are tables (seed filled in), or None where `objects`, a cloudpickle of
-    ``{"problem": ..., "solver": ...}``, holds the object. `path` is the parent's ``sys.path``.
+    ``{"problem": ..., "solver": ...}``, holds the object; its large arrays are not in it but beside
+    it, in `buffers`, as they lie in memory. `path` is the parent's ``sys.path``.
     """
 
     key: str
@@ -158,6 +159,7 @@ class Request:
     path: tuple[str, ...] = ()
     folder: str = "."
     where: str = ""
+    buffers: tuple[Any, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,10 @@ from optiframe.described import Described
 from optiframe.errors import InvalidInput, require
 from optiframe.problems import Problem
 from optiframe.values import paths_relative_to
+
+_LARGE = (
+    2**20
+)  # bytes from which an array travels beside the pickle: copying less costs less than a millisecond
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,7 @@ def request_of(plan: Plan, cell: Cell) -> Request:
         for kind, choice in (("problem", cell.problem), ("solver", cell.solver))
         if choice.table is None
     }
+    objects, buffers = _pickled(things) if things else (None, ())
     return Request(
         key=cell.key,
         problem=None if cell.problem.table is None else fill(cell.problem.table, cell.seed),
@@ -56,7 +62,8 @@ def request_of(plan: Plan, cell: Cell) -> Request:
         budget=plan.budget.model_dump(),
         limits=plan.limits,
         measure=plan.measure,
-        objects=_pickled(things) if things else None,
+        objects=objects,
+        buffers=buffers,
         modules=plan.modules,
         path=tuple(str(Path(entry).absolute()) for entry in sys.path),  # "" is this process's folder
         folder=str(plan.folder.absolute()),
@@ -72,18 +79,27 @@ def _thing(choice: Choice, seed: int) -> Any:
     return choice.thing.build(seed) if isinstance(choice.thing, Made) else choice.thing
 
 
-def _pickled(things: Mapping[str, Any]) -> bytes:
+def _pickled(things: Mapping[str, Any]) -> tuple[bytes, tuple[pickle.PickleBuffer, ...]]:
+    """The objects, and beside them their large arrays, which are not copied."""
     cloudpickle = require("cloudpickle", "compare")
+    buffers: list[pickle.PickleBuffer] = []
+
+    def keep_in(buffer: pickle.PickleBuffer) -> bool:
+        if buffer.raw().nbytes < _LARGE:
+            return True
+        buffers.append(buffer)
+        return False
+
     with _by_value(cloudpickle, things.values()):
         try:
-            data: bytes = cloudpickle.dumps(dict(things))
+            data: bytes = cloudpickle.dumps(dict(things), protocol=5, buffer_callback=keep_in)
         except Exception as error:  # pickling runs the objects' own code, which raises what it likes
             names = " and ".join(str(getattr(thing, "name", thing)) for thing in things.values())
             raise InvalidInput(
                 f"{names} cannot be sent to another process ({type(error).__name__}: {error}); keep open "
                 "files, locks and the like out of it"
             ) from error
-    return data
+    return data, tuple(buffers)
 
 
 @contextmanager

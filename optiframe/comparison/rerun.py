@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -12,7 +13,9 @@ from typing import Any
 from optiframe.bring import bring
 from optiframe.comparison.engine import run_plan
 from optiframe.comparison.plan import renewed
-from optiframe.comparison.records import Outcome, Records, Row
+from optiframe.comparison.records import Outcome, Plan, Records, Row
+from optiframe.comparison.rows import identity_of
+from optiframe.comparison.schema import FILE
 from optiframe.comparison.store import Store
 from optiframe.errors import InvalidInput
 
@@ -59,7 +62,8 @@ def rerun(
     folder
         Where the comparison is stored; it is read and not written to.
     output
-        Where the new one goes; default: the folder's name with ``-rerun``. One begun there goes on.
+        Where the new one goes; default: the folder's name with ``-rerun``, or with ``-rerun-2`` and so
+        on when that holds a repetition already. One that was begun there and broke off goes on.
     tolerance
         Objectives and metrics differ when they are further apart than this times the larger of 1
         and their size.
@@ -69,17 +73,24 @@ def rerun(
     Raises
     ------
     InvalidInput
-        When nothing is stored there, or it was made from Python objects, which are not kept.
+        When nothing is stored there, when it was made from Python objects, which are not kept, and
+        when `output` holds a comparison already, whose cells would not run again.
     """
     source = Path(folder)
     with Store(source, create=False) as store:
         plan, before = store.plan(), store.records()
     for module in plan.modules:
         bring(module)
-    target = Path(output) if output is not None else source.with_name(f"{source.name}-rerun")
-    if target.absolute() == source.absolute():
+    if output is not None and Path(output).resolve() == source.resolve():
         raise InvalidInput(f"the repeated comparison needs a folder of its own, not {source}")
-    records = run_plan(renewed(plan), target, show=show)
+    plan = renewed(plan)
+    target = _free(source, plan) if output is None else Path(output)
+    if not _can_take(target, plan):
+        raise InvalidInput(
+            f"{target} holds a comparison already, and what is finished there would not run again; "
+            "choose another folder with --output, or leave it out for a new one"
+        )
+    records = run_plan(plan, target, show=show)
     return Rerun(
         records,
         target,
@@ -87,6 +98,27 @@ def rerun(
         _time_ratio(before, records),
         len(records.rows),
     )
+
+
+def _free(source: Path, plan: Plan) -> Path:
+    """The first folder beside the source that is free for a repetition, or has one that broke off."""
+    for number in count(1):
+        name = f"{source.absolute().name}-rerun{f'-{number}' if number > 1 else ''}"
+        target = source.with_name(name) if source.name else source.absolute().with_name(name)
+        if _can_take(target, plan):
+            return target
+    raise AssertionError("numbers do not end")
+
+
+def _can_take(folder: Path, plan: Plan) -> bool:
+    """Whether every cell would run there: nothing is stored, or only runs of this plan that broke off."""
+    file = folder / FILE
+    if not file.exists() or file.stat().st_size == 0:  # empty: its process ended before it had begun
+        return True
+    with Store(folder, create=False) as store:
+        runs = store.runs()
+    ours = identity_of(plan)
+    return all(name == ours and not ended for name, ended in runs)
 
 
 def differences(before: Records, now: Records, tolerance: float = 1e-6) -> Iterator[Difference]:
@@ -117,9 +149,19 @@ def differences(before: Records, now: Records, tolerance: float = 1e-6) -> Itera
 
 
 def _environments(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Difference]:
-    for key in sorted({*before, *now}):
-        if before.get(key) != now.get(key):
-            yield Difference("environment", key, _short(before.get(key)), _short(now.get(key)))
+    then, here = dict(_flat(before)), dict(_flat(now))
+    for key in sorted({*then, *here}):
+        if then.get(key) != here.get(key):
+            yield Difference("environment", key, _short(then.get(key)), _short(here.get(key)))
+
+
+def _flat(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Every single value, with the keys that lead to it: one package of many is what changes."""
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{key} ")
+        else:
+            yield f"{above}{key}", value
 
 
 def _numbers(about: str, where: str, old: float, new: float, tolerance: float) -> Iterator[Difference]:

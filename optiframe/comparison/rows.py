@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping
@@ -159,6 +160,12 @@ def settings_of(plan: Plan) -> str:
             "modules": list(plan.modules),
         }
     )
+
+
+def identity_of(plan: Plan) -> str:
+    """Hash of all that a store keeps of a plan."""
+    parts = [settings_of(plan), plan.text, *map(spec_of, plan.cells), *(cell.key for cell in plan.cells)]
+    return hashlib.sha256(to_json(parts).encode()).hexdigest()
 
 
 def plan_from(settings: str, config: str, output: Path, cells: list[Cell], positions: list[int]) -> Plan:

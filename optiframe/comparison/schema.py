@@ -135,6 +135,26 @@ def connect_to_read(folder: Path) -> sqlite3.Connection:
     return connection
 
 
+def connect_again(folder: Path) -> sqlite3.Connection:
+    """One more connection to a store that this process has open; looks at nothing, and makes nothing.
+
+    Raises
+    ------
+    sqlite3.Error
+        When the file is gone.
+    """
+    return _open(folder / FILE, "rw")
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """What tells a file from another one that has taken its place; None when there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 def _open(path: Path, mode: str, more: str = "") -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}{more}", uri=True, timeout=BUSY_SECONDS, isolation_level=None
@@ -214,6 +234,8 @@ def speaking(path: Path) -> Iterator[None]:
     """Turn what SQLite raises into a sentence about this file."""
     try:
         yield
+    except sqlite3.DataError as error:  # of one value, and not of the file
+        raise ValueError(f"a value is too large for the store ({error})") from None
     except sqlite3.Error as error:
         text, code = str(error), getattr(error, "sqlite_errorcode", None) or 0
         primary = code & 0xFF  # the low byte is the kind, the rest details

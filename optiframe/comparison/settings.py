@@ -107,7 +107,7 @@ class ExecutorTable(Described):
     name = "executor"
 
     kind: Literal["local", "dask"] = Field(default="local", alias="name", description="where cells run")
-    workers: PositiveInt | None = Field(default=None, description="cells run at once; none: one a core")
+    workers: PositiveInt | None = Field(default=None, description="cells run at once; none: as many as the cores have threads for")
     address: str | None = Field(default=None, description="of a running Dask scheduler")
 
     @model_validator(mode="after")
@@ -127,10 +127,16 @@ class OutputTable(Described):
 
     name = "output"
 
-    folder: str | None = Field(default=None, description="output folder; default: results/<name of the file>")
+    folder: str | None = Field(
+        default=None,
+        description="seen from the current folder, as --output; default: results/<name of the file>",
+    )
 
     def path(self, default: Path | None) -> Path | None:
-        """The folder."""
+        """The folder; a relative one begins where the command is run, and not at the file.
+
+        So it is with ``optiframe solve``: inputs belong to the file, results to where one works.
+        """
         return default if self.folder is None else Path(self.folder)
 
 

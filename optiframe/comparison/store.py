@@ -7,7 +7,6 @@ cell either finished or untouched.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 import sqlite3
@@ -25,6 +24,7 @@ from optiframe.comparison.rows import (
     cell_from,
     cell_values,
     from_json,
+    identity_of,
     outcome_from,
     plan_from,
     point_values,
@@ -38,6 +38,7 @@ from optiframe.comparison.schema import (
     StoreFailed,
     connect,
     connect_to_read,
+    identity,
     speaking,
     transaction,
 )
@@ -72,6 +73,7 @@ class Store:
         self.folder = Path(folder)
         self.path = self.folder / FILE
         self._connection = connect(self.folder) if create else connect_to_read(self.folder)
+        self._file = identity(self.path)
         self._owner: claims.Owner | None = None
         self._heart: claims.Heart | None = None
         self._run: int | None = None
@@ -100,17 +102,24 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
+        self._check_place()
         with speaking(self.path), transaction(self._connection):
             yield self._connection
+
+    def _check_place(self) -> None:
+        """Refuse to go on when the file was deleted: the system would keep what is written until we end."""
+        if identity(self.path) != self._file:
+            raise StoreFailed(
+                f"{self.path} was deleted, moved or replaced while the comparison ran; what it held is gone "
+                "from there, and the same command begins anew"
+            )
 
     # ---- writing: runs, claims, outcomes
 
     def begin(self, plan: Plan, environment: Mapping[str, Any]) -> None:
         """Note that a run of this plan starts, and begin to claim cells for it."""
         settings, specs = settings_of(plan), [spec_of(cell) for cell in plan.cells]
-        digest = hashlib.sha256(to_json([settings, plan.text, *specs]).encode())
-        digest.update(to_json([cell.key for cell in plan.cells]).encode())
-        name, positions = digest.hexdigest(), plan.positions or tuple(range(len(plan.cells)))
+        name, positions = identity_of(plan), plan.positions or tuple(range(len(plan.cells)))
         if sorted(positions) != list(range(len(plan.cells))):
             raise InvalidInput("the plan's positions do not number its cells")
         with self._writing() as connection:
@@ -146,6 +155,7 @@ class Store:
         `again` is the time, from `failed`, of the outcome that a further run is to replace.
         """
         assert self._owner is not None, "claims belong to a run: call begin first"
+        self._check_place()
         with speaking(self.path):
             return claims.claim(self._connection, self._owner, key, now(), again)
 
@@ -158,6 +168,7 @@ class Store:
     def finish(self, key: str, outcome: Outcome, again: str | None = None) -> bool:
         """Commit a cell's outcome and trace; False when another process has finished it already."""
         assert self._owner is not None, "outcomes belong to a run: call begin first"
+        self._check_place()  # before the traceback, whose folder it would make
         finished, values = now(), cell_values(outcome)
         values["traceback"] = self._write_traceback(key, outcome.traceback)
         columns = ("key", "run", "finished", *values)
@@ -212,8 +223,15 @@ class Store:
         rows = self._rows(f"SELECT key, finished FROM cells WHERE status IN ({marks})", *map(str, FAILED))
         return {row["key"]: row["finished"] for row in rows}
 
+    def runs(self) -> list[tuple[str, bool]]:
+        """Of each run its plan, as `identity_of` gives it, and whether it came to its end; oldest first."""
+        return [
+            (row["plan"], row["ended"] is not None)
+            for row in self._rows("SELECT plan, ended FROM runs ORDER BY id")
+        ]
+
     def plan(self) -> Plan:
-        """The plan of the latest run; objects made in Python are only named in it."""
+        """The plan of our run, or of the latest; objects made in Python are only named in it."""
         (latest,) = self._latest("plans.*")
         entries = self._rows("SELECT * FROM entries WHERE plan = ? ORDER BY turn", latest["id"])
         cells: list[Cell] = [cell_from(row["key"], row["seed"], row["spec"]) for row in entries]
@@ -221,7 +239,7 @@ class Store:
         return plan_from(latest["settings"], latest["config"], self.folder, cells, positions)
 
     def records(self) -> Records:
-        """The latest run's plan with every outcome known, and the best objectives of all runs."""
+        """Our run's plan, or the latest's, with every outcome known, and the best objectives of all runs."""
         (latest,) = self._latest(
             "plans.*, runs.environment, "
             "(SELECT min(started) FROM runs AS r WHERE r.plan = plans.id) AS began, "
@@ -257,8 +275,12 @@ class Store:
         )
 
     def _latest(self, what: str) -> list[sqlite3.Row]:
+        # A store that has begun a run is asked about that one, whatever others have begun since.
         found = self._rows(
-            f"SELECT {what} FROM runs JOIN plans ON plans.id = runs.plan ORDER BY runs.id DESC LIMIT 1"
+            f"SELECT {what} FROM runs JOIN plans ON plans.id = runs.plan WHERE runs.id = ? OR ? IS NULL "
+            "ORDER BY runs.id DESC LIMIT 1",
+            self._run,
+            self._run,
         )
         if not found:
             raise InvalidInput(f"{self.path} holds no run yet; run optiframe compare first")

@@ -63,7 +63,7 @@ def concomitant_scale(graph: ComparisonGraph, rows: int, m: float = M) -> Scale:
     With rho twice as large (x^2, as scikit-learn's `HuberRegressor` has it) the condition is mean =
     1, which normal noise of standard deviation s meets at sigma = 0.68 s: lambda is then 0.92 s,
     beyond which 36% of clean comparisons are. In scikit-learn's terms Eq. 12 as printed is
-    epsilon = M/sqrt(2) = 0.95, which it refuses. Here a is Huber's own (1981, Sec. 7.7): half of
+    epsilon = M/sqrt(2) = 0.95, which it refuses. Here a is Huber's own (his Proposal 2): half of
     E[min(Z^2, M^2)] for Z normal, times the number of comparisons less what was fitted, by which
     sigma is the standard deviation of clean normal noise and lambda = 1.35 of it.
 
@@ -83,10 +83,11 @@ def concomitant_scale(graph: ComparisonGraph, rows: int, m: float = M) -> Scale:
     # Here no row is beyond lambda, and least squares says the scale is too large for what it leaves.
     # From here down by factors of two until it is too small.
     high = max(largest, m * math.sqrt(float(weight @ (misfit * misfit)) / search.wanted))
+    nothing = _NOTHING * float(np.abs(graph.margin).max(initial=0.0))
     low = high
-    while search(low) <= 0:
+    while low <= nothing or search(low) <= 0:
         low /= 2
-        if low <= _NOTHING * float(np.abs(graph.margin).max(initial=0.0)):
+        if low <= nothing:
             raise InvalidInput(
                 "scores explain most comparisons exactly, so there is no noise to measure; give a share "
                 "or lambda_ instead of amount = huber"

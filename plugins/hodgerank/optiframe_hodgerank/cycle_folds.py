@@ -29,6 +29,7 @@ _LEVELS = 10  # values of lambda for each factor of ten
 _STEP = 0.5
 """kappa dt of Bregman folds: their forces are up to k/(k - 1) as large, at most 2, and must stay below 2
 in all."""
+_EXPLAINED = 1e-9  # a misfit below this share of the largest margin is 0 but for rounding
 _DECADES, _LOWEST = 2, 0.01
 """Share of the largest lambda at which the search ends; with outliers a hundred times smaller than
 the largest misfit nothing is left for noise."""
@@ -90,8 +91,8 @@ class CycleFolds:
     Raises
     ------
     InvalidInput
-        When the combinations fitted to would leave nothing out: fewer than k times as many rows as
-        items.
+        When the combinations fitted to would leave nothing out (fewer than k times as many rows as
+        items), or scores explain every row exactly.
 
     Notes
     -----
@@ -106,6 +107,8 @@ class CycleFolds:
                 f"cross-validation with {folds} folds needs more than {folds} comparisons for every item, "
                 f"here are {graph.rows} of {graph.items} items; give a share or lambda_ instead"
             )
+        if np.abs(graph.cycles(graph.margin)).max() <= _EXPLAINED * np.abs(graph.margin).max():
+            raise InvalidInput("scores explain every comparison exactly, so there is no outlier to look for")
         self.graph, self.folds = graph, folds
         self.root = np.sqrt(graph.weight)
         self._basis = self._orthonormal(fitted, rng) if graph.rows <= _DENSE else None

@@ -73,8 +73,9 @@ class Homotopy:
 
     def _beyond(self, level: float) -> Array:
         """s r - lambda of both ends of each row: 0 at the threshold."""
-        beyond = level * self._rate
-        return np.subtract(self._rho, beyond, out=beyond)
+        beyond: Array = level * self._rate
+        np.subtract(self._rho, beyond, out=beyond)
+        return beyond
 
     def _next(self, level: float) -> float:
         """The next lambda at which a row arrives at its threshold; 0.0 when none does.
@@ -88,19 +89,20 @@ class Homotopy:
         coming *= self._side
         on_its_way = coming < -self._near
         on_its_way &= self._arrives
-        arrival = np.divide(self._rho, self._rate, out=np.zeros_like(coming), where=on_its_way)
-        return float(arrival.max(initial=0.0))
+        coming.fill(0.0)
+        np.divide(self._rho, self._rate, out=coming, where=on_its_way)
+        return float(coming.max(initial=0.0))
 
     def _settle(self, level: float, path: Path) -> None:
         """Flag and believe rows at the threshold until each is about to move to its side of it."""
+        rows = self.graph.rows
         while True:
-            there = self._beyond(level)
-            there = (np.abs(there, out=there) <= self._near).nonzero()[0]
-            wrong = there[self._arrives[there]]
-            if not len(wrong):
+            there = (np.abs(self._beyond(level)) <= self._near).nonzero()[0]
+            wrong = there[self._arrives[there]].tolist()
+            if not wrong:
                 break
-            row = int((wrong % self.graph.rows).min())
-            s = -1 if self.graph.rows + row in wrong else 1
+            row = min(end % rows for end in wrong)
+            s = -1 if rows + row in wrong else 1
             if self.unflagged.flagged[row]:
                 self._move(row, -s, into_fit=1)
                 self.unflagged.unflag(row)

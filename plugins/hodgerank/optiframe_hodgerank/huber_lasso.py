@@ -86,7 +86,9 @@ class HuberLasso(ChoosesAmount):
     def _knots(self, graph: ComparisonGraph, path: Path, run: Run) -> Iterator[tuple[float, Array]]:
         down_to = self.lambda_ or 0.0
         if self.method == "grid" or (self.method == "auto" and graph.items > _HOMOTOPY_ITEMS):
-            yield from huber_grid(graph, path, down_to, self.per_decade, None if self.lambda_ else self._share)
+            yield from huber_grid(
+                graph, path, down_to, self.per_decade, None if self.lambda_ else self._share
+            )
             return
         homotopy, told = Homotopy(graph), False
         for level, scores in homotopy.run(path, down_to):

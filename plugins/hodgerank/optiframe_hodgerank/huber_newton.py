@@ -50,8 +50,8 @@ def huber_grid(
     levels = first * 10.0 ** (-np.arange(4 * per_decade + 1) / per_decade)
     end = [down_to] if down_to > 0 else []
     above, newton = first, HuberNewton(graph)
-    for level in (*levels[levels > down_to].tolist(), *end):
-        scores, start = newton.scores(level, scores, above), scores
+    for wanted in (*levels[levels > down_to].tolist(), *end):
+        level, (scores, start) = wanted, (newton.scores(wanted, scores, above), scores)
         before, misfit = misfit, graph.margin - graph.differences(scores)
         if share is not None and path.share_of(_beyond(misfit, level)) >= share:
             level, scores = _first_reaching(share, newton, path, (above, start), (level, scores))

@@ -89,7 +89,7 @@ class Path:
             self._entered[row] = True
             self._row.append(row)
             self._knot.append(len(self) - (not ahead))
-            self._sign.append(int(np.sign(sign)))
+            self._sign.append(int(sign > 0) - int(sign < 0))
             self._strength.append(strength)
 
     def flag_all(self, rows: NDArray[np.int64], sign: Array, strength: Array, *, ahead: bool = False) -> None:

@@ -71,7 +71,7 @@ class MergedStream:
         Its objective and scores are those of all comparisons. A share of outliers, and the outliers
         themselves, count merged rows, so give a `lambda_`, and see `flagged`.
         """
-        columns = {"left": self.left, "right": self.right, "margin": self.margin, "weight": self.weight}
+        columns: Any = {"left": self.left, "right": self.right, "margin": self.margin, "weight": self.weight}
         return PairwiseRanking(comparisons=columns, **more)
 
     def scores_of(self, solution: Ranking) -> Array:
@@ -94,8 +94,9 @@ def merge_stream(chunks: Iterable[Chunk], items: int) -> MergedStream:
     Notes
     -----
     Where y is -1, 0 or 1 and there are at most some 4,700 items, a table of counts takes
-    24 items^2 bytes (16 more a cell with weights). Else chunks are merged, and merged with each
-    other as they come to like sizes: about 120 bytes a distinct comparison at its height.
+    24 items^2 bytes. Else chunks are merged, and merged with each
+    other as they come to like sizes: about 120 bytes a distinct comparison at its height, so
+    that real margins, which hardly repeat, are not for a stream longer than memory.
 
     Raises
     ------

@@ -174,3 +174,12 @@ def test_same_seed_gives_the_same_choice() -> None:
 def test_too_few_comparisons_to_leave_any_out_are_told() -> None:
     with pytest.raises(InvalidInput, match="more than 5 comparisons for every item"):
         solve(votes(0, items=9, rows=20), HuberLasso(amount="cross-validation"))
+
+
+@pytest.mark.parametrize("amount", ["huber", "cross-validation"])
+@pytest.mark.parametrize("solver", [HuberLasso, LinearizedBregman])
+@pytest.mark.parametrize("margin", [0.0, 1.0])
+def test_nothing_to_explain_is_told(solver: type[HuberLasso], amount: str, margin: float) -> None:
+    ranking = PairwiseRanking(comparisons={"left": [0] * 12, "right": [1] * 12, "margin": [margin] * 12})
+    with pytest.raises(InvalidInput, match="exactly"):
+        solve(ranking, solver(amount=amount))

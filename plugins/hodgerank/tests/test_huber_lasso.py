@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from optiframe_hodgerank.graph import ComparisonGraph
 from optiframe_hodgerank.homotopy import Homotopy
 from optiframe_hodgerank.huber_lasso import HuberLasso
-from optiframe_hodgerank.huber_newton import conjugate_gradients, huber_scores
+from optiframe_hodgerank.huber_newton import HuberNewton, conjugate_gradients, huber_scores
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.path import Path
 from optiframe_hodgerank.refit import HuberLassoRefit
@@ -93,13 +93,60 @@ def test_grid_and_homotopy_agree_and_order_outliers_alike() -> None:
     assert grid.entry_order()[:both].tolist() == exact.entry_order()[:both].tolist()
 
 
+def test_grid_finds_the_lambda_that_reaches_the_share_between_its_values() -> None:
+    ranking = votes(2, items=8, rows=400, noise=0.1)
+    exact = path_of(ranking, share=0.1, method="homotopy")
+    grid = path_of(ranking, share=0.1, method="grid", per_decade=3)
+    assert grid.share >= 0.1 > grid.active[-2]
+    assert grid.share == exact.share  # within one entry of a real margin
+    # The last knot of the homotopy is that at which the next row enters.
+    assert exact.knots[-1] * (1 - 1e-3) <= grid.knots[-1] <= exact.knots[-2] * (1 + 1e-3)
+
+
+def test_many_rows_enter_a_path_as_one_by_one() -> None:
+    graph = votes(1).graph
+    count = np.arange(1, graph.rows + 1)
+    one, all_at_once = (Path(graph, count, "lambda") for _ in range(2))
+    rows, sign, strength = np.array([4, 2, 7]), np.array([1.0, -1.0, 1.0]), np.array([3.0, 2.0, 2.0])
+    for path in (one, all_at_once):
+        path.record(3.0, np.zeros(graph.items))
+        path.flag(2, 1.0, 4.0)
+        path.unflag(2)
+    for row, s, strong in zip(rows.tolist(), sign.tolist(), strength.tolist(), strict=True):
+        one.flag(row, s, strong, ahead=True)
+    all_at_once.flag_all(rows, sign, strength, ahead=True)
+    assert all_at_once.share_of(one.flagged) == one.share
+    one.unflag(4)
+    all_at_once.unflag_all(np.array([4]))
+    for name in ("row", "knot", "sign", "flagged", "share"):
+        assert np.array_equal(getattr(one, name), getattr(all_at_once, name)), name
+    assert one.entries().tolist() == all_at_once.entries().tolist()
+    assert one.entries()[[2, 4, 7]].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
 @pytest.mark.parametrize("level", [2.0, 0.5, 0.05])
-def test_newton_agrees_with_cvxpy(level: float) -> None:
+def test_newton_agrees_with_cvxpy(level: float, diagonal: bool) -> None:
     ranking = votes(3, noise=0.2)
     graph = ranking.graph
-    found = huber_scores(graph, level, np.zeros(graph.items))
+    newton = HuberNewton(graph)
+    newton._diagonal_will_do = diagonal
+    found = newton.scores(level, np.zeros(graph.items))
     assert unbalanced(graph, found, level) < 1e-11
     assert found == pytest.approx(huber_by_cvxpy(graph, level), abs=1e-6)
+    # On from there along the path, it comes to the same as from nowhere.
+    onward = newton.scores(0.8 * level, found, level)
+    assert onward == pytest.approx(huber_scores(graph, 0.8 * level, np.zeros(graph.items)), abs=1e-9)
+
+
+def test_where_items_are_far_apart_newton_turns_to_the_whole_inverse() -> None:
+    # A chain of 300 items, compared only with the next: the diagonal would take 300 steps.
+    left = np.repeat(np.arange(299), 3)
+    margin = np.random.default_rng(0).standard_normal(len(left))
+    graph = ComparisonGraph(300, left, left + 1, margin)
+    newton = HuberNewton(graph)
+    assert unbalanced(graph, newton.scores(0.5, np.zeros(300)), 0.5) < 1e-9
+    assert not newton._diagonal_will_do
 
 
 def test_newton_balances_forces_where_unflagged_rows_fall_apart() -> None:
