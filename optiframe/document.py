@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -104,8 +105,12 @@ class Document:
             return "--set "
         if self.path is None:
             return ""
-        line = line_of(self.text, keys)
+        line = self._lines.of(keys)
         return f"{self.path.name}: " if line is None else f"{self.path.name} line {line}: "
+
+    @cached_property
+    def _lines(self) -> _Lines:
+        return _Lines(self.text)
 
     def check_keys(self) -> None:
         """Raise `InvalidInput` for keys at the top level that mean nothing."""
@@ -119,25 +124,53 @@ class Document:
 
 def line_of(text: str, keys: Keys) -> int | None:
     """The line where the value of `keys` begins, or its nearest enclosing table; None if neither is there."""
-    best: tuple[int, int] | None = None  # how many of the keys were found, and the line
+    return _Lines(text).of(keys)
+
+
+class _Lines:
+    """Where everything stands in a text; read once, since there may be as many questions as lines."""
+
+    def __init__(self, text: str) -> None:
+        # By the table they stand in: for each key its place, its line and its value; for a header None.
+        self._found: dict[Keys, list[tuple[int, int, Any]]] = {}
+        table: Keys = ()
+        counts: dict[Keys, int] = {}
+        for place, (line, statement) in enumerate(_statements(text)):
+            try:
+                parsed = tomllib.loads(statement)
+            except tomllib.TOMLDecodeError:
+                continue
+            if statement.lstrip().startswith("["):
+                table = _in_elements(_path(parsed), counts)
+                if statement.lstrip().startswith("[["):  # an element of an array of tables
+                    counts[table] = counts.get(table, -1) + 1
+                    table = (*table, str(counts[table]))
+                self._found.setdefault(table, []).append((place, line, None))
+            else:
+                self._found.setdefault(table, []).append((place, line, parsed))
+
+    def of(self, keys: Keys) -> int | None:
+        """See `line_of`."""
+        best: tuple[int, int] | None = None  # how many of the keys were found, and the line
+        tables = [keys[:depth] for depth in range(len(keys) + 1)]
+        for _, line, depth in sorted(
+            (place, line, len(table) + (0 if parsed is None else _depth(parsed, keys[len(table) :])))
+            for table in tables
+            for place, line, parsed in self._found.get(table, ())
+        ):
+            if depth > (best[0] if best else 0):
+                best = (depth, line)
+        return best[1] if best else None
+
+
+def _in_elements(header: Keys, counts: Mapping[Keys, int]) -> Keys:
+    """A header's keys with the number of the latest element after every array of tables above it."""
     table: Keys = ()
-    counts: dict[Keys, int] = {}
-    for line, statement in _statements(text):
-        try:
-            parsed = tomllib.loads(statement)
-        except tomllib.TOMLDecodeError:
-            continue
-        if statement.lstrip().startswith("["):
-            table = _path(parsed)
-            if statement.lstrip().startswith("[["):  # an element of an array of tables
-                counts[table] = counts.get(table, -1) + 1
-                table = (*table, str(counts[table]))
-            depth = _common(table, keys)
-        else:
-            depth = len(table) + _depth(parsed, keys[len(table) :]) if keys[: len(table)] == table else 0
-        if depth > (best[0] if best else 0):
-            best = (depth, line)
-    return best[1] if best else None
+    for key in header[:-1]:
+        table = (*table, key)
+        if table in counts:
+            table = (*table, str(counts[table]))
+    return (*table, *header[-1:])
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
@@ -184,10 +217,6 @@ def _path(table: Any) -> Keys:
         keys = (*keys, key)
         table = table[0] if isinstance(table, list) else table
     return keys
-
-
-def _common(table: Keys, keys: Keys) -> int:
-    return len(table) if keys[: len(table)] == table else 0
 
 
 def _depth(value: Any, keys: Keys) -> int:

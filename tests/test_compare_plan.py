@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import os
@@ -21,12 +22,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import optiframe as of
+from optiframe.bring import bring
 from optiframe.comparison.plan import make_plan, read_plan, renewed, request_of
 from optiframe.comparison.records import Cell, Choice, Limits, Plan
+from optiframe.comparison.sources import code_of
 from optiframe.comparison.sweep import expand, fill, seeded
 from optiframe.comparison.titles import made_unique, variant_titles
 from optiframe.comparison.units import bytes_of, in_words
 from optiframe.comparison.written import as_toml
+from optiframe.document import line_of
 from optiframe.solvers import Iterate, Solver
 
 BOWL = """\
@@ -284,6 +288,12 @@ _BAD = [
 def test_an_error_names_file_line_and_key(write: Write, old: str, new: str, expected: str) -> None:
     assert old in GOOD
     assert expected in refused(write(GOOD.replace(old, new, 1)))
+
+
+def test_a_table_inside_an_entry_has_its_own_line() -> None:
+    line = GOOD.splitlines().index("to = [1.0, 2.0]") + 1
+    assert line_of(GOOD, ("problem", "0", "objective", "to")) == line
+    assert line_of(GOOD, ("problem", "1", "objective", "to")) == line + 2  # where its entry begins
 
 
 def test_everything_wrong_is_said_at_once(write: Write) -> None:
@@ -590,6 +600,139 @@ def test_an_edit_of_a_package_under_work_counts_though_its_version_stays(write: 
     assert keys(read_plan(path)) == before
     (package / "step.py").write_text(STEP.replace("* 0", "* 2"))
     assert keys(read_plan(path)) != before
+
+
+# ---- what no version stands for
+
+EXTRA = '''\
+from typing import Any
+from optiframe import Iterate, Minimize, Objective, Solver, register
+@register
+class Odd(Objective):
+    """Odd."""
+    name = "extra.odd"
+    @property
+    def shape(self): return (2,)
+    def value(self, x): return 0.0
+@register
+class Outer(Solver[Minimize, object, None]):
+    """A solver that is told of another part by its name."""
+    name = "extra.outer"
+    solves = Minimize
+    part: Any = None
+    def iterates(self, problem, run):
+        from extra_helper import step
+        yield Iterate(step(problem))
+'''
+
+
+@pytest.fixture
+def extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_registry: None) -> Path:
+    """A file with an objective and a solver, brought as by --import, with a module beside it."""
+    path = tmp_path / "own" / "extra_parts.py"
+    path.parent.mkdir()
+    path.write_text(EXTRA)
+    (path.parent / "extra_helper.py").write_text("def step(problem): return 0\n")
+    (path.parent / "other.py").write_text("")
+    monkeypatch.syspath_prepend(path.parent)
+    monkeypatch.delitem(sys.modules, "extra_parts", raising=False)
+    bring(str(path))
+    return path
+
+
+def changed_by(plan_of: Callable[[], Plan], path: Path, text: str) -> list[bool]:
+    """Which cells are others once the file holds something else."""
+    before = natural(plan_of())
+    path.write_text(text)
+    return [a.key != b.key for a, b in zip(before, natural(plan_of()), strict=True)]
+
+
+def test_the_source_of_a_part_named_inside_a_table_counts(write: Write, extra: Path) -> None:
+    path = write(
+        f'{BOWL}[[problem]]\ntitle = "odd"\nname = "minimize"\nobjective = "extra.odd"\n'
+        '[[solver]]\nname = "scipy.lbfgs"\n'
+    )
+
+    def plan() -> Plan:
+        return read_plan(path, modules=[str(extra)])
+
+    assert changed_by(plan, extra, EXTRA.replace("0.0", "1.0")) == [False, True]
+
+
+def test_a_part_of_a_plugin_under_work_counts_wherever_it_is_named(
+    write: Write, plugin: Write, extra: Path
+) -> None:
+    package = plugin(STEP)
+    del sys.modules["extra_parts"]  # what it registered was forgotten with the rest
+    bring(str(extra))
+    inner = '[[solver]]\nname = "extra.outer"\npart = [{inner = {name = "acme.step"}}]\n'
+    path = write(f'{BOWL}{inner}[[solver]]\nname = "scipy.lbfgs"\n')
+
+    def plan() -> Plan:
+        return read_plan(path, modules=[str(extra)])
+
+    assert changed_by(plan, package / "step.py", STEP.replace("* 0", "* 2")) == [True, False]
+
+
+def test_a_module_beside_an_imported_file_counts_when_it_is_imported(write: Write, extra: Path) -> None:
+    path = write(f'{BOWL}[[solver]]\nname = "extra.outer"\n[[solver]]\nname = "scipy.lbfgs"\n')
+
+    def plan() -> Plan:
+        return read_plan(path, modules=[str(extra)])
+
+    helper = extra.with_name("extra_helper.py")
+    assert changed_by(plan, helper, "def step(problem): return 1\n") == [True, False]
+    assert changed_by(plan, extra.with_name("other.py"), "x = 1\n") == [False, False]
+    assert changed_by(plan, helper, "from other import x\ndef step(problem): return x\n") == [True, False]
+    assert changed_by(plan, extra.with_name("other.py"), "x = 2\n") == [True, False]
+
+
+def test_the_whole_package_of_a_class_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "ownpack"
+    (package / "inner").mkdir(parents=True)
+    for name, text in (("__init__", ""), ("inner/__init__", ""), ("inner/part", "class Part: pass\n")):
+        (package / f"{name}.py").write_text(text)
+    (package / "beside.py").write_text("x = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    part = importlib.import_module("ownpack.inner.part").Part
+    before = code_of(part)
+    assert code_of(part) == before
+    (package / "beside.py").write_text("x = 2\n")
+    assert code_of(part) != before
+
+
+def test_what_a_class_of_a_script_uses_counts(tmp_path: Path) -> None:
+    """The class itself, a function and a number of the script it uses, a module beside; nothing else."""
+    (tmp_path / "helper.py").write_text("y = 1\n")
+    script = tmp_path / "script.py"
+    text = (
+        "import helper\nfrom optiframe.comparison.sources import code_of\n"
+        "scale, other = 2.0, 1\n"
+        "def shrink(x): return x / scale\n"
+        "class Own:\n    def step(self, x): return [shrink(v) for v in x]\n"
+        "print(code_of(Own))\n"
+    )
+
+    def said(text: str) -> str:
+        script.write_text(text)
+        done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+        return done.stdout
+
+    before = said(text)
+    assert said(text.replace("other = 2.0, 1", "other = 2.0, 3")) == before
+    assert said(text.replace("x / scale", "x * scale")) != before
+    assert said(text.replace("scale, other = 2.0", "scale, other = 3.0")) != before
+    (tmp_path / "helper.py").write_text("y = 2\n")
+    assert said(text) != before
+
+
+def test_the_code_of_a_function_in_a_problem_counts(extra: Path) -> None:
+    from extra_helper import step  # type: ignore[import-not-found]  # the fixture has just written it
+
+    def plan() -> Plan:
+        return make_plan([of.Minimize(of.from_function(step, (2,)))], ["scipy.lbfgs"])
+
+    assert changed_by(plan, extra.with_name("extra_helper.py"), "def step(x): return 3\n") == [True]
 
 
 # ---- Python

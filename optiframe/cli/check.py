@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from optiframe.comparison.units import bytes_of
 from optiframe.errors import InvalidInput
 
 
@@ -41,6 +42,11 @@ from optiframe.errors import InvalidInput
     type=click.FloatRange(min=0, min_open=True),
     help="How near to a known optimum and to the constraints an answer must be.",
 )
+@click.option(
+    "--memory",
+    metavar="AMOUNT",
+    help='What it and all it starts may hold, such as "8 GB"; default: 4 GB.',
+)
 @click.pass_context
 def command(  # noqa: PLR0917  # click calls it with keywords
     ctx: click.Context,
@@ -51,21 +57,27 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     only: tuple[str, ...],
     seconds: float,
     tolerance: float,
+    memory: str | None,
 ) -> None:
     """Hold the solver NAME (or module:Class) to the contract that every solver must keep.
 
     Without --problem and --dataset it meets small problems with known answers, or generated
-    data sets that it can take. A check that hangs or crashes fails; the others go on. Exit
-    code: 0 when every check passes, 1 when one fails, 2 when an input is wrong.
+    data sets that it can take. A check that hangs, crashes or takes too much memory fails; the
+    others go on. Exit code: 0 when every check passes, 1 when one fails, 2 when an input is wrong.
     """
     from optiframe.testing.checks import CHECKS, words
-    from optiframe.testing.isolated import check_isolated
+    from optiframe.testing.isolated import MEMORY, check_isolated
 
     wanted = [word.lower().replace("-", " ").replace("_", " ") for word in only]
     checks = [check for check in CHECKS if not wanted or any(word in words(check) for word in wanted)]
     if not checks:
         known = "; ".join(map(words, CHECKS))
         raise InvalidInput(f"--only {' '.join(only)}: no check has these words; the checks are: {known}")
+
+    try:
+        limit = MEMORY if memory is None else bytes_of(memory)
+    except InvalidInput as error:
+        raise InvalidInput(f"--memory {error}") from None
 
     def tell(solver: str, titles: list[str]) -> None:
         click.echo(f"{click.style(solver, bold=True)} on {', '.join(titles)}")
@@ -80,6 +92,7 @@ def command(  # noqa: PLR0917  # click calls it with keywords
         checks=checks,
         seconds=seconds,
         tolerance=tolerance,
+        memory=limit,
         tell=tell,
     )
     for count, outcome in enumerate(outcomes, start=1):

@@ -35,7 +35,9 @@ from optiframe.comparison.units import in_words
     help="Where results are kept; default: the file's [output] or results/<file>, in the current folder.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the cells in the order they would run, and stop.")
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Cells run at once; default: by cores.")
+@click.option(
+    "--workers", type=click.IntRange(min=1), metavar="N", help="Cells run at once; default: by cores."
+)
 @click.option("--executor", type=click.Choice(["local", "dask"]), help="Where cells run.")
 @click.option("--retry", is_flag=True, help="Run cells again that ended by error, timeout, crash or memory.")
 @click.option("--quiet", is_flag=True, help="No progress; only the final table.")

@@ -12,7 +12,12 @@ from optiframe.errors import InvalidInput
 
 @click.command("rerun", short_help="repeat a stored comparison")
 @click.argument("folder", type=click.Path())
-@click.option("--output", metavar="FOLDER", type=click.Path(), help="A new folder; default: FOLDER-rerun, FOLDER-rerun-2, ...")
+@click.option(
+    "--output",
+    metavar="FOLDER",
+    type=click.Path(),
+    help="A new folder; default: FOLDER-rerun, FOLDER-rerun-2, ...",
+)
 @click.option(
     "--tolerance", type=float, default=1e-6, show_default=True, help="Up to this, numbers are the same."
 )

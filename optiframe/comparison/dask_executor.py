@@ -1,22 +1,29 @@
 """Cells on a Dask cluster: the same child processes, started by Dask's workers.
 
 The cluster is one of yours (pickled requests move over its network). Only this process writes
-to the store. Files and data sets must be found on the workers under the same paths.
+to the store. Files and data sets must be found on the workers under the same paths. Whoever can
+connect to a cluster without TLS can run code on it: one on this machine listens on loopback, where
+every user of the machine can.
 """
 
 from __future__ import annotations
 
+import logging
+import multiprocessing
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
 from optiframe.comparison.executors import Tell
 from optiframe.comparison.isolation import run_isolated
 from optiframe.comparison.records import Outcome, Request
-from optiframe.errors import InvalidInput, require
+from optiframe.errors import InvalidInput, OptiframeError, require
 from optiframe.results import Status
 
 _PATIENCE = 30.0  # seconds to wait for a cluster, and for a first worker of it
+_FAREWELL = 5.0  # seconds to wait until the workers know that a run is over
 _RETRIES = 3  # a cell whose worker died is given to another this many times
 
 
@@ -32,6 +39,8 @@ class DaskExecutor:
         Without Dask (``optiframe[dask]``).
     InvalidInput
         When nothing answers at the address.
+    OptiframeError
+        When the workers of a local cluster do not start.
     """
 
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
@@ -40,15 +49,7 @@ class DaskExecutor:
         self._dask = distributed
         self._cluster: Any = None
         if address is None:
-            # A worker a cell, on loopback, without the dashboard: nothing else may connect.
-            with dask.config.set({"distributed.worker.daemon": False}):
-                self._cluster = distributed.LocalCluster(
-                    n_workers=workers,
-                    threads_per_worker=1,
-                    processes=True,
-                    host="127.0.0.1",
-                    dashboard_address=None,
-                )
+            self._cluster = _local_cluster(distributed, dask, workers)
         try:
             self._client = distributed.Client(self._cluster or address, timeout=_PATIENCE)
             self._client.wait_for_workers(1, timeout=_PATIENCE)
@@ -64,6 +65,7 @@ class DaskExecutor:
     def run(self, requests: Iterator[Request], tell: Tell | None = None) -> Iterator[tuple[Request, Outcome]]:
         """Outcomes as they come; a request is drawn when a thread of the cluster is free for it."""
         running: dict[Any, Request] = {}
+        run = uuid4().hex
         done = self._dask.as_completed(loop=self._client.loop)
         exhausted = False
         try:
@@ -74,8 +76,9 @@ class DaskExecutor:
                         exhausted = True
                         break
                     future = self._client.submit(
-                        run_isolated,
+                        _run_there,
                         request,
+                        run,
                         key=f"{request.key[:12]}-{uuid4().hex[:8]}",
                         pure=False,
                         retries=_RETRIES,
@@ -90,8 +93,19 @@ class DaskExecutor:
                 future.release()
                 exhausted = False  # another process may have left a cell since
         finally:
+            if running:
+                self._stop(run)
             for future in running:
                 future.cancel()
+
+    def _stop(self, run: str) -> None:
+        """Have the workers kill the children of a run: a task that is cancelled goes on to its end."""
+        # In a thread, since a cluster that is gone keeps its client waiting.
+        told = threading.Thread(
+            target=self._client.run, args=(_stop_there, run), kwargs={"on_error": "ignore"}, daemon=True
+        )
+        told.start()
+        told.join(_FAREWELL)
 
     def _slots(self) -> int:
         threads: int = sum(self._client.nthreads().values())
@@ -105,6 +119,60 @@ class DaskExecutor:
     def _close_cluster(self) -> None:
         if self._cluster is not None:
             self._cluster.close()
+
+
+def _local_cluster(distributed: Any, dask: Any, workers: int | None) -> Any:
+    """A worker process a cell. Scheduler and workers listen on loopback, and trust who connects."""
+    unguarded = (
+        "a Dask cluster of this machine's processes cannot be started: if this is a script, begin its work "
+        'below `if __name__ == "__main__":`, since each of Dask\'s workers imports the script anew'
+    )
+    if getattr(multiprocessing.current_process(), "_inheriting", False):  # as multiprocessing itself asks
+        raise SystemExit(1)  # we are such a worker, and not asked for another cluster; the parent says why
+    settings = {
+        "distributed.worker.daemon": False,  # its cells are processes of its own
+        # The HTTP servers cannot be left out; without routes there is nothing to be had from them.
+        "distributed.scheduler.http.routes": [],
+        "distributed.worker.http.routes": [],
+    }
+    try:
+        with dask.config.set(settings), _quiet_nannies():
+            return distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address=None,
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # whichever port is free
+            )
+    except RuntimeError as error:
+        raise OptiframeError(f"{unguarded} ({error})") from None
+
+
+@contextmanager
+def _quiet_nannies() -> Iterator[None]:
+    """Without the log of every worker that does not start: what follows from it is said once."""
+    loggers = [logging.getLogger(f"distributed.{name}") for name in ("nanny", "core")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+# On the workers: which runs go on; an event is set to kill the children of its run.
+_stops: dict[str, threading.Event] = {}
+
+
+def _run_there(request: Request, run: str) -> Outcome:
+    return run_isolated(request, None, _stops.setdefault(run, threading.Event()))
+
+
+def _stop_there(run: str) -> None:
+    _stops.setdefault(run, threading.Event()).set()
 
 
 def _outcome(future: Any) -> Outcome:

@@ -23,6 +23,8 @@ from optiframe.results import Status
 
 # Between looks at cells that another process runs: short beside a cell, whose start alone takes longer.
 _POLL_SECONDS = 0.25
+# Ctrl-C, an order to end, and (where there is such a thing) the end of the terminal.
+_SIGNALS = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
 
 
 def run_plan(
@@ -181,7 +183,7 @@ class Terminated(SystemExit):
 
 
 class _Interrupts:
-    """Ctrl-C and orders to end raise at once, except while an outcome is being committed: then right after."""
+    """Ctrl-C and orders to end raise at once, but while an outcome is being committed: then right after."""
 
     def __init__(self) -> None:
         self._held = False
@@ -191,7 +193,7 @@ class _Interrupts:
     def __enter__(self) -> _Interrupts:
         # Only the main thread can listen, and a process told to ignore one (nohup) goes on ignoring it.
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            for number in _SIGNALS:
                 if signal.getsignal(number) is not signal.SIG_IGN:
                     self._before[number] = signal.signal(number, self._on_signal)
         return self

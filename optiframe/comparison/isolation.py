@@ -89,7 +89,7 @@ def run_isolated(
         )
     marker = secrets.token_hex(8)
     with _room() as (folder, board), guarded(0, marker, folder) as group_is:
-        return _Run(request, folder, board, marker, tell, stop).outcome(group_is)
+        return _Run(request, folder, board, tell, stop).outcome(marker, group_is)
 
 
 @contextmanager
@@ -119,21 +119,20 @@ class _Run:
         request: Request,
         folder: Path,
         board: Board,
-        marker: str,
         tell: Callable[[Progress], None] | None,
         stop: threading.Event | None,
     ) -> None:
         self._request, self._folder, self._tell, self._stop = request, folder, tell, stop
-        self._marker, self._board = marker, board
+        self._board = board
         self._output, self._errors = Tail(_OUTPUT_TAIL), Tail(_TAIL)
         self._selector = selectors.DefaultSelector()
         self._ended: int | None = None  # a descriptor that becomes readable when the child ends
 
-    def outcome(self, group_is: Callable[[int], None]) -> Outcome:
+    def outcome(self, marker: str, group_is: Callable[[int], None]) -> Outcome:
         kills = memory_kills()
         self._started = time.monotonic()
         self._deadline = self._started + self._request.limits.time
-        child = start_child("optiframe.comparison.child", self._request.limits.threads, self._marker)
+        child = start_child("optiframe.comparison.child", self._request.limits.threads, marker)
         try:
             try:
                 group_is(child.pid)
@@ -141,7 +140,7 @@ class _Run:
                 self._connect(child)
                 verdict = self._watch(child, memory)
             finally:
-                end_all(child.pid, self._marker)
+                end_all(child.pid, marker)
                 group_is(0)  # before it is waited for: then its number may be given to another
                 child.wait()
             wall = time.monotonic() - self._started

@@ -23,7 +23,7 @@ from optiframe.values import paths_relative_to
 
 _LARGE = (
     2**20
-)  # bytes from which an array travels beside the pickle: copying less costs less than a millisecond
+)  # bytes from which an array travels beside the pickle: a copy of less costs below a millisecond
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,9 @@ class ExecutorTable(Described):
     name = "executor"
 
     kind: Literal["local", "dask"] = Field(default="local", alias="name", description="where cells run")
-    workers: PositiveInt | None = Field(default=None, description="cells run at once; none: as many as the cores have threads for")
+    workers: PositiveInt | None = Field(
+        default=None, description="cells run at once; none: as many as the cores have threads for"
+    )
     address: str | None = Field(default=None, description="of a running Dask scheduler")
 
     @model_validator(mode="after")

@@ -1,7 +1,8 @@
 """The contract in a process of its own: a solver that hangs or crashes fails, and nothing else does.
 
 The checks run in a child process that says when each begins and ends. A check that takes
-too long, or with which the process dies, has failed; the others go on in a new child.
+too long or too much memory, or with which the process dies, has failed; the others go on in a new
+child. As in a comparison, linear algebra keeps to one thread.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from optiframe.comparison.records import Limits
 from optiframe.errors import InvalidInput
 from optiframe.testing.checks import CHECKS, Check, Outcome, words
 from optiframe.testing.watched import WatchedChild
 
 LOADS = "the solver and its problems can be loaded"
 
+MEMORY = 4 * 10**9
+"""Bytes a solver may hold by default: many times what small problems need, and what most machines have."""
 _START = 60.0  # seconds at least for imports and reading data, on a cold disk
 
 
@@ -28,6 +32,7 @@ def check_isolated(
     checks: Iterable[Check] = CHECKS,
     seconds: float = 60.0,
     tolerance: float = 1e-4,
+    memory: int | None = MEMORY,
     tell: Callable[[str, list[str]], None] | None = None,
 ) -> Iterator[Outcome]:
     """Hold a solver to the contract in child processes; yields each check as it ends.
@@ -50,6 +55,8 @@ def check_isolated(
         How long one check may take, on all problems together.
     tolerance
         How near to a known optimum and to the constraints an answer must be.
+    memory
+        Bytes that it and all it starts may hold; None: as much as there is.
     tell
         Called with the solver's name and the titles of the problems, once they are known.
 
@@ -67,6 +74,7 @@ def check_isolated(
         "datasets": list(datasets),
         "modules": list(modules),
         "tolerance": tolerance,
+        "memory": memory,
     }
     while waiting:
         for event in _events({**task, "checks": [check.__name__ for check in waiting]}, seconds):
@@ -88,7 +96,7 @@ def _events(task: Mapping[str, Any], seconds: float) -> Iterator[Mapping[str, An
     """What one child says; a hang or a death is said to be the end of the check it happened in."""
     waiting = list(task["checks"])
     ready = False
-    child = WatchedChild("optiframe.testing.isolated_child", task)
+    child = WatchedChild("optiframe.testing.isolated_child", task, Limits(memory=task["memory"]))
     try:
         while waiting:
             event = child.next(seconds if ready else max(_START, seconds))

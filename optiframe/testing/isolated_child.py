@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from optiframe.comparison.memory import refuse_more_than
 from optiframe.errors import BrokenPlugin, InvalidInput, MissingPackage, OptiframeError, UnknownName
 
 Say = Callable[..., None]
@@ -28,6 +29,8 @@ def main() -> None:
     """Do what the line on standard input says."""
     say = _private_channel()
     task = json.load(sys.stdin)
+    if task["memory"] is not None:
+        refuse_more_than(task["memory"])
     try:
         cases, titles = prepare(task)
     except (Wrong, InvalidInput, UnknownName, MissingPackage) as error:

@@ -10,20 +10,21 @@ import secrets
 import selectors
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from optiframe.comparison.children import start_child
 from optiframe.comparison.guarded import guarded
-from optiframe.comparison.guardian import MARKER, end_all
+from optiframe.comparison.guardian import end_all
+from optiframe.comparison.memory import TreeMemory
+from optiframe.comparison.records import Limits
+from optiframe.comparison.units import in_words
+from optiframe.errors import MissingPackage
 
-_RUN = (
-    "import sys; sys.path[:] = sys.argv[2:]; from importlib import import_module as i; i(sys.argv[1]).main()"
-)
+_UNLIMITED = Limits()  # pinned to one thread; as much memory as there is
 _TAIL = 8192  # bytes kept of what it writes to standard error: the stack of a crash fits in
 _FRAMES = 4  # innermost frames shown: they reach from a library back to the solver's line
 _TURN = 0.05  # seconds between two looks at whether it lives: nobody waits for less
@@ -35,22 +36,26 @@ class WatchedChild:
 
     It gets the task as one line of JSON and our ``sys.path``, and answers with lines of JSON
     on its standard output. It never writes to our terminal: the end of what it writes to
-    standard error is kept. When we die, it and all it started are killed.
+    standard error is kept. When we die, it and all it started are killed. Of the limits, `threads`
+    and `memory` (of it and all it started) are kept here, and the time by who calls `next`.
     """
 
-    def __init__(self, module: str, task: Mapping[str, Any]) -> None:
-        self._marker, outer = secrets.token_hex(8), os.environ.get(MARKER)
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _RUN, module, *sys.path],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, MARKER: f"{outer}:{self._marker}" if outer else self._marker},
-            start_new_session=True,
-        )
+    def __init__(self, module: str, task: Mapping[str, Any], limits: Limits = _UNLIMITED) -> None:
+        self._marker = secrets.token_hex(8)
         self._folder = Path(tempfile.mkdtemp(prefix="optiframe-"))  # that of whoever is guarded
-        self._guard = guarded(self._process.pid, self._marker, self._folder)
-        self._guard.__enter__()
+        self._guard = guarded(0, self._marker, self._folder)
+        group_is = self._guard.__enter__()
+        try:
+            self._process = start_child(module, limits.threads, self._marker)
+        except BaseException:
+            self._unguard()
+            raise
+        group_is(self._process.pid)
+        self._limit, self._held = limits.memory, 0
+        self._memory: TreeMemory | None = None
+        with contextlib.suppress(MissingPackage):  # without psutil the child's own bound has to do
+            self._memory = TreeMemory(self._process.pid)
+        self._next_look = 0.0
         self._lines = b""
         self._errors = b""
         self._pipes = selectors.DefaultSelector()
@@ -62,7 +67,7 @@ class WatchedChild:
             stdin.close()
 
     def next(self, seconds: float) -> dict[str, Any] | None:
-        """The next thing it says; None when it is gone, or says nothing for so many seconds."""
+        """The next thing it says; None when it is gone, over its memory, or silent for so many seconds."""
         end = time.monotonic() + seconds
         while True:
             line, newline, rest = self._lines.partition(b"\n")
@@ -70,6 +75,8 @@ class WatchedChild:
                 self._lines = rest
                 said: dict[str, Any] = json.loads(line)
                 return said
+            if self._holds_too_much():
+                return None
             gone = self._process.poll() is not None
             if not self._read(min(_TURN, max(0.0, end - time.monotonic()))) and (
                 gone or time.monotonic() >= end
@@ -77,11 +84,17 @@ class WatchedChild:
                 return None
 
     def why_gone(self, seconds: float) -> str:
-        """Why `next(seconds)` gave None, with the stack's end; a child that hangs is killed."""
+        """Why `next(seconds)` gave None, with the stack's end; a child that still runs is killed."""
         if self._process.poll() is None:
-            self._ask_where_it_is()
+            reason = f"killed after {seconds:g} s"
+            if self._limit is not None and self._held > self._limit:
+                reason = (
+                    f"killed when it held {in_words(self._held)}, over the limit of {in_words(self._limit)}"
+                )
+            else:
+                self._ask_where_it_is()
             self.kill()
-            return f"killed after {seconds:g} s{self._stack('; it was here:')}"
+            return reason + self._stack("; it was here:")
         code = self._process.returncode
         if code < 0:
             number = signal.Signals(-code)
@@ -95,13 +108,23 @@ class WatchedChild:
     def kill(self) -> None:
         """End it and everything it started."""
         end_all(self._process.pid, self._marker)
+        self._unguard()  # before it is waited for: then its number may be given to another
         self._process.wait()
-        self._guard.__exit__(None, None, None)
-        shutil.rmtree(self._folder, ignore_errors=True)
         self._pipes.close()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             with contextlib.suppress(OSError):  # what was not written any more
                 cast(Any, pipe).close()
+
+    def _unguard(self) -> None:
+        self._guard.__exit__(None, None, None)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _holds_too_much(self) -> bool:
+        if self._memory is None or self._limit is None or time.monotonic() < self._next_look:
+            return False
+        self._next_look = time.monotonic() + _TURN
+        self._held = self._memory.sample()
+        return self._held > self._limit
 
     def _read(self, seconds: float) -> bool:
         """Take what has come; whether anything has."""
