@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from optiframe import Iterate, Iterates, Minimize, Run, Solver, register
+from optiframe import Iterate, Iterates, Minimize, Run, Solver, Status, Unsuited, register
 from optiframe.objectives import SquaredDistance
 
 
@@ -97,6 +97,11 @@ class Sleeps(_Misbehaving):
     """Never comes back, and waits."""
 
     name = "mis.sleeps"
+    first: float = 0.0
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        time.sleep(self.first)
+        yield from super().iterates(problem, run)
 
     def act(self, x: Any, problem: Minimize) -> Any:
         time.sleep(3600)
@@ -142,6 +147,66 @@ class Exits(_Misbehaving):
 
     def act(self, x: Any, problem: Minimize) -> Any:
         os._exit(0)
+
+
+@register
+class CountsWithoutEnd(_Misbehaving):
+    """Says of one step that it was more than any store has room for."""
+
+    name = "mis.counts-without-end"
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        yield Iterate(problem.initial(), steps=10**30)
+
+
+@register
+class Cancels(_Misbehaving):
+    """Says what only the user can."""
+
+    name = "mis.cancels"
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        yield Iterate(problem.initial())
+        return Status.CANCELLED, "enough"
+
+
+@register
+class FindsOut(_Misbehaving):
+    """Finds out that the problem does not suit when it has begun."""
+
+    name = "mis.finds-out"
+    late: bool = False
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        if not self.late:
+            raise Unsuited("its matrix is singular")
+        yield from super().iterates(problem, run)
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        raise Unsuited("it was suited a moment ago")
+
+
+@register
+class OddText(_Misbehaving):
+    """Raises with a file name that is no text."""
+
+    name = "mis.odd-text"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        raise ValueError("bad file \udcff name")
+
+
+@register
+class CannotWrite(_Misbehaving):
+    """Leaves no room for any file."""
+
+    name = "mis.cannot-write"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+        return x
 
 
 @register

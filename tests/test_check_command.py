@@ -212,6 +212,43 @@ def test_what_a_solver_prints_and_starts_does_no_harm(tmp_path: Path):
         time.sleep(0.02)
 
 
+@pytest.mark.parametrize(
+    ("hoard", "words"),
+    [
+        ("kept = [bytearray(10**8) for _ in range(100)]", "raised MemoryError"),
+        (  # no bound on allocations counts a mapping: seen from outside
+            "kept = [[m := mmap.mmap(-1, 10**7), m.write(b'x' * 10**7), time.sleep(0.01)] for _ in 'x' * 99]",
+            "over the limit of 300 MB",
+        ),
+    ],
+)
+def test_a_solver_that_takes_too_much_memory_fails(hoard, words, tmp_path: Path):
+    module = write_solver(tmp_path, f"{hoard}; yield", before="import mmap")
+    outcomes = list(
+        check_isolated(
+            "mine.own", modules=[module], checks=[check_time_budget_is_honoured], memory=300_000_000
+        )
+    )
+    assert [outcome.name for outcome in outcomes] == [TIME]
+    assert words in str(outcomes[0].failure)
+
+
+def test_an_amount_of_memory_has_a_unit(run: Run):
+    shown = run("check", path_of(bad_solvers.Honest), "--memory", "much", code=2)
+    assert '--memory must be bytes, or text such as "2 GB"' in shown.stderr
+
+
+def test_the_checks_run_with_pinned_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
+    body = "raise ValueError('with ' + os.environ['OPENBLAS_NUM_THREADS'] + ' threads')\n        yield"
+    outcomes = list(
+        check_isolated(
+            "mine.own", modules=[write_solver(tmp_path, body)], checks=[check_time_budget_is_honoured]
+        )
+    )
+    assert "with 1 threads" in str(outcomes[0].failure)
+
+
 def test_a_solver_that_hangs_while_it_is_loaded_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("optiframe.testing.isolated._START", 1.5)
     module = write_solver(tmp_path, "yield", before="time.sleep(600)")
@@ -343,7 +380,8 @@ def test_a_child_ends_when_its_parent_is_killed(tmp_path: Path):
         while not children or children[0].cpu_times().user < 1.0:  # it is busy by now
             assert time.monotonic() < end
             time.sleep(0.02)
-            children = psutil.Process(parent.pid).children()
+            started = psutil.Process(parent.pid).children()  # the guardian, too
+            children = [child for child in started if "isolated_child" in " ".join(child.cmdline())]
     finally:
         os.killpg(parent.pid, signal.SIGKILL)
         parent.wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import subprocess
 import sys
@@ -50,7 +51,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def compare(*arguments: str | Path, modules: tuple[str, ...] = ()) -> Result:
-    return CliRunner().invoke(
+    return CliRunner(env={"COLUMNS": "120"}).invoke(  # in 80, a time with a digit more folds a title
         command, [str(argument) for argument in arguments], obj=modules, catch_exceptions=False
     )
 
@@ -77,6 +78,19 @@ def test_a_dry_run_prints_the_cells_in_order_and_makes_nothing(file: Path) -> No
     assert "30 s, 2 GB, 1 thread a cell" in done.output
     assert "3 (local)" in done.output
     assert sorted(path.name for path in file.parent.iterdir()) == ["small.toml"]
+
+
+def test_a_dry_run_says_how_many_cells_share_the_cores(file: Path) -> None:
+    cores = len(os.sched_getaffinity(0))
+    for threads in (1, cores):
+        done = compare(file, "--dry-run", "--set", f"limits.threads={threads}")
+        assert re.search(rf"workers +{cores // threads}, for {cores} cores? \(local\)", done.output)
+        assert "one cell at a time" not in done.output
+    address = "executor.address=tcp://10.0.0.1:8786"
+    assert (
+        "as many as the cluster has threads (dask)"
+        in compare(file, "--dry-run", "--executor", "dask", "--set", address).output
+    )
 
 
 def test_an_input_that_is_wrong_is_a_message_and_exit_code_2(file: Path) -> None:

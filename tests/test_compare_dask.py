@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import psutil
 import pytest
@@ -69,13 +72,14 @@ def statuses(records: Records) -> list[Status]:
     return [row.outcome.status for row in records.rows]
 
 
+def children(pid: int) -> list[psutil.Process]:
+    return [p for p in psutil.Process(pid).children(recursive=True) if "child" in " ".join(p.cmdline())]
+
+
 @pytest.mark.slow
 def test_a_worker_killed_in_the_middle_loses_no_cell(cluster, tmp_path):
     plan = plan_on(cluster, tmp_path, seeds=6, seconds=1.5)
     killed: list[int] = []
-
-    def children(pid: int) -> list[psutil.Process]:
-        return [p for p in psutil.Process(pid).children(recursive=True) if "child" in " ".join(p.cmdline())]
 
     def kill_one() -> None:
         with Client(cluster) as client:
@@ -99,6 +103,59 @@ def test_a_worker_killed_in_the_middle_loses_no_cell(cluster, tmp_path):
     assert not psutil.pid_exists(killed[0])
     # The guardian of the dead worker has ended what it had started there.
     assert not psutil.pid_exists(killed[1]) or psutil.Process(killed[1]).status() == psutil.STATUS_ZOMBIE
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_the_cells_on_the_workers(cluster, tmp_path):
+    plan = plan_on(cluster, tmp_path, seeds=2, seconds=100.0)
+    seen: list[psutil.Process] = []
+
+    def interrupt() -> None:
+        with Client(cluster) as client:
+            pids = list(client.run(os.getpid).values())
+        until = time.monotonic() + 30
+        while time.monotonic() < until and len(seen) < 2:
+            seen[:] = [cell for pid in pids for cell in children(pid)]
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    interrupter = threading.Thread(target=interrupt)
+    interrupter.start()
+    with pytest.raises(KeyboardInterrupt):
+        run_plan(plan, tmp_path / "out", show=False)
+    interrupter.join()
+    assert len(seen) == 2
+    assert psutil.wait_procs(seen, timeout=5)[1] == []
+
+
+@pytest.mark.slow
+def test_a_local_cluster_listens_on_loopback_only_and_shows_nothing_by_http():
+    executor = DaskExecutor(None, 1)
+    try:
+        here = [psutil.Process(), *psutil.Process().children(recursive=True)]
+        addresses = {c.laddr for p in here for c in p.net_connections("tcp") if c.status == "LISTEN"}
+        assert addresses
+        assert {address.ip for address in addresses} == {"127.0.0.1"}
+        port = executor._cluster.scheduler.http_server.port
+        with pytest.raises(HTTPError, match="404"):
+            urlopen(f"http://127.0.0.1:{port}/info/main/workers.html", timeout=5)
+    finally:
+        executor.close()
+
+
+@pytest.mark.slow
+def test_a_script_without_a_guard_is_told_to_have_one(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from optiframe import OptiframeError\n"
+        "from optiframe.comparison.dask_executor import DaskExecutor\n"
+        "try: DaskExecutor(None, 2)\n"
+        "except OptiframeError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert 'begin its work below `if __name__ == "__main__":`' in done.stdout
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
 
 
 def test_cells_on_a_cluster_give_what_they_give_here(cluster, tmp_path):

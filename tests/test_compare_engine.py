@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,10 +16,11 @@ import pytest
 
 import optiframe as of
 from optiframe import Budget, Status
-from optiframe.comparison.engine import _Interrupts, run_plan
-from optiframe.comparison.executors import executor_for
+from optiframe.comparison.engine import Terminated, _Interrupts, run_plan
+from optiframe.comparison.executors import executor_for, workers_of
 from optiframe.comparison.local import LocalExecutor
-from optiframe.comparison.records import ExecutorChoice, Outcome
+from optiframe.comparison.records import ExecutorChoice, Limits, Outcome
+from optiframe.comparison.schema import StoreFailed
 from optiframe.comparison.store import Store, load
 from optiframe.loop import solve_watched
 
@@ -155,6 +157,42 @@ def test_an_object_that_cannot_be_sent_fails_its_own_cell_only(tmp_path):
     assert records.rows[1].outcome.answered
 
 
+@pytest.mark.parametrize("bad", [{"iterations": 10**30}, {"trace": {"iteration": [1, 2**70]}}])
+def test_an_outcome_that_cannot_be_stored_fails_its_own_cell_only(tmp_path, bad):
+    def runner(request):
+        return outcome(**bad) if request.seed == 0 else outcome()
+
+    records, asked = run(plan_of(cell(seed=0), cell(seed=1)), tmp_path, Here(runner))
+    assert len(asked) == 2
+    first, second = (row.outcome for row in records.rows)
+    assert (first.status, second.status) == (Status.ERROR, Status.CONVERGED)
+    assert first.message.startswith("its outcome cannot be stored: OverflowError")
+    assert "OverflowError" in first.traceback
+    assert records.ended
+
+
+def test_a_folder_that_is_deleted_ends_the_run_with_a_sentence(tmp_path):
+    folder = tmp_path / "results"
+
+    def delete(request):
+        shutil.rmtree(folder)
+        return outcome()
+
+    with pytest.raises(StoreFailed, match="was deleted"):
+        run(plan_of(*(cell(seed=seed) for seed in range(3))), folder, Here(delete, workers=1))
+    assert not folder.exists()
+
+
+def test_two_plans_in_one_folder_each_report_their_own(tmp_path):
+    def meanwhile(request):
+        if request.seed == 0:
+            run(plan_of(cell(seed=5)), tmp_path)
+        return solved_here(request)
+
+    records, _ = run(plan_of(cell(seed=0), cell(seed=1)), tmp_path, Here(meanwhile, workers=1))
+    assert [row.seed for row in records.rows] == [0, 1]
+
+
 def test_a_cell_another_process_gives_up_is_taken_over(tmp_path):
     with Store(tmp_path) as other:
         other.begin(plan_of(cell()), {})
@@ -185,25 +223,66 @@ def test_a_cell_another_process_finishes_is_waited_for(tmp_path):
     assert records.rows[0].outcome.objective == 7.0
 
 
-def test_an_interrupt_waits_for_the_commit():
+@pytest.mark.parametrize(
+    ("number", "raised"),
+    [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, Terminated), (signal.SIGHUP, Terminated)],
+)
+def test_an_interrupt_waits_for_the_commit(number, raised):
     reached = []
 
     def commit(interrupts):
         with interrupts.held():
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(number)
             reached.append("the end of the commit")
         reached.append("never")
 
-    with _Interrupts() as interrupts, pytest.raises(KeyboardInterrupt):
+    before = signal.getsignal(number)
+    with _Interrupts() as interrupts, pytest.raises(raised) as caught:
         commit(interrupts)
     assert reached == ["the end of the commit"]
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert getattr(caught.value, "code", 128 + number) == 128 + number
+    assert signal.getsignal(number) == before
+
+
+def test_a_signal_that_is_ignored_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup leaves it
+    try:
+        with _Interrupts():
+            signal.raise_signal(signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_an_order_to_end_leaves_a_store_to_resume(tmp_path, capsys):
+    def terminate(request):
+        if request.seed == 1:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.1)  # the main thread hears of it first
+        return outcome()
+
+    plan = plan_of(cell(seed=0), cell(seed=1))
+    with pytest.raises(SystemExit) as caught:
+        run_plan(plan, tmp_path, executor=Here(terminate, workers=1))
+    assert caught.value.code == 143
+    assert "stopped: 1 of 2 cells are finished and stored in " in capsys.readouterr().err
+    assert [row.outcome is not None for row in load(tmp_path).rows] == [True, False]
 
 
 def test_the_executor_is_the_one_the_plan_names():
-    assert executor_for(ExecutorChoice(workers=3), 10).workers == 3
-    assert executor_for(ExecutorChoice(workers=3), 2).workers == 2
-    assert executor_for(ExecutorChoice(), 1000).workers == len(os.sched_getaffinity(0))
+    limits = Limits()
+    assert executor_for(ExecutorChoice(workers=3), 10, limits).workers == 3
+    assert executor_for(ExecutorChoice(workers=3), 2, limits).workers == 2
+
+
+def test_by_default_cells_do_not_share_cores():
+    cores = len(os.sched_getaffinity(0))
+    for threads in (1, 2, cores, cores + 1):
+        limits = Limits(threads=threads)
+        workers = workers_of(ExecutorChoice(), limits)
+        assert executor_for(ExecutorChoice(), 1000, limits).workers == workers == max(1, cores // threads)
+        assert workers_of(ExecutorChoice("dask"), limits) == workers
+    assert workers_of(ExecutorChoice("dask", address="tcp://10.0.0.1:8786"), Limits()) is None
 
 
 # --- real processes --------------------------------------------------------------------------------
@@ -272,7 +351,7 @@ def test_the_first_interrupt_kills_the_children_and_leaves_a_store_to_resume(tmp
 @pytest.mark.slow
 def test_killing_the_main_process_again_and_again_loses_and_repeats_nothing():
     done = subprocess.run(
-        [sys.executable, str(KILLS), "--kills", "5", "--seeds", "3", "--longest", "2.5"],
+        [sys.executable, str(KILLS), "--kills", "4", "--seeds", "2", "--longest", "1.6"],
         capture_output=True,
         text=True,
         timeout=180,

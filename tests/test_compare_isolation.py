@@ -53,7 +53,7 @@ def cases(folder: Path) -> dict[str, Request]:
     pids = {name: str(folder / name) for name in ("child", "session", "daemon")}
     return {
         "busy": ask("mis.busy", LIMIT),
-        "sleeps": ask("mis.sleeps", LIMIT),
+        "sleeps": ask("mis.sleeps", LIMIT, first=1.5),
         "stubborn": ask("mis.stubborn", LIMIT),
         "hangs in C": ask("mis.hangs-in-c", LIMIT),
         "honest": ask("mis.honest"),
@@ -76,6 +76,12 @@ def cases(folder: Path) -> dict[str, Request]:
         "forges": ask("mis.forges"),
         "threads": ask("mis.threads"),
         "unsuited": ask("mis.unsuited"),
+        "finds out": ask("mis.finds-out"),
+        "finds out late": ask("mis.finds-out", late=True),
+        "counts without end": ask("mis.counts-without-end"),
+        "cancels": ask("mis.cancels"),
+        "odd text": ask("mis.odd-text"),
+        "cannot write": ask("mis.cannot-write"),
         "no file": on_problem(ask("mis.honest"), name="least-squares", matrix="none.csv", target=[1.0]),
         "explodes": on_problem(ask("mis.honest"), name="mis.explodes", to=[1.0]),
         "detonates": on_problem(ask("mis.honest"), name="mis.detonates", to=[1.0]),
@@ -103,7 +109,10 @@ EXPECTED = {
     "leaves": (Status.ERROR, "SystemExit: 0"),
     "fails at once": (Status.ERROR, "while warming up: OSError: the library is not there"),
     "busy": (Status.TIMEOUT, f"killed at the hard limit of {LIMIT:g} s while solving"),
-    "sleeps": (Status.TIMEOUT, f"killed at the hard limit of {LIMIT:g} s while solving"),
+    "sleeps": (
+        Status.TIMEOUT,
+        f"hard limit of {LIMIT:g} s while solving, after 1 iterations; the warm-up took ",
+    ),
     "stubborn": (Status.TIMEOUT, f"killed at the hard limit of {LIMIT:g} s while solving"),
     "hangs in C": (Status.TIMEOUT, f"killed at the hard limit of {LIMIT:g} s while solving"),
     "segfaults": (Status.CRASHED, "the process died: segmentation fault (SIGSEGV) while solving"),
@@ -122,6 +131,12 @@ EXPECTED = {
     "forges": (Status.CRASHED, "its reply is not an outcome: message: Input should be a valid string"),
     "threads": (Status.FINISHED, "its own end"),
     "unsuited": (Status.UNSUITED, "it wants more than three unknowns"),
+    "finds out": (Status.UNSUITED, "its matrix is singular"),
+    "finds out late": (Status.ERROR, "Unsuited: it was suited a moment ago"),
+    "counts without end": (Status.CRASHED, "its reply is not an outcome: it counts 1e+30 iterations"),
+    "cancels": (Status.ERROR, "it was cancelled, which only the user can say (enough)"),
+    "odd text": (Status.ERROR, "ValueError: bad file ? name"),
+    "cannot write": (Status.CRASHED, "the process ended with exit code 1 while writing its outcome"),
     "no file": (Status.ERROR, "run.toml line 4: problem.0: "),
     "explodes": (Status.ERROR, "RuntimeError: the sensor is offline"),
     "detonates": (Status.CRASHED, "the process died: bus error (SIGBUS) while loading"),
@@ -154,6 +169,21 @@ def test_a_hang_overruns_its_limit_by_less_than_a_second(case: str, outcomes: di
 def test_the_stack_says_where_it_was(case: str, line: str, outcomes: dict[str, Outcome]) -> None:
     assert line in outcomes[case].traceback
     assert "misbehaving.py" in outcomes[case].traceback
+
+
+def test_a_timeout_speaks_of_the_warm_up_only_where_it_took_long(outcomes: dict[str, Outcome]) -> None:
+    assert outcomes["sleeps"].message.endswith("s of it: raise [limits] time or set warmup = false")
+    assert outcomes["busy"].message.endswith("after 1 iterations")
+
+
+def test_a_warm_up_that_uses_up_the_limit_is_said_so() -> None:
+    outcome = run_isolated(ask("mis.sleeps", 2.5, first=60.0))
+    assert outcome.message.endswith("while warming up; raise [limits] time or set warmup = false")
+
+
+def test_who_cannot_write_its_outcome_says_so(outcomes: dict[str, Outcome]) -> None:
+    assert "the outcome (finished) cannot be written to" in outcomes["cannot write"].stderr
+    assert "set TMPDIR" in outcomes["cannot write"].stderr
 
 
 def test_an_answer_needs_no_stack(outcomes: dict[str, Outcome]) -> None:
@@ -304,6 +334,80 @@ def test_a_guardian_that_was_killed_is_replaced(tmp_path: Path) -> None:
     assert (first, second) == ("finished", "finished")
     assert guardian != another
     assert done.stderr == ""
+
+
+def test_what_a_process_told_its_guardian_just_before_it_died_is_ended(tmp_path: Path) -> None:
+    folder = tmp_path / "optiframe-cell"
+    folder.mkdir()
+    code = (
+        "import os, signal, subprocess, sys; from optiframe.comparison import guardian\n"
+        "sleeper = [sys.executable, '-c', 'import time; time.sleep(600)']\n"
+        "environment = {**os.environ, guardian.MARKER: 'a-cell-of-a-test'}\n"
+        "cell = subprocess.Popen(sleeper, env=environment, start_new_session=True)\n"
+        "print(cell.pid, flush=True)\n"
+        "command = [sys.executable, '-I', '-S', guardian.__file__, str(os.getpid())]\n"
+        "listens = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)\n"
+        "listens.stdin.write(f'+ {cell.pid} a-cell-of-a-test {sys.argv[1]}\\n'.encode())\n"
+        "listens.stdin.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"  # before it has begun to listen
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as main:
+        assert main.stdout is not None
+        cell = psutil.Process(int(main.stdout.readline()))
+    assert main.returncode == -signal.SIGKILL
+    try:
+        assert psutil.wait_procs([cell], timeout=10)[1] == [] or ended(cell.pid)
+        until = time.monotonic() + 5
+        while folder.exists():
+            assert time.monotonic() < until
+            time.sleep(0.02)
+    finally:
+        if not ended(cell.pid):
+            cell.kill()
+
+
+def test_an_interrupt_at_the_very_end_is_not_shown() -> None:
+    code = (
+        "import os, signal, sys, threading, time\n"
+        "from pathlib import Path; from optiframe.comparison import guarded\n"
+        "with guarded.guarded(0, 'nobody', Path('/nowhere')): pass\n"
+        "pid = guarded._guard._process.pid; print(pid, flush=True)\n"
+        "os.kill(pid, signal.SIGSTOP)\n"  # so that we wait for it at our end
+        "def interrupt(): time.sleep(0.3); os.kill(os.getpid(), signal.SIGINT)\n"
+        "threading.Thread(target=interrupt, daemon=True).start()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    os.kill(int(done.stdout), signal.SIGKILL)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),
+    [
+        ("tempfile.gettempdir()", " {} (File too large)"),
+        ("None", " (No usable temporary directory found in "),  # Python itself has tried to write there
+    ],
+)
+def test_a_full_temporary_folder_is_said_in_words(before: str, words: str, tmp_path: Path) -> None:
+    code = (
+        "import resource, sys, tempfile; sys.path.insert(0, sys.argv[1])\n"
+        "from test_compare_isolation import ask, run_isolated\n"
+        "from optiframe import OptiframeError\n"
+        f"{before}; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"  # no file can have a byte
+        "try: run_isolated(ask('mis.honest'))\n"
+        "except OptiframeError as error: print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", code, str(HERE)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    assert done.stderr == ""
+    assert done.stdout.startswith(f"no room for a cell in the temporary folder{words.format(tmp_path)}")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_child_whose_parent_says_only_half_ends_by_itself() -> None:

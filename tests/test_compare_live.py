@@ -22,24 +22,28 @@ from rich.console import Console
 from optiframe import Status
 from optiframe.comparison.isolation import Progress
 from optiframe.comparison.live import LineView, LiveView, View, duration, view_for
+from optiframe.comparison.store import load
 
 from .comparing import HERE, cell, outcome, plan_of
 
-# Three cells by the engine and its real executor: two that end well, one that cannot be loaded.
+# Three cells by the engine: two that end well, one that cannot be loaded. In real processes, or,
+# where nothing of theirs is looked at, with answers made by hand.
 PROGRAM = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import dataclasses
 from optiframe.comparison.engine import run_plan
-from tests.comparing import cell, plan_of
+from optiframe.comparison.local import LocalExecutor
+from tests.comparing import cell, outcome, plan_of
 bad = dataclasses.replace(cell().solver, table={"name": "no-such.solver"}, title="[red]odd[/red]")
 cells = [cell(seed=0), cell(seed=1), dataclasses.replace(cell(seed=2), solver=bad)]
-run_plan(plan_of(*cells), sys.argv[2], show=sys.argv[3] == "show")
+quick = LocalExecutor(2, 3, lambda *_: outcome()) if sys.argv[4] == "quick" else None
+run_plan(plan_of(*cells), sys.argv[2], show=sys.argv[3] == "show", executor=quick)
 """
 
 
-def command(folder, show="show") -> list[str]:
-    return [sys.executable, "-c", PROGRAM, str(HERE.parent), str(folder), show]
+def command(folder, show="show", cells="real") -> list[str]:
+    return [sys.executable, "-c", PROGRAM, str(HERE.parent), str(folder), show, cells]
 
 
 def on_terminal(arguments: list[str], columns: int = 100) -> str:
@@ -95,19 +99,23 @@ def test_a_pipe_gets_one_line_a_cell(tmp_path):
     assert ended[2][1].startswith("error")
     assert "no-such.solver" in ended[2][1]
     assert done.stdout == ""
-    again = subprocess.run(command(tmp_path), capture_output=True, text=True, timeout=60, check=True)
+    again = subprocess.run(
+        command(tmp_path, cells="quick"), capture_output=True, text=True, timeout=60, check=True
+    )
     assert again.stderr == "3 of 3 cells are finished already; nothing is left to run\n"
 
 
 def test_nothing_is_shown_when_nothing_is_asked_for(tmp_path):
-    done = subprocess.run(command(tmp_path, "hide"), capture_output=True, text=True, timeout=60, check=True)
+    hidden = command(tmp_path, "hide", "quick")
+    done = subprocess.run(hidden, capture_output=True, text=True, timeout=60, check=True)
     assert (done.stdout, done.stderr) == ("", "")
+    assert len(load(tmp_path).rows) == 3
 
 
 def test_a_reader_that_goes_away_does_not_stop_the_comparison(tmp_path):
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run(command(tmp_path), stderr=writing, timeout=60, check=False)
+    done = subprocess.run(command(tmp_path, cells="quick"), stderr=writing, timeout=60, check=False)
     os.close(writing)
     assert done.returncode == 0
 
@@ -178,7 +186,7 @@ def test_news_from_many_threads_meets_no_half_drawn_table():
     threads = [threading.Thread(target=tell, args=(seed,)) for seed in range(3)]
     for thread in threads:
         thread.start()
-    for seed in range(60):
+    for seed in range(20):
         view.started(cell(seed=seed))
         picture(view, console)
         view.ended(cell(seed=seed), outcome())
@@ -186,7 +194,7 @@ def test_news_from_many_threads_meets_no_half_drawn_table():
     for thread in threads:
         thread.join()
     assert errors == []
-    assert view.done == 60
+    assert view.done == 20
 
 
 def test_the_kind_of_view_depends_on_the_terminal(capsys):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import pickle
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
@@ -23,9 +25,11 @@ from optiframe.comparison.copies import Copies
 from optiframe.comparison.counting import counted
 from optiframe.comparison.isolation import run_isolated
 from optiframe.comparison.memory import memory_of
+from optiframe.comparison.plan import make_plan
 from optiframe.comparison.records import Limits, Measure, Outcome, Request
 from optiframe.comparison.repeats import go_on, median_interval, narrow_enough
-from optiframe.comparison.wire import Malformed, plain, read_reply, request_parts, write_reply
+from optiframe.comparison.requests import request_of
+from optiframe.comparison.wire import Malformed, plain, read_reply, read_request, request_parts, write_reply
 from optiframe.errors import Unsuited
 from optiframe.losses import LeastSquares, Logistic
 from optiframe.objectives import Objective, SquaredDistance
@@ -290,7 +294,7 @@ seconds = st.floats(0, 1e9) | st.just(math.nan)
 @given(
     st.builds(
         Outcome,
-        status=st.sampled_from(Status),
+        status=st.sampled_from([status for status in Status if status is not Status.CANCELLED]),
         message=st.text(max_size=20),
         objective=numbers,
         violation=numbers,
@@ -324,6 +328,8 @@ def test_an_outcome_comes_back_as_it_left(tmp_path_factory: pytest.TempPathFacto
         ({"times": [math.nan]}, "a negative time"),
         ({"iterations": -1}, "a negative time or number of iterations"),
         ({"iterations": 2.5}, "iterations"),
+        ({"iterations": 2**63}, "it counts 9.22e\\+18 iterations"),
+        ({"status": "cancelled"}, "only who started the cell can cancel it"),
         ({"trace": {"time": [1.0], "objective": []}}, "differ in length"),
         ({"trace": {"time": "long"}}, "trace.time"),
         ({"metrics": {"error": "low"}}, "metrics.error"),
@@ -342,7 +348,7 @@ def test_a_malformed_reply_says_what_is_wrong(change: dict[str, Any], words: str
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b"null"])
 def test_what_is_not_json_is_malformed(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "outcome.json").write_bytes(content)
-    with pytest.raises(Malformed, match="its reply is not an outcome"):
+    with pytest.raises(Malformed, match=r"its reply is not an outcome: \w"):
         read_reply(tmp_path)
 
 
@@ -359,6 +365,38 @@ def test_a_text_too_long_to_keep_loses_its_middle(tmp_path: Path) -> None:
     assert len(outcome.message) < 10**5
 
 
+def test_half_characters_cost_no_reply(tmp_path: Path) -> None:
+    found = {"level": "note", "text": "of \udcff", "about": ["w\udcff"]}
+    sent = Outcome(Status.FINISHED, "well \ud800 ü \U0001f600", metrics={"\udcff": 1.0}, findings=(found,))
+    outcome = read_reply_of(sent, tmp_path)
+    assert outcome.message == "well ? ü \U0001f600"
+    assert outcome.metrics == {"?": 1.0}
+    assert outcome.findings == ({"level": "note", "text": "of ?", "about": ["w?"]},)
+
+
+def test_findings_are_kept_short(tmp_path: Path) -> None:
+    long = {"level": "warning", "text": "x" * 10**7, "about": list(range(10**5))}
+    outcome = read_reply_of(
+        Outcome(Status.FINISHED, "well", findings=(long,) * 2 + (short(),) * 2000), tmp_path
+    )
+    assert len(outcome.findings[0]["text"]) < 5000
+    assert outcome.findings[0]["about"][-1] == "... 99000 more"
+    assert outcome.findings[2] == short()
+    assert outcome.findings[-1]["text"] == "1002 more findings are left out"
+    assert (tmp_path / "outcome.json").stat().st_size < 200_000
+
+
+def short() -> dict[str, Any]:
+    return {"level": "note", "text": "fine", "about": []}
+
+
+def read_reply_of(outcome: Outcome, folder: Path) -> Outcome:
+    write_reply(outcome, folder)
+    received = read_reply(folder)
+    assert received is not None
+    return received
+
+
 def test_values_of_a_finding_become_plain() -> None:
     about = (np.int64(3), np.str_("w"), ("a", 1.5), {1: None}, np.array([1, 2]), True)
     assert plain(about) == [3, "w", ["a", 1.5], {"1": None}, "[1 2]", True]
@@ -366,9 +404,38 @@ def test_values_of_a_finding_become_plain() -> None:
 
 def test_a_request_says_only_plain_data(tmp_path: Path) -> None:
     request = Request("k", {"name": "p"}, {"name": "s"}, 0, {}, Limits(), Measure(), objects=b"\n\n")
-    line, _, objects = request_parts(request, tmp_path, 1.0).partition(b"\n")
+    (whole,) = request_parts(request, tmp_path, 1.0)
+    line, _, objects = bytes(whole).partition(b"\n")
     assert json.loads(line)["objects"] == 2
     assert objects == b"\n\n"
+
+
+def test_large_arrays_of_a_problem_travel_without_a_copy_of_them_here(tmp_path: Path) -> None:
+    centre = np.full(4_000_000, 2.0)
+    plan = make_plan(Minimize(SquaredDistance(to=centre)), "scipy.lbfgs")
+    tracemalloc.start()
+    try:
+        request = request_of(plan, plan.cells[0])
+        parts = request_parts(request, tmp_path, 1.0)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < centre.nbytes / 8
+    received, *_ = read_request(io.BytesIO(b"".join(parts)))
+    problem = pickle.loads(received.objects or b"", buffers=received.buffers)["problem"]
+    assert problem == plan.cells[0].problem.thing
+
+
+def test_a_child_holds_the_arrays_of_its_problem_once() -> None:
+    peaks = []
+    for size in (1000, 8_000_000):
+        plan = make_plan(
+            Minimize(SquaredDistance(to=np.ones(size))), "labels.majority"
+        )  # unsuited: none is made
+        request = replace(request_of(plan, plan.cells[0]), solver={"name": "mis.unsuited"})
+        outcome = run_isolated(replace(request, modules=(str(HERE / "misbehaving.py"),)))
+        peaks.append(outcome.memory)
+    assert 64e6 < peaks[1] - peaks[0] < 1.5 * 64e6
 
 
 def test_memory_of_this_process_is_known() -> None:

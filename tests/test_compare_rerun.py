@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner, Result
 
 import optiframe as of
+from optiframe.cli.rerun import command as rerun_command
 from optiframe.comparison.comparison import Comparison
+from optiframe.comparison.engine import run_plan
+from optiframe.comparison.local import LocalExecutor
+from optiframe.comparison.plan import make_plan, read_plan, renewed
+from optiframe.comparison.records import Plan, Records
 from optiframe.comparison.rerun import differences, rerun
-from optiframe.comparison.store import load
+from optiframe.comparison.store import Store, load
 
 from .comparing import outcome
 
@@ -48,7 +51,6 @@ def made(tmp_path_factory) -> Comparison:
     return of.compare(
         {"bowl": BOWL, "diagonal": bowl},
         {"lbfgs": "scipy.lbfgs", "halving": Halving()},
-        seeds=2,
         budget={"iterations": 200},
         folder=folder,
         show=False,
@@ -66,7 +68,7 @@ def test_objects_made_in_python_run_beside_names(made):
 
 def test_frame_and_table_come_in_the_asked_kind(made):
     frame = made.frame()
-    assert len(frame) == 8
+    assert len(frame) == 4
     assert set(frame["status"]) <= {"converged", "finished"}
     assert len(made.frame(traces=True, backend="polars")) == sum(
         len(row.outcome.trace["iteration"]) for row in made.records.rows
@@ -93,7 +95,7 @@ def test_a_page_is_written(made, tmp_path):
 def test_a_kept_comparison_is_opened_again(made):
     again = Comparison.open(made.folder)
     assert again.records == made.records
-    assert repr(again) == "<comparison of 2 solvers on 2 problems: 8 of 8 cells ended>"
+    assert repr(again) == "<comparison of 2 solvers on 2 problems: 4 of 4 cells ended>"
     with pytest.raises(of.InvalidInput, match="no "):
         Comparison.open(made.folder / "nowhere")
 
@@ -117,17 +119,6 @@ def test_objects_cannot_be_rerun_and_it_is_said(made):
         rerun(made.folder, show=False)
 
 
-def command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "optiframe", *arguments],
-        cwd=cwd,
-        env={**os.environ, "OPTIFRAME_OFFLINE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 FILE = """
 [[problem]]
 title = "bowl"
@@ -140,23 +131,65 @@ iterations = 50
 """
 
 
-def test_rerun_says_that_nothing_differs_and_then_what_does(tmp_path):
-    (tmp_path / "run.toml").write_text(FILE)
-    (tmp_path / "A.csv").write_text("2,1\n1,3\n0,1\n".replace("\n0,1", ""))
-    assert command("compare", "run.toml", "--output", "out", cwd=tmp_path).returncode == 0
-    stored = (tmp_path / "out" / "comparison.sqlite").read_bytes()
-    same = command("rerun", "out", cwd=tmp_path)
-    assert same.returncode == 0, same.stderr
-    assert "no difference in statuses and numbers" in same.stdout
-    assert (tmp_path / "out" / "comparison.sqlite").read_bytes() == stored
-    (tmp_path / "A.csv").write_text("2,1\n1,3\n0,0\n")  # a row more than the target has
-    other = command("rerun", "out", "--output", "again", cwd=tmp_path)
-    assert other.returncode == 1
-    assert "scipy.lbfgs on bowl, seed 0: status was" in other.stdout
-    assert "is error" in other.stdout
-    refused = command("rerun", "out", "--output", "out", cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "a folder of its own" in refused.stderr
+def command(*arguments: str) -> Result:
+    return CliRunner().invoke(rerun_command, arguments)
+
+
+def test_rerun_says_that_nothing_differs_and_then_what_does(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("run.toml").write_text(FILE)
+    Path("A.csv").write_text("2,1\n1,3\n")
+    run_plan(read_plan("run.toml"), "out", show=False)
+    stored = Path("out/comparison.sqlite").read_bytes()
+    same = command("out")
+    assert same.exit_code == 0, same.output
+    assert "1 cells in out-rerun: no difference in statuses and numbers" in same.output
+    assert Path("out/comparison.sqlite").read_bytes() == stored
+    Path("A.csv").write_text("2,1\n1,3\n0,0\n")  # a row more than the target has
+    other = command("out", "--output", "again")
+    assert other.exit_code == 1
+    assert "scipy.lbfgs on bowl, seed 0: status was" in other.output
+    assert "is error" in other.output
+
+
+def begun(folder: Path, plan: Plan, *, ended: bool) -> None:
+    """A run of the plan, whose cells need no process here."""
+    with Store(folder) as store:
+        store.begin(plan, {})
+        for one in plan.cells[: None if ended else 1]:
+            store.claim(one.key)
+            store.finish(one.key, outcome())
+        if ended:
+            store.end()
+
+
+def test_a_second_rerun_repeats_everything_again_and_a_broken_one_goes_on(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("optiframe.comparison.rerun.run_plan", in_this_process)
+    plan = make_plan({"bowl": BOWL}, ["scipy.lbfgs"], seeds=2)
+    begun(Path("out"), plan, ended=True)
+    folders = [rerun("out", show=False).folder for _ in range(3)]
+    assert list(map(str, folders)) == ["out-rerun", "out-rerun-2", "out-rerun-3"]
+    assert [len(ran(folder)) for folder in folders] == [2, 2, 2]
+    begun(Path("out-rerun-4"), renewed(plan), ended=False)
+    assert str(rerun("out", show=False).folder) == "out-rerun-4"
+    assert len(ran("out-rerun-4")) == 1  # the other was there already
+    begun(Path("elsewhere"), make_plan({"bowl": BOWL}, ["scipy.lbfgs"]), ended=False)
+    for folder in ("out-rerun", "elsewhere"):
+        with pytest.raises(of.InvalidInput, match=f"{folder} holds a comparison already"):
+            rerun("out", folder, show=False)
+    with pytest.raises(of.InvalidInput, match="a folder of its own"):
+        rerun("out", "./out", show=False)
+
+
+def in_this_process(plan: Plan, folder: Path, *, show: bool) -> Records:
+    """The engine with answers made by hand: which cells it runs is what is looked at."""
+    return run_plan(plan, folder, show=show, executor=LocalExecutor(2, 10, lambda *_: outcome(5.0)))
+
+
+def ran(folder: Path | str) -> list[str]:
+    """Cells of a folder that `in_this_process` has run."""
+    return [row.key for row in load(folder).rows if row.outcome.objective == 5.0]
 
 
 def test_differences_name_versions_once_statuses_and_numbers(made):
@@ -168,15 +201,23 @@ def test_differences_name_versions_once_statuses_and_numbers(made):
 
     assert changed(lambda old: old) == []
     assert changed(lambda old: dataclasses.replace(old, objective=old.objective + 1e-9)) == []
-    assert len(changed(lambda old: dataclasses.replace(old, objective=old.objective + 1e-3))) == 8
+    assert len(changed(lambda old: dataclasses.replace(old, objective=old.objective + 1e-3))) == 4
     numpy = changed(lambda old: dataclasses.replace(old, versions={**old.versions, "numpy": "1.0"}))
     assert len(numpy) == 1
     assert numpy[0].startswith("numpy: versions was ")
     crashed = changed(lambda old: outcome(status=of.Status.CRASHED, message="died"))
-    assert sum("is crashed (died)" in text for text in crashed) == 8
+    assert sum("is crashed (died)" in text for text in crashed) == 4
 
 
 def test_the_environment_is_compared(made):
     other = dataclasses.replace(made.records, environment={**made.records.environment, "python": "2.7"})
     assert [d.about for d in differences(made.records, other)] == ["environment"]
+    versions = {**made.records.environment["versions"], "numpy": "1.0"}
+    other = dataclasses.replace(
+        made.records, environment={**made.records.environment, "versions": versions, "queue": "long"}
+    )
+    assert [d.text for d in differences(made.records, other)] == [
+        "queue: environment was not recorded, is long",
+        f"versions numpy: environment was {np.__version__}, is 1.0",
+    ]
     assert load(made.folder) == made.records

@@ -448,6 +448,74 @@ def test_a_heart_beats_until_it_is_stopped(tmp_path):
     connection.close()
 
 
+def test_a_heart_reads_no_more_than_its_own_row(tmp_path):
+    """A page of another table is damaged, which whoever looks through the file finds."""
+    trace = {"iteration": list(range(3000)), "objective": [1.0] * 3000}
+    run_into(tmp_path, (cell(), outcome(trace=trace)))
+    owner = claims.Owner.this_process()
+    connection = schema.connect(tmp_path)
+    claims.enter(connection, owner)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    content = bytearray((tmp_path / FILE).read_bytes())
+    content[-3 * 4096 : -4096] = b"\xa5" * (2 * 4096)
+    (tmp_path / FILE).write_bytes(content)
+    edit_owner(tmp_path, beat=0.0)
+    with pytest.raises(InvalidInput, match="damaged"):
+        schema.connect(tmp_path)
+    heart = claims.Heart(tmp_path, owner, every=0.01)
+    heart.start()
+    connection = sqlite3.connect(tmp_path / FILE)
+    deadline = time.monotonic() + 10
+    while connection.execute("SELECT beat FROM owners").fetchone()[0] == 0.0:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    heart.stop()
+    connection.close()
+
+
+def test_a_deleted_folder_is_not_made_again_and_its_loss_is_said(tmp_path):
+    folder = tmp_path / "results"
+    with Store(folder) as store:
+        store.begin(plan_of(cell(), cell(seed=1)), ENVIRONMENT)
+        store.claim(cell().key)
+        shutil.rmtree(folder)
+        heart = claims.Heart(folder, store._owner, every=0.001)
+        heart.start()
+        time.sleep(0.05)  # long enough for many beats
+        heart.stop()
+        for write in (
+            lambda: store.finish(cell().key, outcome()),
+            lambda: store.claim(cell(seed=1).key),
+            store.end,
+        ):
+            with pytest.raises(StoreFailed, match="was deleted, moved or replaced"):
+                write()
+    assert not folder.exists()
+
+
+def test_a_store_that_took_our_place_is_left_alone(tmp_path):
+    folder = tmp_path / "results"
+    with Store(folder) as store:
+        store.begin(plan_of(cell()), ENVIRONMENT)
+        store.claim(cell().key)
+        folder.rename(tmp_path / "moved")
+        run_into(folder, (cell(), outcome(7.0)))
+        with pytest.raises(StoreFailed, match="replaced"):
+            store.finish(cell().key, outcome(1.0))
+    assert load(folder).rows[0].outcome.objective == 7.0
+
+
+def test_a_run_is_told_of_its_own_plan_whatever_another_has_begun(tmp_path):
+    with Store(tmp_path) as first, Store(tmp_path) as second:
+        first.begin(plan_of(cell(seed=0)), ENVIRONMENT)
+        second.begin(plan_of(cell(seed=1), cell(seed=2)), ENVIRONMENT)
+        assert [row.seed for row in first.records().rows] == [0]
+        assert [one.seed for one in first.plan().cells] == [0]
+        assert [row.seed for row in second.records().rows] == [1, 2]
+    assert [row.seed for row in load(tmp_path).rows] == [1, 2]
+
+
 def test_whoever_finishes_first_wins(tmp_path):
     with Store(tmp_path) as first, Store(tmp_path) as second:
         for store in (first, second):

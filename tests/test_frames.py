@@ -324,6 +324,30 @@ ORDINARY_IDS = st.one_of(
 )
 
 
+@pytest.mark.parametrize("backend", FRAMES)
+def test_text_out_of_a_frame_is_read_as_codes_that_encode_would_give(backend: str) -> None:
+    ids = ["b", "é", "a b", "b", "Z", "😀", "é", "10", "9"]
+    table = read(FRAMES[backend]({"task": ids}), "task")
+    for ours, theirs in zip(table.encoded("task", "tasks"), encode(table["task"]), strict=True):
+        assert ours.tolist() == theirs.tolist()
+    assert table["task"].tolist() == table.columns["task"].tolist() == ids
+    assert "task" in table
+    assert "label" not in table
+
+
+@pytest.mark.parametrize("backend", FRAMES)
+@pytest.mark.parametrize("gap", [None, "", " \t"])
+def test_a_gap_in_text_is_named_by_its_row_in_every_library(backend: str, gap: str | None) -> None:
+    said = refusal(FRAMES[backend]({"task": ["a", "b", gap, "a", gap]}), "task")
+    assert said == "labels row 2, row 4: task is empty; drop the row or give a value"
+
+
+def test_text_in_several_pieces_is_one_column() -> None:
+    pieces = pa.table({"task": pa.chunked_array([["a", "b"], ["c", "a"]])})
+    codes, ids = read(pieces, "task").encoded("task", "tasks")
+    assert (codes.tolist(), ids.tolist()) == ([0, 1, 2, 0], ["a", "b", "c"])
+
+
 @given(ids=ORDINARY_IDS, data=st.data())
 def test_codes_do_not_depend_on_the_order_of_rows(ids: list[Any], data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(ids))))

@@ -13,6 +13,7 @@ from optiframe.comparison.content import Checksums, object_source, origin, parts
 from optiframe.comparison.records import Choice
 from optiframe.comparison.requests import Made
 from optiframe.comparison.sweep import Chosen, expand, fill, seeded
+from optiframe.comparison.tables import called, is_plain, names_in
 from optiframe.comparison.titles import made_unique, variant_titles
 from optiframe.datasets import DataSet
 from optiframe.described import Described
@@ -122,7 +123,7 @@ class Chooser:
         if title is not None and not (isinstance(title, str) and title.strip()):
             raise InvalidInput("a title is text", [(("title",), f"must be text, got {title!r:.60}")])
         variants = [(variant.table, variant.chosen) for variant in expand(table)]
-        return variants, entry.title or title or _called(table, entry.kind)
+        return variants, entry.title or title or called(table, entry.kind)
 
     def _choice(self, kind: str, given: Any, title: str, where: str) -> Choice:
         if not isinstance(given, Mapping):
@@ -165,7 +166,7 @@ class Chooser:
                     origins |= self._origin("problem", name)
         origins |= self._named_inside(table)
         name = normalise(name) if isinstance(name, str) else ""
-        if _is_plain(table) and not self._only_here(table):
+        if is_plain(table) and not self._only_here(table):
             files = self.checksums.files(table, self.document.folder)
             content = fingerprint({"table": table, "files": files, "dataset": sums, "origins": origins})
             return Choice(title, name, dict(table), content, {}, where)
@@ -214,7 +215,7 @@ class Chooser:
         name = normalise(str(table["name"]))
         entry = next((e for e in registry.registry().entries("solver") if e.name == name), None)
         versions = solver_versions(entry, None if built is None else type(built))
-        here = not _is_plain(table) or self._only_here(table)
+        here = not is_plain(table) or self._only_here(table)
         if built is not None and here:
             content = fingerprint(["solver", built.fingerprint(), self._source(built)])
             return Choice(title, name, None, content, versions, where, built)
@@ -235,7 +236,7 @@ class Chooser:
     def _named_inside(self, table: Mapping[str, Any]) -> dict[str, str]:
         """Where everything named in a table comes from: an objective or a set does the work as well."""
         origins: dict[str, str] = {}
-        for name in dict.fromkeys(_names(table)):
+        for name in dict.fromkeys(names_in(table)):
             for entry in registry.registry().find(name):
                 origins |= self._origin(entry.kind, entry.name)
         return origins
@@ -252,7 +253,7 @@ class Chooser:
         brought = {Path(m).stem if m.endswith(".py") else m for m in self.modules}
         return any(
             entry.distribution == BY_CODE and entry.path.partition(":")[0] not in brought
-            for name in _names(table)
+            for name in names_in(table)
             for entry in registry.registry().find(name)
         )
 
@@ -285,15 +286,6 @@ def _with_unique_titles(found: list[Choice], whose: list[Entry]) -> list[Choice]
     ]
 
 
-def _called(table: Mapping[str, Any], kind: str) -> str:
-    dataset = table.get("dataset")
-    name = dataset.get("name") if isinstance(dataset, Mapping) else getattr(dataset, "name", dataset)
-    for candidate in (name, table.get("name")):
-        if isinstance(candidate, str) and candidate:
-            return candidate
-    return kind
-
-
 def by_name(kind: str, name: str) -> dict[str, str]:
     """The table that a name alone stands for: a solver, a data set, or a problem without inputs."""
     return {"dataset" if kind == "problem" and _known("data set", name) else "name": name}
@@ -314,23 +306,3 @@ def _origin(kind: str, name: str) -> dict[str, str]:
         raise InvalidInputName(text) from None
     except Exception as error:  # BrokenPlugin, or a class that does not import: the child says so
         return {"broken": type(error).__name__}
-
-
-def _names(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _names(inner)
-    elif isinstance(value, list) and not isinstance(next(iter(value), None), bool | int | float):
-        for inner in value:  # of numbers there may be millions
-            yield from _names(inner)
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether a value is the same after a way through JSON."""
-    if isinstance(value, Mapping):
-        return all(isinstance(key, str) and _is_plain(inner) for key, inner in value.items())
-    if isinstance(value, list):
-        return all(map(_is_plain, value))
-    return value is None or type(value) in (bool, int, float, str)

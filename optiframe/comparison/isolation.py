@@ -101,8 +101,9 @@ def _room() -> Iterator[tuple[Path, Board]]:
             folder = Path(tempfile.mkdtemp(prefix="optiframe-"))
             board = Board(folder, create=True)
         except OSError as error:
+            where = f" {tempfile.tempdir}" if tempfile.tempdir else ""  # none: no folder can be written to
             raise OptiframeError(
-                f"no room for a cell in the temporary folder {tempfile.gettempdir()} ({error.strerror}); "
+                f"no room for a cell in the temporary folder{where} ({error.strerror}); "
                 "make room there, or set TMPDIR to another folder"
             ) from None
         yield folder, board
@@ -256,7 +257,7 @@ class _Run:
             return "; raise [limits] time or set warmup = false"
         if seconds < _MUCH * limit:
             return ""
-        return f", after a warm-up of {seconds:.1f} s; raise [limits] time or set warmup = false"
+        return f"; the warm-up took {seconds:.1f} s of it: raise [limits] time or set warmup = false"
 
     def _account(
         self, code: int, verdict: Outcome | None, wall: float, peak: int, memory_kill: bool

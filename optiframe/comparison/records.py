@@ -105,7 +105,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class ExecutorChoice:
-    """Where cells run: `name` is "local" or "dask"; `workers` None: one a core."""
+    """Where cells run: `name` is "local" or "dask"; `workers` None: as many as the cores have threads for."""
 
     name: Literal["local", "dask"] = "local"
     workers: int | None = None

@@ -8,7 +8,6 @@ cell either finished or untouched.
 from __future__ import annotations
 
 import math
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -42,10 +41,10 @@ from optiframe.comparison.schema import (
     speaking,
     transaction,
 )
+from optiframe.comparison.tracebacks import read_traceback, write_traceback
 from optiframe.errors import InvalidInput
 from optiframe.results import FEASIBLE, Status
 
-TRACEBACKS = "tracebacks"
 # Ends that may be bad luck: a busy machine, too low a limit, a bug that has been mended since.
 FAILED = (Status.ERROR, Status.TIMEOUT, Status.CRASHED, Status.OUT_OF_MEMORY)
 
@@ -170,7 +169,7 @@ class Store:
         assert self._owner is not None, "outcomes belong to a run: call begin first"
         self._check_place()  # before the traceback, whose folder it would make
         finished, values = now(), cell_values(outcome)
-        values["traceback"] = self._write_traceback(key, outcome.traceback)
+        values["traceback"] = write_traceback(self.folder, key, outcome.traceback)
         columns = ("key", "run", "finished", *values)
         with self._writing() as connection:
             claims.release(connection, self._owner, key)
@@ -195,21 +194,6 @@ class Store:
                     (outcome.solved, outcome.objective, key, finished),
                 )
         return True
-
-    def _write_traceback(self, key: str, content: str) -> str:
-        """Write a traceback to a file of its own; its path within the folder, or nothing."""
-        if not content:
-            return ""
-        # 16 hexadecimal digits of a hash do not meet by chance.
-        target = self.folder / TRACEBACKS / f"{Path(key).name[:16]}.txt"
-        temporary = target.with_name(f".{target.name}-{os.getpid()}")
-        try:
-            target.parent.mkdir(exist_ok=True)
-            temporary.write_text(content, encoding="utf-8", errors="replace")
-            os.replace(temporary, target)
-        except OSError as error:
-            raise StoreFailed(f"cannot write {target}: {error.strerror}. What was stored is kept.") from None
-        return f"{TRACEBACKS}/{target.name}"
 
     # ---- reading
 
@@ -292,20 +276,11 @@ class Store:
         for point in self._rows(f"SELECT * FROM points WHERE {ours} ORDER BY key, number", plan):
             points.setdefault(point["key"], []).append(point)
         columns = ", ".join(("key", "traceback", *CELL_COLUMNS))
-        return {
-            row["key"]: outcome_from(row, points.get(row["key"], ()), self._traceback(row["traceback"]))  # type: ignore[arg-type]  # a Row is read by column name
-            for row in self._rows(f"SELECT {columns} FROM cells WHERE {ours}", plan)
-        }
-
-    def _traceback(self, path: str) -> str:
-        """The text of a traceback; nothing when its file is gone."""
-        if not path:
-            return ""
-        try:  # only ever within the folder, whatever a store from somewhere else says
-            file = self.folder / TRACEBACKS / Path(path).name
-            return file.read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return ""
+        found = {}
+        for row in self._rows(f"SELECT {columns} FROM cells WHERE {ours}", plan):
+            traceback = read_traceback(self.folder, row["traceback"])
+            found[row["key"]] = outcome_from(row, points.get(row["key"], ()), traceback)  # type: ignore[arg-type]  # a Row is read by column name
+        return found
 
     def _rows(self, statement: str, *values: Any) -> list[sqlite3.Row]:
         with speaking(self.path):

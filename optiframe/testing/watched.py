@@ -107,7 +107,8 @@ class WatchedChild:
 
     def kill(self) -> None:
         """End it and everything it started."""
-        end_all(self._process.pid, self._marker)
+        # Once it has been waited for, its number may be another's; what it left is known by the marker.
+        end_all(0 if self._process.returncode is not None else self._process.pid, self._marker)
         self._unguard()  # before it is waited for: then its number may be given to another
         self._process.wait()
         self._pipes.close()

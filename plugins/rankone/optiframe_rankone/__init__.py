@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from optiframe_rankone.plots import plot_accuracy as plot_accuracy
     from optiframe_rankone.plots import plot_skills as plot_skills
     from optiframe_rankone.plots import plot_worker_graph as plot_worker_graph
+    from optiframe_rankone.prepared import prepare as prepare
     from optiframe_rankone.uncertainty import bootstrap_errors as bootstrap_errors
     from optiframe_rankone.uncertainty import skill_intervals as skill_intervals
     from optiframe_rankone.uncertainty import standard_errors as standard_errors
@@ -31,6 +32,7 @@ __getattr__, _, __all__ = exports(
         "facade": ("LabelAggregator",),
         "metrics": ("committee_potential", "error_bounds"),
         "plots": ("accuracy_by_labels", "plot_accuracy", "plot_skills", "plot_worker_graph"),
+        "prepared": ("prepare",),
         "uncertainty": ("bootstrap_errors", "skill_intervals", "standard_errors"),
     },
 )

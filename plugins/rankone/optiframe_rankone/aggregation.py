@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Literal
 
 import numpy as np
@@ -66,14 +66,20 @@ class Aggregation:
     @cached_property
     def winners(self) -> NDArray[np.bool_]:
         """Whether a class has the highest score of its task, shape (tasks, classes)."""
-        highest = self.scores.max(axis=1, keepdims=True)
-        largest = np.abs(self.scores).max(axis=1, keepdims=True)
-        return np.asarray(self.scores >= highest - _SAME * np.maximum(largest, 1.0))
+        # Column by column: NumPy takes ten times as long over the two or three entries of each row.
+        highest, lowest = reduce(np.maximum, self.scores.T), reduce(np.minimum, self.scores.T)
+        largest = np.maximum(np.maximum(highest, -lowest), 1.0)
+        return np.asarray(self.scores >= (highest - _SAME * largest)[:, None])
+
+    @cached_property
+    def _winning(self) -> NDArray[np.int64]:
+        """Number of winners of each task, shape (tasks,)."""
+        return np.asarray(reduce(np.add, self.winners.T.astype(np.int64)))
 
     @property
     def tied(self) -> NDArray[np.bool_]:
         """Tasks with more than one winner, shape (tasks,)."""
-        return np.asarray(self.winners.sum(axis=1) > 1)
+        return np.asarray(self._winning > 1)
 
     @cached_property
     def probabilities(self) -> Array:
@@ -99,9 +105,13 @@ class Aggregation:
         whether another task is tied.
         """
         chance = np.random.default_rng(seed).random(len(self.task_ids))
-        count = self.winners.sum(axis=1)
-        which = np.minimum((chance * count).astype(np.int64), count - 1)
-        return np.asarray((np.cumsum(self.winners, axis=1) > which[:, None]).argmax(axis=1))
+        chosen = self.winners.argmax(axis=1)
+        tied = np.flatnonzero(self.tied)
+        if len(tied):
+            count = self._winning[tied]
+            which = np.minimum((chance[tied] * count).astype(np.int64), count - 1)
+            chosen[tied] = (np.cumsum(self.winners[tied], axis=1) > which[:, None]).argmax(axis=1)
+        return np.asarray(chosen)
 
     def predicted(self, seed: int = 0) -> Ids:
         """One label for each task, ties resolved by the seed, shape (tasks,)."""

@@ -133,7 +133,11 @@ def count(
     shared, agreed = kernels.co_occurrence(
         task, worker, label, tasks=int(task[-1]) + 1, workers=workers, classes=classes
     )
-    return shared, (classes * agreed / shared.data - 1.0) / (classes - 1.0)
+    agreed *= classes  # in place: these may be millions
+    agreed /= shared.data
+    agreed -= 1.0
+    agreed /= classes - 1.0
+    return shared, agreed
 
 
 def formulated(problem: LabelAggregation) -> RankOneFit:
@@ -155,13 +159,16 @@ def formulated(problem: LabelAggregation) -> RankOneFit:
         )
         return LabelCorrelations(products=products, lower=lower, upper=upper)
     shared, correlation = count(labels.task, labels.worker, problem.label_codes, workers, classes)
-    weight = {"count": shared.data, "count-squared": shared.data**2, "binary": np.ones(shared.nnz)}
-    weights = weight[problem.weights]
-    if problem.cutoff is not None:
-        weights = np.where(_uninformative(problem, shared, correlation), 0.0, weights)
-        kept = sp.csr_array((weights, shared.indices, shared.indptr), shared.shape).sum(axis=1)
-        ignored = (kept == 0) & (np.diff(shared.indptr) > 0)
-        lower, upper = np.where(ignored, 0.0, lower), np.where(ignored, 0.0, upper)
+    weights = shared.data
+    if problem.weights != "count":
+        weights = weights**2 if problem.weights == "count-squared" else np.ones(shared.nnz)
+    if problem.cutoff is None:
+        known = sp.csr_array((weights, shared.indices, shared.indptr), shared.shape)
+        return RankOneCompletion.of_counts(known, correlation, lower, upper, graph=problem.worker_graph)
+    weights = np.where(_uninformative(problem, shared, correlation), 0.0, weights)
+    kept = sp.csr_array((weights, shared.indices, shared.indptr), shared.shape).sum(axis=1)
+    ignored = (kept == 0) & (np.diff(shared.indptr) > 0)
+    lower, upper = np.where(ignored, 0.0, lower), np.where(ignored, 0.0, upper)
     return RankOneCompletion(
         weights=sp.csr_array((weights, shared.indices, shared.indptr), shared.shape),
         values=sp.csr_array((correlation, shared.indices, shared.indptr), shared.shape),

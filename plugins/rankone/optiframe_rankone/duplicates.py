@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.frames import Table
 from optiframe_rankone import kernels
-from optiframe_rankone.ids import Ids
+from optiframe_rankone.ids import Codes, Ids
 
 Policy: TypeAlias = Literal["error", "agreeing", "first", "last", "majority", "drop"]
 """What to do with a pair that has several rows.
@@ -104,7 +104,7 @@ def one_row_each(
     return chosen[kept], Repeats(policy, int((last > first).sum()), len(wrong), left_out)
 
 
-def without_unused(codes: NDArray[np.int64], ids: Ids) -> tuple[NDArray[np.int64], Ids, Ids]:
+def without_unused(codes: Codes, ids: Ids) -> tuple[Codes, Ids, Ids]:
     """Codes and ids without the ids that no code stands for, and those ids."""
     used = np.zeros(len(ids), dtype=bool)
     used[codes] = True

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from optiframe.values import Array
+from optiframe_rankone import prepared
 from optiframe_rankone.ids import Codes
 
 _WORTH_COMPILING = 4_000_000
@@ -63,6 +64,8 @@ def co_occurrence(
     Time is the sum over tasks of (labels of the task)^2, memory 32 bytes for each ordered
     pair of workers who met, or 40 for every ordered pair where there are few workers.
     """
+    if workers * workers <= _TABLE and prepared.ready_for(len(task)):
+        return prepared.co_occurrence(task, worker, label, workers)
     size = np.bincount(task)
     if workers * workers <= min(_TABLE, 64 * max(len(task), 1024)) and size.max(initial=0) <= _LONG:
         return _co_occurrence_in_a_table(size, worker, label, workers)
@@ -145,6 +148,8 @@ def order(keys: NDArray[np.int64]) -> NDArray[np.intp]:
 
 def vote(task: Codes, worker: Codes, label: Codes, weight: Array, *, tasks: int, classes: int) -> Array:
     """Sum of the weights of the workers who gave each class, shape (tasks, classes)."""
+    if prepared.ready_for(len(task)):
+        return prepared.vote(task, worker, label, weight, tasks=tasks, classes=classes)
     compiled = compiled_for(len(task))
     if compiled is not None:
         return np.asarray(compiled.vote(task, worker, label, weight, tasks, classes))

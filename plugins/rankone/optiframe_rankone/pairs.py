@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from optiframe.values import Array
-from optiframe_rankone import kernels
+from optiframe_rankone import kernels, prepared
 from optiframe_rankone.ids import Codes
 from optiframe_rankone.worker_graph import WorkerGraph
 
@@ -92,14 +92,24 @@ class EntryPairs(Pairs):
     def __init__(self, known: sp.csr_array, targets: sp.csr_array) -> None:
         self.size = int(known.shape[0])
         self.known, self.targets = known, targets
-        self.weighted = sp.csr_array((known.data * targets.data, known.indices, known.indptr), known.shape)
-        self._rows = np.repeat(np.arange(self.size, dtype=np.int32), np.diff(known.indptr))
+
+    @cached_property
+    def weighted(self) -> sp.csr_array:
+        """N_ij C_ij, on the same pattern."""
+        known = self.known
+        return sp.csr_array((known.data * self.targets.data, known.indices, known.indptr), known.shape)
+
+    @cached_property
+    def _rows(self) -> NDArray[np.int32]:
+        return np.repeat(np.arange(self.size, dtype=np.int32), np.diff(self.known.indptr))
 
     def absolute_sums(self) -> Array:
         sums = np.bincount(self._rows, weights=np.abs(self.weighted.data), minlength=self.size)
         return np.asarray(sums, dtype=np.float64)
 
     def cost(self, x: Array) -> float:
+        if prepared.ready_for(self.known.nnz):
+            return prepared.weighted_misses(self.known, self.targets.data, x) / 4
         misses = self.targets.data - x[self._rows] * x[self.known.indices]
         return float(np.dot(self.known.data, misses**2) / 4)  # each pair is stored twice
 
@@ -145,7 +155,10 @@ class DensePairs(EntryPairs):
 
     def __init__(self, known: sp.csr_array, targets: sp.csr_array) -> None:
         super().__init__(known, targets)
-        self._known, self._weighted = self.known.toarray(), self.weighted.toarray()
+        # Memory of our own: NumPy asks for large pages where it does not ask for zeros.
+        self._known, self._weighted = np.empty(known.shape), np.empty(known.shape)
+        known.toarray(out=self._known)
+        self.weighted.toarray(out=self._weighted)
 
     def weights(self, x: Array) -> Array:
         return np.asarray(self._known @ x)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
@@ -16,7 +17,8 @@ from optiframe.problems import Columns, Formulation, Minimize, Problem
 from optiframe.sets import Box
 from optiframe.values import Array, Bound, Matrix, Vector, as_bound, as_vector
 from optiframe_rankone.objective import PairwiseLeastSquares, RankOneLeastSquares
-from optiframe_rankone.pairs import Pairs
+from optiframe_rankone.pairs import Pairs, of_entries
+from optiframe_rankone.worker_graph import WorkerGraph
 
 _NO_LIMIT = as_bound(-np.inf), as_bound(np.inf)
 _DENSE = 200  # up to this size LAPACK takes a few milliseconds, less than setting up ARPACK well
@@ -171,6 +173,36 @@ class RankOneCompletion(RankOneFit):
         if self.truth is not None and self.truth.shape != (size,):
             raise InvalidInput(f"truth has {len(self.truth)} entries, weights are {size} x {size}")
         return self
+
+    @classmethod
+    def of_counts(
+        cls, weights: sp.csr_array, values: Array, lower: Array, upper: Array, *, graph: WorkerGraph
+    ) -> RankOneCompletion:
+        """The problem of pairs that were counted, so that nothing about them need be checked.
+
+        Parameters
+        ----------
+        weights
+            Symmetric, positive entries, sorted indices, nothing on the diagonal.
+        values
+            C in the order of ``weights.data``.
+        lower, upper
+            Shape (size,).
+        graph
+            Has the same components.
+
+        Nothing is copied, and the arrays are read-only from now on.
+        """
+        for part in (weights.data, weights.indices, weights.indptr, values, lower, upper):
+            part.flags.writeable = False
+        targets = sp.csr_array((values, weights.indices, weights.indptr), weights.shape)
+        problem = cls.model_construct(weights=weights, values=targets, lower=lower, upper=upper)
+        fit = RankOneLeastSquares.model_construct(weights=weights, values=targets)
+        pairs = of_entries(weights, targets)
+        pairs.__dict__["component"] = graph.component
+        fit.__dict__.update(known=weights, targets=targets, pairs=pairs)  # cached properties
+        problem.__dict__["least_squares"] = fit
+        return problem
 
     @cached_property
     def least_squares(self) -> RankOneLeastSquares:

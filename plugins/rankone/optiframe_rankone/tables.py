@@ -16,6 +16,7 @@ from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput, nearest
 from optiframe.frames import Table, encode, missing, read_table
+from optiframe_rankone import prepared
 from optiframe_rankone.duplicates import Repeats, one_row_each, without_unused
 from optiframe_rankone.ids import Codes, Ids, kind, listed, positions
 
@@ -121,11 +122,18 @@ def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
         return None
     rename = {name: columns[name] for name in ("task", "worker", "label") if name in columns}
     table = read_table(value, ("task", "worker", "label"), title="labels", rename=rename)
-    task, task_ids = encode(table["task"], f"{table.title} tasks")
-    worker, worker_ids = encode(table["worker"], f"{table.title} workers")
-    label, label_ids = encode(table["label"], f"{table.title} labels")
-    rows, repeats = one_row_each(table, task * len(worker_ids) + worker, label, policy)
-    task, worker, label = task[rows], worker[rows], label[rows]
+    (task, task_ids), (worker, worker_ids), (label, label_ids) = (
+        _encoded(table, name) for name in ("task", "worker", "label")
+    )
+    repeats, inorder = None, None
+    if prepared.ready_for(len(table)):
+        inorder = prepared.sorted_labels(task, worker, label, tasks=len(task_ids), workers=len(worker_ids))
+    if inorder is not None:
+        task, worker, label = inorder
+    else:
+        pair = task.astype(np.int64, copy=False) * len(worker_ids) + worker
+        rows, repeats = one_row_each(table, pair, label, policy)
+        task, worker, label = task[rows], worker[rows], label[rows]
     if repeats is not None and repeats.left_out:
         task, task_ids, no_tasks = without_unused(task, task_ids)
         worker, worker_ids, no_workers = without_unused(worker, worker_ids)
@@ -133,15 +141,25 @@ def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
         repeats = replace(repeats, tasks=tuple(no_tasks.tolist()), workers=tuple(no_workers.tolist()))
     code = np.int32 if len(table) < 2**31 else np.int64  # half the memory for all but huge data
     return LabelTable(
-        task=locked(task.astype(code)),
-        worker=locked(worker.astype(code)),
-        label=locked(label.astype(code)),
+        task=locked(task.astype(code, copy=False)),
+        worker=locked(worker.astype(code, copy=False)),
+        label=locked(label.astype(code, copy=False)),
         task_ids=locked(task_ids),
         worker_ids=locked(worker_ids),
         label_ids=locked(label_ids),
         backend=table.backend,
         repeats=repeats,
     )
+
+
+def _encoded(table: Table, name: str) -> tuple[NDArray[Any], Ids]:
+    """Codes and ids of a column of labels."""
+    values = table.parts[name]
+    if isinstance(values, np.ndarray) and values.dtype == np.int64 and prepared.ready_for(len(values)):
+        found = prepared.encoded(values)
+        if found is not None:
+            return found
+    return table.encoded(name, f"{table.title} {name}s")
 
 
 def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
@@ -170,7 +188,7 @@ def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
     rename = {"task": columns.get("task", "task")}
     rename["label"] = columns.get(what, columns.get("label", "label"))
     table = read_table(value, ("task",), ("label",), title=what, rename=rename)
-    if "label" not in table.columns:
+    if "label" not in table:
         read_table(value, ("task", "label"), title=what, rename=rename)  # says so in its words
     task, task_ids = encode(table["task"], f"{table.title} tasks")
     place = positions(labels.task_ids, task_ids)

@@ -65,8 +65,13 @@ def ties(solution: Aggregation) -> Iterator[Finding]:
             "note", "task", solution.task_ids[tied], f"tied{blank}; the answer names the tied labels"
         )
     if solution.scale == "log-odds":
-        top = np.partition(solution.scores, -2, axis=1)[:, -2:]
-        close = np.flatnonzero((top[:, 1] - top[:, 0] < _CLOSE) & ~solution.tied)
+        scores = solution.scores
+        if scores.shape[1] == 2:
+            lead = np.abs(scores[:, 1] - scores[:, 0])
+        else:
+            top = np.partition(scores, -2, axis=1)
+            lead = top[:, -1] - top[:, -2]
+        close = np.flatnonzero((lead < _CLOSE) & ~solution.tied)
         if len(close):
             text = (
                 f"decided by less than {_CLOSE:g} in log-odds, as good as tied: rounding and tolerance decide"

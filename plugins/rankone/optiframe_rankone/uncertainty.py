@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.solvers import Solver
 from optiframe.values import Array
-from optiframe_rankone import correlations
+from optiframe_rankone import correlations, prepared
 from optiframe_rankone.aggregation import Aggregation, accuracy
 from optiframe_rankone.duplicates import without_unused
 from optiframe_rankone.objective import PairwiseLeastSquares
@@ -79,11 +79,15 @@ def _sandwich(problem: LabelAggregation, x: Array) -> Array:
     pull, curvature, weights = _pulls(problem, x)
     worker = problem.labels.worker
     known = (curvature > 0) & (counts > max(problem.tau**2, 1.0)) & ~problem.worker_graph.bipartite
-    mean = np.bincount(worker, weights=pull, minlength=len(x)) / counts
     enlarged = np.sqrt(counts / np.maximum(counts - 1, 1))
-    pull = (pull - mean[worker]) * enlarged[worker]
-    if weights is None:
+    joint = weights is not None
+    if not joint and prepared.ready_for(len(worker)):
+        squares = prepared.centred_squares(worker, pull, len(x)) * enlarged**2
+    else:
+        mean = np.bincount(worker, weights=pull, minlength=len(x)) / counts
+        pull = (pull - mean[worker]) * enlarged[worker]
         squares = np.bincount(worker, weights=pull**2, minlength=len(x))
+    if weights is None:
         infinite = np.full(len(x), np.inf)
         return np.asarray(np.sqrt(np.divide(squares, curvature**2, out=infinite, where=known)))
     inverse, told = _inverse(weights.toarray() * np.outer(x, x) + np.diag(curvature), known)
@@ -185,6 +189,10 @@ def _pulls(problem: LabelAggregation, x: Array) -> tuple[Array, Array, sp.csr_ar
         shared = shared_tasks(problem)
         weights = shared if plain else _fit(problem).known
     if plain:
+        if prepared.ready_for(len(labels)):
+            codes = labels.task, labels.worker, problem.label_codes
+            pull, curvature = prepared.pulls_of_labels(*codes, classes=len(problem.classes), x=x)
+            return pull, curvature, weights if workers <= _JOINT else None
         pull, others = _plain_pulls(problem, x)
         curvature = np.bincount(labels.worker, weights=others, minlength=workers).astype(np.float64)
         return pull, curvature, weights if workers <= _JOINT else None
