@@ -22,11 +22,12 @@ export OPENBLAS_NUM_THREADS ?= 1
 demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py
 
+# Whole files go to one worker (loadfile): what the tests of a file share is then made once.
 test: lint
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 quick: $(VENV)/installed
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m "not slow"
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow"
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check $(SOURCES)

@@ -23,8 +23,6 @@ from optiframe.comparison.engine import run_plan
 from optiframe.comparison.plan import read_plan
 from optiframe.comparison.records import Records
 
-pytestmark = pytest.mark.xdist_group("dask")  # what its tests share is made once, in one process
-
 MODULE = str(Path(__file__).parent / "misbehaving.py")
 PLAN = """
 seeds = {seeds}
@@ -51,7 +49,7 @@ address = "{address}"
 @pytest.fixture(scope="module")
 def cluster():
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0"
     ) as cluster:
         yield cluster
 

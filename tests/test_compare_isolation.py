@@ -22,8 +22,6 @@ from optiframe.comparison.isolation import Progress, run_isolated
 from optiframe.comparison.records import Limits, Measure, Outcome, Request
 from optiframe.results import Status
 
-pytestmark = pytest.mark.xdist_group("isolation")  # what its tests share is made once, in one process
-
 HERE = Path(__file__).parent
 LIMIT = 12.0  # seconds: many times what imports take, so that what hangs has begun to on a busy machine
 MEMORY = 350_000_000  # bytes: some times what the libraries alone need

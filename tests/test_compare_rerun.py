@@ -21,8 +21,6 @@ from optiframe.comparison.store import Store, load
 
 from .comparing import outcome
 
-pytestmark = pytest.mark.xdist_group("rerun")  # what its tests share is made once, in one process
-
 BOWL = {
     "name": "minimize",
     "objective": {"name": "least-squares", "matrix": [[2.0, 1.0], [1.0, 3.0]], "target": [1.0, 2.0]},

@@ -19,8 +19,6 @@ from optiframe.report.page import write_page
 
 from . import comparison_samples as samples
 
-pytestmark = pytest.mark.xdist_group("browser")  # what its tests share is made once, in one process
-
 CHARTS = ("against-time", "against-iterations", "performance", "data-profile")
 
 

@@ -184,7 +184,7 @@ def compare(
     limits
         `time` (seconds a cell), `memory` (bytes or such as "2 GB"), `threads`.
     workers
-        Cells run at once; default: one a core.
+        Cells run at once; default: as many as the cores have threads for.
     executor
         "local", or a table such as ``{"name": "dask", "address": "tcp://..."}``.
     gaps
