@@ -78,12 +78,14 @@ class Chain:
         violations = [float(problem.violation(answer)) for problem, answer in pairs]
         violation = math.inf if any(map(math.isnan, violations)) else max(violations)
         if self._judge_at is None:
-            self._judge_at = next(
-                (i for i, (problem, answer) in enumerate(pairs) if not math.isnan(problem.objective(answer))),
-                0,
+            values = ((i, float(problem.objective(answer))) for i, (problem, answer) in enumerate(pairs))
+            self._judge_at, objective = next(
+                (found for found in values if not math.isnan(found[1])), (0, math.nan)
             )
-        problem, answer = pairs[self._judge_at]
-        return Judged(solutions[0], float(problem.objective(answer)), violation, problem)
+        else:
+            problem, answer = pairs[self._judge_at]
+            objective = float(problem.objective(answer))
+        return Judged(solutions[0], objective, violation, self.problems[self._judge_at])
 
 
 def _wrong_points(problem: Problem[Any], solver: Solver[Any, Any, Any]) -> str | None:
