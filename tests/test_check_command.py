@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -20,25 +20,12 @@ from optiframe.testing.isolated import LOADS, check_isolated
 from optiframe.testing.isolated_child import Wrong, prepare
 from optiframe.testing.watched import WatchedChild
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+from .command_line import Run, run_in
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    def run(*arguments: str, code: int) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "optiframe", *arguments],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "COLUMNS": "120"},
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        assert "Traceback" not in done.stdout + done.stderr
-        return done
-
-    return run
+    return partial(run_in, tmp_path)
 
 
 def path_of(kind: type) -> str:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from optiframe.files import write_table
+
+from .command_line import Run, run_in
 
 BOWL = """\
 [problem]
@@ -25,26 +27,11 @@ over = { name = "box", lower = 0.0, upper = 1.0 }
 name = "scipy.lbfgs"
 """
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
-
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    def run(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "optiframe", *arguments],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "COLUMNS": "120"},
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        assert "Traceback" not in done.stderr
-        return done
-
     (tmp_path / "bowl.toml").write_text(BOWL)
-    return run
+    return partial(run_in, tmp_path)
 
 
 def test_solve_writes_answer_result_and_trace(run: Run, tmp_path: Path) -> None:

@@ -435,7 +435,8 @@ def test_a_child_holds_the_arrays_of_its_problem_once() -> None:
         request = replace(request_of(plan, plan.cells[0]), solver={"name": "mis.unsuited"})
         outcome = run_isolated(replace(request, modules=(str(HERE / "misbehaving.py"),)))
         peaks.append(outcome.memory)
-    assert 64e6 < peaks[1] - peaks[0] < 1.5 * 64e6
+    # Once, not twice; a little less than 64 MB where the small child peaked elsewhere.
+    assert 0.9 * 64e6 < peaks[1] - peaks[0] < 1.5 * 64e6
 
 
 def test_memory_of_this_process_is_known() -> None:

@@ -13,23 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.comparison.records import Outcome, Records, Row
-from optiframe.comparison.rows import POINT_COLUMNS
+from optiframe.comparison.rows import NUMBERS, POINT_COLUMNS
 from optiframe.errors import InvalidInput
 from optiframe.files import write_table
 from optiframe.problems import Columns
-
-_NUMBERS = (
-    "objective",
-    "violation",
-    "time",
-    "setup",
-    "judging",
-    "loading",
-    "warmup",
-    "cpu",
-    "wall",
-    "memory",
-)
 
 
 def cell_columns(records: Records) -> dict[str, NDArray[Any]]:
@@ -44,7 +31,7 @@ def cell_columns(records: Records) -> dict[str, NDArray[Any]]:
     columns["status"] = _column(rows, lambda o: str(o.status))
     columns["message"] = _column(rows, lambda o: o.message)
     columns["iterations"] = _column(rows, lambda o: o.iterations)
-    for name in _NUMBERS:
+    for name in NUMBERS:
         columns[name] = _floats(rows, attrgetter(name))
     columns["best"] = _floats(rows, lambda o: records.best.get(o.solved, math.nan))
     columns["solved"] = _column(rows, lambda o: o.solved)

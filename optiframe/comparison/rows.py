@@ -23,7 +23,7 @@ from optiframe.errors import InvalidInput
 from optiframe.results import Status
 from optiframe.solvers import Budget
 
-_NUMBERS = (
+NUMBERS = (
     "objective",
     "violation",
     "time",
@@ -37,7 +37,7 @@ _NUMBERS = (
 )
 _DOCUMENTS = ("metrics", "findings", "times", "evaluations", "better", "versions", "environment")
 _TEXTS = ("message", "solved", "stderr")
-CELL_COLUMNS = ("status", "iterations", *_NUMBERS, *_DOCUMENTS, *_TEXTS, "columns")
+CELL_COLUMNS = ("status", "iterations", *NUMBERS, *_DOCUMENTS, *_TEXTS, "columns")
 # These have columns of their own in the table of points; the solver's own scalars are in `info`.
 POINT_COLUMNS = ("iteration", "time", "objective", "violation", "residual")
 # JSON has no word for these; in a document that is read back they are text that no name has.
@@ -79,7 +79,7 @@ def text(value: str) -> str:
 def cell_values(outcome: Outcome) -> dict[str, Any]:
     """What the table of cells holds of an outcome, by column; the traceback and the trace go elsewhere."""
     values: dict[str, Any] = {"status": str(outcome.status), "iterations": int(outcome.iterations)}
-    values |= {name: float(getattr(outcome, name)) for name in _NUMBERS}
+    values |= {name: float(getattr(outcome, name)) for name in NUMBERS}
     values |= {name: to_json(getattr(outcome, name)) for name in _DOCUMENTS}
     values |= {name: text(getattr(outcome, name)) for name in _TEXTS}
     return values | {"columns": to_json(list(outcome.trace))}
@@ -122,7 +122,7 @@ def outcome_from(row: Mapping[str, Any], points: Iterable[Mapping[str, Any]], tr
             "trace": trace,
             "traceback": traceback,
         }
-        fields |= {name: math.nan if row[name] is None else float(row[name]) for name in _NUMBERS}
+        fields |= {name: math.nan if row[name] is None else float(row[name]) for name in NUMBERS}
         fields |= {name: str(row[name]) for name in _TEXTS}
         return Outcome(**fields, **documents)
     except (ValueError, TypeError, AttributeError) as error:

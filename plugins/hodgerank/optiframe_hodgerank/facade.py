@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe import registry
-from optiframe.errors import InvalidInput, nearest
+from optiframe.errors import InvalidInput
+from optiframe.estimator import Estimator
 from optiframe.frames import encode, read_table, to_frame
 from optiframe.loop import solve, whole_seed
-from optiframe.problems import Columns, Finding
-from optiframe.results import Result
+from optiframe.problems import Columns
 from optiframe.solvers import Budget, Solver
 from optiframe.values import Array
 from optiframe_hodgerank.ids import Ids, listed, positions
@@ -26,7 +25,7 @@ from optiframe_hodgerank.ranking import Ranking
 _EQUAL = 1e-9  # two scores within this, relative to the largest, predict a tie
 
 
-class RobustRanker:
+class RobustRanker(Estimator):
     """Scores of items, and the comparisons that are wrong, from a table of comparisons.
 
     Works without scikit-learn and imports nothing of it. With it, `sklearn.base.clone`,
@@ -74,9 +73,8 @@ class RobustRanker:
     be read by many threads; it must not be fitted by two at the same time.
     """
 
-    result_: Result[Any, Any]
-    findings_: tuple[Finding, ...]
-    n_iter_: int
+    nested: ClassVar[tuple[str, ...]] = ("method", "budget")
+
     _truth: Any
 
     def __init__(
@@ -94,51 +92,6 @@ class RobustRanker:
         self.budget = budget
         self.columns = columns
         self.outlier_price = outlier_price
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; with `deep` also those inside `method` and `budget`, as ``method__kappa``."""
-        names = list(inspect.signature(type(self).__init__).parameters)[1:]
-        found = {name: getattr(self, name) for name in names}
-        if deep:
-            for name in ("method", "budget"):
-                inside = {k: v for k, v in _table(found[name]).items() if k != "name"}
-                found |= {f"{name}__{key}": value for key, value in inside.items()}
-        return found
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Change parameters; ``method__kappa=100.0`` changes one inside `method`, likewise for `budget`.
-
-        Raises
-        ------
-        InvalidInput
-            For a name there is not, with the nearest. Nothing is changed then.
-        """
-        known = self.get_params(deep=False)
-        changed: dict[str, Any] = {}
-        for key in sorted(parameters, key=lambda key: "__" in key):  # method before method__kappa
-            name, _, inside = key.partition("__")
-            if name not in known or (inside and name not in ("method", "budget")):
-                raise InvalidInput(
-                    f"RobustRanker has no parameter {key!r}{nearest(key, known)} "
-                    f"(parameters: {', '.join(known)})"
-                )
-            if inside:
-                before = _table(changed.get(name, known[name]))
-                changed[name] = before | {inside: parameters[key]}
-            else:
-                changed[name] = parameters[key]
-        for name, value in changed.items():
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        default = inspect.signature(type(self).__init__).parameters
-        given = {k: v for k, v in self.get_params(deep=False).items() if v is not default[k].default}
-        shown = (f"{k}={v!r}" for k, v in given.items() if v != default[k].default)
-        return f"{type(self).__name__}({', '.join(shown)})"
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "result_")
 
     def fit(self, frame: Any, truth: Any = None) -> Self:
         """Learn from all comparisons at once, forgetting what was learnt before.
@@ -269,11 +222,6 @@ class RobustRanker:
             raise AttributeError(f"{self!r} follows no path; lbi, iss, hlasso and hlasso-l2 do")
         return path
 
-    def _learnt(self, name: str) -> Result[Any, Any]:
-        if not hasattr(self, "result_"):
-            raise AttributeError(f"{name} is learnt by fit(frame); call it first")
-        return self.result_
-
     def _of_answer(self, name: str, table: str, why_not: str) -> Any:
         result = self._learnt(name)
         tables = result.answer()
@@ -281,10 +229,16 @@ class RobustRanker:
             raise AttributeError(f"{self!r} {why_not}")
         return to_frame(tables[table], result.solution.backend)
 
+    def _table(self, chosen: Any) -> dict[str, Any]:
+        """As for any estimator; of a short name the solver's name in full."""
+        table = super()._table(chosen)
+        name = table.get("name")
+        if isinstance(name, str) and "." not in name and not isinstance(chosen, Solver):
+            table["name"] = f"hodge.{name}"
+        return table
+
     def _answer(self) -> Ranking:
-        if not hasattr(self, "result_"):
-            raise InvalidInput("nothing has been learnt yet; call fit(frame) first")
-        answer: Ranking = self.result_.solution
+        answer: Ranking = self._solution()
         return answer
 
     def _problem(self, frame: Any, truth: Any) -> PairwiseRanking:
@@ -295,7 +249,7 @@ class RobustRanker:
 
     def _learn(self, problem: PairwiseRanking, truth: Any) -> Self:
         given = self.method
-        solver = given if isinstance(given, Solver) else registry.build("solver", _table(given))
+        solver = given if isinstance(given, Solver) else registry.build("solver", self._table(given))
         # Without a trace: the answer is judged at the end, curves are for `optiframe.solve`.
         result = solve(problem, solver, seed=whole_seed(self.seed), budget=self.budget, trace=False)
         self.result_ = result
@@ -328,20 +282,6 @@ class RobustRanker:
         margin[np.abs(margin) <= _EQUAL * float(np.abs(answer.scores).max(initial=0.0))] = 0.0
         margin[answer.component[left] != answer.component[right]] = np.nan
         return np.asarray(margin)
-
-
-def _table(chosen: Any) -> dict[str, Any]:
-    """A name, a table or an object that was chosen, as a table; a solver's name in full."""
-    if chosen is None:
-        return {}
-    if isinstance(chosen, Solver | Budget):
-        own = {key: getattr(chosen, key) for key in type(chosen).model_fields}
-        return own if isinstance(chosen, Budget) else {"name": chosen.name, **own}
-    table = {"name": chosen} if isinstance(chosen, str) else dict(chosen)
-    name = table.get("name")
-    if isinstance(name, str) and "." not in name:
-        table["name"] = f"hodge.{name}"
-    return table
 
 
 def _decoded(problem: PairwiseRanking) -> dict[str, NDArray[Any]]:

@@ -6,7 +6,7 @@ optionally `worker` and `weight`. Ids are anything hashable.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationInfo
 
-from optiframe.errors import InvalidInput, nearest
+from optiframe.column_names import column_names
+from optiframe.errors import InvalidInput
 from optiframe.frames import Table, encode, missing, read_table
 from optiframe.values import Array
 from optiframe_hodgerank.ids import Ids
@@ -66,24 +67,8 @@ class ComparisonTable:
 
 
 def read_columns(value: Any) -> dict[str, str]:
-    """Our column name -> the user's.
-
-    Raises
-    ------
-    InvalidInput
-        When it is not a mapping of text to text, or maps a column there is not.
-    """
-    if not isinstance(value, Mapping):
-        raise InvalidInput(f"must be a table of our column name to yours, got {value!r}")
-    for ours, yours in value.items():
-        if ours not in _COLUMNS:
-            raise InvalidInput(
-                f"unknown column {ours!r}{nearest(str(ours), _COLUMNS)} "
-                f"(columns that can be mapped: {', '.join(_COLUMNS)})"
-            )
-        if not isinstance(yours, str):
-            raise InvalidInput(f"the name of column {ours} must be text, got {yours!r}")
-    return dict(value)
+    """Our column name -> the user's, as by `optiframe.column_names.column_names`."""
+    return column_names(value, _COLUMNS)
 
 
 def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, Self, cast
+from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe import registry
 from optiframe.errors import InvalidInput, nearest
+from optiframe.estimator import Estimator
 from optiframe.frames import read_table, to_frame
 from optiframe.loop import solve, whole_seed
-from optiframe.problems import Columns, Finding
+from optiframe.problems import Columns
 from optiframe.results import Result
 from optiframe.solvers import Budget, Solver
 from optiframe.values import Array
@@ -34,7 +34,7 @@ class _Known(NamedTuple):
     gold: Any
 
 
-class LabelAggregator:
+class LabelAggregator(Estimator):
     """The true labels of tasks, and the skills of workers, from a table of crowd labels.
 
     Works without scikit-learn and imports nothing of it. With it, `sklearn.base.clone`,
@@ -83,10 +83,9 @@ class LabelAggregator:
     be read by many threads; it must not be fitted by two at the same time.
     """
 
+    nested: ClassVar[tuple[str, ...]] = ("solver", "budget")
+
     classes_: Ids
-    result_: Result[Any, Any]
-    findings_: tuple[Finding, ...]
-    n_iter_: int
     _known: _Known
 
     def __init__(
@@ -110,51 +109,6 @@ class LabelAggregator:
         self.ties = ties
         self.columns = columns
         self.duplicates = duplicates
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; with `deep` also those inside `solver` and `budget`, as ``solver__step``."""
-        names = list(inspect.signature(type(self).__init__).parameters)[1:]
-        found = {name: getattr(self, name) for name in names}
-        if deep:
-            for name in ("solver", "budget"):
-                inside = {k: v for k, v in _table(found[name]).items() if k != "name"}
-                found |= {f"{name}__{key}": value for key, value in inside.items()}
-        return found
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Change parameters; ``solver__step=0.02`` changes one inside `solver`, likewise for `budget`.
-
-        Raises
-        ------
-        InvalidInput
-            For a name there is not, with the nearest. Nothing is changed then.
-        """
-        known = self.get_params(deep=False)
-        changed: dict[str, Any] = {}
-        for key in sorted(parameters, key=lambda key: "__" in key):  # solver before solver__step
-            name, _, inside = key.partition("__")
-            if name not in known or (inside and name not in ("solver", "budget")):
-                raise InvalidInput(
-                    f"LabelAggregator has no parameter {key!r}{nearest(key, known)} "
-                    f"(parameters: {', '.join(known)})"
-                )
-            if inside:
-                before = _table(changed.get(name, known[name]))
-                changed[name] = before | {inside: parameters[key]}
-            else:
-                changed[name] = parameters[key]
-        for name, value in changed.items():
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        default = inspect.signature(type(self).__init__).parameters
-        given = {k: v for k, v in self.get_params(deep=False).items() if v is not default[k].default}
-        shown = (f"{k}={v!r}" for k, v in given.items() if v != default[k].default)
-        return f"{type(self).__name__}({', '.join(shown)})"
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "result_")
 
     def fit(self, frame: Any, truth: Any = None, *, gold: Any = None) -> Self:
         """Learn from all labels at once, forgetting what was learnt before.
@@ -262,14 +216,11 @@ class LabelAggregator:
     @property
     def skills_(self) -> Any:
         """What was learnt about workers; see the class."""
-        if not hasattr(self, "result_"):
-            raise AttributeError("skills_ is learnt by fit(frame); call it first")
-        return to_frame(self.result_.answer()["workers"], self._answer().backend)
+        result = self._learnt("skills_")
+        return to_frame(result.answer()["workers"], result.solution.backend)
 
     def _answer(self) -> Aggregation:
-        if not hasattr(self, "result_"):
-            raise InvalidInput("nothing has been learnt yet; call fit(frame) first")
-        answer: Aggregation = self.result_.solution
+        answer: Aggregation = self._solution()
         return answer
 
     def _problem(self, labels: Any, known: _Known) -> LabelAggregation:
@@ -328,18 +279,6 @@ def warm_start(problem: LabelAggregation, before: Result[Any, Any]) -> Aggregati
     learnt = solution.skills != 0
     skills[place[learnt]] = solution.skills[learnt]
     return problem.weighted_vote(np.clip(skills, *problem.box))
-
-
-def _table(chosen: Any) -> dict[str, Any]:
-    """A name, a table or an object that was chosen, as a table."""
-    if chosen is None:
-        return {}
-    if isinstance(chosen, str):
-        return {"name": chosen}
-    if isinstance(chosen, Solver | Budget):
-        own = {key: getattr(chosen, key) for key in type(chosen).model_fields}
-        return own if isinstance(chosen, Budget) else {"name": chosen.name, **own}
-    return dict(chosen)
 
 
 def _decoded(problem: LabelAggregation) -> Columns:

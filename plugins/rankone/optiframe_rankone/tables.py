@@ -6,7 +6,6 @@ and gold have `task, label`. Ids are anything hashable. (True skills: `true_skil
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationInfo
 
-from optiframe.errors import InvalidInput, nearest
+from optiframe.column_names import column_names
+from optiframe.errors import InvalidInput
 from optiframe.frames import Table, encode, missing, read_table
 from optiframe_rankone import prepared
 from optiframe_rankone.duplicates import Repeats, one_row_each, without_unused
@@ -86,24 +86,8 @@ class TruthTable:
 
 
 def read_columns(value: Any) -> dict[str, str]:
-    """Our column name -> the user's.
-
-    Raises
-    ------
-    InvalidInput
-        When it is not a mapping of text to text, or maps a column there is not.
-    """
-    if not isinstance(value, Mapping):
-        raise InvalidInput(f"must be a table of our column name to yours, got {value!r}")
-    for ours, yours in value.items():
-        if ours not in _COLUMNS:
-            raise InvalidInput(
-                f"unknown column {ours!r}{nearest(str(ours), _COLUMNS)} "
-                f"(columns that can be mapped: {', '.join(_COLUMNS)})"
-            )
-        if not isinstance(yours, str):
-            raise InvalidInput(f"the name of column {ours} must be text, got {yours!r}")
-    return dict(value)
+    """Our column name -> the user's, as by `optiframe.column_names.column_names`."""
+    return column_names(value, _COLUMNS)
 
 
 def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
