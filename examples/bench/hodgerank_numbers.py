@@ -1,9 +1,12 @@
-"""The paper's figures by this plugin: Tables 1 and 2, Figure 5, and the image of Experiment II.
+"""The paper's figures by this plugin: Tables 1 to 3, Figure 5, and the image of Experiment II.
 
 Run: python examples/bench/hodgerank_numbers.py
 
 Tables 1 and 2 need the data sets `pairwise.pc-vqa` and `pairwise.pc-iqa`; where they are not found that
-is said. Figure 5 is read off area under the curve for 16 items, 1,000 to 5,000 votes, 5% to 50%
+is said. LASSO+L2 of Table 2 is shown only: no share from 3% to 10% comes closer to it than 0.032.
+Table 3 is compared with `pairwise.human-age` by correlation and rank: even its column L2, which
+has no parameter, is met to 0.06 only, so that the comparisons printed from are not quite those published.
+Figure 5 is read off area under the curve for 16 items, 1,000 to 5,000 votes, 5% to 50%
 of them reversed, the mean of 20 draws each; outliers are ordered as they enter the path of
 `hodge.hlasso` (to its end) and of `hodge.lbi` (until 60% of the votes entered). The image is not the paper's
 photograph, which is not published, but drawn; LBI there stops at the share of outliers that there is.
@@ -135,6 +138,24 @@ TABLES: dict[tuple[str, int], dict[str, list[float]]] = {
             0.0865,
             0.2757,
         ],
+        "LASSO+L2": [
+            0.8876,
+            0.2859,
+            -0.6246,
+            -0.8098,
+            -0.8639,
+            0.7034,
+            0.1398,
+            -0.2813,
+            0.6048,
+            0.2698,
+            -0.1815,
+            0.4886,
+            -0.2927,
+            -0.6478,
+            0.0540,
+            0.2677,
+        ],
         "LBI": [
             0.8851,
             0.3115,
@@ -155,7 +176,139 @@ TABLES: dict[tuple[str, int], dict[str, list[float]]] = {
         ],
     },
 }
+# Table 3 as printed, by face 1 to 30.
+FACES: dict[str, list[float]] = {
+    "L2": [
+        -0.6135,
+        -0.3710,
+        0.6661,
+        0.0914,
+        0.3634,
+        0.0932,
+        0.3873,
+        0.0086,
+        -0.4158,
+        -0.6969,
+        0.4059,
+        -0.0201,
+        -0.1961,
+        0.5653,
+        -0.2160,
+        -0.2551,
+        0.0872,
+        -0.6249,
+        -0.6653,
+        0.0816,
+        0.4087,
+        0.0896,
+        0.0208,
+        0.2064,
+        -0.2166,
+        -0.7660,
+        0.3582,
+        0.7780,
+        0.4482,
+        -0.0025,
+    ],
+    "HLASSO": [
+        -0.6437,
+        -0.3881,
+        0.7050,
+        0.0962,
+        0.3824,
+        0.1002,
+        0.4028,
+        0.0109,
+        -0.4408,
+        -0.7429,
+        0.4304,
+        -0.0226,
+        -0.2073,
+        0.5980,
+        -0.2248,
+        -0.2706,
+        0.0923,
+        -0.6548,
+        -0.6907,
+        0.0870,
+        0.4257,
+        0.0944,
+        0.0233,
+        0.2217,
+        -0.2281,
+        -0.8126,
+        0.3755,
+        0.8173,
+        0.4669,
+        -0.0030,
+    ],
+    "LASSO+L2": [
+        -0.7429,
+        -0.4633,
+        0.8310,
+        0.1202,
+        0.4594,
+        0.1365,
+        0.4535,
+        0.0185,
+        -0.5618,
+        -0.8741,
+        0.5128,
+        -0.0358,
+        -0.2527,
+        0.7350,
+        -0.2629,
+        -0.3583,
+        0.1205,
+        -0.7436,
+        -0.7624,
+        0.1070,
+        0.4800,
+        0.1099,
+        0.0305,
+        0.2792,
+        -0.2751,
+        -0.9417,
+        0.4342,
+        0.9192,
+        0.5268,
+        0.0003,
+    ],
+    "LBI": [
+        -0.7317,
+        -0.4407,
+        0.8268,
+        0.1158,
+        0.4554,
+        0.1290,
+        0.4520,
+        0.0196,
+        -0.5376,
+        -0.8664,
+        0.5103,
+        -0.0324,
+        -0.2568,
+        0.7074,
+        -0.2645,
+        -0.3454,
+        0.1099,
+        -0.7418,
+        -0.7631,
+        0.1050,
+        0.4786,
+        0.1125,
+        0.0310,
+        0.2677,
+        -0.2754,
+        -0.9380,
+        0.4318,
+        0.9177,
+        0.5233,
+        0.0000,
+    ],
+}
 NEAR = {"L2": 1e-4, "LBI": 5e-4, "HLASSO": 2e-3, "LASSO+L2": 1.5e-2}
+NOT_MET = ("pairwise.pc-iqa", "LASSO+L2")
 STEPS = {"iterations": 10**6}
 
 
@@ -181,6 +334,9 @@ def tables() -> bool:
         for column, scores in found.items():
             if column in printed:
                 off = float(np.abs(scores - printed[column]).max())
+                if (name, column) == NOT_MET:
+                    print(f"{column}, largest difference: {off:.4g} (met at no share, see above)")
+                    continue
                 good &= verdict(f"{column}, largest difference", off, NEAR[column])
         path = solve(problem, "hodge.hlasso", share=0.1).detail
         levels = np.linspace(path.knots[-1], path.knots[0], 2000)
@@ -190,6 +346,30 @@ def tables() -> bool:
         by_rule = float(np.abs(path.at_fraction(0.05) - printed["HLASSO"]).max())
         print(f"HLASSO by the rule of 5%, largest difference: {by_rule:.4g}")
         good &= verdict(f"HLASSO at lambda = {at:.3f}, {share:.1%} active", float(off.min()), NEAR["HLASSO"])
+    return good
+
+
+def table_3() -> bool:
+    print("-- Table 3: pairwise.human-age")
+    try:
+        problem = optiframe.problem(dataset="pairwise.human-age")
+    except OptiframeError as error:
+        print(f"left out: {error}")
+        return True
+    good = True
+    for column, name, more in (
+        ("L2", "hodge.l2", {}),
+        ("HLASSO", "hodge.hlasso", {}),
+        ("LASSO+L2", "hodge.hlasso-l2", {}),
+        ("LBI", "hodge.lbi", {"kappa": 50.0, "step": 0.002}),
+    ):
+        found, printed = solve(problem, name, **more).solution, np.array(FACES[column])
+        rank = 1 + np.argsort(np.argsort(-printed))
+        moved = np.abs(found.rank - rank)
+        together = float(np.corrcoef(found.scores, printed)[0, 1])
+        print(f"{column}: {np.count_nonzero(moved)} of {len(rank)} faces have another rank")
+        good &= verdict(f"{column}, correlation of scores", together, 0.998, most=False)
+        good &= verdict(f"{column}, largest difference of ranks", float(moved.max()), 3)
     return good
 
 
@@ -248,6 +428,7 @@ def main() -> int:
     chosen = parser.parse_args()
     one_thread()
     good = tables()
+    good &= table_3()
     good &= figure_5(chosen.repeats)
     good &= image()
     return 0 if good else 1

@@ -14,12 +14,16 @@ if TYPE_CHECKING:
     from optiframe_hodgerank.facade import RobustRanker as RobustRanker
     from optiframe_hodgerank.hodge_parts import hodge_split as hodge_split
     from optiframe_hodgerank.identifiability import conditions as conditions
+    from optiframe_hodgerank.knockoffs import position_bias as position_bias
     from optiframe_hodgerank.next_pairs import suggest_pairs as suggest_pairs
     from optiframe_hodgerank.plots import plot_outliers as plot_outliers
     from optiframe_hodgerank.plots import plot_path as plot_path
     from optiframe_hodgerank.plots import plot_ranks as plot_ranks
     from optiframe_hodgerank.plots import plot_roc as plot_roc
     from optiframe_hodgerank.resampling import bootstrap as bootstrap
+    from optiframe_hodgerank.streaming import flagged as flagged
+    from optiframe_hodgerank.streaming import merge_stream as merge_stream
+    from optiframe_hodgerank.streaming import parquet_chunks as parquet_chunks
     from optiframe_hodgerank.triplets import transitivity as transitivity
     from optiframe_hodgerank.triplets import worker_transitivity as worker_transitivity
 
@@ -30,9 +34,11 @@ __getattr__, _, __all__ = exports(
         "facade": ("RobustRanker",),
         "hodge_parts": ("hodge_split",),
         "identifiability": ("conditions",),
+        "knockoffs": ("position_bias",),
         "next_pairs": ("suggest_pairs",),
         "plots": ("plot_outliers", "plot_path", "plot_ranks", "plot_roc"),
         "resampling": ("bootstrap",),
+        "streaming": ("flagged", "merge_stream", "parquet_chunks"),
         "triplets": ("transitivity", "worker_transitivity"),
     },
 )

@@ -16,6 +16,7 @@ from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.path import Path
 from optiframe_hodgerank.ranking import Ranking
 
+_PASSED = 1e8  # rows passed over in all, knot by knot, in some six seconds
 _FOLDS = 5  # usual; a fold then leaves out a fifth of what is known of each outlier
 
 
@@ -46,9 +47,9 @@ class ChoosesAmount(Solver[PairwiseRanking, Ranking, Path]):
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
-        given = [name for name in ("share", "lambda_", "t") if getattr(self, name, None) is not None]
-        if self.amount != "given" and given:
-            text = f"{self.amount} chooses where to stop, and so does {given[0]}; give one of them"
+        given = one_stop(self)
+        if self.amount != "given" and given is not None:
+            text = f"{self.amount} chooses where to stop, and so does {given}; give one of them"
             raise InvalidInput(f"amount: {text}", [(("amount",), text)])
         return self
 
@@ -76,6 +77,25 @@ class ChoosesAmount(Solver[PairwiseRanking, Ranking, Path]):
             )
         )
         return scale.level
+
+
+def one_stop(solver: Solver[PairwiseRanking, Ranking, Path]) -> str | None:
+    """Which of share, lambda_ and t is given to say where a path ends, if any; two are refused."""
+    given = [name for name in ("share", "lambda_", "t") if getattr(solver, name, None) is not None]
+    if len(given) > 1:
+        text = f"{given[0]} says where to stop, and so does {given[1]}; give one of them"
+        raise InvalidInput(f"{given[0]}: {text}", [((given[0],), text)])
+    return given[0] if given else None
+
+
+def knot_by_knot_is_long(problem: PairwiseRanking, share: float) -> bool:
+    """Whether following this share of the comparisons one event at a time takes many seconds.
+
+    An event is a pass over the merged rows, and there are about as many events as comparisons
+    that become outliers, or merged rows where these are fewer.
+    """
+    rows = problem.graph.rows
+    return min(share * problem.rows, rows) * rows > _PASSED
 
 
 def rows_of(problem: PairwiseRanking) -> ComparisonGraph:

@@ -11,8 +11,7 @@ from pydantic import Field, PositiveFloat, PositiveInt
 
 from optiframe.solvers import Iterate, Iterates, Run
 from optiframe.values import Array
-from optiframe_hodgerank.amount import ChoosesAmount
-from optiframe_hodgerank.graph import ComparisonGraph
+from optiframe_hodgerank.amount import ChoosesAmount, knot_by_knot_is_long
 from optiframe_hodgerank.homotopy import Homotopy
 from optiframe_hodgerank.huber_newton import huber_grid
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
@@ -37,11 +36,13 @@ class HuberLasso(ChoosesAmount):
     ``lambda_ = 1`` is natural.
 
     Up to 200 items the path is exact (`optiframe_hodgerank.homotopy`; an event costs
-    O(rows + items^2)), beyond it is a grid of `per_decade` values for each factor of ten, each
-    solved by Newton steps from the one before (`optiframe_hodgerank.huber_newton`), in which rows
-    that entered between two values enter together, the larger misfit being the stronger. The lambda
-    that reaches `share` is found between them, to 4 digits; a `per_decade` of 1 goes straight to a given
-    `lambda_`, which is the quick way to flag tens of millions of comparisons.
+    O(rows + items^2)), unless its events, one for a comparison that becomes an outlier, would pass
+    over more than 1e8 merged rows in all: the first 5% of 45,000 different margins. Beyond, it is a
+    grid of `per_decade` values for each factor of ten, each solved by Newton steps from the one before
+    (`optiframe_hodgerank.huber_newton`), in which rows that entered between two values enter
+    together, the larger misfit being the stronger. The lambda that reaches `share` is found between
+    them, to 4 digits; a `per_decade` of 1 goes straight to a given `lambda_`, which is the quick way
+    to flag tens of millions of comparisons.
 
     Where only comparisons exactly at lambda hold two parts of the items together, the minimizer
     is no longer unique: the path goes on along one of them, and a warning says from where.
@@ -59,7 +60,7 @@ class HuberLasso(ChoosesAmount):
         None, description="stop at this lambda instead: a comparison off by more is an outlier"
     )
     method: Literal["auto", "homotopy", "grid"] = Field(
-        "auto", description="homotopy: exact knots; grid: values of lambda; auto: homotopy up to 200 items"
+        "auto", description="homotopy: exact knots; grid: values of lambda; auto: the first, unless long"
     )
     per_decade: PositiveInt = Field(25, description="values of lambda for each factor of ten of the grid")
 
@@ -68,9 +69,8 @@ class HuberLasso(ChoosesAmount):
             chosen = {"lambda_": self.chosen_lambda(problem, run), "amount": "given"}
             yield from HuberLasso.iterates(self.model_copy(update=chosen), problem, run)
             return
-        graph = problem.graph
-        path = Path(graph, problem.merged.count, "lambda")
-        for level, scores in self._knots(graph, path, run):
+        path = Path(problem.graph, problem.merged.count, "lambda")
+        for level, scores in self._knots(problem, path, run):
             path.record(level, scores)
             yield Iterate(Knot(level, scores, path), self._residual(level, path), detail=path)
 
@@ -83,9 +83,15 @@ class HuberLasso(ChoosesAmount):
     def _share(self) -> float:
         return _SHARE if self.share is None else self.share
 
-    def _knots(self, graph: ComparisonGraph, path: Path, run: Run) -> Iterator[tuple[float, Array]]:
-        down_to = self.lambda_ or 0.0
-        if self.method == "grid" or (self.method == "auto" and graph.items > _HOMOTOPY_ITEMS):
+    def by_grid(self, problem: PairwiseRanking) -> bool:
+        """Whether the path is followed by values of lambda, not from knot to knot."""
+        if self.method != "auto":
+            return self.method == "grid"
+        return problem.graph.items > _HOMOTOPY_ITEMS or knot_by_knot_is_long(problem, self._share)
+
+    def _knots(self, problem: PairwiseRanking, path: Path, run: Run) -> Iterator[tuple[float, Array]]:
+        graph, down_to = problem.graph, self.lambda_ or 0.0
+        if self.by_grid(problem):
             yield from huber_grid(
                 graph, path, down_to, self.per_decade, None if self.lambda_ else self._share
             )

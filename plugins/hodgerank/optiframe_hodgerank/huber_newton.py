@@ -101,11 +101,6 @@ def _note(path: Path, before: Array, misfit: Array, level: float, above: float) 
     path.flag_all(fresh[order], misfit[fresh[order]], at[order], ahead=True)
 
 
-def huber_scores(graph: ComparisonGraph, level: float, start: Array) -> Array:
-    """Minimize the sum of w times Huber's function of y - X theta, with threshold `level`."""
-    return HuberNewton(graph).scores(level, start)
-
-
 class HuberNewton:
     """Huber regressions of one graph at several thresholds.
 

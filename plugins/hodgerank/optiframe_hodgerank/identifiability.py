@@ -15,6 +15,7 @@ from optiframe.errors import InvalidInput
 from optiframe.values import Array
 from optiframe_hodgerank.graph import ComparisonGraph
 from optiframe_hodgerank.laplacian import DENSE
+from optiframe_hodgerank.lbi import LinearizedBregman
 from optiframe_hodgerank.ranking import Ranking
 from optiframe_hodgerank.thresholding import without
 
@@ -144,7 +145,7 @@ def conditions(
     flagged: Ranking | Sequence[int] | NDArray[np.bool_],
     *,
     sigma: float | None = None,
-    kappa: float = 50.0,
+    kappa: float | None = None,
 ) -> Conditions:
     """Check the conditions of Sec. 4 for a set of comparisons taken to be the outliers.
 
@@ -157,7 +158,8 @@ def conditions(
     sigma
         Noise level. None: from the misfit of the other comparisons to their own least squares.
     kappa
-        Damping of linearized Bregman iteration, for Theorem 4.2.
+        Damping of linearized Bregman iteration, for Theorem 4.2. None: that of `hodge.lbi`, 50 times
+        the largest margin.
 
     Returns
     -------
@@ -214,7 +216,7 @@ def conditions(
         sigma=sigma,
         gamma=gamma,
         cyclic=math.sqrt(max(float(gamma @ gram @ gamma), 0.0)),
-        kappa=kappa,
+        kappa=LinearizedBregman(kappa=kappa).kappa_for(graph),
     )
 
 

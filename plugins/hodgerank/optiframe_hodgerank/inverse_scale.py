@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, PositiveFloat
+from pydantic import Field, PositiveFloat, model_validator
 
 from optiframe.results import Status
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
+from optiframe_hodgerank.amount import knot_by_knot_is_long, one_stop
 from optiframe_hodgerank.graph import ComparisonGraph
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.path import Path
@@ -36,7 +37,8 @@ class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
     comparisons are outliers. Where the comparisons that are left no longer hold the items
     together, the limit is not unique any more: the path stops there and says so.
 
-    A knot costs O(rows + items^2) and memory is 8 items^2 + O(rows), so up to 2,000 items.
+    A knot costs O(rows + items^2) and memory is 8 items^2 + O(rows), so up to 2,000 items,
+    and up to 1e8 merged rows passed over in all: the first 5% of 45,000 different margins.
     """
 
     name = "hodge.iss"
@@ -49,9 +51,19 @@ class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
     )
     t: PositiveFloat | None = Field(None, description="stop at this time instead; about 1/lambda")
 
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        one_stop(self)
+        return self
+
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         if problem.graph.items > _ITEMS:
             return f"it keeps an inverse of items x items, for at most {_ITEMS:,} items; take hodge.lbi"
+        if knot_by_knot_is_long(problem, self.share or _SHARE):
+            return (
+                f"it goes from knot to knot over {problem.graph.rows:,} different comparisons, which would "
+                "take too long; take hodge.lbi, or a smaller share"
+            )
         return None
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:

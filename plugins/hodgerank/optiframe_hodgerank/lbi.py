@@ -20,6 +20,7 @@ from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.path import Path
 from optiframe_hodgerank.ranking import Ranking
 
+_DAMPING = 50.0  # the paper's kappa, for votes of +-1
 _SHARE = 0.05  # the share of outliers in the paper's experiments
 _EXPLAINED = 1e-10
 """When no residual is larger than this share of the largest margin, nothing is left to enter for:
@@ -47,7 +48,9 @@ class LinearizedBregman(ChoosesAmount):
     from z = gamma = 0 and least-squares theta. Each comparison's z grows by its misfit; when it
     reaches 1 the comparison becomes an outlier, and takes over the misfit at the rate kappa. The
     time t = steps dt plays the part of 1/lambda; as kappa grows and dt falls the path becomes
-    that of `hodge.iss`, whose outliers are not biased.
+    that of `hodge.iss`, whose outliers are not biased. kappa has the unit of y, and t that of 1/y:
+    by default kappa is 50 times the largest |y|, so that the unit of the margins does not matter,
+    and 50, the paper's, for votes of +-1.
 
     The answer is that at the time `t`, or at the first knot where the share `share` of the
     comparisons are outliers: the state in which the next comparison enters, so that those before
@@ -77,7 +80,11 @@ class LinearizedBregman(ChoosesAmount):
     residual = "share of the comparisons still to be flagged, or of the time t still to go"
     reference = "Xu et al., Algorithms 2, 3 and 4"
 
-    kappa: PositiveFloat = Field(50.0, description="damping; larger is less biased, and slower")
+    kappa: PositiveFloat | None = Field(
+        None,
+        description="damping, in the unit of the margins; larger is less biased, and slower; "
+        "none: 50 times the largest margin, so 50 for votes",
+    )
     step: Annotated[float, Field(gt=0, lt=2)] | None = Field(
         None,
         description="kappa dt; none: 0.5 where scores are eliminated, else half of the largest stable step",
@@ -108,13 +115,20 @@ class LinearizedBregman(ChoosesAmount):
             return self.step
         return 0.5 if self.variant == "eliminated" else 1 / (kernels.largest_eigenvalue(graph) + 1)
 
+    def kappa_for(self, graph: ComparisonGraph) -> float:
+        """kappa, given or by the size of the margins."""
+        if self.kappa is not None:
+            return self.kappa
+        return _DAMPING * (float(np.abs(graph.margin).max(initial=0.0)) or 1.0)
+
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         if self.amount != "given":
-            chosen = {"t": self.chosen_time(problem, run, self.kappa), "amount": "given"}
+            t = self.chosen_time(problem, run, self.kappa_for(problem.graph))
+            chosen = {"t": t, "amount": "given"}
             yield from self.model_copy(update=chosen).iterates(problem, run)
             return
         graph = problem.graph
-        dt = self.step_for(graph) / self.kappa
+        dt = self.step_for(graph) / self.kappa_for(graph)
         last = np.inf if self.t is None else max(1, round(self.t / dt))
         share = np.inf if self.t is not None else _SHARE if self.share is None else self.share
         path = Path(graph, problem.merged.count, "t")
@@ -147,7 +161,7 @@ class LinearizedBregman(ChoosesAmount):
         self, graph: ComparisonGraph, scores: Array, dual: Array, dt: float
     ) -> Generator[tuple[Array, Array, Array, float], None, None]:
         """For each step: scores and outliers before it, outliers after it, and the largest residual."""
-        kappa, outliers = self.kappa, np.zeros(graph.rows)
+        kappa, outliers = self.kappa_for(graph), np.zeros(graph.rows)
         if self.variant == "eliminated":
             while True:
                 scores, rest = kernels.eliminated_step(graph, dual, outliers, dt)
@@ -189,7 +203,8 @@ def _enter(path: Path, rows: NDArray[np.int64], scores: Array, dual: Array, *, t
     fresh = rows[np.abs(dual[rows]) > 1]
     # z is a straight line within a step, and its slope the misfit of a row without an outlier.
     misfit = graph.margin[fresh] - scores[graph.left[fresh]] + scores[graph.right[fresh]]
-    late = np.clip((np.abs(dual[fresh]) - 1) / np.maximum(np.abs(misfit), 1e-300), 0.0, dt)
-    at = t - late
+    size = np.maximum(np.abs(misfit), 1e-300)
+    at = t - np.clip((np.abs(dual[fresh]) - 1) / size, 0.0, dt)
+    at = np.where(at > 0, at, 1 / size)  # in the first step, where 1/size is too small to be left of t
     for k in np.lexsort((fresh, at)).tolist():
         path.flag(int(fresh[k]), float(dual[fresh[k]]), 1 / float(at[k]))

@@ -24,7 +24,8 @@ def of_scores(problem: PairwiseRanking, solution: Ranking) -> dict[str, float]:
     truth, scores = problem.truth.score[known], solution.scores[known]
     component = solution.component[known]
     a, b = centred(truth, component), centred(scores, component)
-    found = {"kendall_tau": kendall_tau(truth, scores, component), "score_correlation": correlation(a, b)}
+    height = -solution.rank[known].astype(np.float64)  # ranks, for scores that are tied but for rounding
+    found = {"kendall_tau": kendall_tau(truth, height, component), "score_correlation": correlation(a, b)}
     if problem.comparisons.graded and solution.scale == "margin":
         found["score_mse"] = float(np.mean((a - b) ** 2)) if len(a) else float("nan")
     if len(np.unique(truth)) == 2 and not component.any():

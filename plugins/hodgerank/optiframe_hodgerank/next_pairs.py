@@ -102,8 +102,9 @@ def suggestions(
     if solution is not None:
         problem.check(solution)
         if solution.outliers is not None:
-            wrong = np.bincount(merged.inverse, solution.outliers != 0, len(merged))
-            graph = without(graph, 1 - wrong / merged.count)
+            each = np.ones(problem.rows) if problem.comparisons.weight is None else problem.comparisons.weight
+            kept = np.where(solution.outliers == 0, each, 0.0)
+            graph = without(graph, np.bincount(merged.inverse, kept, len(merged)) / merged.weight)
     component = graph.components.copy()
     covariance = invert(graph.laplacian, component, "dense").solve(np.eye(graph.items))
     chosen: list[tuple[int, int, float, float]] = []

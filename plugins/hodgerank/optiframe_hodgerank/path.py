@@ -157,11 +157,6 @@ class Path:
         """Sign of the outlier each of `row` entered as, shape (entries,)."""
         return np.array(self._sign, dtype=np.int64)
 
-    @property
-    def entered_at(self) -> Array:
-        """Value of the parameter at which each of `row` entered, shape (entries,)."""
-        return self.knots[self.knot]
-
     def at(self, value: float) -> Array:
         """Scores at a value of the parameter, shape (items,).
 

@@ -104,7 +104,7 @@ def plot_path(result: Solved, *, share: float | None = None) -> Figure:
     axes.set_title("Regularization path", loc="left")
     axes.grid(color="0.92")
     axes.set_axisbelow(True)
-    _legend_below(figure, axes, columns=3)
+    _legend_below(figure, axes, columns=2)
     return figure
 
 
@@ -378,7 +378,9 @@ def _parts(result: Solved) -> tuple[PairwiseRanking, Ranking]:
 def _with_path(result: Solved) -> tuple[PairwiseRanking, Ranking, Path]:
     problem, solution = _parts(result)
     path = getattr(getattr(result, "result_", result), "detail", None)
-    if not isinstance(path, Path) or not len(path.row):
+    if isinstance(path, Path) and not len(path.row):
+        raise InvalidInput("no comparison became an outlier on this path")
+    if not isinstance(path, Path):
         raise InvalidInput(
             "this result has no path along which comparisons enter; take hodge.lbi, for example"
         )

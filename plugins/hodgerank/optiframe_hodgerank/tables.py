@@ -6,6 +6,7 @@ optionally `worker` and `weight`. Ids are anything hashable.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,8 @@ from optiframe.values import Array
 from optiframe_hodgerank.ids import Ids
 
 _COLUMNS = ("worker", "left", "right", "label", "margin", "weight", "item", "score")
+_BOOLEANS = {bool, np.bool_}
+_WHOLE = re.compile(r"^(-?\d+)\.0*$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +82,8 @@ def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None
     InvalidInput
         For whatever `read_table` finds, for an item compared with itself, a label that is
         neither item nor a tie, a margin that is not finite, or a weight that is not positive,
-        naming the rows; and when label and margin are both given.
+        naming the rows; when label and margin are both given, when labels are true or false,
+        and when the sum of the weights is not finite.
     """
     if isinstance(value, ComparisonTable):
         return value
@@ -109,6 +113,10 @@ def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None
     graded = "margin" in table.columns
     margin = numbers(table, "margin") if graded else _who_won(table, left, right, item_ids)
     weight = numbers(table, "weight", above=0.0) if "weight" in table.columns else None
+    if weight is not None and not np.isfinite(_total(weight)):
+        raise InvalidInput(
+            f"{table.title}: the sum of the weights is not finite; divide them all by one number"
+        )
     worker, worker_ids = _workers(table)
     return ComparisonTable(
         locked(first),
@@ -135,6 +143,12 @@ def _text(ids: Ids) -> Ids:
     return np.array([str(value) for value in ids.tolist()], dtype=object)
 
 
+def _spelled(label: Ids) -> Ids:
+    """Labels with whole numbers written plainly: 1.0, as a gap makes pandas write 1, is 1."""
+    plain = [_WHOLE.sub(r"\1", value) if isinstance(value, str) else value for value in label.tolist()]
+    return np.array(plain, dtype=object)
+
+
 def _joined(left: Ids, right: Ids) -> Ids:
     if left.dtype != right.dtype:
         left, right = left.astype(object), right.astype(object)
@@ -144,16 +158,27 @@ def _joined(left: Ids, right: Ids) -> Ids:
 def _who_won(table: Table, left: Ids, right: Ids, item_ids: Ids) -> Array:
     """+1, -1, or 0 for a tie: an empty label, or 0 where no item is called so."""
     label = table["label"]
+    gap = missing(label)
+    kinds = {type(value) for value in label.tolist()} if label.dtype == object else {label.dtype.type}
+    if kinds & _BOOLEANS and not {type(value) for value in item_ids.tolist()} & _BOOLEANS:
+        raise InvalidInput(
+            f"{table.title}: the labels are true or false; give the winner's id, not true or false"
+        )
+    if gap.any() and label.dtype == object:
+        label = label.copy()
+        label[gap] = None  # pandas' NA is neither equal to an id nor different from it
     if label.dtype == object and left.dtype != object:  # text beside numbers: one cell made the column text
-        if any(isinstance(value, str) for value in label.tolist()):
-            left, right = _text(left), _text(right)
-    elif left.dtype == object and label.dtype != object and table.lines is not None:
+        if str in kinds:
+            whole = left.dtype == right.dtype == np.int64
+            left, right, label = _text(left), _text(right), _spelled(label) if whole else label
+    elif left.dtype == object and str not in kinds and table.lines is not None:
         label = _text(label)
+        label[gap] = None
     won, lost = np.asarray(label == left, dtype=bool), np.asarray(label == right, dtype=bool)
     tie = ~(won | lost)
     rows = np.flatnonzero(tie)
     if len(rows):
-        empty = missing(label[rows])
+        empty = gap[rows]
         zero = np.asarray((label[rows] == 0) | (label[rows] == "0"), dtype=bool) & ~empty
         neither = rows[~(empty | zero)]
         if len(neither):
@@ -189,6 +214,11 @@ def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
             f"{'empty' if missing(values[wrong[:1]])[0] else shown}; it must be {kind}{more}"
         )
     return found
+
+
+def _total(values: Array) -> float:
+    with np.errstate(over="ignore"):
+        return float(values.sum())
 
 
 def _number(value: Any) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -21,10 +21,11 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 
 
 class _FixedNumber(Solver[PairwiseRanking, Ranking, None]):
-    """What both have in common: at most K comparisons, those with the largest misfit, are outliers.
+    """What both have in common: at most K comparisons, those with the largest w misfit^2, are outliers.
 
-    K counts the caller's rows. Of equal comparisons the first ones are flagged where K does not
-    reach all of them; among different ones with the same misfit those of lower item codes.
+    K counts the caller's rows, whatever they weigh. Of equal comparisons of equal weight the first ones
+    are flagged where K does not reach all of them; among different ones with the same w misfit^2
+    those of lower item codes.
     """
 
     solves = PairwiseRanking
@@ -38,9 +39,9 @@ class _FixedNumber(Solver[PairwiseRanking, Ranking, None]):
         return int(np.floor(self.share * problem.rows + 1e-9))
 
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
-        scores, taken = iterate.x
+        scores, alike, taken = iterate.x
         misfit = problem.graph.margin - problem.graph.differences(scores)
-        flagged = _first_of_equal(problem, taken)
+        flagged = _first_of_equal(alike, taken)
         return replace(
             problem.ranking(scores, strength=np.abs(misfit)),
             outliers=np.where(flagged, problem.merged.expand(misfit), 0.0),
@@ -50,10 +51,10 @@ class _FixedNumber(Solver[PairwiseRanking, Ranking, None]):
 class IterativeHardThresholding(_FixedNumber):
     """Alternate: least squares without the outliers' part, then the K largest misfits are outliers.
 
-    Descends on |y - X theta - gamma|^2/2 with at most K entries of gamma not zero (Eq. 24): scores
-    are the least-squares fit to y - gamma, gamma is the misfit of the K comparisons with the largest.
-    Finds a local minimum, from least squares. A step costs a Laplacian solve, factored once, and a
-    sort of the merged rows.
+    Descends on sum w (y - X theta - gamma)^2/2 with at most K entries of gamma not zero (Eq. 24): scores
+    are the least-squares fit to y - gamma, gamma is the misfit of the K comparisons with the largest
+    w misfit^2. Finds a local minimum, from least squares. A step costs a Laplacian solve, factored
+    once, and a sort of the distinct rows.
     """
 
     name = "hodge.iht"
@@ -61,21 +62,20 @@ class IterativeHardThresholding(_FixedNumber):
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         graph, most = problem.graph, self._most(problem)
-        scores = graph.scores(graph.margin)
+        alike, scores = Alike.of(problem), graph.scores(graph.margin)
         while True:
             misfit = graph.margin - graph.differences(scores)
-            taken = largest(np.abs(misfit), problem.merged.count, most)
-            part = taken / problem.merged.count
-            moved = graph.scores(graph.margin - part * misfit)
+            taken = largest(alike.size(misfit), alike.count, most)
+            moved = graph.scores(graph.margin - (1 - alike.kept(taken)) * misfit)
             change = float(np.abs(moved - scores).max(initial=0.0))
             scores = moved
-            yield Iterate((scores, taken), change)
+            yield Iterate((scores, alike, taken), change)
 
 
 class IterativeLeastTrimmedSquares(_FixedNumber):
     """Alternate: least squares over the comparisons kept, then those with the K largest misfits are not.
 
-    Descends on the sum of squares over all but K comparisons (Eq. 25) and stops at a local minimum
+    Descends on the sum of w misfit^2 over all but K comparisons (Eq. 25) and stops at a local minimum
     after a few steps, from least squares. A step costs a Laplacian factorization of the comparisons
     kept. Where these no longer hold the items together, scores sum to zero in each part, and a
     warning says so.
@@ -85,23 +85,71 @@ class IterativeLeastTrimmedSquares(_FixedNumber):
     reference = "Xu et al., Eq. 25"
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
-        graph, merged, most = problem.graph, problem.merged, self._most(problem)
+        graph, most, alike = problem.graph, self._most(problem), Alike.of(problem)
         scores, told = graph.scores(graph.margin), False
         while True:
             misfit = graph.margin - graph.differences(scores)
-            taken = largest(np.abs(misfit), merged.count, most)
-            kept = without(graph, 1 - taken / merged.count)
+            taken = largest(alike.size(misfit), alike.count, most)
+            kept = without(graph, alike.kept(taken))
             moved = kept.scores(kept.margin)
             change = float(np.abs(moved - scores).max(initial=0.0))
             scores = moved
             if not told and kept.components.max() > graph.components.max():
                 told = True
                 run.warn(warn_of_parts(kept))
-            yield Iterate((scores, taken), change)
+            yield Iterate((scores, alike, taken), change)
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """The merged rows, divided by weight: what the caller's rows in one class say and weigh is the same.
+
+    Parameters
+    ----------
+    merged
+        The merged row of each class, shape (classes,), rising.
+    weight
+        What one of the caller's rows in a class weighs, shape (classes,).
+    count
+        How many of the caller's rows are in a class, shape (classes,).
+    inverse
+        The class of each of the caller's rows, shape (rows,).
+    total
+        Weight of each merged row, shape (merged,).
+    """
+
+    merged: NDArray[np.int64]
+    weight: Array
+    count: NDArray[np.int64]
+    inverse: NDArray[np.int64]
+    total: Array
+
+    @classmethod
+    def of(cls, problem: PairwiseRanking) -> Alike:
+        merged, weight = problem.merged, problem.comparisons.weight
+        if weight is None:
+            return cls(
+                np.arange(len(merged)), np.ones(len(merged)), merged.count, merged.inverse, merged.weight
+            )
+        value, code = np.unique(weight, return_inverse=True)
+        key, inverse, count = np.unique(
+            merged.inverse * len(value) + code, return_inverse=True, return_counts=True
+        )
+        row, at = np.divmod(key, len(value))
+        return cls(row, value[at], count, inverse.astype(np.int64), merged.weight)
+
+    def size(self, misfit: Array) -> Array:
+        """The root of w misfit^2 of each class, from the misfit of the merged rows."""
+        return np.asarray(np.sqrt(self.weight) * np.abs(misfit[self.merged]))
+
+    def kept(self, taken: NDArray[np.int64]) -> Array:
+        """The part of each merged row's weight that is left without so many rows of each class."""
+        left = np.bincount(self.merged, (self.count - taken) * self.weight, len(self.total))
+        return np.asarray(left / self.total)
 
 
 def largest(size: Array, count: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """How many of each merged row's comparisons are among the `most` with the largest `size`."""
+    """How many of each class's comparisons are among the `most` with the largest `size`."""
     order = np.argsort(-size, kind="stable")
     before = np.cumsum(count[order]) - count[order]
     taken = np.zeros(len(size), dtype=np.int64)
@@ -125,9 +173,9 @@ def warn_of_parts(kept: ComparisonGraph) -> str:
     )
 
 
-def _first_of_equal(problem: PairwiseRanking, taken: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which of the caller's rows are flagged, when so many of each merged row are: the first ones."""
-    inverse, count = problem.merged.inverse, problem.merged.count
+def _first_of_equal(alike: Alike, taken: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of the caller's rows are flagged, when so many of each class are: the first ones."""
+    inverse, count = alike.inverse, alike.count
     if not ((taken > 0) & (taken < count)).any():
         return np.asarray(taken[inverse] > 0)
     order = np.argsort(inverse, kind="stable")

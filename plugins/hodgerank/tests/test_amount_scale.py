@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from optiframe_hodgerank.concomitant import clipped_variance, concomitant_scale
 from optiframe_hodgerank.graph import ComparisonGraph
 from optiframe_hodgerank.huber_lasso import HuberLasso
-from optiframe_hodgerank.huber_newton import huber_scores
+from optiframe_hodgerank.huber_newton import HuberNewton
 from optiframe_hodgerank.lbi import LinearizedBregman
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.refit import HuberLassoRefit
@@ -61,7 +61,7 @@ def test_printed_constant_lets_the_scale_vanish() -> None:
     graph = ranking.graph
     values = []
     for sigma in (1.0, 0.3, 0.1, 0.03, 0.01):
-        scores = huber_scores(graph, 1.35 * sigma, np.zeros(graph.items))
+        scores = HuberNewton(graph).scores(1.35 * sigma, np.zeros(graph.items))
         values.append(joint_objective(graph, 1.35, ranking.rows, np.append(scores, np.log(sigma))))
     assert (np.diff(values) < 0).all()
 

@@ -41,6 +41,9 @@ BAD = {
     "true as margin": (without_label(margin=[True, False, True]), "row 0: the margin is True"),
     "weight of zero": (table(weight=[1, 0, 1]), "row 1: the weight is 0; it must be a positive number"),
     "several bad weights": (table(weight=[-1, 0, 1]), r"row 0: the weight is -1.*\(2 rows are so"),
+    "weights beyond all numbers": (table(weight=[1e308] * 3), "the sum of the weights is not finite"),
+    "true as label": (table(label=[True, False, True]), "give the winner's id, not true or false"),
+    "true beside a tie": (table(label=[True, None, True]), "give the winner's id, not true or false"),
     "label and margin": (table(margin=[1, 1, 1]), "both a label and a margin"),
     "neither label nor margin": (without_label(), "no column 'label'"),
     "no rows": ({"left": [], "right": [], "label": []}, "no rows"),
@@ -190,6 +193,35 @@ def test_a_file_may_write_ids_as_numbers_in_one_column_and_as_text_in_another(tm
     assert problem.item_ids.tolist() == ["1", "2", "x"]
     assert problem.comparisons.margin.tolist() == [1.0, -1.0, 0.0]
     assert np.array_equal(problem.truth.score, [1.0, 0.0, np.nan], equal_nan=True)
+    path.write_text("left,right,label\n1,2,1\nx,2,\n1,2,2\n")
+    assert PairwiseRanking(comparisons=path).comparisons.margin.tolist() == [1.0, 0.0, -1.0]
     path.write_text("left,right,label\n1,2,1\n2,3,tie\n")
     with pytest.raises(InvalidInput, match="line 3: the label is tie, which is neither left"):
         PairwiseRanking(comparisons=path)
+
+
+def test_a_gap_that_made_pandas_write_1_as_1_0_does_not_change_who_won(tmp_path: Path) -> None:
+    path = tmp_path / "gap.csv"
+    pd.DataFrame({"left": [1, 2, 10], "right": [2, 3, 1], "label": [1, 3, None]}).to_csv(path, index=False)
+    assert "1.0" in path.read_text()
+    assert PairwiseRanking(comparisons=path).comparisons.margin.tolist() == [1.0, -1.0, 0.0]
+    path.write_text("left,right,label\n1,2,1.5\n2,3,3.0\n")
+    with pytest.raises(InvalidInput, match=r"line 2: the label is 1\.5, which is neither"):
+        PairwiseRanking(comparisons=path)
+
+
+WHOLE = pd.DataFrame({"left": [1, 2, 3], "right": [2, 3, 1], "label": pd.array([1, None, 1], dtype="Int64")})
+NAMED = pd.DataFrame({"left": ["a", "b", "c"], "right": ["b", "c", "a"], "label": ["a", None, "a"]})
+FRAMES = {
+    "Int64": WHOLE,
+    "convert_dtypes of numbers": WHOLE.convert_dtypes(),
+    "pyarrow numbers": WHOLE.convert_dtypes(dtype_backend="pyarrow"),
+    "string": NAMED.astype("string"),
+    "convert_dtypes of text": NAMED.convert_dtypes(),
+    "pyarrow text": NAMED.convert_dtypes(dtype_backend="pyarrow"),
+}
+
+
+@pytest.mark.parametrize("case", FRAMES)
+def test_a_missing_label_is_a_tie_in_every_dtype_of_pandas(case: str) -> None:
+    assert PairwiseRanking(comparisons=FRAMES[case]).comparisons.margin.tolist() == [1.0, 0.0, -1.0]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from optiframe_hodgerank.graph import ComparisonGraph
 from optiframe_hodgerank.homotopy import Homotopy
 from optiframe_hodgerank.huber_lasso import HuberLasso
-from optiframe_hodgerank.huber_newton import HuberNewton, conjugate_gradients, huber_scores
+from optiframe_hodgerank.huber_newton import HuberNewton, conjugate_gradients
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.path import Path
 from optiframe_hodgerank.refit import HuberLassoRefit
@@ -136,7 +136,7 @@ def test_newton_agrees_with_cvxpy(level: float, diagonal: bool) -> None:
     assert found == pytest.approx(huber_by_cvxpy(graph, level), abs=1e-6)
     # On from there along the path, it comes to the same as from nowhere.
     onward = newton.scores(0.8 * level, found, level)
-    assert onward == pytest.approx(huber_scores(graph, 0.8 * level, np.zeros(graph.items)), abs=1e-9)
+    assert onward == pytest.approx(HuberNewton(graph).scores(0.8 * level, np.zeros(graph.items)), abs=1e-9)
 
 
 def test_where_items_are_far_apart_newton_turns_to_the_whole_inverse() -> None:
@@ -152,7 +152,7 @@ def test_where_items_are_far_apart_newton_turns_to_the_whole_inverse() -> None:
 def test_newton_balances_forces_where_unflagged_rows_fall_apart() -> None:
     graph = votes(4, items=9, rows=20).graph
     for level in (0.3, 0.05):
-        assert unbalanced(graph, huber_scores(graph, level, np.zeros(9)), level) < 1e-10
+        assert unbalanced(graph, HuberNewton(graph).scores(level, np.zeros(9)), level) < 1e-10
 
 
 def test_conjugate_gradients_solve_to_the_accuracy_asked_for() -> None:

@@ -41,6 +41,14 @@ def test_the_path_has_a_line_for_each_outlier_and_colours_the_early_ones() -> No
     np.testing.assert_allclose(sorted(ends), sorted(last))
 
 
+def test_the_legend_of_the_path_is_within_the_page() -> None:
+    figure = plot_path(optiframe.solve(votes(0, 40), "hodge.lbi", share=0.3), share=0.1)
+    figure.draw_without_rendering()
+    box = figure.legends[0].get_window_extent()
+    assert figure.bbox.x0 <= box.x0
+    assert box.x1 <= figure.bbox.x1
+
+
 def test_known_outliers_colour_the_path_and_lambda_falls() -> None:
     problem = optiframe.problem(dataset="pairwise.bias")
     figure = plot_path(optiframe.solve(problem, "hodge.hlasso", share=0.2))
@@ -106,6 +114,7 @@ def test_what_cannot_be_drawn_is_said() -> None:
     silent = replace(path, solution=replace(path.solution, strength=None))
     for message, draw in (
         ("no path", lambda: plot_path(least)),
+        ("no comparison became an outlier", lambda: plot_path(optiframe.solve(problem, "hodge.lbi", t=1e-6))),
         ("at most", lambda: plot_path(path, share=0.9)),
         ("must rise", lambda: plot_outliers(path, shares=(0.2, 0.1))),
         ("at least two", lambda: plot_ranks({"a": least})),

@@ -38,6 +38,15 @@ def test_kendall_only_counts_pairs_of_one_component() -> None:
     assert np.isnan(metrics.kendall_tau(truth[:1], scores[:1], component[:1]))
 
 
+def test_kendall_takes_scores_that_differ_by_rounding_for_tied() -> None:
+    data = problem(truth={"item": [1, 2, 3], "score": [3.0, 2.0, 1.0]})
+    taus = [
+        data.metrics(data.ranking(np.array([1.0, 1.0 + gap, -2.0])))["kendall_tau"]
+        for gap in (0, 1e-13, -1e-13)
+    ]
+    assert taus == pytest.approx([2 / np.sqrt(6)] * 3)
+
+
 def test_gap_and_spread_tell_two_clean_groups_from_blurred_ones() -> None:
     upper = np.array([True, True, False, False])
     clean, blurred, mixed = np.array([2.0, 2, 1, 1]), np.array([3.0, 2, 1, 0]), np.array([3.0, 1, 2, 0])

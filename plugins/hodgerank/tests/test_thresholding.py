@@ -59,6 +59,24 @@ def test_the_number_of_outliers_counts_rows_also_where_equal_ones_are_merged() -
     assert result.solution.scores == pytest.approx([0.375, -0.375])
 
 
+@pytest.mark.parametrize("name", ["hodge.iht", "hodge.ilts"])
+def test_equal_comparisons_are_left_out_by_weight(name: str) -> None:
+    rows = {
+        "left": ["a"] * 4 + ["b", "a"],
+        "right": ["b"] * 4 + ["c", "c"],
+        "margin": [4.0, 4.0, 1.0, 1.0, 1.0, 2.0],
+        "weight": [1.0, 9.0, 5.0, 5.0, 3.0, 3.0],
+    }
+    ranking = PairwiseRanking(comparisons=rows)
+    solution = solve(ranking, name, share=0.2, budget={"tolerance": 1e-12}).solution
+    graph, weight = unmerged(ranking), np.sqrt(rows["weight"])
+    x, y = incidence(graph), graph.margin
+    assert solution.flagged.tolist() == [1]  # of the two equal ones that which weighs more
+    kept = solution.outliers == 0
+    rest = np.linalg.pinv((x * weight[:, None])[kept]) @ (y * weight)[kept]
+    assert solution.scores == pytest.approx(rest, abs=1e-8)
+
+
 def test_largest_fills_up_rows_in_order_of_size() -> None:
     taken = largest(np.array([1.0, 3.0, 2.0, 3.0]), np.array([5, 2, 4, 1]), 6)
     assert taken.tolist() == [0, 2, 3, 1]

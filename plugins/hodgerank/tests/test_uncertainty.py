@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -164,6 +165,14 @@ def test_comparisons_taken_for_outliers_do_not_count_as_known() -> None:
     assert isinstance(found, pl.DataFrame)
     assert found["resistance"][0] == pytest.approx(3.0)  # a chain of three, its ends
     assert suggest_pairs(problem, None, 1, measure="volume")["resistance"][0] == pytest.approx(1.0)
+
+
+def test_outliers_are_left_out_by_their_weight() -> None:
+    rows = {"left": [1, 1, 2], "right": [2, 2, 3], "margin": [1.0, 1.0, 1.0], "weight": [1.0, 9.0, 100.0]}
+    problem = PairwiseRanking(comparisons=rows)
+    answer = replace(optiframe.solve(problem, "hodge.l2").solution, outliers=np.array([0.0, 0.5, 0.0]))
+    found = suggest_pairs(problem, answer, 1, measure="volume")
+    assert found["resistance"][0] == pytest.approx(1 + 1 / 100)  # of the pair 1 and 2 the weight 1 is left
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,69 @@
+"""Where a path ends and how it is followed: units, two ways to stop, and work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from optiframe_hodgerank.huber_lasso import HuberLasso
+from optiframe_hodgerank.identifiability import conditions
+from optiframe_hodgerank.inverse_scale import InverseScaleSpace
+from optiframe_hodgerank.lbi import LinearizedBregman
+from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+
+from optiframe import InvalidInput, solve
+
+from .path_twins import votes
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-3, 1e3, 1e200])
+def test_the_unit_of_the_margins_does_not_matter_to_bregman(unit: float) -> None:
+    table = votes(3, noise=0.1).comparisons
+    one, other = (
+        PairwiseRanking(comparisons={"left": table.left, "right": table.right, "margin": by * table.margin})
+        for by in (1.0, unit)
+    )
+    first, second = (solve(p, LinearizedBregman(share=0.2), trace=False).solution for p in (one, other))
+    assert first.flagged.tolist() == second.flagged.tolist()
+    assert second.scores / unit == pytest.approx(first.scores)
+
+
+def test_damping_is_the_papers_for_votes() -> None:
+    assert LinearizedBregman().kappa_for(votes(0).graph) == 50.0
+
+
+def test_conditions_take_the_damping_of_the_solver() -> None:
+    given = votes(3, items=5, rows=200, noise=0.1)
+    found = conditions(given, solve(given, LinearizedBregman(share=0.05), trace=False).solution)
+    assert found.kappa == LinearizedBregman().kappa_for(given.graph) != 50
+
+
+def test_huge_margins_may_all_enter_in_the_first_step() -> None:
+    table = votes(3, noise=0.1).comparisons
+    margin = 1e200 * table.margin
+    given = PairwiseRanking(comparisons={"left": table.left, "right": table.right, "margin": margin})
+    assert len(solve(given, LinearizedBregman(kappa=50.0), trace=False).solution.flagged)
+
+
+@pytest.mark.parametrize(
+    ("solver", "stop"), [(LinearizedBregman, "t"), (InverseScaleSpace, "t"), (HuberLasso, "lambda_")]
+)
+def test_two_ways_to_stop_are_refused(solver: type[Any], stop: str) -> None:
+    with pytest.raises(InvalidInput, match=f"share says where to stop, and so does {stop}"):
+        solver(share=0.1, **{stop: 1.0})
+
+
+def test_many_different_margins_are_not_followed_knot_by_knot() -> None:
+    rng, rows = np.random.default_rng(0), 50_000
+    left = rng.integers(100, size=rows)
+    right = (left + rng.integers(1, 100, size=rows)) % 100
+    margin = rng.standard_normal(rows)
+    many = PairwiseRanking(comparisons={"left": left, "right": right, "margin": margin})
+    assert HuberLasso().by_grid(many)
+    assert not HuberLasso(share=0.001).by_grid(many)
+    assert not HuberLasso(method="homotopy").by_grid(many)
+    assert "from knot to knot over 50,000 different comparisons" in str(InverseScaleSpace().unsuited(many))
+    assert InverseScaleSpace(share=0.001).unsuited(many) is None
+    votes_only = {"left": left, "right": right, "margin": np.sign(margin)}
+    assert not HuberLasso().by_grid(PairwiseRanking(comparisons=votes_only))
