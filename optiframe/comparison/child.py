@@ -221,8 +221,14 @@ class _Cell:
             times, cpus = [first.time], [first_cpu]
         if measure.repeat != "auto" and len(times) < measure.repeat:
             findings.append(_note(f"timed {len(times)} of {measure.repeat} times: the hard limit was near"))
+        middle = median(times)
         return replace(
-            outcome, findings=tuple(findings), times=tuple(times), time=median(times), cpu=median(cpus)
+            outcome,
+            findings=tuple(findings),
+            times=tuple(times),
+            time=middle,
+            cpu=median(cpus),
+            trace=_on_the_clock_of(middle, first.time, outcome.trace),
         )
 
     def _timed(
@@ -261,6 +267,19 @@ class _Cell:
             evaluations=evaluations,
             trace={name: [float(value) for value in result.trace[name]] for name in result.trace.names},
         )
+
+
+def _on_the_clock_of(
+    timed: float, traced: float, trace: Mapping[str, list[float]]
+) -> Mapping[str, list[float]]:
+    """The trace with its times stretched to end where the timed solves did.
+
+    The solve that is traced is slowed by being counted, one solver more than another; its
+    curve must not say that a target was reached after the solver had ended.
+    """
+    if "time" not in trace or not traced > 0:
+        return trace
+    return {**trace, "time": [moment * timed / traced for moment in trace["time"]]}
 
 
 def _note(text: str) -> Mapping[str, Any]:

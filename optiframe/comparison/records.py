@@ -189,7 +189,8 @@ class Outcome:
         Calls of the objective by kind ("value", "gradient", ...), in full passes over its terms;
         empty where the objective is not observed.
     trace
-        The first solve's trace by column: iteration, time, objective, violation, residual, info.
+        The first solve's trace by column: iteration, time (stretched to end at the median time),
+        objective, violation, residual, info.
     better
         The problem's metrics with the direction that is better, where it says so.
     stderr, traceback
