@@ -22,6 +22,8 @@ from optiframe.testing.watched import WatchedChild
 
 from .command_line import Run, run_in
 
+pytestmark = pytest.mark.slow  # many processes, or a browser: minutes of a small machine
+
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:

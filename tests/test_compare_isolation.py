@@ -22,6 +22,8 @@ from optiframe.comparison.isolation import Progress, run_isolated
 from optiframe.comparison.records import Limits, Measure, Outcome, Request
 from optiframe.results import Status
 
+pytestmark = pytest.mark.slow  # many processes, or a browser: minutes of a small machine
+
 HERE = Path(__file__).parent
 LIMIT = 12.0  # seconds: many times what imports take, so that what hangs has begun to on a busy machine
 MEMORY = 350_000_000  # bytes: some times what the libraries alone need
