@@ -310,7 +310,7 @@ def _said(error: BaseException) -> str:
     """What an exception says; one whose text raises says nothing."""
     try:
         return str(error)
-    except Exception:
+    except Exception:  # its type is told all the same, and the traceback is kept
         return ""
 
 

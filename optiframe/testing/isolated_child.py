@@ -182,7 +182,7 @@ def _may_take(solver: Any, problem: Any) -> bool:
 
     try:
         return why_unsuited(problem, solver) is None
-    except Exception:
+    except Exception:  # a solver whose `unsuited` raises is asked all the same: a check says that it does
         return isinstance(problem, solver.solves)
 
 
