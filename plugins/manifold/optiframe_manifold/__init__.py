@@ -1,0 +1,1 @@
+"""The names this plugin brings; the classes are imported on use."""
