@@ -271,7 +271,7 @@ _BAD = [
     (
         '"labels.majority"',
         '"scipy.lbfgs"\nmemory = 20',
-        "run.toml line 24: solver.1: scipy.lbfgs is the same solver as",
+        "run.toml line 24: solver.1: scipy.lbfgs (memory=20) is the same solver as",
     ),
     ("iterations = 50", "iterations = -1", "run.toml line 28: budget.iterations: must be greater than 0"),
     ('"1.5 GB"', '"1.5 GiBs"', "run.toml line 32: limits.memory: must be bytes, or text such as"),
@@ -785,6 +785,20 @@ def test_objects_of_one_name_are_numbered_and_equal_ones_refused() -> None:
         of.InvalidInput, match=r"problem\.1: minimize is the same problem as minimize of problem\.0"
     ):
         make_plan([bowl(1, 2), bowl(1, 2)], ["scipy.lbfgs"])
+
+
+def test_entries_of_one_name_are_called_by_the_parameters_that_tell_them_apart() -> None:
+    pgd = {"name": "rankone.pgd"}
+    plan = make_plan("labels.rte", [pgd, {**pgd, "step": 0.5}, {**pgd, "step": {"sweep": [0.1, 0.2]}}])
+    assert titles(plan, "solver") == [
+        "rankone.pgd",
+        "rankone.pgd (step=0.5)",
+        "rankone.pgd (step=0.1)",
+        "rankone.pgd (step=0.2)",
+    ]
+    data = {"name": "synthetic.single-coin", "tasks": 50}
+    plan = make_plan([{"dataset": data}, {"dataset": {**data, "workers": 9}}], [pgd])
+    assert titles(plan, "problem") == ["synthetic.single-coin", "synthetic.single-coin (workers=9)"]
 
 
 def test_a_single_problem_and_solver_need_no_list() -> None:

@@ -14,7 +14,7 @@ from optiframe.comparison.records import Choice
 from optiframe.comparison.requests import Made
 from optiframe.comparison.sweep import Chosen, expand, fill, seeded
 from optiframe.comparison.tables import called, is_plain, names_in
-from optiframe.comparison.titles import made_unique, variant_titles
+from optiframe.comparison.titles import made_unique, told_apart, variant_titles
 from optiframe.datasets import DataSet
 from optiframe.described import Described
 from optiframe.document import Document, Keys, below
@@ -66,16 +66,25 @@ class Chooser:
         """All choices of these entries, each title and each content once."""
         found: list[Choice] = []
         whose: list[Entry] = []
+        expanded: list[tuple[Entry, list[tuple[Any, Chosen]], str]] = []
         for entry in entries:
             with self._gathered(entry.keys):
-                variants, base = self._variants(entry)
-                titles = variant_titles(base, [chosen for _, chosen in variants])
-                where = f"{self.document.place(entry.keys)}{'.'.join(entry.keys)}"
-                for (given, _), title in zip(variants, titles, strict=True):
-                    with self._gathered(entry.keys):
-                        choice = self._choice(entry.kind, given, title, where)
-                        found.append(choice)
-                        whose.append(entry)
+                expanded.append((entry, *self._variants(entry)))
+        untitled: dict[str, list[Mapping[str, Any]]] = {}
+        for entry, _, base in expanded:
+            if not _titled(entry) and isinstance(entry.given, Mapping):
+                untitled.setdefault(base, []).append(entry.given)
+        for entry, variants, base in expanded:
+            apart: Chosen = ()
+            if not _titled(entry) and isinstance(entry.given, Mapping):
+                apart = told_apart(entry.given, untitled[base])
+            titles = variant_titles(base, [(*apart, *chosen) for _, chosen in variants])
+            where = f"{self.document.place(entry.keys)}{'.'.join(entry.keys)}"
+            for (given, _), title in zip(variants, titles, strict=True):
+                with self._gathered(entry.keys):
+                    choice = self._choice(entry.kind, given, title, where)
+                    found.append(choice)
+                    whose.append(entry)
         self._refuse_doubles(found, whose)
         return _with_unique_titles(found, whose)
 
@@ -274,15 +283,18 @@ class Chooser:
                 self.problems.append(((*entry.keys, "title"), text))
 
 
-def _with_unique_titles(found: list[Choice], whose: list[Entry]) -> list[Choice]:
-    def own(entry: Entry) -> bool:
-        return bool(entry.title or (isinstance(entry.given, Mapping) and entry.given.get("title")))
+def _titled(entry: Entry) -> bool:
+    """Whether somebody chose its title."""
+    return bool(entry.title or (isinstance(entry.given, Mapping) and entry.given.get("title")))
 
-    fixed = [choice.title for choice, entry in zip(found, whose, strict=True) if own(entry)]
-    others = [choice.title for choice, entry in zip(found, whose, strict=True) if not own(entry)]
+
+def _with_unique_titles(found: list[Choice], whose: list[Entry]) -> list[Choice]:
+    fixed = [choice.title for choice, entry in zip(found, whose, strict=True) if _titled(entry)]
+    others = [choice.title for choice, entry in zip(found, whose, strict=True) if not _titled(entry)]
     titles = {True: iter(made_unique(fixed)), False: iter(made_unique(others, taken=fixed))}
     return [
-        replace(choice, title=next(titles[own(entry)])) for choice, entry in zip(found, whose, strict=True)
+        replace(choice, title=next(titles[_titled(entry)]))
+        for choice, entry in zip(found, whose, strict=True)
     ]
 
 

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from optiframe.comparison.records import Direction, Records, Row
+from optiframe.comparison.tracebacks import traceback_file
 from optiframe.results import FEASIBLE, Status
 
 _LONG = 160  # characters of a reason; the whole of it is in the store
@@ -120,20 +121,23 @@ def _statuses(rows: Sequence[Row]) -> Text:
 
 def _reasons(rows: Sequence[Row]) -> list[Text]:
     """A line for each problem, solver and reason that there is no answer, with the seeds it befell."""
-    reasons: dict[tuple[str, str, Status, str], list[int]] = {}
+    reasons: dict[tuple[str, str, Status, str], list[Row]] = {}
     for row in rows:
         outcome = row.outcome
         if outcome is not None and not outcome.answered:
             message = " ".join(outcome.message.split()) or outcome.status.meaning
-            reasons.setdefault((row.problem, row.solver, outcome.status, message), []).append(row.seed)
+            reasons.setdefault((row.problem, row.solver, outcome.status, message), []).append(row)
     lines = []
-    for (problem, solver, status, message), seeds in reasons.items():
+    for (problem, solver, status, message), befallen in reasons.items():
+        seeds = [row.seed for row in befallen]
+        files = [traceback_file(row.key) for row in befallen if row.outcome and row.outcome.traceback]
+        where = f" (traceback: {files[0]})" if files else ""
         said = message if len(message) <= _LONG else f"{message[: _LONG - 3]}..."
         style = _STYLES.get(status, "red")
         many = f" (seeds {', '.join(map(str, seeds))})" if len(seeds) > 1 else f" (seed {seeds[0]})"
         seeds_said = "" if status is Status.UNSUITED else many
         words = Text(str(status).replace("_", " "), style=style)
-        lines.append(Text.assemble(words, f": {solver} on {problem}{seeds_said}: {said}"))
+        lines.append(Text.assemble(words, f": {solver} on {problem}{seeds_said}: {said}{where}"))
     return lines
 
 

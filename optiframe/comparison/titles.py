@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from optiframe.document import Keys
 
 _LONG = 24  # characters of a value in a title, beyond which its place in the sweep says more
+
+_MOST = 3  # parameters in a title, beyond which it is no name any more
+_SPECIAL = frozenset({"sweep", "from"})
 
 
 def variant_titles(base: str, chosen: Sequence[Sequence[tuple[Keys, Any]]]) -> list[str]:
@@ -25,6 +28,32 @@ def variant_titles(base: str, chosen: Sequence[Sequence[tuple[Keys, Any]]]) -> l
         words = [f"{names[keys]}={texts[keys][_identity(value)]}" for keys, value in choices]
         titles.append(f"{base} ({', '.join(words)})" if words else base)
     return titles
+
+
+def told_apart(
+    table: Mapping[str, Any], all_of_a_name: Sequence[Mapping[str, Any]]
+) -> tuple[tuple[Keys, Any], ...]:
+    """What tells an entry from the others of its name: its own keys whose values are not the same in all.
+
+    A swept key says its value anyway, and is left out; so is everything where it would take more
+    than `_MOST` keys to tell.
+    """
+    leaves = [dict(_leaves(each, ())) for each in all_of_a_name]
+    own = tuple(
+        (keys, value)
+        for keys, value in _leaves(table, ())
+        if any(keys not in other or _identity(other[keys]) != _identity(value) for other in leaves)
+    )
+    return own if len(own) <= _MOST else ()
+
+
+def _leaves(value: Any, keys: Keys) -> Iterator[tuple[Keys, Any]]:
+    if isinstance(value, Mapping):
+        if not _SPECIAL & set(value):
+            for key, inner in value.items():
+                yield from _leaves(inner, (*keys, str(key)))
+    elif isinstance(value, bool | int | float | str):
+        yield keys, value
 
 
 def made_unique(titles: Iterable[str], taken: Iterable[str] = ()) -> list[str]:

@@ -14,8 +14,7 @@ def write_traceback(folder: Path, key: str, content: str) -> str:
     """Write a traceback to a file of its own; its path within the folder, or nothing."""
     if not content:
         return ""
-    # 16 hexadecimal digits of a hash do not meet by chance.
-    target = folder / TRACEBACKS / f"{Path(key).name[:16]}.txt"
+    target = folder / traceback_file(key)
     temporary = target.with_name(f".{target.name}-{os.getpid()}")
     try:
         target.parent.mkdir(exist_ok=True)
@@ -23,7 +22,13 @@ def write_traceback(folder: Path, key: str, content: str) -> str:
         os.replace(temporary, target)
     except OSError as error:
         raise StoreFailed(f"cannot write {target}: {error.strerror}. What was stored is kept.") from None
-    return f"{TRACEBACKS}/{target.name}"
+    return traceback_file(key)
+
+
+def traceback_file(key: str) -> str:
+    """Where a cell's traceback is, within the folder of its comparison."""
+    # 16 hexadecimal digits of a hash do not meet by chance.
+    return f"{TRACEBACKS}/{Path(key).name[:16]}.txt"
 
 
 def read_traceback(folder: Path, path: str) -> str:
