@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from optiframe.objectives import FiniteSum as FiniteSum
     from optiframe.objectives import Objective as Objective
     from optiframe.objectives import from_function as from_function
+    from optiframe.parts import ByName as ByName
+    from optiframe.parts import Part as Part
+    from optiframe.parts import part as part
     from optiframe.problems import Finding as Finding
     from optiframe.problems import Formulation as Formulation
     from optiframe.problems import Minimize as Minimize
@@ -72,6 +75,7 @@ _HOME = {
     "hookspec": ("Description", "hookimpl"),
     "loop": ("NotConverged", "solve"),
     "objectives": ("FiniteSum", "Objective", "from_function"),
+    "parts": ("ByName", "Part", "part"),
     "problems": ("Finding", "Formulation", "Minimize", "Problem", "Projection"),
     "registry": ("register",),
     "results": ("Result", "Status", "Trace"),

@@ -28,7 +28,7 @@ class InvalidInput(OptiframeError, ValueError):
 
 
 class UnknownName(OptiframeError, LookupError):
-    """No such solver, problem, data set, objective or constraint set."""
+    """No such solver, problem, data set, objective, constraint set or part."""
 
 
 class Unsuited(OptiframeError):

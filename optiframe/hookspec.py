@@ -82,3 +82,13 @@ def optiframe_constraint_sets() -> Iterable[Description]:  # type: ignore[empty-
     def optiframe_constraint_sets():
         return [Description("monotone", "my_plugin.monotone:Monotone", "Non-decreasing vectors")]
     """
+
+
+@hookspec
+def optiframe_parts() -> Iterable[Description]:  # type: ignore[empty-body]  # as above
+    """Classes of exchangeable pieces of methods, named ``family.piece``; see `optiframe.parts`::
+
+    @hookimpl
+    def optiframe_parts():
+        return [Description("filter.mine", "my_plugin.filters:Mine", "Leaves out the loudest")]
+    """

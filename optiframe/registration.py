@@ -20,6 +20,7 @@ KINDS = {
     "data set": ("optiframe_datasets", "optiframe.datasets:DataSet"),
     "objective": ("optiframe_objectives", "optiframe.objectives:Objective"),
     "constraint set": ("optiframe_constraint_sets", "optiframe.constraints:ConstraintSet"),
+    "part": ("optiframe_parts", "optiframe.parts:Part"),
 }
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*")
@@ -50,6 +51,8 @@ def check_class(kind: str, cls: type[Any], name: str) -> None:
         raise broken("has no docstring; its first line is the summary people see in lists")
     if kind == "data set" and not cls.problem:
         raise broken("must set `problem` to the name of the problem it is for")
+    if kind == "part" and not (cls.family and name.startswith(f"{cls.family}.")):
+        raise broken(f"must be named family.piece, with `family` set by its base: here {cls.family!r}")
     if kind == "solver":
         taken = sorted(_RESERVED & set(cls.model_fields))
         if taken:
@@ -82,7 +85,7 @@ def kind_of(cls: type[Any]) -> str:
             return kind
     raise BrokenPlugin(
         f"{cls!r} is none of what can be registered: a subclass of Problem, Solver, DataSet, "
-        "Objective or ConstraintSet"
+        "Objective, ConstraintSet or Part"
     )
 
 

@@ -238,7 +238,7 @@ def reset() -> None:
 
 
 def register(cls: type[T]) -> type[T]:
-    """Make a problem, solver, data set, objective or constraint set known by its `name`.
+    """Make a problem, solver, data set, objective, constraint set or part known by its `name`.
 
     For notebooks, scripts and tests; use as a decorator. A class of the same module and
     name replaces its earlier version, so that a notebook cell can be run again.

@@ -625,6 +625,14 @@ def test_export_asks_where_to(stored):
     assert "--csv FILE" in str(done.exception)
 
 
+def test_export_refuses_a_name_that_ends_in_something_else(stored, tmp_path):
+    for option, name in (("--parquet", "c.pq"), ("--csv", "c.parquet")):
+        done = CliRunner().invoke(export_command, [str(stored), option, str(tmp_path / name)])
+        assert isinstance(done.exception, InvalidInput)
+        assert f"must end in .{option[2:]}" in str(done.exception)
+    assert not list(tmp_path.glob("c.*"))
+
+
 def test_columns_of_an_empty_comparison_are_empty():
     records = dataclasses.replace(load_nothing(), rows=())
     assert {len(column) for column in cell_columns(records).values()} == {0}

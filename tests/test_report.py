@@ -446,6 +446,8 @@ def test_the_command_writes_page_and_figures_of_a_stored_comparison(tmp_path: Pa
         "utf-8"
     ).replace("&#39;", "'")
     assert "seeds = 1" in said
+    CliRunner().invoke(command, [folder, "--html", f"{tmp_path}/pages/"])
+    assert (tmp_path / "pages" / "report.html").is_file()  # a folder gets a page, not its own name
     result = CliRunner().invoke(command, [folder, "--html", "--png"])
     written = sorted(path.name for path in (tmp_path / "my results" / "figures").iterdir())
     assert result.output.count("wrote") == len(written) + 1

@@ -11,7 +11,7 @@ from optiframe.bring import bring
 from optiframe.errors import OptiframeError
 
 _COMMANDS = {
-    "list": "what is there: problems, solvers, data sets, objectives, constraint sets",
+    "list": "what is there: problems, solvers, data sets, objectives, constraint sets, parts",
     "describe": "what a name means: parameters, inputs, source",
     "solve": "solve the problem of a TOML file with the solver it names",
     "compare": "run many solvers on shared problems, each run in a process of its own",

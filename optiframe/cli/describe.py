@@ -11,6 +11,7 @@ from pydantic_core import PydanticUndefined
 
 from optiframe.described import Described
 from optiframe.errors import UnknownName, nearest
+from optiframe.parts import Part
 from optiframe.registration import KINDS, normalise
 from optiframe.registry import registry
 from optiframe.values import Accepts
@@ -113,4 +114,7 @@ def _default(field: FieldInfo) -> str:
         return click.style("required", bold=True)
     if field.default_factory is not None or field.default is PydanticUndefined:
         return "optional"
+    if isinstance(field.default, Part):  # as it is written
+        table = field.default.table()
+        return f"default {table['name'] if len(table) == 1 else table!r}"
     return "optional" if field.default is None else f"default {field.default!r}"

@@ -33,7 +33,9 @@ def command(folder: Path, csv: Path | None, parquet: Path | None, trace: bool, f
     cells = []
     for path, suffix in ((csv, ".csv"), (parquet, ".parquet")):
         if path is not None:
-            cells.append(path if path.suffix.lower() == suffix else path.with_name(path.name + suffix))
+            if path.suffix.lower() not in ("", suffix):  # c.pq is not meant as c.pq.parquet
+                raise InvalidInput(f"--{suffix[1:]} {path}: the name must end in {suffix}")
+            cells.append(path if path.suffix else path.with_name(path.name + suffix))
     if not cells:
         raise InvalidInput("say where to: --csv FILE, --parquet FILE, or both")
     traces = [path.with_name(f"{path.stem}-trace{path.suffix}") for path in cells] if trace else []

@@ -48,7 +48,10 @@ def command(folder: Path, html: str | None, pdf: str | None, png: str | None, wi
     if html is None and pdf is None and png is None:
         html = ""
     if html is not None:
-        written = write_page(records, html or folder / "report.html", again=rerun_line(folder))
+        place = Path(html) if html else folder / "report.html"
+        if html.endswith("/") or place.is_dir():
+            place = place / "report.html"
+        written = write_page(records, place, again=rerun_line(folder))
         click.echo(f"wrote {written} ({written.stat().st_size / 1e6:.1f} MB)")
     for kind, where in (("pdf", pdf), ("png", png)):
         if where is not None:

@@ -1,0 +1,155 @@
+"""The columns of paired comparisons, `left`, `right` and who won, as plugins read them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.errors import InvalidInput
+from optiframe.frames import Table, encode, missing
+from optiframe.values import Array
+
+Ids = NDArray[Any]
+
+_BOOLEANS = {bool, np.bool_}
+_WHOLE = re.compile(r"^(-?\d+)\.0*$")
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Ids of both sides of each row, their codes, and the ids the codes stand for."""
+
+    left: Ids
+    right: Ids
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    item_ids: Ids
+
+
+def read_pairs(table: Table) -> Pairs:
+    """The columns `left` and `right`, coded together.
+
+    Raises
+    ------
+    InvalidInput
+        For ids that cannot be hashed and for an item compared with itself, naming the rows.
+    """
+    left, right = _alike(table, table["left"], table["right"])
+    rows = len(table)
+    code, item_ids = encode(joined(left, right), f"{table.title} items")
+    first, second = code[:rows], code[rows:]
+    own = np.flatnonzero(first == second)
+    if len(own):
+        raise InvalidInput(
+            f"{table.title} {table.places(own)}: left and right are both {left[own[0]]}; an item cannot be "
+            "compared with itself, drop the row"
+        )
+    return Pairs(left, right, first, second, item_ids)
+
+
+def _alike(table: Table, left: Ids, right: Ids) -> tuple[Ids, Ids]:
+    """Both columns as text where a file has one as text and one as numbers."""
+    if table.lines is not None and left.dtype != right.dtype:
+        return _text(left), _text(right)
+    return left, right
+
+
+def _text(ids: Ids) -> Ids:
+    return np.array([str(value) for value in ids.tolist()], dtype=object)
+
+
+def _spelled(label: Ids) -> Ids:
+    """Labels with whole numbers written plainly: 1.0, as a gap makes pandas write 1, is 1."""
+    plain = [_WHOLE.sub(r"\1", value) if isinstance(value, str) else value for value in label.tolist()]
+    return np.array(plain, dtype=object)
+
+
+def joined(left: Ids, right: Ids) -> Ids:
+    """Both columns of ids one after the other, whatever their types."""
+    if left.dtype != right.dtype:
+        left, right = left.astype(object), right.astype(object)
+    return np.concatenate([left, right])
+
+
+def who_won(table: Table, pairs: Pairs) -> Array:
+    """+1 where left won, -1 where right did, 0 for a tie: an empty label, or 0 where no item is called so.
+
+    Raises
+    ------
+    InvalidInput
+        For a label that is neither item nor a tie, or that is true or false, naming the rows.
+    """
+    left, right, item_ids, label = pairs.left, pairs.right, pairs.item_ids, table["label"]
+    gap = missing(label)
+    kinds = {type(value) for value in label.tolist()} if label.dtype == object else {label.dtype.type}
+    if kinds & _BOOLEANS and not {type(value) for value in item_ids.tolist()} & _BOOLEANS:
+        raise InvalidInput(
+            f"{table.title}: the labels are true or false; give the winner's id, not true or false"
+        )
+    if gap.any() and label.dtype == object:
+        label = label.copy()
+        label[gap] = None  # pandas' NA is neither equal to an id nor different from it
+    if label.dtype == object and left.dtype != object:  # text beside numbers: one cell made the column text
+        if str in kinds:
+            whole = left.dtype == right.dtype == np.int64
+            left, right, label = _text(left), _text(right), _spelled(label) if whole else label
+    elif left.dtype == object and str not in kinds and table.lines is not None:
+        label = _text(label)
+        label[gap] = None
+    won, lost = np.asarray(label == left, dtype=bool), np.asarray(label == right, dtype=bool)
+    tie = ~(won | lost)
+    rows = np.flatnonzero(tie)
+    if len(rows):
+        empty = gap[rows]
+        zero = np.asarray((label[rows] == 0) | (label[rows] == "0"), dtype=bool) & ~empty
+        neither = rows[~(empty | zero)]
+        if len(neither):
+            row = int(neither[0])
+            more = f" ({len(neither)} rows are so: {table.places(neither)})" if len(neither) > 1 else ""
+            raise InvalidInput(
+                f"{table.title} {table.place(row)}: the label is {label[row]}, which is neither left "
+                f"({left[row]}) nor right ({right[row]}){more}; give the winner's id, or leave it empty or 0 "
+                "for a tie"
+            )
+        if zero.any() and any(value in (0, "0") for value in item_ids.tolist()):
+            raise InvalidInput(
+                f"{table.title} {table.places(rows[zero])}: the label 0 could be a tie or item 0; leave the "
+                "label of ties empty"
+            )
+    return np.asarray(won.astype(np.float64) - lost)
+
+
+def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
+    """A column of finite numbers; text from a file is read as numbers.
+
+    Raises
+    ------
+    InvalidInput
+        For a value that is no number, not finite or not above `above`, naming the rows.
+    """
+    values = table[column]
+    if values.dtype == object:
+        found = np.array([_number(value) for value in values.tolist()])
+    else:
+        found = np.full(len(values), np.nan) if values.dtype == bool else values.astype(np.float64)
+    wrong = np.flatnonzero(~(np.isfinite(found) & (found > above)))
+    if len(wrong):
+        kind = "a positive number" if above == 0 else "a finite number"
+        more = f" ({len(wrong)} rows are so: {table.places(wrong)})" if len(wrong) > 1 else ""
+        shown = values[int(wrong[0])]
+        raise InvalidInput(
+            f"{table.title} {table.place(int(wrong[0]))}: the {column} is "
+            f"{'empty' if missing(values[wrong[:1]])[0] else shown}; it must be {kind}{more}"
+        )
+    return found
+
+
+def _number(value: Any) -> float:
+    try:
+        return float("nan") if value is None or isinstance(value, bool | np.bool_) else float(value)
+    except (TypeError, ValueError):
+        return float("nan")
