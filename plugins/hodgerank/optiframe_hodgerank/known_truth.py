@@ -11,9 +11,10 @@ from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
 from optiframe.frames import encode, read_table
+from optiframe.pair_columns import numbers
 from optiframe.values import Array, as_vector
 from optiframe_hodgerank.ids import Ids, listed, positions
-from optiframe_hodgerank.tables import ComparisonTable, locked, numbers
+from optiframe_hodgerank.tables import ComparisonTable, locked
 
 
 @dataclass(frozen=True, eq=False)

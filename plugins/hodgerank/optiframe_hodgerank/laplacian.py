@@ -24,6 +24,9 @@ DENSE = 2000
 """Up to so many items the inverse is a dense matrix: 32 MB, half a second of one core."""
 _FILL = 5e7
 """Up to items x bandwidth of this, a bound on the factor's entries (400 MB), the factor is computed."""
+_BAND = 0.25
+"""Only up to this share of the items is a bandwidth a band: a random graph's factor is nearly dense, takes
+items^3 and was 30 to 100 times slower at 2,000 to 7,000 items than conjugate gradients."""
 _ACCURACY = 1e-12
 """Relative residual of conjugate gradients: as near to a direct solve as rounding allows."""
 _STEPS = 5000  # of conjugate gradients; a good preconditioner takes tens, a bad one hundreds
@@ -56,15 +59,13 @@ def invert(laplacian: sp.csr_array, component: NDArray[np.int64], method: str = 
         Label 0, 1, ... of the component of each item, shape (items,).
     method
         "dense", "sparse" or "iterative"; "auto": dense up to `DENSE` items; else sparse LU where
-        items times the bandwidth after reverse Cuthill-McKee, which bounds the fill, is small
-        (images, chains); else conjugate gradients (random graphs, whose factors fill up),
-        with algebraic multigrid where pyamg is installed.
+        the bandwidth after reverse Cuthill-McKee is a small share of the items and items times
+        bandwidth, which bounds the fill, is small (images, chains); else conjugate gradients
+        (random graphs, whose factors fill up), with algebraic multigrid where pyamg is installed.
     """
     items = len(component)
     if method == "auto":
-        method = (
-            "dense" if items <= DENSE else "sparse" if _bound_on_fill(laplacian) <= _FILL else "iterative"
-        )
+        method = "dense" if items <= DENSE else "sparse" if _is_band(laplacian) else "iterative"
     if method == "dense":
         return _Dense(laplacian, component)
     if method == "sparse":
@@ -72,11 +73,13 @@ def invert(laplacian: sp.csr_array, component: NDArray[np.int64], method: str = 
     return _ConjugateGradients(laplacian, component)
 
 
-def _bound_on_fill(laplacian: sp.csr_array) -> float:
-    place = np.empty(laplacian.shape[0], dtype=np.int64)
-    place[reverse_cuthill_mckee(sp.csr_matrix(laplacian), symmetric_mode=True)] = np.arange(len(place))
+def _is_band(laplacian: sp.csr_array) -> bool:
+    items = laplacian.shape[0]
+    place = np.empty(items, dtype=np.int64)
+    place[reverse_cuthill_mckee(sp.csr_matrix(laplacian), symmetric_mode=True)] = np.arange(items)
     entries = laplacian.tocoo()
-    return float(len(place)) * float(np.abs(place[entries.row] - place[entries.col]).max(initial=0))
+    bandwidth = float(np.abs(place[entries.row] - place[entries.col]).max(initial=0))
+    return bandwidth <= _BAND * items and items * bandwidth <= _FILL
 
 
 class Components:

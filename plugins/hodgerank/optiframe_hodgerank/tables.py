@@ -6,7 +6,6 @@ optionally `worker` and `weight`. Ids are anything hashable.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,12 +17,11 @@ from pydantic import ValidationInfo
 from optiframe.column_names import column_names
 from optiframe.errors import InvalidInput
 from optiframe.frames import Table, encode, missing, read_table
+from optiframe.pair_columns import numbers, read_pairs, who_won
 from optiframe.values import Array
 from optiframe_hodgerank.ids import Ids
 
 _COLUMNS = ("worker", "left", "right", "label", "margin", "weight", "item", "score")
-_BOOLEANS = {bool, np.bool_}
-_WHOLE = re.compile(r"^(-?\d+)\.0*$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,18 +98,9 @@ def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None
             f"{table.title} has both a label and a margin; keep one, or map the other to a name it does "
             "not have with `columns`"
         )
-    left, right = _alike(table, table["left"], table["right"])
-    rows = len(table)
-    code, item_ids = encode(_joined(left, right), f"{table.title} items")
-    first, second = code[:rows], code[rows:]
-    own = np.flatnonzero(first == second)
-    if len(own):
-        raise InvalidInput(
-            f"{table.title} {table.places(own)}: left and right are both {left[own[0]]}; an item cannot be "
-            "compared with itself, drop the row"
-        )
+    pairs = read_pairs(table)
     graded = "margin" in table.columns
-    margin = numbers(table, "margin") if graded else _who_won(table, left, right, item_ids)
+    margin = numbers(table, "margin") if graded else who_won(table, pairs)
     weight = numbers(table, "weight", above=0.0) if "weight" in table.columns else None
     if weight is not None and not np.isfinite(_total(weight)):
         raise InvalidInput(
@@ -119,12 +108,12 @@ def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None
         )
     worker, worker_ids = _workers(table)
     return ComparisonTable(
-        locked(first),
-        locked(second),
+        locked(pairs.first),
+        locked(pairs.second),
         locked(margin),
         None if weight is None else locked(weight),
         None if worker is None else locked(worker),
-        locked(item_ids),
+        locked(pairs.item_ids),
         locked(worker_ids),
         graded,
         table.backend,
@@ -132,100 +121,9 @@ def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None
     )
 
 
-def _alike(table: Table, left: Ids, right: Ids) -> tuple[Ids, Ids]:
-    """Both columns as text where a file has one as text and one as numbers."""
-    if table.lines is not None and left.dtype != right.dtype:
-        return _text(left), _text(right)
-    return left, right
-
-
-def _text(ids: Ids) -> Ids:
-    return np.array([str(value) for value in ids.tolist()], dtype=object)
-
-
-def _spelled(label: Ids) -> Ids:
-    """Labels with whole numbers written plainly: 1.0, as a gap makes pandas write 1, is 1."""
-    plain = [_WHOLE.sub(r"\1", value) if isinstance(value, str) else value for value in label.tolist()]
-    return np.array(plain, dtype=object)
-
-
-def _joined(left: Ids, right: Ids) -> Ids:
-    if left.dtype != right.dtype:
-        left, right = left.astype(object), right.astype(object)
-    return np.concatenate([left, right])
-
-
-def _who_won(table: Table, left: Ids, right: Ids, item_ids: Ids) -> Array:
-    """+1, -1, or 0 for a tie: an empty label, or 0 where no item is called so."""
-    label = table["label"]
-    gap = missing(label)
-    kinds = {type(value) for value in label.tolist()} if label.dtype == object else {label.dtype.type}
-    if kinds & _BOOLEANS and not {type(value) for value in item_ids.tolist()} & _BOOLEANS:
-        raise InvalidInput(
-            f"{table.title}: the labels are true or false; give the winner's id, not true or false"
-        )
-    if gap.any() and label.dtype == object:
-        label = label.copy()
-        label[gap] = None  # pandas' NA is neither equal to an id nor different from it
-    if label.dtype == object and left.dtype != object:  # text beside numbers: one cell made the column text
-        if str in kinds:
-            whole = left.dtype == right.dtype == np.int64
-            left, right, label = _text(left), _text(right), _spelled(label) if whole else label
-    elif left.dtype == object and str not in kinds and table.lines is not None:
-        label = _text(label)
-        label[gap] = None
-    won, lost = np.asarray(label == left, dtype=bool), np.asarray(label == right, dtype=bool)
-    tie = ~(won | lost)
-    rows = np.flatnonzero(tie)
-    if len(rows):
-        empty = gap[rows]
-        zero = np.asarray((label[rows] == 0) | (label[rows] == "0"), dtype=bool) & ~empty
-        neither = rows[~(empty | zero)]
-        if len(neither):
-            row = int(neither[0])
-            more = f" ({len(neither)} rows are so: {table.places(neither)})" if len(neither) > 1 else ""
-            raise InvalidInput(
-                f"{table.title} {table.place(row)}: the label is {label[row]}, which is neither left "
-                f"({left[row]}) nor right ({right[row]}){more}; give the winner's id, or leave it empty or 0 "
-                "for a tie"
-            )
-        if zero.any() and any(value in (0, "0") for value in item_ids.tolist()):
-            raise InvalidInput(
-                f"{table.title} {table.places(rows[zero])}: the label 0 could be a tie or item 0; leave the "
-                "label of ties empty"
-            )
-    return np.asarray(won.astype(np.float64) - lost)
-
-
-def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
-    """A column of finite numbers; text from a file is read as numbers."""
-    values = table[column]
-    if values.dtype == object:
-        found = np.array([_number(value) for value in values.tolist()])
-    else:
-        found = np.full(len(values), np.nan) if values.dtype == bool else values.astype(np.float64)
-    wrong = np.flatnonzero(~(np.isfinite(found) & (found > above)))
-    if len(wrong):
-        kind = "a positive number" if above == 0 else "a finite number"
-        more = f" ({len(wrong)} rows are so: {table.places(wrong)})" if len(wrong) > 1 else ""
-        shown = values[int(wrong[0])]
-        raise InvalidInput(
-            f"{table.title} {table.place(int(wrong[0]))}: the {column} is "
-            f"{'empty' if missing(values[wrong[:1]])[0] else shown}; it must be {kind}{more}"
-        )
-    return found
-
-
 def _total(values: Array) -> float:
     with np.errstate(over="ignore"):
         return float(values.sum())
-
-
-def _number(value: Any) -> float:
-    try:
-        return float("nan") if value is None or isinstance(value, bool | np.bool_) else float(value)
-    except (TypeError, ValueError):
-        return float("nan")
 
 
 def _workers(table: Table) -> tuple[NDArray[np.int64] | None, Ids]:
