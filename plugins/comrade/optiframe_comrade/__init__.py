@@ -11,6 +11,10 @@ from optiframe.hookspec import Description, hookimpl
 from optiframe.lazy import exports
 
 if TYPE_CHECKING:
+    from optiframe_comrade.curves import curves as curves
+    from optiframe_comrade.curves import least_objective as least_objective
+    from optiframe_comrade.homes import Home as Home
+    from optiframe_comrade.ledger import Ledger as Ledger
     from optiframe_comrade.messages import Broadcast as Broadcast
     from optiframe_comrade.messages import Fault as Fault
     from optiframe_comrade.messages import Reply as Reply
@@ -19,19 +23,84 @@ if TYPE_CHECKING:
     from optiframe_comrade.parts import Filter as Filter
     from optiframe_comrade.parts import Selecting as Selecting
     from optiframe_comrade.parts import Situation as Situation
+    from optiframe_comrade.per_sample import mean_of as mean_of
+    from optiframe_comrade.theory import advice as advice
     from optiframe_comrade.workers import Workers as Workers
 
 # Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
 __getattr__, _, __all__ = exports(
     __name__,
     {
+        "curves": ("curves", "least_objective"),
+        "homes": ("Home",),
+        "ledger": ("Ledger",),
         "messages": ("Broadcast", "Fault", "Reply"),
         "parts": ("Attack", "Compressor", "Filter", "Selecting", "Situation"),
+        "per_sample": ("mean_of",),
+        "theory": ("advice",),
         "workers": ("Workers",),
     },
 )
 
 _HERE = "optiframe_comrade."
+
+
+@hookimpl
+def optiframe_problems() -> list[Description]:
+    return [
+        Description(
+            "linear-classification",
+            _HERE + "linear_classification:LinearClassification",
+            "Fit a linear classifier with an L2 term, with test rows to judge it by",
+        )
+    ]
+
+
+@hookimpl
+def optiframe_solvers() -> list[Description]:
+    return [
+        Description(
+            "newton.comrade",
+            _HERE + "comrade:Comrade",
+            "Averages the workers' own Newton updates, trimmed by norm: one round a step",
+        ),
+        Description(
+            "newton.polished",
+            _HERE + "polished:Polished",
+            "COMRADE until its error floor, then steps with the averaged gradient",
+        ),
+        Description(
+            "newton.giant",
+            _HERE + "giant:Giant",
+            "GIANT: Newton steps with the averaged gradient, two rounds a step",
+        ),
+        Description(
+            "newton.robust-giant",
+            _HERE + "giant:RobustGiant",
+            "GIANT without the workers of greatest gradient",
+        ),
+        Description("newton.exact", _HERE + "exact:Exact", "Newton's method on all data in one place"),
+        Description(
+            "gradient.robust",
+            _HERE + "robust_gradient:RobustGradient",
+            "Gradient descent on a filtered average of the workers' gradients",
+        ),
+    ]
+
+
+@hookimpl
+def optiframe_datasets() -> list[Description]:
+    here = _HERE + "datasets:"
+    return [
+        Description("libsvm.a9a", here + "A9a", "Census income: 32,561 x 123, sparse, with test rows"),
+        Description("libsvm.w5a", here + "W5a", "Web pages: 9,888 x 300, sparse, with test rows"),
+        Description(
+            "synthetic.covtype-shape", here + "CovtypeShape", "Generated, of covtype's shape: 581,012 x 54"
+        ),
+        Description(
+            "synthetic.epsilon-shape", here + "EpsilonShape", "Generated, of epsilon's width: 40,000 x 2,000"
+        ),
+    ]
 
 
 @hookimpl
@@ -43,4 +112,77 @@ def optiframe_parts() -> list[Description]:
         Description("attack.none", here + "Honest", "No attack: hostile workers in name only"),
         Description("attack.negative", here + "Negative", "Sends -c times the update"),
         Description("compressor.none", here + "Nothing", "No compression: eight bytes a number"),
+        Description("home.in-process", _HERE + "homes:InProcessHome", "Simulated workers in this process"),
+        *_filters(),
+        *_attacks(),
+        *_faults(),
+        *_compressors(),
+    ]
+
+
+def _filters() -> list[Description]:
+    here = _HERE + "filters:"
+    return [
+        Description(
+            "filter.distance-to-median",
+            here + "DistanceToMedian",
+            "Leaves out the vectors farthest from the coordinate-wise median",
+        ),
+        Description("filter.coordinate-median", here + "CoordinateMedian", "The median of each coordinate"),
+        Description(
+            "filter.trimmed-mean",
+            here + "TrimmedMean",
+            "The mean of each coordinate without its extreme values",
+        ),
+        Description(
+            "filter.geometric-median", here + "GeometricMedian", "The point of least summed distance"
+        ),
+        Description("filter.krum", here + "Krum", "The one vector nearest to its nearest others"),
+        Description(
+            "filter.multi-krum", here + "MultiKrum", "The mean of the vectors nearest to their nearest others"
+        ),
+    ]
+
+
+def _attacks() -> list[Description]:
+    here = _HERE + "attacks:"
+    return [
+        Description("attack.flipped-labels", here + "FlippedLabels", "Learns from labels of the wrong sign"),
+        Description("attack.random-labels", here + "RandomLabels", "Learns from labels tossed by a coin"),
+        Description("attack.gaussian", here + "GaussianNoise", "Adds Gaussian noise of a given deviation"),
+        Description(
+            "attack.collusion", here + "Collusion", "All send one vector as long as norm trimming lets pass"
+        ),
+        Description("attack.alie", here + "ALittleIsEnough", "Hides within the spread of the honest vectors"),
+        Description(
+            "attack.inner-product", here + "InnerProduct", "Sends the honest mean, negative and short"
+        ),
+        Description("attack.mimic", here + "Mimic", "All copy one honest worker"),
+    ]
+
+
+def _faults() -> list[Description]:
+    here = _HERE + "faults:"
+    return [
+        Description("attack.crash", here + "Crash", "Dies, and is not heard of again"),
+        Description("attack.hang", here + "Hang", "Never answers"),
+        Description("attack.late", here + "LateReply", "Answers when the round is over"),
+        Description("attack.replay", here + "Replay", "Sends the answer to an old round"),
+        Description("attack.nan", here + "NotANumber", "Sends nan in every place"),
+        Description("attack.infinity", here + "Infinity", "Sends infinity in every place"),
+        Description("attack.wrong-shape", here + "WrongShape", "Sends a number, or byte, too few"),
+        Description("attack.wrong-dtype", here + "WrongType", "Sends numbers of the wrong type"),
+        Description("attack.huge", here + "HugeMessage", "Sends a gigabyte"),
+        Description("attack.malformed", here + "Malformed", "Sends bytes that mean nothing"),
+    ]
+
+
+def _compressors() -> list[Description]:
+    here = _HERE + "compressors:"
+    return [
+        Description("compressor.qsgd", here + "QSGD", "Stochastic rounding to levels of the norm; unbiased"),
+        Description("compressor.l1-qsgd", here + "L1QSGD", "Stochastic rounding to levels of the l1 norm"),
+        Description("compressor.top-k", here + "TopK", "The k largest entries"),
+        Description("compressor.rand-k", here + "RandK", "k entries drawn at random, not rescaled"),
+        Description("compressor.sign", here + "ScaledSign", "Signs times the mean absolute entry"),
     ]

@@ -1,1 +1,113 @@
-"""The names this plugin brings; the classes are imported on use."""
+"""Collaborative ranking and fixed-rank optimization: the names this plugin brings.
+
+The classes are imported on use; this module imports neither NumPy nor pydantic.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optiframe.hookspec import Description, hookimpl
+from optiframe.lazy import exports
+
+if TYPE_CHECKING:
+    from optiframe_manifold.low_rank import LowRank as LowRank
+    from optiframe_manifold.low_rank import NuclearBall as NuclearBall
+    from optiframe_manifold.low_rank import Rank as Rank
+
+# Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
+__getattr__, _, __all__ = exports(
+    __name__,
+    {
+        "low_rank": ("LowRank", "NuclearBall", "Rank"),
+    },
+)
+
+_HERE = "optiframe_manifold."
+
+
+@hookimpl
+def optiframe_problems() -> list[Description]:
+    return [
+        Description(
+            "collaborative-ranking",
+            _HERE + "collaborative_ranking:CollaborativeRanking",
+            "Find a ranking of the items for every user, from a few comparisons by each",
+        )
+    ]
+
+
+@hookimpl
+def optiframe_solvers() -> list[Description]:
+    return [
+        Description(
+            "manifold.trust-region",
+            _HERE + "trust_region:TrustRegion",
+            "Riemannian trust region over matrices of one rank (PRTRS)",
+        ),
+        Description(
+            "manifold.pymanopt",
+            _HERE + "pymanopt_solver:Pymanopt",
+            "pymanopt's trust region or conjugate gradients on the same manifold",
+        ),
+        Description(
+            "manifold.lbfgs",
+            _HERE + "lbfgs:FactorLBFGS",
+            "SciPy's L-BFGS on the two factors of a low-rank matrix",
+        ),
+    ]
+
+
+@hookimpl
+def optiframe_objectives() -> list[Description]:
+    return [
+        Description(
+            "known-entries",
+            _HERE + "completion:KnownEntries",
+            "Half the squared misfit to the known entries of a low-rank matrix",
+        ),
+        Description(
+            "of-matrix",
+            _HERE + "dense_objective:OfMatrix",
+            "A function of a whole matrix, taken at the product of two factors",
+        ),
+    ]
+
+
+@hookimpl
+def optiframe_constraint_sets() -> list[Description]:
+    return [
+        Description("rank", _HERE + "low_rank:Rank", "Matrices of at most a given rank, as pairs of factors"),
+        Description(
+            "nuclear-ball",
+            _HERE + "low_rank:NuclearBall",
+            "Matrices whose singular values sum to at most a radius",
+        ),
+        Description(
+            "positive-rank-one",
+            _HERE + "positive_rank_one:PositiveRankOne",
+            "Symmetric positive semidefinite matrices x x', each by its vector x",
+        ),
+    ]
+
+
+@hookimpl
+def optiframe_datasets() -> list[Description]:
+    files = _HERE + "datasets:"
+    return [
+        Description(
+            "collaborative.low-rank",
+            _HERE + "generators:LowRankScores",
+            "Users whose scores are of low rank, compared at random",
+        ),
+        Description(
+            "collaborative.human-age",
+            files + "HumanAge",
+            "Who looks older, by worker: 14,011 comparisons of 30 faces by 94 workers",
+        ),
+        Description(
+            "collaborative.world-college",
+            files + "WorldCollege",
+            "Where people would rather study: 8,823 comparisons of 261 universities by 340 workers",
+        ),
+    ]

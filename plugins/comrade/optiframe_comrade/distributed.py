@@ -1,0 +1,196 @@
+"""What the distributed solvers share: parameters, hiring, the loop around a round."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from optiframe.constraints import WholeSpace
+from optiframe.errors import InvalidInput
+from optiframe.objectives import FiniteSum, Objective
+from optiframe.parts import ByName
+from optiframe.problems import Minimize
+from optiframe.results import Status
+from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe.values import Array
+from optiframe_comrade.contraction import definition_2
+from optiframe_comrade.homes import Home, InProcessHome
+from optiframe_comrade.ledger import Ledger
+from optiframe_comrade.local_step import Method
+from optiframe_comrade.parts import Attack, Compressor, Filter, Honest, Norm, Nothing
+from optiframe_comrade.round import Centre, Combined, TooManyFaults
+from optiframe_comrade.worker import Orders, split
+
+Share = Annotated[float, Field(ge=0, lt=0.5)]
+
+_ROUNDING = 1e-9  # so that .1 of 10 workers is 1 and not the ceiling of 1.0000000000000002
+_MUCH_DATA = 5  # terms a worker and column below which local Hessians are poor; measured in the docs
+
+
+class Distributed(Solver[Minimize, Array, Ledger]):
+    """The parameters of all distributed solvers, and the loop they step in.
+
+    The terms of the objective are dealt out at random, as evenly as possible. With
+    `byzantine` = alpha, ceil(alpha m) of the m workers, the first ones, are hostile and do what
+    `attack` says. Each round leaves out ceil(beta m) replies, where beta is `trim`: by default
+    alpha + 2/m, and 0 when alpha is 0. Workers with faults are the first of those left out.
+    """
+
+    solves = Minimize
+    accepts_start = True
+    monotone = False  # an average of local steps may overshoot, and liars may be in it
+    needs: ClassVar[tuple[Any, ...]] = (Objective.gradient,)
+    residual = "length of the averaged update"
+
+    workers: PositiveInt = Field(default=20, description="m, among whom the terms are shared out")
+    byzantine: Share = Field(default=0.0, description="alpha, share of workers that are hostile")
+    attack: Annotated[Attack, ByName()] = Field(default=Honest(), description="what hostile workers do")
+    trim: Share | None = Field(
+        default=None, description="beta, share left out each round; none: alpha + 2/m, or 0 without alpha"
+    )
+    filter: Annotated[Filter, ByName()] = Field(default=Norm(), description="how replies become one")
+    compressor: Annotated[Compressor, ByName()] = Field(
+        default=Nothing(), description="what workers send their updates through"
+    )
+    error_feedback: bool = Field(
+        default=False, description="add what compression lost to the worker's next update"
+    )
+    local: Method = Field(
+        default="auto", description="how a local step is computed: by a factored Hessian, or without one"
+    )
+    home: Annotated[Home, ByName()] = Field(default=InProcessHome(), description="where the workers live")
+    deadline: PositiveFloat | None = Field(
+        default=None, description="seconds a round may take; none: what the home thinks right"
+    )
+
+    @property
+    def liars(self) -> int:
+        """Number of hostile workers, ceil(alpha m): alpha may promise too much, never too little."""
+        return math.ceil(self.byzantine * self.workers - _ROUNDING)
+
+    @property
+    def left_out(self) -> int:
+        """Number of replies a round leaves out, ceil(beta m)."""
+        if self.trim is not None:
+            return math.ceil(self.trim * self.workers - _ROUNDING)
+        return math.ceil(self.byzantine * self.workers + 2 - _ROUNDING) if self.byzantine else 0
+
+    def unsuited(self, problem: Minimize) -> str | None:
+        f = problem.function
+        if not isinstance(f, FiniteSum):
+            return "the objective is not a finite sum, so there is nothing to share out"
+        if len(f.shape) != 1:
+            return f"its points are arrays of shape {f.shape}, not vectors"
+        if not any(f.offers(operation) for operation in self.needs):
+            return f"the objective has no {' and no '.join(_plain(one) for one in self.needs)}"
+        if not f.offers(Objective.gradient):
+            return "the objective has no gradient"
+        if len(f) < self.workers:
+            return f"{len(f)} terms cannot be shared out among {self.workers} workers"
+        if not isinstance(problem.over, WholeSpace):
+            return "it cannot keep to a constraint set"
+        return self.home.unsuited(f, self.orders(0))
+
+    def orders(self, seed: int) -> Orders:
+        """What the workers are told."""
+        return Orders(
+            attack=self.attack,
+            liars=tuple(range(self.liars)),
+            trim=self.left_out,
+            compressor=self.compressor,
+            error_feedback=self.error_feedback,
+            method=self.local,
+            seed=seed,
+        )
+
+    @contextmanager
+    def centre(self, f: FiniteSum, run: Run) -> Iterator[Centre]:
+        """Hire the workers, and let go of them at the end."""
+        self._warn(f, run)
+        shards = [f.take(terms) for terms in split(len(f), self.workers, run.rng)]
+        hired = self.home.hire(shards, self.orders(int(run.rng.integers(2**63))))
+        try:
+            yield Centre(
+                hired,
+                filter=self.filter,
+                trim=self.left_out,
+                compressor=self.compressor,
+                deadline=self.home.patience if self.deadline is None else self.deadline,
+            )
+        finally:
+            hired.close()
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        f = problem.function
+        assert isinstance(f, FiniteSum)  # `unsuited` has said so
+        if self.left_out >= self.workers:
+            raise InvalidInput(
+                f"trim: {self.left_out} of {self.workers} workers would be left out each round; "
+                "give a smaller trim, or more workers"
+            )
+        x = problem.initial() if run.start is None else run.start
+        with self.centre(f, run) as centre:
+            steps = self.steps(centre, x, f)
+            while True:
+                try:
+                    x, update = next(steps)
+                except TooManyFaults as trouble:
+                    if trouble.overflow and len(trouble.faults) > self.workers / 2:
+                        return Status.DIVERGED, "most workers' updates are no longer finite"
+                    raise
+                centre.ledger.reached(x)
+                yield Iterate(
+                    x, float(np.linalg.norm(update.vector)), 1, _columns(centre, update), centre.ledger
+                )
+
+    @abstractmethod
+    def steps(self, centre: Centre, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
+        """The points from `x` on, each with the update that led to it; endless."""
+
+    def _warn(self, f: FiniteSum, run: Run) -> None:
+        share = len(f) / self.workers / f.shape[0]
+        if share < _MUCH_DATA and Objective.gradient not in self.needs:
+            run.warn(
+                f"each worker holds {share:.2g} terms for each of the {f.shape[0]} columns; below "
+                f"{_MUCH_DATA} the local Hessians are poor and the error floor high; use fewer workers"
+            )
+        if self.liars > self.left_out:
+            run.warn(
+                f"{self.liars} workers are hostile and only {self.left_out} replies are left out a round"
+            )
+        lossy = definition_2(self.compressor, f.shape[0])
+        if lossy is not None:
+            run.warn(lossy.text)
+        if 2 * self.left_out >= self.workers:
+            run.warn(
+                f"{self.left_out} of {self.workers} replies are left out a round; "
+                "the theory needs beta below one half"
+            )
+
+
+def _plain(operation: Any) -> str:
+    words = {"hessian": "Hessian", "hessian_product": "Hessian product"}
+    return words.get(operation.__name__, str(operation.__name__))
+
+
+def _columns(centre: Centre, update: Combined) -> dict[str, float]:
+    ledger = centre.ledger
+    length = float(np.linalg.norm(update.vector))
+    return {
+        "rounds": float(ledger.rounds),
+        "bytes_up": float(ledger.bytes_up),
+        "bytes_down": float(ledger.bytes_down),
+        "kept": float(len(update.kept)),
+        "signal": length / update.noise if update.noise > 0 else math.inf,
+    }
+
+
+NEWTON: tuple[Any, ...] = (Objective.hessian, Objective.hessian_product)
+"""What a local Newton step needs, one of them."""
+Search = Literal["none", "armijo"]

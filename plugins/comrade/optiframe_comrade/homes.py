@@ -1,0 +1,45 @@
+"""Homes: where the workers live, chosen by name (``home = "in-process"``)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+from optiframe.objectives import FiniteSum
+from optiframe.parts import Part
+from optiframe_comrade.worker import Orders
+from optiframe_comrade.workers import Workers
+
+
+class Home(Part):
+    """Where workers live; a piece whose parameters say how to get there.
+
+    `hire` hands each worker its shard and its orders and gives the interface to them; the
+    solver closes it when the run ends.
+    """
+
+    family = "home"
+
+    @abstractmethod
+    def hire(self, shards: Sequence[FiniteSum], orders: Orders) -> Workers:
+        """Workers, one for each shard."""
+
+    def unsuited(self, function: FiniteSum, orders: Orders) -> str | None:
+        """Why this home cannot take the function or the orders, in words; None when it can."""
+        return None
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds a round may take unless the solver is told otherwise; None waits for ever."""
+        return None
+
+
+class InProcessHome(Home):
+    """Simulated workers in this process, one after the other."""
+
+    name = "home.in-process"
+
+    def hire(self, shards: Sequence[FiniteSum], orders: Orders) -> Workers:
+        from optiframe_comrade.in_process import InProcess
+
+        return InProcess(shards, orders)

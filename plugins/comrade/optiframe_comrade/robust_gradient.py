@@ -1,0 +1,43 @@
+"""Gradient descent with robust averages: the first-order yardstick."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from pydantic import Field, PositiveFloat
+
+from optiframe.objectives import FiniteSum, Objective
+from optiframe.problems import Minimize
+from optiframe.values import Array
+from optiframe_comrade.distributed import Distributed
+from optiframe_comrade.messages import GRADIENT
+from optiframe_comrade.round import Centre, Combined
+
+
+class RobustGradient(Distributed):
+    """Gradient descent on the filtered average of the workers' gradients: one round a step.
+
+    Take a filter such as `coordinate-median`, `trimmed-mean`, `krum`, or `mean` for none. It needs
+    many more rounds than a Newton method, each of s d operations a worker.
+    """
+
+    name = "gradient.robust"
+    reference = "Yin et al. 2018 for median and trimmed mean, Blanchard et al. 2017 for Krum"
+    residual = "length of the filtered gradient"
+
+    step: PositiveFloat | None = Field(
+        default=None, description="step length; none: 1 / curvature of the objective"
+    )
+
+    def unsuited(self, problem: Minimize) -> str | None:
+        if self.step is None and not problem.function.offers(Objective.curvature):
+            return "the objective has no curvature bound; give a step"
+        return super().unsuited(problem)
+
+    def steps(self, centre: Centre, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
+        length = 1 / f.curvature() if self.step is None else self.step
+        while True:
+            gradient = centre.combine(centre.weigh(centre.ask(GRADIENT, x)))
+            x = x - np.float64(length) * gradient.vector
+            yield x, gradient

@@ -1,0 +1,143 @@
+"""What the theory asks of the data: coherence, terms a worker, and the share of liars it allows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+
+from optiframe.errors import Unsuited
+from optiframe.losses import LinearModel
+from optiframe.problems import Finding, Minimize, Problem
+from optiframe.values import Array
+from optiframe_comrade.local_step import weighted_gram
+
+_ENOUGH = 5  # terms a column; below, the error floor is above a thousandth of the objective
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What Theorem 1 and Remark 5 say of a problem shared out among workers.
+
+    Attributes
+    ----------
+    coherence
+        mu of Definition 1, in [1, n/d]: n/d times the largest leverage of a row of
+        A = diag(sqrt(loss'')) X at the point.
+    terms
+        s, terms a worker holds; `terms_wanted` is Theorem 1's bound 3 mu d/eta^2 log(m d/delta).
+    columns
+        d.
+    condition
+        kappa of the Hessian at the point.
+    byzantine, byzantine_allowed
+        alpha, and Remark 5's 1/sqrt(kappa), an order of magnitude.
+    """
+
+    coherence: float
+    terms: int
+    terms_wanted: float
+    columns: int
+    condition: float
+    byzantine: float
+    byzantine_allowed: float
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The same in sentences, as far as there is something to say."""
+        found = []
+        ratio = self.terms / self.columns
+        if ratio < _ENOUGH:
+            text = (
+                f"each worker holds {ratio:.2g} terms a column; below {_ENOUGH} expect a high error floor, "
+                "or no convergence with full steps"
+            )
+            found.append(Finding("warning", text))
+        if self.terms < self.terms_wanted:
+            text = (
+                f"Theorem 1 asks for {self.terms_wanted:.3g} terms a worker (coherence "
+                f"{self.coherence:.3g}) and each has {self.terms}; the bound is far from tight"
+            )
+            found.append(Finding("note", text))
+        if self.byzantine > self.byzantine_allowed:
+            text = (
+                f"{self.byzantine:.2g} of the workers may be hostile; the theory allows about "
+                f"1/sqrt(kappa) = {self.byzantine_allowed:.2g}, kappa being {self.condition:.3g}"
+            )
+            found.append(Finding("note", text))
+        return tuple(found)
+
+
+def advice(
+    problem: Problem[Array],
+    workers: int = 20,
+    byzantine: float = 0.0,
+    *,
+    at: Array | None = None,
+    eta: float = 0.5,
+    delta: float = 0.1,
+) -> Advice:
+    """What the theory says of a linear model shared out among workers.
+
+    Parameters
+    ----------
+    problem
+        A `Minimize` of a linear model (logistic, least squares, ...), or what formulates to one.
+    workers, byzantine
+        m, and alpha.
+    at
+        The point, of shape (d,); the origin by default.
+    eta, delta
+        Accuracy of a local Hessian and chance of failure in Theorem 1, both in (0, 1).
+
+    Raises
+    ------
+    Unsuited
+        When the objective is no linear model.
+
+    Source: Ghosh et al., Definition 1, Theorem 1, Remark 5. Costs n d^2 operations, n d numbers.
+    """
+    last: Problem[Array] = problem
+    while last.formulation is not None and not isinstance(last, Minimize):
+        last = last.formulation.problem
+    model = last.function if isinstance(last, Minimize) else None
+    if not isinstance(model, LinearModel):
+        raise Unsuited("coherence is that of a matrix: this needs a linear model (logistic, least squares)")
+    x = np.zeros(model.shape) if at is None else at
+    weights = model.bends(model.matrix @ x) / len(model)
+    mu = coherence(model.matrix, weights)
+    values = la.eigvalsh(weighted_gram(model.matrix, weights, model.l2))
+    kappa = float(values[-1] / values[0]) if values[0] > 0 else math.inf
+    columns = model.shape[0]
+    return Advice(
+        coherence=mu,
+        terms=len(model) // workers,
+        terms_wanted=terms_wanted(mu, columns, workers, eta, delta),
+        columns=columns,
+        condition=kappa,
+        byzantine=byzantine,
+        byzantine_allowed=1 / math.sqrt(kappa),
+    )
+
+
+def coherence(matrix: Array, weights: Array | None = None) -> float:
+    """n/d times the largest squared row norm of an orthonormal basis of diag(sqrt(weights)) matrix.
+
+    By the Gram matrix: the leverage of row a is a' (A'A)^+ a. `matrix` may be sparse.
+    """
+    rows, columns = matrix.shape
+    scale = np.ones(rows) if weights is None else weights
+    values, vectors = la.eigh(weighted_gram(matrix, scale))
+    keep = values > columns * np.finfo(np.float64).eps * values[-1]
+    flat = matrix @ (vectors[:, keep] / np.sqrt(values[keep]))
+    dense = flat.toarray() if sp.issparse(flat) else flat
+    leverages = scale * np.einsum("ij,ij->i", dense, dense)
+    return float(rows / columns * leverages.max())
+
+
+def terms_wanted(mu: float, columns: int, workers: int, eta: float, delta: float) -> float:
+    """Theorem 1's bound on s: 3 mu d / eta^2 log(m d / delta)."""
+    return 3 * mu * columns / eta**2 * math.log(workers * columns / delta)

@@ -1,0 +1,113 @@
+"""One worker: its shard, its random numbers, what its compressor left over, and its attack.
+
+Every home runs this class: in this process, inside a Dask actor, inside a Flower client.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from optiframe.objectives import FiniteSum
+from optiframe.values import Array
+from optiframe_comrade.error_feedback import ErrorFeedback
+from optiframe_comrade.local_step import Method, answer
+from optiframe_comrade.messages import Broadcast, Reply
+from optiframe_comrade.parts import Attack, Compressor, Honest, Nothing, Situation
+
+_REMEMBERED = 4  # rounds whose replies an attack may send again
+
+_HONEST, _NOTHING = Honest(), Nothing()
+
+
+@dataclass(frozen=True)
+class Orders:
+    """How the workers of a run behave; plain data, sent to each of them once.
+
+    Attributes
+    ----------
+    attack, liars
+        What the hostile workers do, and their numbers.
+    trim
+        How many the centre leaves out each round; known to hostile workers.
+    compressor, error_feedback
+        What updates go through, and whether what it loses is added to the next update.
+    method
+        How a local step is computed.
+    seed
+        Entropy of the run; worker i draws from the i-th stream of it.
+    """
+
+    attack: Attack = _HONEST
+    liars: tuple[int, ...] = ()
+    trim: int = 0
+    compressor: Compressor = _NOTHING
+    error_feedback: bool = False
+    method: Method = "auto"
+    seed: int = 0
+
+
+class Worker:
+    """The worker with a number, for as long as a run lasts."""
+
+    def __init__(self, number: int, shard: FiniteSum, orders: Orders) -> None:
+        self.number, self.orders = number, orders
+        # Attack and compressor draw from streams of their own, so that one does not shift the other.
+        streams = np.random.SeedSequence(orders.seed, spawn_key=(number,)).spawn(2)
+        self._lying, self._coding = (np.random.default_rng(stream) for stream in streams)
+        self.hostile = number in orders.liars
+        self.shard = orders.attack.poison(shard, self._lying) if self.hostile else shard
+        self._coders: dict[str, ErrorFeedback] = {}
+        self._past: deque[Reply] = deque(maxlen=_REMEMBERED)
+
+    def compute(self, asked: Broadcast) -> Array:
+        """The vector it computes with its data."""
+        # Far from the optimum a loss may overflow; what is not finite is found by the centre.
+        with np.errstate(all="ignore"):
+            return answer(self.shard, asked, self.orders.method)
+
+    def send(self, asked: Broadcast, vector: Array, honest: Array | None = None) -> Reply:
+        """The reply that leaves it. Raises `NoReply` when, under attack, none does."""
+        situation = self._situation(asked, honest) if self.hostile else None
+        if situation is not None:
+            vector = self.orders.attack.falsify(vector, situation)
+        reply = Reply(self.number, asked.round, self._encoded(asked, vector))
+        if situation is not None:
+            self._past.append(reply)
+            reply = self.orders.attack.tamper(reply, situation)
+        return reply
+
+    def reply(self, asked: Broadcast) -> Reply:
+        """Compute and send, for homes where workers do not know each other's vectors."""
+        return self.send(asked, self.compute(asked))
+
+    def _encoded(self, asked: Broadcast, vector: Array) -> Array | bytes:
+        compressor = self.orders.compressor
+        if not (asked.compressible and compressor.encodes):
+            return np.array(vector, dtype=np.float64)
+        if not self.orders.error_feedback:
+            return compressor.encode(vector, self._coding)
+        return self._coders.setdefault(asked.kind, ErrorFeedback(compressor)).encode(vector, self._coding)
+
+    def _situation(self, asked: Broadcast, honest: Array | None) -> Situation:
+        return Situation(
+            worker=self.number,
+            round=asked.round,
+            kind=asked.kind,
+            liars=self.orders.liars,
+            trim=self.orders.trim,
+            honest=honest,
+            point=asked.point,
+            rng=self._lying,
+            past=tuple(self._past),
+        )
+
+
+def split(terms: int, workers: int, rng: np.random.Generator) -> list[Sequence[int]]:
+    """Terms dealt out at random, as evenly as possible: sizes differ by at most one."""
+    parts = np.array_split(rng.permutation(terms), workers)
+    # In order of the rows, so that taking a shard reads the matrix once from front to back.
+    return [np.sort(part) for part in parts]  # type: ignore[misc]  # an array of integers is a sequence here

@@ -1,0 +1,166 @@
+"""Attacks: each does what its source says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from optiframe_comrade.attacks import (
+    ALittleIsEnough,
+    Collusion,
+    FlippedLabels,
+    GaussianNoise,
+    InnerProduct,
+    Mimic,
+    RandomLabels,
+)
+from optiframe_comrade.comrade import Comrade
+from optiframe_comrade.exact import Exact
+from optiframe_comrade.parts import Attack, Negative, Norm, Situation
+
+import optiframe
+from optiframe import Minimize
+from optiframe.errors import InvalidInput, Unsuited
+from optiframe.losses import LeastSquares, Logistic
+from optiframe.objectives import from_function
+from optiframe.values import Array
+
+
+def situation(honest: Array | None, liars: int = 4, trim: int = 6, seed: int = 0) -> Situation:
+    size = 3 if honest is None else honest.shape[1]
+    return Situation(
+        worker=0,
+        round=1,
+        kind="newton-step",
+        liars=tuple(range(liars)),
+        trim=trim,
+        honest=honest,
+        point=np.zeros(size),
+        rng=np.random.default_rng(seed),
+    )
+
+
+def crowd(m: int = 16, d: int = 3, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).standard_normal((m, d)) + 2.0
+
+
+OWN = np.array([1.0, -2.0, 3.0])
+
+
+def test_negative_sends_minus_c_times_its_own() -> None:
+    np.testing.assert_array_equal(Negative(c=0.5).falsify(OWN, situation(None)), -0.5 * OWN)
+
+
+@pytest.mark.parametrize("labels", [[-1.0, 1.0], [0.0, 1.0]])
+def test_labels_are_flipped_or_tossed(labels: list[float]) -> None:
+    rng = np.random.default_rng(0)
+    shard = Logistic(matrix=rng.standard_normal((400, 2)), target=rng.choice(labels, 400), l2=0.1)
+    flipped, tossed = FlippedLabels().poison(shard, rng), RandomLabels().poison(shard, rng)
+    np.testing.assert_array_equal(flipped.target, -shard.target)
+    assert flipped.matrix is shard.matrix
+    assert set(tossed.target) == {-1.0, 1.0}
+    assert abs(np.mean(tossed.target == shard.target) - 0.5) < 0.1
+
+
+def test_other_targets_are_shuffled() -> None:
+    rng = np.random.default_rng(0)
+    shard = LeastSquares(matrix=rng.standard_normal((50, 2)), target=rng.standard_normal(50))
+    shuffled = RandomLabels().poison(shard, rng).target
+    assert not np.array_equal(shuffled, shard.target)
+    np.testing.assert_array_equal(np.sort(shuffled), np.sort(shard.target))
+
+
+def test_an_objective_without_labels_cannot_have_them_flipped() -> None:
+    with pytest.raises(Unsuited, match="flipped-labels changes labels"):
+        FlippedLabels().poison(from_function(np.sum, 2), np.random.default_rng(0))  # type: ignore[arg-type]
+
+
+def test_gaussian_noise_has_the_given_mean_and_deviation_and_asks_for_the_latter() -> None:
+    noise = GaussianNoise(sigma=3.0, mean=1.0).falsify(np.zeros(20_000), situation(None))
+    assert noise.mean() == pytest.approx(1.0, abs=0.1)
+    assert noise.std() == pytest.approx(3.0, abs=0.1)
+    with pytest.raises(InvalidInput, match="sigma: is missing"):
+        GaussianNoise()
+
+
+@pytest.mark.parametrize(("liars", "trim"), [(2, 4), (4, 6), (3, 0), (1, 12)])
+def test_colluders_pass_the_norm_filter_all_of_them(liars: int, trim: int) -> None:
+    honest = crowd(20 - liars)
+    sent = Collusion().falsify(OWN, situation(honest, liars, trim))
+    assert sent @ honest.mean(axis=0) < 0
+    kept = Norm().kept(np.vstack([np.tile(sent, (liars, 1)), honest]), trim)
+    assert set(range(liars)) <= set(kept.tolist())
+    longer = np.vstack([np.tile(sent * 1.1 / 0.99, (liars, 1)), honest])
+    if trim >= liars and trim + liars < 20:  # no room above: at this length they are among the longest
+        norms = np.linalg.norm(longer, axis=1)
+        assert norms[0] > np.sort(norms[liars:])[len(honest) - trim]
+
+
+def test_a_little_is_enough_hides_in_the_spread() -> None:
+    honest = crowd()
+    sent = ALittleIsEnough(z=1.5).falsify(OWN, situation(honest))
+    np.testing.assert_allclose(sent, honest.mean(axis=0) - 1.5 * honest.std(axis=0))
+
+
+@pytest.mark.parametrize(
+    ("m", "liars", "z"), [(50, 24, 1.426), (50, 12, 0.336), (20, 2, 0.0), (20, 4, 0.157)]
+)
+def test_its_z_is_the_quantile_of_the_workers_to_win_over(m: int, liars: int, z: float) -> None:
+    honest = m - liars
+    needed = m // 2 + 1 - liars
+    assert ALittleIsEnough().chosen(honest, liars) == pytest.approx(z, abs=0.02)
+    from statistics import NormalDist
+
+    exact = NormalDist().inv_cdf((honest - needed) / honest)
+    assert ALittleIsEnough().chosen(honest, liars) == pytest.approx(max(0.0, exact))
+
+
+def test_the_inner_product_with_the_honest_mean_is_negative() -> None:
+    honest = crowd()
+    sent = InnerProduct(epsilon=0.1).falsify(OWN, situation(honest))
+    np.testing.assert_allclose(sent, -0.1 * honest.mean(axis=0))
+
+
+def test_mimics_send_the_vector_of_the_worker_farthest_out() -> None:
+    honest = crowd()
+    honest[5] += [0, 30, 0]
+    np.testing.assert_array_equal(Mimic().falsify(OWN, situation(honest)), honest[5])
+    np.testing.assert_array_equal(Mimic(place=2).falsify(OWN, situation(honest)), honest[2])
+
+
+COLLUDING: list[Attack] = [Collusion(), ALittleIsEnough(), InnerProduct(), Mimic()]
+
+
+@pytest.mark.parametrize("attack", COLLUDING, ids=lambda a: a.name)
+def test_who_colludes_must_know_the_honest(attack: Attack) -> None:
+    assert attack.colludes
+    with pytest.raises(Unsuited, match="needs to know what the honest workers send"):
+        attack.falsify(OWN, situation(None))
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        {"name": "negative"},
+        {"name": "flipped-labels"},
+        {"name": "random-labels"},
+        {"name": "gaussian", "sigma": 10.0},
+        {"name": "collusion"},
+        {"name": "alie"},
+        {"name": "inner-product"},
+        {"name": "mimic"},
+    ],
+    ids=lambda a: a["name"],
+)
+@pytest.mark.parametrize("filter", ["norm", "distance-to-median"])
+@pytest.mark.filterwarnings("ignore::optiframe.loop.NotConverged")  # so many rounds, no more
+def test_the_method_withstands_it_at_a_tenth(attack: dict[str, object], filter: str) -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((4000, 5))
+    target = np.where(rng.random(4000) < 1 / (1 + np.exp(-matrix @ np.ones(5))), 1.0, -1.0)
+    problem = Minimize(Logistic(matrix=matrix, target=target, l2=1e-3))
+    best = optiframe.solve(problem, Exact()).objective
+    solver = Comrade(workers=10, byzantine=0.1, attack=attack, filter=filter)
+    result = optiframe.solve(problem, solver, budget=optiframe.Budget(iterations=8))
+    assert result.objective - best < 5e-3
+    again = optiframe.solve(problem, solver, budget=optiframe.Budget(iterations=8))
+    np.testing.assert_array_equal(again.solution, result.solution)

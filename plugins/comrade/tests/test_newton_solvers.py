@@ -1,0 +1,255 @@
+"""The solvers: the contract, agreement with the algorithm box, and what is known of their behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+from optiframe_comrade.comrade import Comrade
+from optiframe_comrade.curves import curves, least_objective
+from optiframe_comrade.distributed import Distributed
+from optiframe_comrade.exact import Exact, minimum
+from optiframe_comrade.giant import Giant, RobustGiant
+from optiframe_comrade.per_sample import mean_of
+from optiframe_comrade.polished import Polished
+from optiframe_comrade.robust_gradient import RobustGradient
+from optiframe_comrade.round import TooManyFaults
+
+import optiframe
+from optiframe import InvalidInput, Minimize, Result, Status, Unsuited
+from optiframe.losses import LeastSquares, Logistic
+from optiframe.testing import SolverContract, certify
+
+from .classification_twins import planted, problem
+from .test_local_step import by_hand
+
+pytestmark = pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
+
+
+class TestComrade(SolverContract):
+    solver: Distributed = Comrade(workers=6)
+
+    def instances(self) -> Iterable[Minimize]:
+        f = planted(120, 3)
+        return [problem(), Minimize(LeastSquares(matrix=f.matrix, target=f.target, l2=0.1))]
+
+
+class TestComradeUnderAttack(TestComrade):
+    solver = Comrade(workers=10, byzantine=0.1, attack="negative", compressor={"name": "qsgd"})
+
+
+class TestGiant(TestComrade):
+    solver = Giant(workers=6)
+
+    def optimum(self, problem: Minimize) -> float:
+        return least_objective(problem)
+
+
+class TestRobustGiant(TestComrade):
+    solver = RobustGiant(workers=8, byzantine=0.1, attack="negative")
+
+
+class TestPolished(TestGiant):
+    solver = Polished(workers=6)
+
+
+class TestRobustGradient(TestComrade):
+    solver = RobustGradient(workers=8, byzantine=0.1, filter="coordinate-median")
+
+
+class TestExact(TestGiant):
+    solver = Exact()  # type: ignore[assignment]  # the one that is not distributed
+
+
+def gap(result: Result[Any, Any]) -> float:
+    return result.objective - least_objective(result.problem)
+
+
+def run(name: str, on: Any, iterations: int = 25, seed: int = 0, **parameters: Any) -> Result[Any, Any]:
+    budget = {"iterations": iterations, "tolerance": 0.0}
+    return optiframe.solve(on, name, budget=budget, seed=seed, **parameters)
+
+
+def test_exact_newton_agrees_with_cvxpy() -> None:
+    small = problem(60, 3)
+    assert certify(Exact(), small).passed
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_exact_newton_finds_the_minimum_to_rounding(sparse: bool) -> None:
+    import scipy.sparse as sp
+
+    f = planted(400, 6, l2=1e-3)
+    if sparse:
+        f = Logistic(matrix=sp.csr_array(f.matrix), target=f.target, l2=1e-3)
+    result = optiframe.solve(Minimize(f), "newton.exact", budget={"tolerance": 1e-12})
+    assert result.status is Status.CONVERGED
+    assert result.iterations <= 8
+    np.testing.assert_allclose(result.solution, minimum(f), atol=1e-11)
+    assert np.abs(f.gradient(minimum(f))).max() < 1e-14
+
+
+def test_exact_newton_takes_any_objective_with_a_hessian_product() -> None:
+    f = planted(50, 3, l2=0.1)
+    mine = mean_of(by_hand, f.matrix, f.target, l2=0.1)
+    result = optiframe.solve(Minimize(mine), "newton.exact", budget={"tolerance": 1e-9})
+    np.testing.assert_allclose(result.solution, minimum(f), atol=1e-8)
+
+
+def test_a_loss_of_the_users_goes_through_every_distributed_solver() -> None:
+    f = planted(90, 3, l2=0.1)
+    mine = Minimize(mean_of(by_hand, f.matrix, f.target, l2=0.1))
+    built_in = Minimize(f)
+    for name in ("newton.comrade", "newton.giant"):
+        ours = run(name, mine, 3, workers=3)
+        np.testing.assert_allclose(ours.solution, run(name, built_in, 3, workers=3).solution, atol=1e-7)
+
+
+def test_one_honest_worker_is_newtons_method() -> None:
+    f = planted()
+    w = np.zeros(5)
+    for _ in range(3):
+        w = w - np.linalg.solve(f.hessian(w), f.gradient(w))
+    for name in ("newton.comrade", "newton.giant", "newton.robust-giant"):
+        result = run(name, Minimize(f), 3, workers=1)
+        np.testing.assert_allclose(result.solution, w, rtol=1e-9)
+
+
+def test_comrade_stops_at_its_error_floor_and_says_so_by_the_signal() -> None:
+    on = problem(2000, 20)  # s/d = 5 with 20 workers
+    result = run("newton.comrade", on)
+    assert 1e-5 < gap(result) < 1e-2
+    assert result.trace["signal"][0] > 2
+    assert result.trace["signal"][-1] < 1  # the workers no longer agree on a direction
+    assert result.trace["residual"][-1] < 1e-6  # and the average of their updates is nothing
+
+
+@pytest.mark.parametrize("terms_a_column", [5, 10])
+def test_polishing_goes_below_the_floor(terms_a_column: int) -> None:
+    on = problem(20 * 10 * terms_a_column, 10)
+    rough, fine = run("newton.comrade", on), run("newton.polished", on)
+    assert gap(rough) > 1e-5
+    assert gap(fine) < 1e-8
+
+
+def test_undamped_giant_diverges_without_any_attack_where_a_line_search_converges() -> None:
+    on = problem(240, 30, l2=1e-4)  # two terms a column and worker
+    wild = run("newton.giant", on, workers=4, search="none", iterations=30)
+    tame = run("newton.giant", on, workers=4, iterations=30)
+    values = np.array(wild.trace["objective"])
+    assert values[-1] > 10 * on.objective(np.zeros(30))
+    assert gap(tame) < 1e-2
+
+
+@pytest.mark.parametrize("filtering", ["norm", "distance-to-median"])
+def test_the_negative_attack_hides_from_the_norm_and_not_from_the_median(filtering: str) -> None:
+    on = problem(4000, 10)
+    result = run("newton.comrade", on, byzantine=0.2, attack={"name": "negative", "c": 0.9}, filter=filtering)
+    # From far away, where updates are alike and a liar's is shorter.
+    first = result.detail.exchanges[0]
+    caught = [worker for worker in first.trimmed if worker < 4]
+    assert len(first.trimmed) == 6
+    assert len(caught) == (4 if filtering == "distance-to-median" else 0)
+    clean = run("newton.comrade", on)
+    assert gap(result) < 20 * gap(clean)  # and yet both converge to a floor
+    if filtering == "distance-to-median":
+        suspicion = result.detail.suspicion()
+        assert suspicion[:4].min() > suspicion[4:].max()
+
+
+def test_too_many_negative_attackers_defeat_norm_trimming() -> None:
+    on = problem(4000, 10)
+    start = on.objective(np.zeros(10))
+    result = run("newton.comrade", on, byzantine=0.45, trim=0.49, attack="negative")
+    assert result.trace["objective"][-1] > start
+
+
+def test_robust_giant_asks_only_the_survivors_for_steps() -> None:
+    result = run("newton.robust-giant", problem(), 2, workers=10, byzantine=0.1, search="none")
+    kinds = [(each.kind, len(each.asked)) for each in result.detail.exchanges]
+    assert kinds == [("gradient", 10), ("newton-step-with-gradient", 7)] * 2
+    assert [len(each.trimmed) for each in result.detail.exchanges] == [3, 0, 3, 0]
+
+
+def test_comrade_communicates_half_as_much_as_giant() -> None:
+    on = problem()
+    ours = run("newton.comrade", on, 5).trace
+    theirs = run("newton.giant", on, 5, search="none").trace
+    assert ours["rounds"] == [1, 2, 3, 4, 5]
+    assert theirs["rounds"] == [2, 4, 6, 8, 10]
+    assert 2 * ours["bytes_up"][-1] == theirs["bytes_up"][-1]
+
+
+def test_how_many_are_left_out() -> None:
+    # beta m = alpha m + 2, rounded up; .1 * 20 must not become 3 by rounding.
+    for alpha, m, liars, out in ((0.1, 20, 2, 4), (0.15, 20, 3, 5), (0.2, 20, 4, 6), (0.1, 15, 2, 4), (0, 9, 0, 0)):
+        solver = Comrade(workers=m, byzantine=alpha)
+        assert (solver.liars, solver.left_out) == (liars, out)
+    assert Comrade(workers=10, byzantine=0.1, trim=0.3).left_out == 3
+    assert Comrade(workers=10, trim=0.1).left_out == 1
+
+
+def test_unwise_settings_are_findings() -> None:
+    def said(**parameters: Any) -> str:
+        return " | ".join(finding.text for finding in run("newton.comrade", problem(), 2, **parameters).findings)
+
+    assert "2.4 terms for each of the 5 columns" in said(workers=50)
+    assert "2 workers are hostile and only 0 replies are left out" in said(byzantine=0.1, trim=0.0)
+    assert "needs beta below one half" in said(workers=5, byzantine=0.2)
+    assert said(workers=20) == ""
+    with pytest.raises(InvalidInput, match="3 of 3 workers would be left out"):
+        run("newton.comrade", problem(), 2, workers=3, byzantine=0.3)
+
+
+def test_faults_within_the_budget_do_no_harm_and_beyond_it_end_the_run() -> None:
+    on = problem(2000, 5)
+    clean = gap(run("newton.comrade", on, byzantine=0.1))
+    for fault in ("crash", "hang", "nan", "infinity", "wrong-shape", "wrong-dtype", "huge", "replay"):
+        result = run("newton.comrade", on, byzantine=0.1, attack=fault)
+        assert {f.worker for f in result.detail.faults} == {0, 1}
+        assert gap(result) < 1.5 * clean
+    with pytest.raises(TooManyFaults, match="5 of 20 workers failed.*worker 0.*worker 1"):
+        run("newton.comrade", on, byzantine=0.25, trim=0.2, attack="crash")
+
+
+def test_a_run_whose_numbers_overflow_is_diverged_and_not_the_workers_fault() -> None:
+    f = planted(100, 3, l2=0.0)
+    squares = LeastSquares(matrix=f.matrix, target=f.target)
+    result = run("gradient.robust", Minimize(squares), 5000, workers=4, step=1e3, filter="mean")
+    assert result.status is Status.DIVERGED
+
+
+def test_problems_that_cannot_be_shared_out_are_refused_in_words() -> None:
+    for on, why in (
+        (optiframe.Projection([1.0], onto="whole-space"), "not a finite sum"),
+        (problem(10, 3), "10 terms cannot be shared out among 20 workers"),
+        (Minimize(planted(), over={"name": "l2-ball", "radius": 1.0}), "cannot keep to a constraint set"),
+    ):
+        with pytest.raises(Unsuited, match=why):
+            run("newton.comrade", on)
+
+
+def test_curves_hold_gap_bytes_and_accuracy_of_every_step() -> None:
+    f = planted(800, 5)
+    on = optiframe.problem(
+        "linear-classification",
+        matrix=f.matrix[:600],
+        target=f.target[:600],
+        test_matrix=f.matrix[600:],
+        test_target=f.target[600:],
+    )
+    result = run("newton.comrade", on, 4)
+    table = curves(result)
+    assert list(table) == [
+        *("step", "rounds", "bytes_up", "bytes_down", "seconds", "objective", "gap"),
+        *("accuracy", "test_accuracy"),
+    ]
+    np.testing.assert_allclose(table["objective"], result.trace["objective"], rtol=1e-14)
+    np.testing.assert_array_equal(table["bytes_up"], result.trace["bytes_up"])
+    np.testing.assert_array_equal(table["seconds"], result.trace["time"])
+    assert table["accuracy"][-1] == on.accuracy(result.detail.points[-1])
+    assert (np.asarray(table["gap"]) > 0).all()
+    with pytest.raises(InvalidInput, match="this result has NoneType"):
+        curves(run("newton.exact", on, 4))

@@ -1,0 +1,237 @@
+"""The yardsticks, pymanopt and L-BFGS, on the objectives that the trust region takes."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import autograd
+import autograd.numpy as anp
+import numpy as np
+import pytest
+from optiframe_manifold.btl_objective import BtlObjective
+from optiframe_manifold.completion import KnownEntries
+from optiframe_manifold.dense_objective import OfMatrix
+from optiframe_manifold.geometry import Factors, FixedRank, stacked
+from optiframe_manifold.lbfgs import FactorLBFGS
+from optiframe_manifold.low_rank import LowRank, Rank
+from optiframe_manifold.naive import naive_value
+from optiframe_manifold.pymanopt_solver import Pymanopt
+from optiframe_manifold.trust_region import TrustRegion
+
+from optiframe import (
+    InvalidInput,
+    Minimize,
+    NotConverged,
+    Objective,
+    Problem,
+    Solver,
+    Status,
+    Unsuited,
+    solve,
+)
+from optiframe.objectives import SquaredDistance, from_function
+from optiframe.registry import build
+from optiframe.testing import SolverContract, check_derivatives
+from optiframe.values import Array
+
+from .completion_cases import noisy, planted, random_factors
+
+
+def likelihood(penalty: str = "log-sum-exp", weighted: bool = False) -> BtlObjective:
+    rng, size = np.random.default_rng(0), 8
+    user = np.sort(rng.integers(size, size=200))
+    winner = rng.integers(size, size=len(user))
+    return BtlObjective(
+        users=size,
+        items=size,
+        winner=winner,
+        loser=(winner + rng.integers(1, size, size=len(user))) % size,
+        pointer=np.concatenate([[0], np.cumsum(np.bincount(user, minlength=size))]),
+        weight=rng.random(len(user)) if weighted else None,
+        penalty=penalty,
+        strength=4 * math.sqrt(size) * math.log(size),
+    )
+
+
+def comparisons() -> Minimize:
+    return Minimize(likelihood(), over=Rank(8, 8, 2))
+
+
+class TestPymanoptTrustRegion(SolverContract):
+    solver: Solver[Any, Any, Any] = Pymanopt()
+
+    def instances(self) -> Iterable[Problem[Any]]:
+        return [planted(0)[0], noisy()]
+
+    def optimum(self, problem: Problem[Any]) -> float | None:
+        return 0.0 if isinstance(problem, Minimize) and problem.function.ridge == 0.0 else None
+
+
+class TestPymanoptConjugateGradient(TestPymanoptTrustRegion):
+    solver = Pymanopt(optimizer="conjugate-gradient", begin="random")
+
+
+class TestFactorLBFGS(TestPymanoptTrustRegion):
+    solver = FactorLBFGS()
+
+
+@pytest.mark.parametrize(
+    "solver",
+    [
+        Pymanopt(),
+        Pymanopt(precondition=True),
+        Pymanopt(derivatives="autograd"),
+        Pymanopt(optimizer="conjugate-gradient"),
+        Pymanopt(optimizer="conjugate-gradient", precondition=True, derivatives="autograd"),
+        FactorLBFGS(),
+        FactorLBFGS(begin="random", memory=5),
+    ],
+    ids=repr,
+)
+def test_every_method_reaches_the_trust_regions_objective(solver: Solver[Any, Any, Any]) -> None:
+    problem = noisy()
+    expected = solve(problem, TrustRegion(), progress=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)  # first-order methods stall a little earlier
+        found = solve(problem, solver, progress=False)
+    assert found.objective == pytest.approx(expected.objective, rel=1e-8)
+    assert problem.over.distance(found.solution, expected.solution) < 1e-3
+
+
+def test_pymanopt_takes_the_same_steps_with_our_derivatives_and_with_autograd() -> None:
+    with pytest.warns(NotConverged):
+        ours, theirs = (
+            solve(comparisons(), Pymanopt(derivatives=which), progress=False, budget={"iterations": 4})
+            for which in ("ours", "autograd")
+        )
+    np.testing.assert_allclose(ours.trace["objective"], theirs.trace["objective"], rtol=1e-9)
+    assert ours.trace["products"] == theirs.trace["products"]
+
+
+def test_pymanopt_ends_at_its_time_limit_with_a_point() -> None:
+    with pytest.warns(NotConverged):
+        found = solve(comparisons(), Pymanopt(), progress=False, budget={"time": 1e-6, "tolerance": 0.0})
+    assert found.status is Status.TIME_LIMIT
+    assert found.solution is not None
+
+
+def test_lbfgs_residual_is_the_riemannian_gradient_norm() -> None:
+    problem, _ = planted(1, ridge=0.1)
+    with pytest.warns(NotConverged):
+        found = solve(problem, FactorLBFGS(), progress=False, budget={"iterations": 3})
+    space, point = FixedRank(14, 11, 2), Factors(found.solution)
+    gradient = space.euclidean_to_riemannian_gradient(point, stacked(problem.function.gradient(point.matrix)))
+    assert found.trace["residual"][-1] == pytest.approx(space.norm(point, gradient))
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        noisy().function,
+        likelihood(),
+        likelihood("frobenius", weighted=True),
+        likelihood("none"),
+        OfMatrix(objective=from_function(lambda x: anp.sum(anp.cos(x)), (8, 8))),
+    ],
+    ids=["known entries", "log-sum-exp", "frobenius", "none", "of matrix"],
+)
+def test_the_naive_form_has_the_objectives_value_and_gradient(objective: Objective) -> None:
+    x = random_factors(*objective.shape, 2, np.random.default_rng(0))
+    naive = naive_value(objective)
+    assert naive is not None
+    assert naive(x.dense()) == pytest.approx(objective.value(x), rel=1e-12)
+    slope = autograd.grad(naive)(x.dense())
+    np.testing.assert_allclose(objective.gradient(x).left, slope @ x.right, rtol=1e-9, atol=1e-9)
+
+
+class Flattened(Objective):
+    """An objective over factors as one over a vector of both, for the core's check of derivatives."""
+
+    name = "flattened"
+    of: Objective
+    rank: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (sum(self.of.shape) * self.rank,)
+
+    def _factors(self, flat: Array) -> LowRank:
+        return LowRank(*np.split(flat.reshape(-1, self.rank).copy(), [self.of.shape[0]]))
+
+    def value(self, x: Array) -> float:
+        return self.of.value(self._factors(x))
+
+    def gradient(self, x: Array) -> Array:
+        return stacked(self.of.gradient(self._factors(x))).ravel()
+
+    def hessian_product(self, x: Array, v: Array) -> Array:
+        return stacked(self.of.hessian_product(self._factors(x), self._factors(v))).ravel()
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.4])
+def test_derivatives_of_completion_fit_its_values(ridge: float) -> None:
+    check_derivatives(Flattened(of=planted(1, ridge=ridge)[0].function, rank=2))
+
+
+def test_derivatives_of_a_function_of_a_matrix_fit_its_values() -> None:
+    target = np.random.default_rng(0).standard_normal((5, 4))
+    check_derivatives(Flattened(of=OfMatrix(objective=SquaredDistance(to=target)), rank=2))
+    curved = from_function(lambda x: anp.sum(x**4) + anp.sum(x) ** 2, (5, 4))
+    check_derivatives(Flattened(of=OfMatrix(objective=curved), rank=3))
+
+
+def test_completion_counts_an_entry_given_twice_twice() -> None:
+    once = KnownEntries(rows=2, columns=2, row=[0, 1], column=[1, 0], entry=[1.0, 2.0])
+    twice = KnownEntries(rows=2, columns=2, row=[1, 0, 0], column=[0, 1, 1], entry=[2.0, 1.0, 1.0])
+    x = random_factors(2, 2, 1, np.random.default_rng(0))
+    misfit = x.at([0], [1])[0] - 1.0
+    assert twice.value(x) == pytest.approx(once.value(x) + misfit**2 / 2)
+    slope = twice.gradient(x).left - once.gradient(x).left
+    np.testing.assert_allclose(slope[0], misfit * x.right[1])
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"row": [0, 9]}, "row 9 of known entry 1 is outside the matrix; it has rows 0 to 3"),
+        ({"column": [0]}, "2, 1 and 2"),
+        ({"entry": [1.0, np.nan]}, "finite"),
+        ({"row": [0.5, 1.0]}, "whole numbers"),
+        ({"row": [-1, 0]}, "row -1"),
+    ],
+)
+def test_known_entries_that_make_no_sense_are_refused(given: dict[str, Any], why: str) -> None:
+    good: dict[str, Any] = {"rows": 4, "columns": 3, "row": [0, 1], "column": [0, 1], "entry": [1.0, 2.0]}
+    with pytest.raises(InvalidInput, match=why):
+        KnownEntries(**{**good, **given})
+
+
+def test_a_function_of_a_vector_is_no_function_of_a_matrix() -> None:
+    with pytest.raises(InvalidInput, match="rows and columns"):
+        OfMatrix(objective=SquaredDistance(to=np.ones(3)))
+
+
+@pytest.mark.parametrize("solver", [Pymanopt(), FactorLBFGS()])
+def test_a_set_of_arrays_is_refused(solver: Solver[Any, Any, Any]) -> None:
+    with pytest.raises(Unsuited):
+        solve(Minimize(SquaredDistance(to=np.ones(3))), solver, progress=False)
+
+
+def test_autograd_without_a_naive_form_is_refused() -> None:
+    problem = Minimize(OfMatrix(objective=SquaredDistance(to=np.ones((3, 3)))), over=Rank(3, 3, 1))
+    with pytest.raises(Unsuited, match="not written for autograd"):
+        solve(problem, Pymanopt(derivatives="autograd"), progress=False)
+
+
+def test_solvers_and_objectives_are_found_by_name() -> None:
+    assert isinstance(build("solver", "manifold.trust-region"), TrustRegion)
+    assert isinstance(build("solver", "manifold.pymanopt"), Pymanopt)
+    assert isinstance(build("solver", "manifold.lbfgs"), FactorLBFGS)
+    table = {"name": "of-matrix", "objective": {"name": "squared-distance", "to": [[1.0, 2.0], [3.0, 4.0]]}}
+    problem = Minimize(table, over={"name": "rank", "rows": 2, "columns": 2, "rank": 1})
+    assert solve(problem, "manifold.trust-region", progress=False).objective == pytest.approx(
+        np.linalg.svd([[1.0, 2.0], [3.0, 4.0]], compute_uv=False)[1] ** 2 / 2
+    )

@@ -1,0 +1,277 @@
+"""Prices of the bounds, and the check that they prove a support optimal.
+
+The support program (Eq. 5) is ``max <q, x>`` over ``x`` in [0, 1] with one bound for the whole
+vector, one a row group and one a column group. Prices ``y0, u, w >= 0`` of these bounds leave
+each element the reduced worth ``q - y0 - u[row] - w[column]``. A feasible support is optimal if
+
+- no chosen element has a negative, and no other a positive reduced worth;
+- a bound with a positive price is used up.
+
+With whole-number worths and prices below 2**50 every sum in this check is exact in float64.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.values import Array
+
+UNITS = 2.0**50
+"""Largest quantised worth. A reduced worth adds four such numbers: 2**52, exact in float64."""
+
+_SMALL = 1e-100  # squares of numbers down to this, and up to its inverse, are ordinary float64 numbers
+_LEAST = math.ulp(0.0)  # the worth of an entry whose square vanishes beside the largest
+_BLOCK = 1 << 16  # elements checked at a time: temporaries stay in the cache, 2.5 MB in all
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """What one more unit of each bound would be worth, in the units of the worths (v squared).
+
+    A bound with a positive price binds; one with price zero could be lowered a little or
+    left out. Where supports tie, prices are one valid choice among several.
+
+    Parameters
+    ----------
+    total
+        Price y0 of the bound on the whole vector.
+    rows, columns
+        Prices u and w of the groups of the two views; shapes (row groups,), (column groups,).
+    """
+
+    total: float
+    rows: Array
+    columns: Array
+
+    @property
+    def binding(self) -> dict[str, Any]:
+        """Which bounds bind: "total" True or False, "rows" and "columns" the group numbers."""
+        return {
+            "total": self.total > 0,
+            "rows": np.flatnonzero(self.rows > 0),
+            "columns": np.flatnonzero(self.columns > 0),
+        }
+
+    def times(self, factor: float) -> Prices:
+        """The prices in other units."""
+        return Prices(self.total * factor, self.rows * factor, self.columns * factor)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The outcome of checking complementary slackness over all elements and all bounds.
+
+    Parameters
+    ----------
+    holds
+        Whether the support is proved optimal for the quantised worths (exactly: no tolerance).
+    primal
+        Worth of the support.
+    dual
+        Worth that no feasible support exceeds, by these prices.
+    gap
+        ``dual - primal``: at most so much is lost; 0.0 when `holds`.
+    worst
+        Index of the element with the largest failure; None when no element fails.
+    failure
+        Its reduced worth with the wrong sign, or 0.0.
+    rounding
+        Bound on what quantising the worths can have cost, in the same units: the support is
+        within ``gap + rounding`` of the best for the real worths.
+    reason
+        Why it does not hold, in words; empty when it does.
+    """
+
+    holds: bool
+    primal: float
+    dual: float
+    gap: float
+    worst: int | None
+    failure: float
+    rounding: float
+    reason: str
+
+    def times(self, factor: float) -> Certificate:
+        """The certificate in other units."""
+        amounts = ("primal", "dual", "gap", "failure", "rounding")
+        return replace(self, **{name: getattr(self, name) * factor for name in amounts})
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The support chosen for a point, with its prices and the proof that no other is better."""
+
+    support: NDArray[np.bool_] = field(repr=False)
+    prices: Prices = field(repr=False)
+    certificate: Certificate
+
+    def times(self, factor: float) -> Selection:
+        """Prices and certificate in other units."""
+        if factor == 1.0:
+            return self
+        return Selection(self.support, self.prices.times(factor), self.certificate.times(factor))
+
+
+def squares(v: Array) -> tuple[Array, float]:
+    """Worths ``v**2`` that neither overflow nor vanish, and what one of their units is worth.
+
+    ``worths * unit == v**2``. The unit is 1 for ordinary numbers and a power of four for very large
+    or small ones, so nothing is rounded by it; beyond float64 it is inf or 0, and so are prices.
+    """
+    v = np.asarray(v, dtype=np.float64).reshape(-1)
+    largest = float(np.max(np.abs(v), initial=0.0))
+    if largest == 0 or _SMALL < largest < 1 / _SMALL:
+        worths, unit = np.square(v), 1.0
+    else:
+        exponent = math.frexp(largest)[1]
+        worths = np.square(np.ldexp(v, -exponent))
+        unit = math.ldexp(1.0, 2 * exponent) if 2 * exponent < 1024 else math.inf
+    worths[(worths == 0) & (v != 0)] = _LEAST  # so that whatever fits is kept
+    return worths, unit
+
+
+def quantise(weights: Array) -> tuple[Array, float]:
+    """Whole-number worths up to 2**50 (still float64), and how many of them make one unit.
+
+    ``whole / scale`` is within ``1 / scale`` of each worth. What is positive stays positive,
+    so that whatever fits is kept; what is not becomes 0 and is never chosen. The scale is a
+    power of two, so that whole-number worths up to 2**49 are kept exactly.
+
+    Parameters
+    ----------
+    weights
+        Real worths, shape (p,), finite.
+
+    Returns
+    -------
+    whole, scale
+        With k elements chosen, the best support for ``whole`` loses at most ``2 k / scale`` of the best
+        for `weights`, that is ``k * 2**-48`` of the largest worth.
+    """
+    largest = float(np.max(weights, initial=0.0))
+    if largest <= 0:
+        return np.zeros(len(weights)), 1.0
+    # frexp: largest = m * 2**e with m < 1, so largest * 2**(50 - e) < 2**50. The cap on the
+    # exponent keeps the scale a finite number where all worths are tiny.
+    exponent = min(50 - math.frexp(largest)[1], 1000)
+    scale = math.ldexp(1.0, exponent)
+    whole = np.rint(np.maximum(weights, 0.0) * scale)
+    np.maximum(whole, 1.0, out=whole, where=weights > 0)
+    return whole, scale
+
+
+class Bounds(NamedTuple):
+    """The three views as plain arrays.
+
+    `row_labels` and `column_labels` hold the group of each element, int32, -1 for none, shape
+    (p,); `row_caps` and `column_caps` the bound of each group, int64; `total` that on the whole vector.
+    """
+
+    row_labels: NDArray[np.int32]
+    row_caps: NDArray[np.int64]
+    column_labels: NDArray[np.int32]
+    column_caps: NDArray[np.int64]
+    total: int
+
+
+def check(
+    whole: Array, bounds: Bounds, support: NDArray[np.bool_], prices: Prices, scale: float = 1.0
+) -> Certificate:
+    """Check complementary slackness of a support and prices over all elements and bounds.
+
+    Exact for whole-number worths and prices up to 2**50; time O(p + groups), 2.5 MB beside the
+    arguments. Nothing is taken on trust: a support that breaks a bound, a negative price and
+    a chosen element without worth all fail.
+
+    Parameters
+    ----------
+    whole
+        Quantised worths, shape (p,).
+    bounds
+        The views.
+    support
+        Which elements are chosen, shape (p,).
+    prices
+        In the units of `whole`. Prices that are not whole numbers are allowed; the bound
+        is then right but for the rounding of float64.
+    scale
+        Units of `whole` that make one unit of the real worths; the certificate speaks of those.
+    """
+    row_labels, row_caps, column_labels, column_caps, total = bounds
+    rows, columns = np.append(prices.rows, 0.0), np.append(prices.columns, 0.0)  # [-1] is "no group"
+    primal: float = 0
+    dual: float = 0  # Python integers as long as the numbers are whole: no sum is rounded
+    worst, failure = -1, 0.0
+    for begin in range(0, len(whole), _BLOCK):
+        part = slice(begin, begin + _BLOCK)
+        chosen, worth = support[part], whole[part]
+        reduced = worth - (prices.total + rows[row_labels[part]] + columns[column_labels[part]])
+        primal += _exact_sum(worth[chosen])
+        dual += _exact_sum(reduced[reduced > 0])
+        failing = np.where(chosen, -reduced, reduced)
+        at = int(np.argmax(failing))
+        if failing[at] > failure:
+            worst, failure = begin + at, float(failing[at])
+    counts = [
+        _count(row_labels[support], len(row_caps)),
+        _count(column_labels[support], len(column_caps)),
+        np.array([np.count_nonzero(support)]),
+    ]
+    sides = (
+        ("row group", counts[0], row_caps, prices.rows),
+        ("column group", counts[1], column_caps, prices.columns),
+        ("the total", counts[2], np.array([total]), np.array([prices.total])),
+    )
+    reason = f"element {worst} has a reduced worth of the wrong sign" if worst >= 0 else ""
+    feasible = True
+    for name, count, caps, price in sides:
+        usable = np.minimum(caps, len(whole))  # so that a bound beyond p does not overflow
+        dual += sum(_exact_product(p, c) for p, c in zip(price[price > 0], usable[price > 0], strict=True))
+        broken = np.flatnonzero(count > caps)
+        negative = np.flatnonzero(~(price >= 0))
+        slack = np.flatnonzero((price > 0) & (count < caps))
+        said = name if name == "the total" else f"{name} {{}}"
+        if broken.size:
+            feasible = False
+            reason = f"{said.format(broken[0])} holds more elements than its bound allows"
+        elif negative.size:
+            reason = f"{said.format(negative[0])} has a negative price"
+        elif slack.size and not reason:
+            reason = f"{said.format(slack[0])} has a price and is not used up"
+    taken = whole[support]
+    if taken.size and float(taken.min()) <= 0:
+        reason = reason or "an element without worth is chosen"
+    gap = math.inf if not feasible else max(float(dual - primal), 0.0)
+    at_most = int(np.count_nonzero(support)) + min(int(total), int(np.count_nonzero(whole > 0)))
+    return Certificate(
+        holds=not reason,
+        primal=float(primal) / scale,
+        dual=float(dual) / scale,
+        gap=gap / scale,
+        worst=worst if worst >= 0 else None,
+        failure=failure / scale,
+        rounding=at_most / scale,
+        reason=reason,
+    )
+
+
+def _count(labels: NDArray[np.int32], groups: int) -> NDArray[np.int64]:
+    return np.bincount(labels[labels >= 0], minlength=groups).astype(np.int64)
+
+
+def _exact_sum(numbers: Array) -> int | float:
+    """The sum as a Python integer where the numbers are whole; they need more than 53 bits together."""
+    if not np.array_equal(numbers, np.floor(numbers)):
+        return float(numbers.sum())
+    # A block of 2**16 numbers below 2**26 fits in float64 exactly; so do the upper halves.
+    upper = np.floor(numbers / 2.0**26)
+    return (int(upper.sum()) << 26) + int((numbers - upper * 2.0**26).sum())
+
+
+def _exact_product(price: float, cap: int) -> int | float:
+    return int(price) * int(cap) if float(price).is_integer() else float(price) * int(cap)

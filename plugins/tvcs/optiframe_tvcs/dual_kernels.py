@@ -1,0 +1,193 @@
+"""Compiled passes that bring prices near their optimum, by smoothing the dual.
+
+The dual of the support program is ``total y0 + r u + k w + sum max(0, q - y0 - u - w)``. With
+the kink at 0 replaced by a ramp of some width the sums over elements become smooth in each
+price, and the block (y0, u) can be minimised exactly for fixed w, and (y0, w) for fixed u: each
+group has a threshold at which its bound is met, found by Newton steps inside a bracket.
+
+Lists hold elements group by group: ``first[g]:first[g + 1]`` are the elements of group g, with
+their worth, their group in the other view, and how many elements each stands for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optiframe_tvcs.jit import compiled
+
+
+@compiled
+def ramp_count(t, copies, a, b, theta, tau):  # type: ignore[no-untyped-def]  # compiled: types come with the call
+    """How many of t[a:b] are above theta, by a ramp of width tau, and minus the derivative."""
+    n0 = 0.0
+    n1 = 0.0
+    d0 = 0.0
+    d1 = 0.0
+    inverse = 1.0 / tau
+    shift = 0.5 - theta * inverse
+    k = a
+    while k + 1 < b:
+        z = t[k] * inverse + shift
+        c = min(max(z, 0.0), 1.0)
+        n0 += copies[k] * c
+        d0 += copies[k] if z == c else 0.0
+        z = t[k + 1] * inverse + shift
+        c = min(max(z, 0.0), 1.0)
+        n1 += copies[k + 1] * c
+        d1 += copies[k + 1] if z == c else 0.0
+        k += 2
+    if k < b:
+        z = t[k] * inverse + shift
+        c = min(max(z, 0.0), 1.0)
+        n0 += copies[k] * c
+        d0 += copies[k] if z == c else 0.0
+    return n0 + n1, (d0 + d1) * inverse
+
+
+@compiled
+def threshold(t, copies, a, b, base, cap, low, high, guess, tau, close):  # type: ignore[no-untyped-def]
+    """Where base plus the ramp count of t[a:b] meets the cap; within [low, high]."""
+    theta = min(max(guess, low), high)
+    for _ in range(80):
+        n, d = ramp_count(t, copies, a, b, theta, tau)
+        over = base + n - cap
+        if abs(over) <= close:
+            break
+        if over > 0:
+            low = theta
+        else:
+            high = theta
+        step = theta + over / d if d > 0 else low - 1.0
+        if not low < step < high:
+            step = 0.5 * (low + high)
+            if step <= low or step >= high or high - low < 0.01 * tau:
+                theta = step
+                break
+        theta = step
+    return theta
+
+
+@compiled
+def minimise_block(first, other, worth, copies, base, caps, total, y0, price, other_price, tau, close, t, star):  # type: ignore[no-untyped-def]
+    """Minimise the smoothed dual over y0 and the prices of one view; gives y0.
+
+    `base` counts, for each group, elements that are chosen for sure and are not in the list.
+    t and star are scratch: an element each, a group each.
+    """
+    groups = len(caps)
+    top = 0.0
+    for g in range(groups):
+        a, b = first[g], first[g + 1]
+        low = np.inf
+        high = -np.inf
+        weight = 0.0
+        for k in range(a, b):
+            z = worth[k] - other_price[other[k]]
+            t[k] = z
+            low = min(low, z)
+            high = max(high, z)
+            weight += copies[k]
+        if b == a or base[g] + weight <= caps[g]:
+            star[g] = -1.0  # the bound cannot bind
+        else:
+            star[g] = threshold(
+                t, copies, a, b, base[g], caps[g], low - 0.5 * tau, high + 0.5 * tau, y0 + price[g], tau, close
+            )
+        top = max(top, high)
+    # y0: where the counts, each limited by its group's bound, meet the total.
+    low = 0.0
+    high = top + tau
+    y = y0
+    found = False
+    for step_number in range(60):
+        held = 0.0
+        slope = 0.0
+        if step_number == 0 and y0 == 0.0:
+            y = 0.0
+        for g in range(groups):
+            if star[g] > y:
+                held += caps[g]
+            else:
+                n, d = ramp_count(t, copies, first[g], first[g + 1], y, tau)
+                held += base[g] + n
+                slope += d
+        over = held - total
+        if y == 0.0 and over <= 0:
+            break
+        if abs(over) <= close:
+            break
+        if over > 0:
+            low = y
+        else:
+            high = y
+        step = y + over / slope if slope > 0 else low - 1.0
+        if step <= 0.0 and low == 0.0 and not found:
+            found = True  # try 0 itself once
+            y = 0.0
+            continue
+        if not low < step < high:
+            step = 0.5 * (low + high)
+            if high - low < 0.01 * tau:
+                break
+        y = step
+    for g in range(groups):
+        price[g] = max(0.0, star[g] - y)
+    return y
+
+
+@compiled
+def by_columns(first, other, worth, copies, columns):  # type: ignore[no-untyped-def]
+    """The same list column by column: first, row, worth, copies, and the place in the list by rows."""
+    n = len(other)
+    start = np.zeros(columns + 1, np.int64)
+    for k in range(n):
+        start[other[k] + 1] += 1
+    for j in range(columns):
+        start[j + 1] += start[j]
+    at = start[:-1].copy()
+    row = np.empty(n, np.int32)
+    value = np.empty(n)
+    times = np.empty(n)
+    for i in range(len(first) - 1):
+        for k in range(first[i], first[i + 1]):
+            j = at[other[k]]
+            at[other[k]] = j + 1
+            row[j] = i
+            value[j] = worth[k]
+            times[j] = copies[k]
+    return start, row, value, times
+
+
+@compiled
+def spread(first, other, worth, copies, y0, price, other_price, need, t):  # type: ignore[no-untyped-def]
+    """For each group, the distance from its threshold within which `need` elements lie."""
+    groups = len(price)
+    out = np.empty(groups)
+    for g in range(groups):
+        a, b = first[g], first[g + 1]
+        largest = 0.0
+        weight = 0.0
+        theta = y0 + price[g]
+        for k in range(a, b):
+            z = abs(worth[k] - other_price[other[k]] - theta)
+            t[k] = -z
+            largest = max(largest, z)
+            weight += copies[k]
+        if weight <= need[g]:
+            out[g] = np.inf
+            continue
+        low = 0.0
+        high = largest
+        for _ in range(12):
+            middle = 0.5 * (low + high)
+            n = 0.0
+            for k in range(a, b):
+                n += copies[k] if -t[k] <= middle else 0.0
+            if n < need[g]:
+                low = middle
+            else:
+                high = middle
+            if abs(n - need[g]) < 0.15 * need[g]:
+                break
+        out[g] = high
+    return out

@@ -1,0 +1,12 @@
+"""The one way kernels are compiled here; imported only where numba is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+# Errors of arithmetic as in NumPy: a division by zero is inf, and no branch is spent on it.
+compiled = cast("Callable[[F], F]", numba.njit(cache=True, nogil=True, error_model="numpy"))

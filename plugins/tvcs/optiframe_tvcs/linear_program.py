@@ -1,0 +1,110 @@
+"""What the solvers of the support program share: the instance, quantised, and the certified answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from optiframe.problems import Projection
+from optiframe.solvers import Iterate
+from optiframe.values import Array
+from optiframe_tvcs.certificate import UNITS, Bounds, Certificate, Prices, Selection, check, quantise, squares
+from optiframe_tvcs.groups import Groups
+from optiframe_tvcs.three_view import ThreeView
+
+
+def why_not(problem: Projection) -> str | None:
+    """Why a solver of the support program cannot take this problem."""
+    if isinstance(problem.onto, ThreeView):
+        return None
+    return f"it projects onto the set {problem.onto.name!r}, and this solver onto 'three-view' sets only"
+
+
+@dataclass(frozen=True, eq=False)
+class SupportProgram:
+    """The program ``max <whole, x>, A x <= s, 0 <= x <= 1`` of a projection (Eq. 5).
+
+    Parameters
+    ----------
+    point
+        What is projected, flat.
+    whole, scale
+        Its squares in `unit`, quantised: ``whole / scale * unit`` is about ``point**2``.
+    rows, columns, total
+        The views and the bound on the whole vector.
+    matrix, bounds
+        A and s of Eq. 4.
+    """
+
+    point: Array
+    shape: tuple[int, ...]
+    whole: Array
+    scale: float
+    unit: float
+    rows: Groups
+    columns: Groups
+    total: int
+    matrix: sp.csc_array
+    bounds: Array
+
+    @classmethod
+    def of(cls, problem: Projection) -> SupportProgram:
+        """The program of a projection onto a three-view set."""
+        onto = problem.onto
+        assert isinstance(onto, ThreeView)  # else `unsuited` said so
+        worths, unit = squares(problem.point)
+        whole, scale = quantise(worths)
+        return cls(
+            problem.point.reshape(-1), problem.point.shape, whole, scale, unit, *onto.views, onto.limit,
+            *onto.incidence,
+        )  # fmt: skip
+
+    @property
+    def relative(self) -> Array:
+        """The quantised worths divided by the largest, for methods in floating point."""
+        return self.whole / max(float(self.whole.max(initial=0.0)), 1.0)
+
+    def relative_of(self, element: int) -> float:
+        """The quantised worth of one element, divided by the largest possible one."""
+        return float(self.whole[element]) / UNITS
+
+    def prices(self, y: Array, per_unit: float = 1.0) -> Prices:
+        """Dual values of the bounds, in the order of `bounds`, as whole numbers of quantised units.
+
+        Negative noise is cut off. An optimal dual has whole-number vertices, so that rounding
+        is exact where `y` is accurate to half a unit.
+        """
+        units = np.maximum(np.rint(y * per_unit), 0.0)
+        groups = 1 + len(self.rows)
+        return Prices(float(units[0]), units[1:groups], units[groups:])
+
+    def certificate(self, support: NDArray[np.bool_], prices: Prices) -> Certificate:
+        """The check of support and prices, in the units of the point squared."""
+        rows, columns = self.rows, self.columns
+        bounds = Bounds(rows.labels, rows.caps, columns.labels, columns.caps, self.total)
+        found = check(self.whole, bounds, support, prices, self.scale)
+        return found.times(self.unit)
+
+    def selection(self, support: NDArray[np.bool_], prices: Prices) -> Selection:
+        """Support, prices and proof, in the units of the point squared."""
+        certificate = self.certificate(support, prices)
+        return Selection(support, prices.times(self.unit / self.scale), certificate)
+
+    def iterate(self, selection: Selection, residual: float, steps: int = 1) -> Iterate:
+        """The projection that a selection stands for."""
+        x = np.where(selection.support, self.point, 0.0).reshape(self.shape)
+        return Iterate(x, residual=residual, steps=steps, detail=selection)
+
+
+def relative_gap(selection: Selection) -> float:
+    """The certificate's gap relative to the worth of the support; 0.0 when it holds."""
+    found = selection.certificate
+    return found.gap / found.primal if found.gap > 0 and found.primal > 0 else found.gap
+
+
+def perturbed(worth: Array, size: float, rng: np.random.Generator) -> Array:
+    """Worths moved at random by at most `size`, so that the best support is unique (footnote 1)."""
+    return worth if size == 0 else np.where(worth > 0, worth + size * rng.random(len(worth)), worth)

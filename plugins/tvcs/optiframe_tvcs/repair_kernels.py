@@ -1,0 +1,309 @@
+"""Compiled shortest-path repair on the graph of groups: exact, in whole numbers.
+
+Nodes are the row groups (0 to R - 1), the column groups (R to R + C - 1), a source S and a sink
+T. An element is an arc from its row to its column with room for one unit; S feeds each row up
+to its bound, each column feeds T up to its bound, and T feeds S up to the total. With a
+potential for each node, an element of worth q has reduced worth ``q - phi[row] + phi[column]``.
+
+Chosen are the elements of positive and none of negative reduced worth. What is then missing for
+a flow is an excess at some nodes and a lack at others; each is carried along a shortest path, and
+the potentials move with the distances, so that the signs stay right (successive shortest paths).
+All numbers are whole and below 2**53, so nothing is rounded.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optiframe_tvcs.jit import compiled
+
+NO_PATH = 1
+TOO_MUCH_WORK = 2
+
+
+@compiled
+def heap_up(heap, place, dist, k):  # type: ignore[no-untyped-def]
+    v = heap[k]
+    d = dist[v]
+    while k > 0:
+        above = (k - 1) >> 1
+        if dist[heap[above]] <= d:
+            break
+        heap[k] = heap[above]
+        place[heap[k]] = k
+        k = above
+    heap[k] = v
+    place[v] = k
+
+
+@compiled
+def heap_pop(heap, place, dist, size):  # type: ignore[no-untyped-def]
+    """Takes the nearest node off the heap, whose size is then one less."""
+    top = heap[0]
+    place[top] = -2
+    size -= 1
+    if size > 0:
+        v = heap[size]
+        d = dist[v]
+        k = 0
+        while True:
+            child = 2 * k + 1
+            if child >= size:
+                break
+            if child + 1 < size and dist[heap[child + 1]] < dist[heap[child]]:
+                child += 1
+            if dist[heap[child]] >= d:
+                break
+            heap[k] = heap[child]
+            place[heap[k]] = k
+            k = child
+        heap[k] = v
+        place[v] = k
+    return top
+
+
+@compiled
+def start_flow(phi, row_count, column_count, row_caps, column_caps, total, fs, ft, excess):  # type: ignore[no-untyped-def]
+    """Flows on the arcs of S and T that agree with the potentials; fills excess, gives the flow T to S."""
+    rows = len(row_caps)
+    columns = len(column_caps)
+    source = rows + columns
+    sink = source + 1
+    into_s = 0
+    for i in range(rows):
+        f = min(row_count[i], row_caps[i])
+        if phi[i] > phi[source]:
+            f = row_caps[i]
+        elif phi[i] < phi[source]:
+            f = 0
+        fs[i] = f
+        into_s += f
+        excess[i] = f - row_count[i]
+    into_t = 0
+    for j in range(columns):
+        f = min(column_count[j], column_caps[j])
+        if phi[rows + j] < phi[sink]:
+            f = column_caps[j]
+        elif phi[rows + j] > phi[sink]:
+            f = 0
+        ft[j] = f
+        into_t += f
+        excess[rows + j] = column_count[j] - f
+    back = min(total, into_t)
+    if phi[source] > phi[sink]:
+        back = total
+    elif phi[source] < phi[sink]:
+        back = 0
+    excess[source] = back - into_s
+    excess[sink] = into_t - back
+    return back
+
+
+@compiled
+def repair(
+    first, col, worth, chosen,
+    cfirst, crow, cworth, cplace,
+    phi, row_caps, column_caps, total, fs, ft, back, excess, budget, record,
+):  # type: ignore[no-untyped-def]  # fmt: skip
+    """Carry every excess to a lack; gives (status, flow from T to S, work done).
+
+    `record` counts paths and arcs looked at.
+    """
+    rows = len(row_caps)
+    columns = len(column_caps)
+    source = rows + columns
+    sink = source + 1
+    nodes = sink + 1
+    dist = np.full(nodes, np.inf)
+    place = np.full(nodes, -1, np.int32)
+    heap = np.empty(nodes, np.int32)
+    before = np.empty(nodes, np.int32)
+    arc = np.empty(nodes, np.int32)
+    touched = np.empty(nodes, np.int32)
+    work = 0
+    start = 0
+    while start < nodes:
+        if excess[start] <= 0:
+            start += 1
+            continue
+        if work > budget:
+            record[1] += work
+            return TOO_MUCH_WORK, back
+        # Dijkstra from `start` to the nearest node with a lack
+        dist[start] = 0.0
+        heap[0] = start
+        place[start] = 0
+        size = 1
+        touched[0] = start
+        seen = 1
+        limit = np.inf
+        end = -1
+        while size > 0:
+            v = heap_pop(heap, place, dist, size)
+            size -= 1
+            d = dist[v]
+            if excess[v] < 0:
+                end = v
+                break
+            if v < rows:
+                p = phi[v] + d
+                a = first[v]
+                b = first[v + 1]
+                work += b - a
+                for k in range(a, b):
+                    u = rows + col[k]
+                    nd = p - phi[u] - worth[k]
+                    if nd < dist[u] and nd < limit and chosen[k] == 0:
+                        if place[u] == -1:
+                            touched[seen] = u
+                            seen += 1
+                            place[u] = size
+                            heap[size] = u
+                            size += 1
+                        dist[u] = nd
+                        before[u] = v
+                        arc[u] = k
+                        heap_up(heap, place, dist, place[u])
+                        if excess[u] < 0:
+                            limit = nd
+                if fs[v] > 0:
+                    u = source
+                    nd = p - phi[u]
+                    if nd < dist[u] and nd < limit:
+                        if place[u] == -1:
+                            touched[seen] = u
+                            seen += 1
+                            place[u] = size
+                            heap[size] = u
+                            size += 1
+                        dist[u] = nd
+                        before[u] = v
+                        heap_up(heap, place, dist, place[u])
+                        if excess[u] < 0:
+                            limit = nd
+            elif v < source:
+                j = v - rows
+                p = phi[v] + d
+                a = cfirst[j]
+                b = cfirst[j + 1]
+                work += b - a
+                for k in range(a, b):
+                    u = crow[k]
+                    nd = cworth[k] - phi[u] + p
+                    if nd < dist[u] and nd < limit and chosen[cplace[k]] == 1:
+                        if place[u] == -1:
+                            touched[seen] = u
+                            seen += 1
+                            place[u] = size
+                            heap[size] = u
+                            size += 1
+                        dist[u] = nd
+                        before[u] = v
+                        arc[u] = cplace[k]
+                        heap_up(heap, place, dist, place[u])
+                        if excess[u] < 0:
+                            limit = nd
+                if ft[j] < column_caps[j]:
+                    u = sink
+                    nd = p - phi[u]
+                    if nd < dist[u] and nd < limit:
+                        if place[u] == -1:
+                            touched[seen] = u
+                            seen += 1
+                            place[u] = size
+                            heap[size] = u
+                            size += 1
+                        dist[u] = nd
+                        before[u] = v
+                        heap_up(heap, place, dist, place[u])
+                        if excess[u] < 0:
+                            limit = nd
+            else:
+                p = phi[v] + d
+                is_source = v == source
+                lowest = 0 if is_source else rows
+                count = rows if is_source else columns
+                work += count
+                for g in range(count + 1):
+                    if g < count:
+                        u = lowest + g
+                        if is_source:
+                            if fs[g] >= row_caps[g]:
+                                continue
+                        elif ft[g] <= 0:
+                            continue
+                    elif is_source:
+                        u = sink
+                        if back <= 0:
+                            continue
+                    else:
+                        u = source
+                        if back >= total:
+                            continue
+                    nd = p - phi[u]
+                    if nd < dist[u] and nd < limit:
+                        if place[u] == -1:
+                            touched[seen] = u
+                            seen += 1
+                            place[u] = size
+                            heap[size] = u
+                            size += 1
+                        dist[u] = nd
+                        before[u] = v
+                        heap_up(heap, place, dist, place[u])
+                        if excess[u] < 0:
+                            limit = nd
+        if end >= 0:
+            # how much fits
+            amount = min(excess[start], -excess[end])
+            u = end
+            while u != start:
+                v = before[u]
+                if v == source:
+                    amount = min(amount, back if u == sink else row_caps[u] - fs[u])
+                elif v == sink:
+                    amount = min(amount, total - back if u == source else ft[u - rows])
+                elif u == source:
+                    amount = min(amount, fs[v])
+                elif u == sink:
+                    amount = min(amount, column_caps[v - rows] - ft[v - rows])
+                else:
+                    amount = min(amount, 1)
+                u = v
+            u = end
+            while u != start:
+                v = before[u]
+                if v == source:
+                    if u == sink:
+                        back -= amount
+                    else:
+                        fs[u] += amount
+                elif v == sink:
+                    if u == source:
+                        back += amount
+                    else:
+                        ft[u - rows] -= amount
+                elif u == source:
+                    fs[v] -= amount
+                elif u == sink:
+                    ft[v - rows] += amount
+                else:
+                    chosen[arc[u]] = 1 - chosen[arc[u]]
+                u = v
+            excess[start] -= amount
+            excess[end] += amount
+            reach = dist[end]
+            record[0] += 1
+            for k in range(seen):
+                u = touched[k]
+                if dist[u] < reach:
+                    phi[u] -= reach - dist[u]
+        for k in range(seen):
+            u = touched[k]
+            dist[u] = np.inf
+            place[u] = -1
+        if end < 0:
+            record[1] += work
+            return NO_PATH, back
+    record[1] += work
+    return 0, back

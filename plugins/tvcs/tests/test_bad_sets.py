@@ -1,0 +1,87 @@
+"""Wrong sets and points: errors that say what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from optiframe_tvcs import Groups, ThreeView
+
+from optiframe import InvalidInput, Projection
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"total": 3}, "size is missing; give the number of elements, or groups with labels"),
+        ({"total": -1, "size": 3}, "total: must be at least 0, got -1"),
+        ({"total": 1.5, "size": 3}, "total: must be a whole number, got 1.5"),
+        ({"size": -2}, "size: must be at least 0, got -2"),
+        ({"size": 2.0}, "size: must be a whole number"),
+        ({"size": 3, "rows": {"labels": [0, 1], "bounds": 1}}, "rows: there are 2 labels for 3 elements"),
+        (
+            {"rows": {"labels": [0, 1], "bounds": 1}, "columns": {"labels": [0, 1, 1], "bounds": 1}},
+            "columns: there are 3 labels for 2 elements; give one label an element",
+        ),
+        ({"size": 2, "rows": {"labels": [0, 1]}}, "rows: bounds is missing"),
+        ({"size": 2, "rows": {"bounds": 1}}, "rows: give either labels"),
+        ({"size": 2, "rows": {"labels": [0, 1], "groups": [[0]], "bounds": 1}}, "rows: give either labels"),
+        ({"size": 2, "rows": {"label": [0, 1], "bounds": 1}}, "rows: unknown key 'label'; did you mean 'labels'"),
+        ({"size": 2, "columns": [0, 1]}, "columns: must be a table with bounds, and labels or groups; got list"),
+        ({"size": 2, "columns": {"groups": [[0], [0]], "bounds": 1}}, "columns: group 1: element 0 is in group 0"),
+        ({"size": 2, "columns": {"groups": [[0], []], "bounds": 1}}, "columns: group 1 is empty"),
+        ({"size": 2, "columns": {"groups": [[2]], "bounds": 1}}, "columns: group 0: index 2 is out of range"),
+        ({"matrix": [2, 3], "size": 5}, "size is 5, and a matrix of shape (2, 3) has 6"),
+        ({"matrix": [2]}, "must be two whole numbers (rows, columns), got [2]"),
+        ({"matrix": [2, -1]}, "must be two whole numbers (rows, columns), got [2, -1]"),
+        ({"matrix": [2, 3], "columns": {"bounds": [1]}}, "columns: element 2 is in group 2"),
+        ({"matrix": [2, 3], "rows": {"bounds": -1}}, "rows: the bound of group 0 is -1"),
+        ({"size": 3, "per_row": 1}, "per_row: unknown key"),
+    ],
+)
+def test_wrong_sets_are_named(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidInput) as error:
+        ThreeView.load(**given)
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_points_that_are_not_finite_are_named(bad: float) -> None:
+    over = ThreeView.of_matrix((2, 2), total=2)
+    v = np.array([[1.0, 2.0], [bad, 3.0]])
+    for use in (over.project, over.support, lambda v: Projection(v, over)):
+        with pytest.raises(InvalidInput, match=r"entry \[1, 0\].* is (nan|inf|-inf)"):
+            use(v)
+    assert over.violation(v) == np.inf
+
+
+@pytest.mark.parametrize("shape", [(3,), (5,), (2, 3), (1, 4)])
+def test_points_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
+    over = ThreeView.of_matrix((2, 2), total=2)
+    for use in (over.project, over.support, over.excess, lambda v: Projection(v, over)):
+        with pytest.raises(InvalidInput, match=r"points of shape \(2, 2\) or \(4,\), not of shape"):
+            use(np.zeros(shape))
+
+
+def test_a_set_of_nothing_holds_the_empty_point() -> None:
+    for over in (
+        ThreeView(size=0, total=3),
+        ThreeView(rows=Groups.of_labels([], [1, 2])),
+        ThreeView.of_matrix((0, 4), total=1, per_column=2),
+    ):
+        assert over.project(np.zeros(over.shape)).shape == over.shape
+        selection = over.select_for(np.zeros(over.shape))
+        assert selection.certificate.holds
+        assert selection.certificate.primal == 0.0
+        assert over.violation(np.zeros(over.shape)) == 0.0
+
+
+def test_a_point_of_zeros_has_the_empty_support_and_a_valid_certificate() -> None:
+    over = ThreeView.of_matrix((3, 3), total=4, per_row=1, per_column=[0, 1, 2])
+    selection = over.select_for(np.zeros((3, 3)))
+    assert not selection.support.any()
+    assert selection.certificate.holds
+    assert selection.certificate.gap == 0.0
+    assert selection.prices.total == 0.0
+    assert not selection.prices.rows.any()
