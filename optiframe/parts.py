@@ -81,6 +81,11 @@ def names(family: type[Part]) -> list[str]:
     return [e.name.removeprefix(head) for e in registry().entries("part") if e.name.startswith(head)]
 
 
+def parts_of(record: Described) -> list[Part]:
+    """The parts among a record's fields."""
+    return [value for key in type(record).model_fields if isinstance(value := getattr(record, key), Part)]
+
+
 @dataclass(frozen=True)
 class ByName(Accepts):
     """Field metadata: ``Annotated[Family, ByName()]`` takes a piece of that family, its name or its table."""

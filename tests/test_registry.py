@@ -7,12 +7,15 @@ import sys
 import textwrap
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from click.testing import CliRunner
+from pydantic import Field
 
 import optiframe as of
 from optiframe import registry
+from optiframe.cli.describe import command as describe
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
 
@@ -303,6 +306,118 @@ def test_registering_what_an_entry_point_registers_too_is_no_clash(disk: Disk) -
 def test_registering_makes_the_same_checks(cls: Any, message: str) -> None:
     with pytest.raises(of.BrokenPlugin, match=message):
         of.register(cls)
+
+
+PARTS = '''
+from abc import abstractmethod
+from pydantic import Field
+import optiframe as of
+
+class Taste(of.Part):
+    """What a thing tastes like."""
+    family = "taste"
+    @abstractmethod
+    def word(self): ...
+
+class Sweet(Taste):
+    """Of sugar."""
+    name = "taste.sweet"
+    spoons: int = Field(default=1, ge=0, description="of sugar")
+    def word(self):
+        return f"{self.spoons} spoons"
+'''
+
+PART_ENTRY = """
+from optiframe.hookspec import Description, hookimpl
+
+@hookimpl
+def optiframe_parts():
+    return [Description("{name}", "{module}.parts:{cls}", "Of sugar.")]
+"""
+
+
+def add_part(
+    disk: Disk, distribution: str, name: str = "taste.sweet", cls: str = "Sweet", parts: str = PARTS
+) -> None:
+    module = distribution.replace("-", "_")
+    entry = PART_ENTRY.format(name=name, module=module, cls=cls)
+    disk.add(distribution, {"__init__.py": entry, "parts.py": parts})
+
+
+def test_a_part_is_found_by_its_family_and_takes_parameters(disk: Disk) -> None:
+    add_part(disk, "fake-taste")
+    sweet = registry.registry().get("part", "taste.sweet")
+    family = sweet.__mro__[1]
+    assert of.part(family, "sweet").word() == "1 spoons"
+    assert of.part(family, {"name": "taste.sweet", "spoons": 2}) == sweet(spoons=2)
+    assert sweet(spoons=2).table() == {"name": "sweet", "spoons": 2}
+    with pytest.raises(of.InvalidInput, match=r"no part named 'taste.sweat'; did you mean 'taste.sweet'"):
+        of.part(family, "sweat")
+    with pytest.raises(of.InvalidInput, match="spoons: must be at least 0, got -1"):
+        of.part(family, {"name": "sweet", "spoons": -1})
+    with pytest.raises(of.InvalidInput, match=r"which taste\? \(known: sweet\)"):
+        of.part(family, {})
+    with pytest.raises(
+        of.InvalidInput, match="must be a taste: its name, a table with its name, or an object"
+    ):
+        of.part(family, 3)
+
+
+def test_a_field_takes_a_part_by_name_and_writes_it_so(disk: Disk) -> None:
+    add_part(disk, "fake-taste")
+    sweet = registry.registry().get("part", "taste.sweet")
+
+    class Cake(of.Solver[of.Minimize, object, None]):
+        """Has a taste."""
+
+        name = "fake.cake"
+        solves = of.Minimize
+        taste: Annotated[sweet.__mro__[1], of.ByName()] = Field(default=sweet(), description="of it")
+
+        def iterates(self, problem: Any, run: Any) -> Any:
+            yield of.Iterate(problem.initial())
+
+    of.register(Cake)
+    cake = Cake(taste={"name": "sweet", "spoons": 3})
+    assert cake.taste.spoons == 3
+    assert cake.model_dump() == {"taste": {"name": "sweet", "spoons": 3}}
+    assert Cake.load(**cake.model_dump()) == cake
+    result = of.solve(of.Projection([1.0], onto="whole-space"), cake)
+    assert result.settings["solver"]["taste"] == {"name": "sweet", "spoons": 3}
+    assert result.settings["versions"]["fake-taste"] == "1.2.3"  # whoever brought the part is recorded
+    with pytest.raises(of.InvalidInput, match=r"taste.*no part named 'taste.sour'"):
+        Cake(taste="sour")
+    described = CliRunner().invoke(describe, ["fake.cake"]).output
+    assert "taste: a name, or a table with the name and its parameters" in described
+    assert "default {'name': 'sweet', 'spoons': 1}" in described
+
+
+def test_a_part_claimed_twice_is_unusable_and_both_are_named(disk: Disk) -> None:
+    add_part(disk, "fake-one")
+    add_part(disk, "fake-two")
+    with pytest.raises(of.BrokenPlugin, match="claimed by fake-one and by fake-two"):
+        registry.registry().get("part", "taste.sweet")
+
+
+@pytest.mark.parametrize(
+    ("parts", "name", "message"),
+    [
+        (PARTS.replace('name = "taste.sweet"', 'name = "sweet"'), "sweet", "must be named family.piece"),
+        (PARTS.replace('family = "taste"', ""), "taste.sweet", "must be named family.piece"),
+        (
+            PARTS.replace("def word(self):\n        return", "def words(self):\n        return"),
+            "taste.sweet",
+            "lacks word",
+        ),
+        ("class Sweet: pass", "taste.sweet", "is not a subclass of optiframe.Part"),
+    ],
+)
+def test_a_part_that_breaks_its_familys_promise_is_refused(
+    disk: Disk, parts: str, name: str, message: str
+) -> None:
+    add_part(disk, "fake-taste", name, parts=parts)
+    with pytest.raises(of.BrokenPlugin, match=message):
+        registry.registry().get("part", name)
 
 
 def test_doctor_and_list_show_a_broken_plugin_and_go_on(disk: Disk) -> None:

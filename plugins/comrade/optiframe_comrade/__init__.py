@@ -13,6 +13,7 @@ from optiframe.lazy import exports
 if TYPE_CHECKING:
     from optiframe_comrade.curves import curves as curves
     from optiframe_comrade.curves import least_objective as least_objective
+    from optiframe_comrade.filters import FromCallable as FromCallable
     from optiframe_comrade.homes import Home as Home
     from optiframe_comrade.ledger import Ledger as Ledger
     from optiframe_comrade.messages import Broadcast as Broadcast
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from optiframe_comrade.parts import Selecting as Selecting
     from optiframe_comrade.parts import Situation as Situation
     from optiframe_comrade.per_sample import mean_of as mean_of
+    from optiframe_comrade.plots import plot_attacks as plot_attacks
+    from optiframe_comrade.plots import plot_left_out as plot_left_out
+    from optiframe_comrade.plots import plot_progress as plot_progress
     from optiframe_comrade.theory import advice as advice
     from optiframe_comrade.workers import Workers as Workers
 
@@ -32,11 +36,13 @@ __getattr__, _, __all__ = exports(
     __name__,
     {
         "curves": ("curves", "least_objective"),
+        "filters": ("FromCallable",),
         "homes": ("Home",),
         "ledger": ("Ledger",),
         "messages": ("Broadcast", "Fault", "Reply"),
         "parts": ("Attack", "Compressor", "Filter", "Selecting", "Situation"),
         "per_sample": ("mean_of",),
+        "plots": ("plot_attacks", "plot_left_out", "plot_progress"),
         "theory": ("advice",),
         "workers": ("Workers",),
     },

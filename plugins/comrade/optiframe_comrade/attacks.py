@@ -27,6 +27,11 @@ def _known(situation: Situation) -> Array:
     return situation.honest
 
 
+def _zero_one(target: Array) -> bool:
+    """Whether these are labels 0 and 1; all 1 are taken for labels -1 and 1."""
+    return bool(((target == 0.0) | (target == 1.0)).all() and (target == 0.0).any())
+
+
 class _OnLabels(Attack):
     """An attack on the worker's own data, which it then works with honestly."""
 
@@ -45,24 +50,26 @@ class _OnLabels(Attack):
 
 
 class FlippedLabels(_OnLabels):
-    """Learns from its data with every label's sign changed."""
+    """Learns from its data with every label turned: -1 and 1, or 0 and 1, swapped; other targets negated."""
 
     name = "attack.flipped-labels"
     reference = "Ghosh et al., Sec. 6"
 
     def labels(self, target: Array, rng: np.random.Generator) -> Array:
-        return -target
+        return 1 - target if _zero_one(target) else -target
 
 
 class RandomLabels(_OnLabels):
-    """Learns from its data with labels -1 and 1 tossed by a coin; other targets are shuffled."""
+    """Learns from labels (-1 and 1, or 0 and 1) tossed by a coin; other targets are shuffled."""
 
     name = "attack.random-labels"
     reference = "Ghosh et al., Appendix (further experiments)"
 
     def labels(self, target: Array, rng: np.random.Generator) -> Array:
+        if _zero_one(target):
+            return rng.choice([0.0, 1.0], target.shape)
         if (np.abs(target) == 1.0).all():
-            return rng.choice([-1.0, 1.0], len(target))
+            return rng.choice([-1.0, 1.0], target.shape)
         return rng.permutation(target)
 
 
@@ -109,7 +116,7 @@ class ALittleIsEnough(Attack):
 
     By default z is the largest for which a majority, with the liars, is expected beyond it:
     the normal quantile of (m - f - s)/(m - f) with s = floor(m/2 + 1) - f honest workers to win
-    over. For few liars that is near 0, which does no harm.
+    over. For few liars that is near 0, and a larger z does more harm.
     """
 
     name = "attack.alie"

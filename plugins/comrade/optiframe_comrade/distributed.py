@@ -65,6 +65,9 @@ class Distributed(Solver[Minimize, Array, Ledger]):
         default="auto", description="how a local step is computed: by a factored Hessian, or without one"
     )
     home: Annotated[Home, ByName()] = Field(default=InProcessHome(), description="where the workers live")
+    patience: PositiveInt | None = Field(
+        default=100, description="end after so many steps without a shorter update; none: never"
+    )
     deadline: PositiveFloat | None = Field(
         default=None, description="seconds a round may take; none: what the home thinks right"
     )
@@ -136,18 +139,20 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             )
         x = problem.initial() if run.start is None else run.start
         with self.centre(f, run) as centre:
-            steps = self.steps(centre, x, f)
-            while True:
+            steps, shortest, since = self.steps(centre, x, f), math.inf, 0
+            while self.patience is None or since < self.patience:
                 try:
                     x, update = next(steps)
                 except TooManyFaults as trouble:
                     if trouble.overflow and len(trouble.faults) > self.workers / 2:
                         return Status.DIVERGED, "most workers' updates are no longer finite"
                     raise
+                length = float(np.linalg.norm(update.vector))
+                since = 0 if length < shortest else since + 1
+                shortest = min(shortest, length)
                 centre.ledger.reached(x)
-                yield Iterate(
-                    x, float(np.linalg.norm(update.vector)), 1, _columns(centre, update), centre.ledger
-                )
+                yield Iterate(x, length, 1, _columns(centre, update, length), centre.ledger)
+            return Status.FINISHED, f"at its floor: the update has not become shorter for {since} steps"
 
     @abstractmethod
     def steps(self, centre: Centre, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
@@ -179,9 +184,8 @@ def _plain(operation: Any) -> str:
     return words.get(operation.__name__, str(operation.__name__))
 
 
-def _columns(centre: Centre, update: Combined) -> dict[str, float]:
+def _columns(centre: Centre, update: Combined, length: float) -> dict[str, float]:
     ledger = centre.ledger
-    length = float(np.linalg.norm(update.vector))
     return {
         "rounds": float(ledger.rounds),
         "bytes_up": float(ledger.bytes_up),

@@ -29,7 +29,7 @@ def averaged_step(centre: Centre, x: Array) -> tuple[Combined, Combined]:
     """
     gradient = centre.combine(centre.weigh(centre.ask(GRADIENT, x)))
     heard = centre.ask(STEP_WITH_GRADIENT, x, gradient.kept, gradient=gradient.vector)
-    return gradient, centre.combine(heard, everyone=True)
+    return gradient, centre.average(heard)
 
 
 def searched(centre: Centre, x: Array, gradient: Combined, update: Combined) -> float:

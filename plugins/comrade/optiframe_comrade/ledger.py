@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,28 +45,37 @@ class Ledger:
     """All exchanges of a run, in order, and the points they led to.
 
     `points` holds the solver's iterates (8 d bytes each), so that accuracy can be drawn against
-    rounds and bytes afterwards; `costs` holds rounds, bytes up and bytes down at each.
+    rounds and bytes afterwards; `costs` holds rounds, bytes up and bytes down at each. There is one
+    ledger for a run: it goes on to the run's end, also where an earlier iterate is the answer.
+    `exiled` names workers no longer asked at all, with how strange they were (`newton.polished`).
     """
 
     names: list[str] = field(default_factory=list)
     exchanges: list[Exchange] = field(default_factory=list)
     points: list[Array] = field(default_factory=list)
     costs: list[tuple[int, int, int]] = field(default_factory=list)
+    bytes_up: int = 0
+    bytes_down: int = 0
+    exiled: dict[str, float] = field(default_factory=dict)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Ledger:
+        # The core copies the detail of the iterate it keeps; books are of the whole run.
+        return self
 
     @property
     def rounds(self) -> int:
         """Broadcasts so far; each is a round of communication."""
         return len(self.exchanges)
 
-    @property
-    def bytes_up(self) -> int:
-        """Payload bytes from the workers to the centre."""
-        return sum(each.bytes_up for each in self.exchanges)
+    def add(self, exchange: Exchange) -> None:
+        """Enter an exchange."""
+        self.exchanges.append(exchange)
+        self.bytes_up += exchange.bytes_up
+        self.bytes_down += exchange.bytes_down
 
-    @property
-    def bytes_down(self) -> int:
-        """Payload bytes from the centre to the workers."""
-        return sum(each.bytes_down for each in self.exchanges)
+    def trim(self, workers: tuple[int, ...]) -> None:
+        """Enter whom the filter left out in the last exchange."""
+        self.exchanges[-1] = replace(self.exchanges[-1], trimmed=workers)
 
     @property
     def faults(self) -> list[Fault]:

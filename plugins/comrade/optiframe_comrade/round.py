@@ -107,7 +107,7 @@ class Centre:
             else:
                 senders.append(worker)
                 rows.append(opened)
-        self.ledger.exchanges.append(
+        self.ledger.add(
             Exchange(
                 broadcast.round,
                 kind,
@@ -121,24 +121,22 @@ class Centre:
             raise TooManyFaults(self._complaint(broadcast.round, faults, len(asked)), faults)
         return Heard(tuple(senders), np.array(rows))
 
-    def combine(self, heard: Heard, everyone: bool = False) -> Combined:
-        """Filter and average; faults have used up their share of the trim budget.
+    def combine(self, heard: Heard) -> Combined:
+        """Filter and average; faults have used up their share of the trim budget."""
+        trim = max(0, self.trim - (len(self.workers) - len(heard.senders)))
+        kept = self.filter.kept(heard.vectors, trim)
+        vector = np.asarray(self.filter.aggregate(heard.vectors, trim))
+        return self._entered(heard, range(len(heard.senders)) if kept is None else kept.tolist(), vector)
 
-        `everyone` averages all that was heard, for a second exchange among those already chosen.
-        """
-        absent = len(self.workers) - len(heard.senders)
-        if everyone:
-            vector, rows = np.asarray(heard.vectors.mean(axis=0)), np.arange(len(heard.senders))
-        else:
-            trim = max(0, self.trim - absent)
-            kept = self.filter.kept(heard.vectors, trim)
-            vector = np.asarray(self.filter.aggregate(heard.vectors, trim))
-            rows = np.arange(len(heard.senders)) if kept is None else np.asarray(kept)
-        chosen = set(rows.tolist())
-        trimmed = tuple(sender for row, sender in enumerate(heard.senders) if row not in chosen)
-        last = self.ledger.exchanges[-1]
-        self.ledger.exchanges[-1] = replace(last, trimmed=trimmed)
-        spread = heard.vectors[rows] - vector
+    def average(self, heard: Heard, rows: Sequence[int] | None = None) -> Combined:
+        """The plain mean of some of what was heard, or of all of it: of workers chosen otherwise."""
+        chosen = range(len(heard.senders)) if rows is None else rows
+        return self._entered(heard, chosen, np.asarray(heard.vectors[list(chosen)].mean(axis=0)))
+
+    def _entered(self, heard: Heard, rows: Sequence[int], vector: Array) -> Combined:
+        chosen = set(rows)
+        self.ledger.trim(tuple(sender for row, sender in enumerate(heard.senders) if row not in chosen))
+        spread = heard.vectors[list(rows)] - vector
         noise = float(np.sqrt((spread**2).sum() / max(1, len(rows) * (len(rows) - 1))))
         return Combined(vector, tuple(heard.senders[row] for row in rows), noise)
 

@@ -16,6 +16,7 @@ from optiframe_comrade.attacks import (
 from optiframe_comrade.comrade import Comrade
 from optiframe_comrade.exact import Exact
 from optiframe_comrade.parts import Attack, Negative, Norm, Situation
+from optiframe_comrade.per_sample import mean_of
 
 import optiframe
 from optiframe import Minimize
@@ -59,6 +60,16 @@ def test_labels_are_flipped_or_tossed(labels: list[float]) -> None:
     assert flipped.matrix is shard.matrix
     assert set(tossed.target) == {-1.0, 1.0}
     assert abs(np.mean(tossed.target == shard.target) - 0.5) < 0.1
+
+
+def test_labels_0_and_1_of_a_loss_of_ones_own_stay_such() -> None:
+    rng = np.random.default_rng(0)
+    features, target = rng.standard_normal((300, 2)), rng.choice([0.0, 1.0], 300)
+    shard = mean_of(lambda w, x, y: (x @ w - y) ** 2, features, target, parameters=2)
+    np.testing.assert_array_equal(FlippedLabels().poison(shard, rng).target, 1 - target)  # type: ignore[attr-defined]
+    tossed = RandomLabels().poison(shard, rng).target  # type: ignore[attr-defined]
+    assert set(tossed) == {0.0, 1.0}
+    assert abs(np.mean(tossed == target) - 0.5) < 0.1
 
 
 def test_other_targets_are_shuffled() -> None:

@@ -27,6 +27,7 @@ ALL: list[Compressor] = [
     QSGD(),
     QSGD(levels=1),
     QSGD(levels=100),
+    QSGD(norm="max"),
     L1QSGD(levels=500),
     TopK(k=3),
     RandK(k=5),
@@ -35,6 +36,7 @@ ALL: list[Compressor] = [
 ]
 TIGHT: list[Compressor] = [
     QSGD(levels=4),
+    QSGD(levels=4, norm="max"),
     QSGD(levels=100),
     L1QSGD(levels=8),
     RandK(k=7),
@@ -129,6 +131,15 @@ def test_the_stated_rho_is_the_worst_case_itself(each: Compressor, size: int) ->
     known = each.rho(size)
     assert known is not None
     assert measured == pytest.approx(known, abs=0.1 * (1 - known))
+
+
+def test_the_worst_case_of_the_largest_entry_is_one_among_equal_small_ones() -> None:
+    each, size = QSGD(levels=3, norm="max"), 100
+    part = 1 / (3 + np.sqrt(9 + size - 1))  # of the largest; levels times it is 3/(3 + sqrt(...))
+    worst = np.full(size, part)
+    worst[0] = 1.0
+    measured = measured_rho(each, [worst], rng(), draws=400)
+    assert measured == pytest.approx(each.rho(size), abs=0.03)
 
 
 def test_one_level_breaks_definition_2_and_is_warned_about() -> None:

@@ -16,10 +16,12 @@ from optiframe_comrade.per_sample import mean_of
 from optiframe_comrade.polished import Polished
 from optiframe_comrade.robust_gradient import RobustGradient
 from optiframe_comrade.round import TooManyFaults
+from optiframe_comrade.worker import split
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Result, Status, Unsuited
 from optiframe.losses import LeastSquares, Logistic
+from optiframe.solvers import Budget
 from optiframe.testing import SolverContract, certify
 
 from .classification_twins import planted, problem
@@ -38,6 +40,7 @@ class TestComrade(SolverContract):
 
 class TestComradeUnderAttack(TestComrade):
     solver = Comrade(workers=10, byzantine=0.1, attack="negative", compressor={"name": "qsgd"})
+    budget = Budget(iterations=30)  # the noise of the compressor never meets a tolerance
 
 
 class TestGiant(TestComrade):
@@ -73,8 +76,8 @@ def run(name: str, on: Any, iterations: int = 25, seed: int = 0, **parameters: A
 
 
 def test_exact_newton_agrees_with_cvxpy() -> None:
-    small = problem(60, 3)
-    assert certify(Exact(), small).passed
+    result = optiframe.solve(problem(60, 3), "newton.exact", budget={"tolerance": 1e-9})
+    assert certify(result).ok
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -134,6 +137,40 @@ def test_polishing_goes_below_the_floor(terms_a_column: int) -> None:
     assert gap(fine) < 1e-8
 
 
+def test_polishing_trusts_whoever_gave_no_reason_not_to() -> None:
+    on = problem(20 * 10 * 20, 10)
+    promised = run("newton.polished", on, byzantine=0.1)  # liars are reckoned with, and there are none
+    assert promised.detail.exiled == {}
+    assert gap(promised) < 1e-12
+    trimmed = run("newton.polished", on, byzantine=0.1, screen="filter")
+    assert gap(trimmed) > 1e-5  # the terms of four honest workers are missing
+
+
+def test_polishing_ends_at_the_minimum_of_the_terms_of_the_honest() -> None:
+    on = problem(20 * 10 * 20, 10)
+    attacked = run("newton.polished", on, byzantine=0.1, attack="negative")
+    assert list(attacked.detail.exiled) == ["worker 0", "worker 1"]
+    x = attacked.detail.points[-1]
+    parts = split(len(on.function), 20, rng_of_the_run(on))
+    honest = on.function.take(np.concatenate(parts[2:]))
+    assert honest.value(x) - honest.value(minimum(honest)) < 1e-12
+
+
+def rng_of_the_run(on: Minimize) -> np.random.Generator:
+    """The generator a solver is given for seed 0, as far as it is when the terms are dealt out."""
+    seen: list[np.random.Generator] = []
+
+    class Spy(Comrade):
+        """Keeps the generator."""
+
+        def iterates(self, problem: Minimize, run: Any) -> Any:
+            seen.append(run.rng)
+            yield optiframe.Iterate(problem.initial())
+
+    optiframe.solve(on, Spy(), seed=0, trace=False)
+    return seen[0]
+
+
 def test_undamped_giant_diverges_without_any_attack_where_a_line_search_converges() -> None:
     on = problem(240, 30, l2=1e-4)  # two terms a column and worker
     wild = run("newton.giant", on, workers=4, search="none", iterations=30)
@@ -152,11 +189,9 @@ def test_the_negative_attack_hides_from_the_norm_and_not_from_the_median(filteri
     caught = [worker for worker in first.trimmed if worker < 4]
     assert len(first.trimmed) == 6
     assert len(caught) == (4 if filtering == "distance-to-median" else 0)
-    clean = run("newton.comrade", on)
-    assert gap(result) < 20 * gap(clean)  # and yet both converge to a floor
-    if filtering == "distance-to-median":
-        suspicion = result.detail.suspicion()
-        assert suspicion[:4].min() > suspicion[4:].max()
+    # And yet both converge, to a floor far below the start's gap of .2, since the liars' part is small.
+    assert gap(result) < 5e-3
+    assert result.trace["residual"][-1] < 1e-2 * result.trace["residual"][0]
 
 
 def test_too_many_negative_attackers_defeat_norm_trimming() -> None:
@@ -184,7 +219,13 @@ def test_comrade_communicates_half_as_much_as_giant() -> None:
 
 def test_how_many_are_left_out() -> None:
     # beta m = alpha m + 2, rounded up; .1 * 20 must not become 3 by rounding.
-    for alpha, m, liars, out in ((0.1, 20, 2, 4), (0.15, 20, 3, 5), (0.2, 20, 4, 6), (0.1, 15, 2, 4), (0, 9, 0, 0)):
+    for alpha, m, liars, out in (
+        (0.1, 20, 2, 4),
+        (0.15, 20, 3, 5),
+        (0.2, 20, 4, 6),
+        (0.1, 15, 2, 4),
+        (0, 9, 0, 0),
+    ):
         solver = Comrade(workers=m, byzantine=alpha)
         assert (solver.liars, solver.left_out) == (liars, out)
     assert Comrade(workers=10, byzantine=0.1, trim=0.3).left_out == 3
@@ -193,7 +234,9 @@ def test_how_many_are_left_out() -> None:
 
 def test_unwise_settings_are_findings() -> None:
     def said(**parameters: Any) -> str:
-        return " | ".join(finding.text for finding in run("newton.comrade", problem(), 2, **parameters).findings)
+        return " | ".join(
+            finding.text for finding in run("newton.comrade", problem(), 2, **parameters).findings
+        )
 
     assert "2.4 terms for each of the 5 columns" in said(workers=50)
     assert "2 workers are hostile and only 0 replies are left out" in said(byzantine=0.1, trim=0.0)
@@ -210,7 +253,7 @@ def test_faults_within_the_budget_do_no_harm_and_beyond_it_end_the_run() -> None
         result = run("newton.comrade", on, byzantine=0.1, attack=fault)
         assert {f.worker for f in result.detail.faults} == {0, 1}
         assert gap(result) < 1.5 * clean
-    with pytest.raises(TooManyFaults, match="5 of 20 workers failed.*worker 0.*worker 1"):
+    with pytest.raises(TooManyFaults, match=r"5 of 20 workers failed.*worker 0.*worker 1"):
         run("newton.comrade", on, byzantine=0.25, trim=0.2, attack="crash")
 
 
@@ -219,6 +262,16 @@ def test_a_run_whose_numbers_overflow_is_diverged_and_not_the_workers_fault() ->
     squares = LeastSquares(matrix=f.matrix, target=f.target)
     result = run("gradient.robust", Minimize(squares), 5000, workers=4, step=1e3, filter="mean")
     assert result.status is Status.DIVERGED
+
+
+def test_a_run_that_only_shakes_at_its_floor_ends_by_itself() -> None:
+    on = problem(200, 3)
+    coarse = {"workers": 4, "compressor": {"name": "qsgd", "levels": 2}, "patience": 20}
+    result = optiframe.solve(on, "newton.comrade", **coarse)
+    assert result.status is Status.FINISHED
+    assert "has not become shorter for 20 steps" in result.message
+    endless = optiframe.solve(on, "newton.comrade", budget={"iterations": 60}, **coarse | {"patience": None})
+    assert endless.status is Status.ITERATION_LIMIT
 
 
 def test_problems_that_cannot_be_shared_out_are_refused_in_words() -> None:

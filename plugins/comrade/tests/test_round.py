@@ -52,7 +52,9 @@ QSGD = part(Compressor, {"name": "qsgd", "levels": 4})
         (replace(GOOD, payload=np.full(3, 1e300)), "not-finite", "its norm overflows"),
     ],
 )
-def test_a_reply_that_is_not_what_was_asked_is_a_fault_with_a_name(reply: Reply, kind: str, text: str) -> None:
+def test_a_reply_that_is_not_what_was_asked_is_a_fault_with_a_name(
+    reply: Reply, kind: str, text: str
+) -> None:
     fault = open_reply(reply, ASKED, Nothing())
     assert isinstance(fault, Fault)
     assert fault.kind == kind
@@ -148,7 +150,9 @@ def test_faults_use_up_the_trim_budget_first() -> None:
 
 def test_more_faults_than_the_budget_end_the_run_and_name_the_workers() -> None:
     centre = hired(Scripted([1.0], [np.inf], [np.nan]), trim=1)
-    with pytest.raises(TooManyFaults, match=r"2 of 3 workers failed.*covers 1: worker 1 entry 0 is inf; worker 2"):
+    with pytest.raises(
+        TooManyFaults, match=r"2 of 3 workers failed.*covers 1: worker 1 entry 0 is inf; worker 2"
+    ):
         centre.newton_step(NEWTON_STEP, np.zeros(1))
     with pytest.raises(TooManyFaults) as caught:
         hired(Scripted([np.nan]), trim=1).newton_step(NEWTON_STEP, np.zeros(1))  # nobody is left
@@ -184,7 +188,7 @@ def test_the_round_is_that_of_the_algorithm_box(liars: int, left_out: int) -> No
     w = np.zeros(4)
     for _ in range(4):
         w = w - centre.newton_step(NEWTON_STEP, w).vector
-    slow = algorithm_1(shards, np.zeros(4), 4, left_out, liars)  # type: ignore[no-untyped-call]  # a twin
+    slow = algorithm_1(shards, np.zeros(4), 4, left_out, liars)
     np.testing.assert_allclose(w, slow, rtol=1e-9)
 
 

@@ -11,15 +11,19 @@ from optiframe.hookspec import Description, hookimpl
 from optiframe.lazy import exports
 
 if TYPE_CHECKING:
+    from optiframe_manifold.btl_objective import BtlObjective as BtlObjective
     from optiframe_manifold.low_rank import LowRank as LowRank
     from optiframe_manifold.low_rank import NuclearBall as NuclearBall
     from optiframe_manifold.low_rank import Rank as Rank
+    from optiframe_manifold.prepared import prepare as prepare
 
 # Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
 __getattr__, _, __all__ = exports(
     __name__,
     {
+        "btl_objective": ("BtlObjective",),
         "low_rank": ("LowRank", "NuclearBall", "Rank"),
+        "prepared": ("prepare",),
     },
 )
 
@@ -61,6 +65,11 @@ def optiframe_solvers() -> list[Description]:
 @hookimpl
 def optiframe_objectives() -> list[Description]:
     return [
+        Description(
+            "bradley-terry-low-rank",
+            _HERE + "btl_objective:BtlObjective",
+            "Users' comparisons under Bradley-Terry-Luce with low-rank scores, and a penalty",
+        ),
         Description(
             "known-entries",
             _HERE + "completion:KnownEntries",

@@ -24,12 +24,16 @@ def levels(scores: Array) -> Levels:
     """
     order = np.argsort(scores, axis=1, kind="stable")
     rising = np.take_along_axis(scores, order, axis=1)
-    near = _SAME * np.abs(scores).max(axis=1, initial=0.0, keepdims=True)
     step = np.zeros(scores.shape, dtype=np.int64)
-    step[:, 1:] = rising[:, 1:] - rising[:, :-1] > near
+    step[:, 1:] = rising[:, 1:] - rising[:, :-1] > nearness(scores)
     level = np.empty_like(step)
     np.put_along_axis(level, order, np.cumsum(step, axis=1), axis=1)
     return level
+
+
+def nearness(scores: Array) -> Array:
+    """How near two scores of a row are tied, shape (rows, 1)."""
+    return np.asarray(_SAME * np.abs(scores).max(axis=1, initial=0.0, keepdims=True))
 
 
 def kendall_tau(truth: Levels, found: Levels) -> Array:

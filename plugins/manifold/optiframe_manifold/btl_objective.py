@@ -16,13 +16,13 @@ from optiframe.values import Accepts, Array, Vector, frozen
 from optiframe_manifold.btl_point import BtlPoint
 from optiframe_manifold.entry_passes import EntryPasses
 from optiframe_manifold.low_rank import LowRank
-from optiframe_manifold.plain import passes_for
+from optiframe_manifold.prepared import passes_for
 from optiframe_manifold.row_passes import Comparisons, RowPasses
 
 Penalty = Literal["log-sum-exp", "frobenius", "none"]
 
 _KEPT = 2  # points whose derivatives are kept: where a solver stands, and where it tries to go
-_CROWDED = 30  # entries for each comparison up to which passes by rows are faster (measured, rank 10)
+_CROWDED = 20  # entries for each comparison up to which passes by rows are faster (measured, rank 10)
 
 
 def _places(value: Any) -> NDArray[np.int32]:
@@ -70,10 +70,10 @@ class BtlObjective(Objective):
     Shifting a row of X does not change the loss. Gradients are by the factors, G right and G' left
     for G = dF/dX, and Hessian products are their derivatives; m x n arrays are never made.
 
-    Time of a gradient or Hessian product: O(comparisons + m n r) with log-sum-exp or where a
-    thirtieth of the entries is compared, else O((comparisons + m + n) r). Memory beside the
-    data: 16 bytes for each comparison and 24 (m + n) r bytes at each of the last two points, 3 MB of
-    blocks (or 24 n bytes), and without passes by rows 8 bytes for each comparison.
+    Time of a gradient or Hessian product: O(comparisons + m n r) with log-sum-exp or where there is
+    a comparison for every twenty entries, else O((comparisons + m + n) r). Memory beside the data: 16
+    bytes for each comparison and 24 (m + n) r bytes at each of the last two points, and during a pass
+    16 max(65536, n) + 48 (m + n) r bytes by rows, else 8 bytes for each comparison and 32 (m + n) r.
 
     Parameters
     ----------
@@ -126,7 +126,9 @@ class BtlObjective(Objective):
             )
         if self.weight is not None:
             if len(self.weight) != count:
-                raise InvalidInput(f"{count} comparisons but {len(self.weight)} weights; give one a comparison")
+                raise InvalidInput(
+                    f"{count} comparisons but {len(self.weight)} weights; give one a comparison"
+                )
             wrong = np.flatnonzero(self.weight < 0)
             if len(wrong):
                 raise InvalidInput(
@@ -177,6 +179,12 @@ class BtlObjective(Objective):
         matrix.sum_duplicates()
         return matrix
 
+    def spectral_start(self, rank: int) -> LowRank | None:
+        """Where to begin: see `optiframe_manifold.spectral.spectral_start`."""
+        from optiframe_manifold.spectral import spectral_start
+
+        return spectral_start(self, rank)
+
     def as_cvxpy(self, x: Any) -> Any:
         """The objective of a whole m x n variable, of which it is convex; for small cases."""
         cp = require("cvxpy", "reference")
@@ -202,7 +210,7 @@ class BtlObjective(Objective):
         """The factor of |X|_F^2 / 2 where the penalty is `frobenius`; else 0."""
         return 2 * self.strength / (self.users * self.items) if self.penalty == "frobenius" else 0.0
 
-    @property
+    @cached_property
     def by_rows(self) -> bool:
         """Whether passes go over blocks of rows, or over the comparisons alone."""
         return self.exponents or self.users * self.items <= _CROWDED * len(self.winner)
@@ -210,16 +218,12 @@ class BtlObjective(Objective):
     @cached_property
     def row_passes(self) -> RowPasses:
         """Passes by blocks of rows."""
-        return RowPasses(self._comparisons, passes_for(self._work), self.exponents)
+        return RowPasses(self._comparisons, passes_for(len(self.winner)), self.exponents)
 
     @cached_property
     def entry_passes(self) -> EntryPasses:
         """Passes over the comparisons alone."""
-        return EntryPasses(self._comparisons, passes_for(self._work))
-
-    @property
-    def _work(self) -> int:
-        return len(self.winner)
+        return EntryPasses(self._comparisons, passes_for(len(self.winner)))
 
     @cached_property
     def _comparisons(self) -> Comparisons:

@@ -37,7 +37,7 @@ class BtlPoint:
         self._derivatives: tuple[Array, Array] | None = None
         self._value: float | None = None
         self._gradient: LowRank | None = None
-        # Of the log-sum-exp penalty: lambda, N = sum exp(X^2 - shift), the shift, the gradient of log N.
+        # Of the log-sum-exp penalty: the shift, N = sum exp(X^2 - shift), the gradient of log N.
         self._exponents: tuple[float, float, LowRank] | None = None
 
     def holds(self, x: LowRank) -> bool:
@@ -78,22 +78,21 @@ class BtlPoint:
         v = LowRank(np.ascontiguousarray(v.left), np.ascontiguousarray(v.right))
         with np.errstate(all="ignore"):
             if f.by_rows:
-                shift, scale = 0.0, 0.0
-                if self._exponents is not None:
-                    shift, total, _ = self._exponents
-                    scale = 2 * f.strength / total
-                found = f.row_passes.hessian_product(x, v, shift, scale, slope, bend)
+                found = f.row_passes.hessian_product(x, v, self._exponents_along(v), slope, bend)
             else:
                 found = f.entry_passes.hessian_product(x, v, slope, bend)
-            if self._exponents is not None:
-                # scale is 2 lambda / N, and N changes along v too.
-                pulls = self._exponents[2]
-                change = f.strength * float(np.sum(pulls.left * v.left) + np.sum(pulls.right * v.right))
-                return LowRank(found.left - change * pulls.left, found.right - change * pulls.right)
             if f.ridge:
                 left, right = penalties.ridge_hessian_product(x, v, f.ridge)
                 return LowRank(found.left + left, found.right + right)
             return found
+
+    def _exponents_along(self, v: LowRank) -> tuple[float, float, float]:
+        """The shift, 2 lambda / N, and the derivative of log N along `v`."""
+        if self._exponents is None:
+            return 0.0, 0.0, 0.0
+        shift, total, of_log = self._exponents
+        growth = float(np.sum(of_log.left * v.left) + np.sum(of_log.right * v.right))
+        return shift, 2 * self._objective.strength / total, growth
 
     def _evaluate(self) -> float:
         f, x = self._objective, self.x

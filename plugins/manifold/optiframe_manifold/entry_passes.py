@@ -23,38 +23,21 @@ class EntryPasses:
     def value(self, x: LowRank, slope: Array, bend: Array) -> float:
         """The loss of the comparisons; its derivatives by the margins are kept."""
         data = self.data
-        margin = self._margins(x.left, x.right)
+        margin = np.empty(len(data.winner))
+        self.passes.margins(x.left, x.right, data.pointer, data.winner, data.loser, margin)
         return float(self.passes.log_loss(margin, data.sigma, data.weight, slope, bend))
 
     def gradient(self, x: LowRank, slope: Array) -> LowRank:
         """S right and S' left, S being the gradient by the entries, from what `value` kept."""
-        found = LowRank(np.zeros_like(x.left), np.zeros_like(x.right))
-        self._pull(x, slope, found)
+        data, found = self.data, LowRank(np.zeros_like(x.left), np.zeros_like(x.right))
+        chosen = data.pointer, data.winner, data.loser
+        self.passes.pull(x.left, x.right, *chosen, slope, found.left, found.right)
         return found
 
     def hessian_product(self, x: LowRank, v: LowRank, slope: Array, bend: Array) -> LowRank:
         """The derivative of `gradient` along `v`."""
-        found = LowRank(np.zeros_like(x.left), np.zeros_like(x.right))
-        change = self._margins(np.hstack([v.left, x.left]), np.hstack([x.right, v.right]))
-        change *= bend
-        self._pull(x, change, found)
-        self._pull(v, slope, found)
+        data, found = self.data, LowRank(np.zeros_like(x.left), np.zeros_like(x.right))
+        left, right = np.hstack([v.left, x.left]), np.hstack([x.right, v.right])
+        chosen = data.pointer, data.winner, data.loser
+        self.passes.pull_along(left, right, *chosen, slope, bend, found.left, found.right)
         return found
-
-    def _margins(self, left: Array, right: Array) -> Array:
-        data, margin = self.data, np.empty(len(self.data.winner))
-        self.passes.margins(left, right, data.pointer, data.winner, data.loser, margin)
-        return margin
-
-    def _pull(self, factors: LowRank, amount: Array, into: LowRank) -> None:
-        data = self.data
-        self.passes.pull(
-            factors.left,
-            factors.right,
-            data.pointer,
-            data.winner,
-            data.loser,
-            amount,
-            into.left,
-            into.right,
-        )

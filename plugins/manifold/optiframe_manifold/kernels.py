@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]  # it has none
 from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
@@ -27,7 +27,10 @@ from numpy.typing import NDArray
 from optiframe.values import Array
 
 F = TypeVar("F", bound=Callable[..., Any])
-_compile = cast("Callable[[F], F]", numba.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy"))
+_compile = cast(
+    "Callable[[F], F]", numba.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
+)
+_instruction = cast("Callable[[Callable[..., Any]], Callable[[Any], Any]]", intrinsic)
 _inline = cast("Callable[[F], F]", numba.njit(inline="always"))
 
 _LANES = 512  # columns summed side by side: 4 KB, a part of the first cache
@@ -41,7 +44,7 @@ _ROUND = 6755399441055744.0
 _LEAST = -708.0  # below, exp(x) is no ordinary number; it is taken as exp(-708) = 3e-308
 
 
-@intrinsic  # type: ignore[untyped-decorator]  # numba has no types
+@_instruction
 def _as_bits(typing: Any, number: Any) -> Any:
     """The 64 bits of a float."""
 
@@ -51,7 +54,7 @@ def _as_bits(typing: Any, number: Any) -> Any:
     return types.int64(types.float64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]  # numba has no types
+@_instruction
 def _as_float(typing: Any, bits: Any) -> Any:
     """The float of 64 bits."""
 
@@ -62,7 +65,7 @@ def _as_float(typing: Any, bits: Any) -> Any:
 
 
 @_inline
-def _exp(x):  # type: ignore[no-untyped-def]  # numba puts the body in place; it must be bare
+def _exp(x: float) -> float:
     """exp(x) for x up to 709 within 2 units in the last place, in steps that vectorize.
 
     x = k ln 2 + r with |r| <= ln 2 / 2; Taylor's polynomial of degree 13 in r is exact to 1e-17,
@@ -86,11 +89,11 @@ def _exp(x):  # type: ignore[no-untyped-def]  # numba puts the body in place; it
     p = p * r + 0.5
     p = p * r + 1.0
     p = p * r + 1.0
-    return p * _as_float((_as_bits(shifted) + 1023) << 52)
+    return p * float(_as_float((_as_bits(shifted) + 1023) << 52))
 
 
 @_inline
-def _log1p(t):  # type: ignore[no-untyped-def]  # numba puts the body in place; it must be bare
+def _log1p(t: float) -> float:
     """log(1 + t) for 0 <= t <= 1 within 3 units in the last place, in steps that vectorize.
 
     log(1 + t) = 2 artanh(s) with s = t / (2 + t) <= 1/3; the term after the last, s^33 / 33, is
@@ -118,24 +121,21 @@ def _log1p(t):  # type: ignore[no-untyped-def]  # numba puts the body in place; 
 
 @_compile
 def log_loss(margin: Array, sigma: float, weight: Array, slope: Array, bend: Array) -> float:
-    # Three short loops: the compiler vectorizes each, but not one with all of it.
-    lanes, heavy = np.zeros(_LANES), np.ones(_LANES)
+    """The loss of margins, and its derivatives."""
+    lanes, heavy, to_sigma = np.zeros(_LANES), np.ones(_LANES), 1.0 / sigma
     for first in range(0, len(margin), _LANES):
-        size = min(_LANES, len(margin) - first)
+        # Slices of their own, and no condition inside the loop: so it is vectorized.
+        last = min(first + _LANES, len(margin))
+        m, s, b = margin[first:last], slope[first:last], bend[first:last]
         if len(weight) > 0:
-            for j in range(size):
-                heavy[j] = weight[first + j]
-        for j in range(size):
-            bend[first + j] = _exp(-abs(margin[first + j] / sigma))
-        for j in range(size):
-            z = margin[first + j] / sigma
-            lanes[j] += heavy[j] * (0.5 * (abs(z) - z) + _log1p(bend[first + j]))
-        for j in range(size):
-            t = bend[first + j]
-            unlikely = t / (1.0 + t)
-            bend[first + j] = (heavy[j] / (sigma * sigma)) * (unlikely / (1.0 + t))
-            against = unlikely if margin[first + j] >= 0.0 else 1.0 - unlikely
-            slope[first + j] = -(heavy[j] / sigma) * against
+            heavy[: last - first] = weight[first:last]
+        for j in range(len(m)):
+            z = m[j] * to_sigma
+            t = _exp(-abs(z))
+            share = 1.0 / (1.0 + t)
+            s[j] = -to_sigma * heavy[j] * (share if z < 0.0 else t * share)
+            b[j] = to_sigma * to_sigma * heavy[j] * (t * share * share)
+            lanes[j] += heavy[j] * (0.5 * (abs(z) - z) + _log1p(t))
     return float(lanes.sum())
 
 
@@ -143,6 +143,7 @@ def log_loss(margin: Array, sigma: float, weight: Array, slope: Array, bend: Arr
 def gather(
     x: Array, pointer: NDArray[np.int64], winner: NDArray[np.int32], loser: NDArray[np.int32], out: Array
 ) -> None:
+    """What each comparison's two entries of a block differ by."""
     for i in range(x.shape[0]):
         for e in range(pointer[i], pointer[i + 1]):
             out[e] = x[i, winner[e]] - x[i, loser[e]]
@@ -156,6 +157,7 @@ def spread(
     loser: NDArray[np.int32],
     amount: Array,
 ) -> None:
+    """`gather` transposed."""
     for i in range(into.shape[0]):
         for e in range(pointer[i], pointer[i + 1]):
             into[i, winner[e]] += amount[e]
@@ -171,6 +173,7 @@ def margins(  # noqa: PLR0917  # compiled code is called by position
     loser: NDArray[np.int32],
     out: Array,
 ) -> None:
+    """What each comparison's two entries of a product differ by."""
     for i in range(left.shape[0]):
         for e in range(pointer[i], pointer[i + 1]):
             j, k = winner[e], loser[e]
@@ -191,6 +194,7 @@ def pull(  # noqa: PLR0917  # compiled code is called by position
     to_left: Array,
     to_right: Array,
 ) -> None:
+    """Products with the sparse matrix of amounts."""
     for i in range(left.shape[0]):
         for e in range(pointer[i], pointer[i + 1]):
             j, k, c = winner[e], loser[e], amount[e]
@@ -202,33 +206,68 @@ def pull(  # noqa: PLR0917  # compiled code is called by position
 
 
 @_compile
+def pull_along(  # noqa: PLR0917  # compiled code is called by position
+    left: Array,
+    right: Array,
+    pointer: NDArray[np.int64],
+    winner: NDArray[np.int32],
+    loser: NDArray[np.int32],
+    slope: Array,
+    bend: Array,
+    to_left: Array,
+    to_right: Array,
+) -> None:
+    """How `pull` changes along a direction."""
+    rank = left.shape[1] // 2
+    for i in range(left.shape[0]):
+        for e in range(pointer[i], pointer[i + 1]):
+            j, k, s = winner[e], loser[e], slope[e]
+            change = 0.0
+            for a in range(2 * rank):
+                change += left[i, a] * (right[j, a] - right[k, a])
+            change *= bend[e]
+            for a in range(rank):
+                to_left[i, a] += change * (right[j, a] - right[k, a]) + s * (
+                    right[j, rank + a] - right[k, rank + a]
+                )
+                push = change * left[i, rank + a] + s * left[i, a]
+                to_right[j, a] += push
+                to_right[k, a] -= push
+
+
+@_compile
 def exp_sum(x: Array, shift: float) -> float:
+    """Sum of exp(x^2 - shift)."""
     lanes = np.zeros(_LANES)
     for i in range(x.shape[0]):
         for first in range(0, x.shape[1], _LANES):
-            for j in range(min(_LANES, x.shape[1] - first)):
-                lanes[j] += _exp(x[i, first + j] * x[i, first + j] - shift)
+            part = x[i, first : min(first + _LANES, x.shape[1])]
+            for j in range(len(part)):
+                lanes[j] += _exp(part[j] * part[j] - shift)
     return float(lanes.sum())
 
 
 @_compile
 def exp_terms(x: Array, shift: float) -> float:
+    """Sum of exp(x^2 - shift), entries to x exp(x^2 - shift)."""
     lanes = np.zeros(_LANES)
     for i in range(x.shape[0]):
         for first in range(0, x.shape[1], _LANES):
-            for j in range(min(_LANES, x.shape[1] - first)):
-                entry = x[i, first + j]
-                grown = _exp(entry * entry - shift)
+            part = x[i, first : min(first + _LANES, x.shape[1])]
+            for j in range(len(part)):
+                grown = _exp(part[j] * part[j] - shift)
                 lanes[j] += grown
-                x[i, first + j] = entry * grown
+                part[j] *= grown
     return float(lanes.sum())
 
 
 @_compile
-def exp_bends(x: Array, d: Array, shift: float, scale: float) -> None:
+def exp_bends(x: Array, d: Array, shift: float, scale: float, growth: float) -> None:
+    """Entries to scale x exp(x^2 - shift), and how they change."""
     for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            entry = x[i, j]
+        entries, change = x[i], d[i]
+        for j in range(len(entries)):
+            entry, along = entries[j], change[j]
             grown = scale * _exp(entry * entry - shift)
-            x[i, j] = entry * grown
-            d[i, j] *= grown * (1.0 + 2.0 * (entry * entry))
+            entries[j] = entry * grown
+            change[j] = grown * (along + entry * (2.0 * entry * along - growth))

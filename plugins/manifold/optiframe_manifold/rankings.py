@@ -14,7 +14,7 @@ from optiframe.errors import InvalidInput, nearest
 from optiframe.frames import to_frame
 from optiframe.problems import Columns
 from optiframe.values import Array
-from optiframe_manifold.agreement import levels
+from optiframe_manifold.agreement import nearness
 from optiframe_manifold.ids import Ids
 from optiframe_manifold.low_rank import LowRank, blocks
 
@@ -93,10 +93,7 @@ class Rankings:
         return found
 
     def ranking(self, user: Hashable, top: int | None = None) -> Any:
-        """One user's items, best first: a frame `item, rank, score, preference` of the best `top`.
-
-        Items tied with the last of them are not cut off by rank but by place: `top` rows come.
-        """
+        """One user's items, best first: a frame `item, rank, score, preference` of the best `top`."""
         scores = self.scores(user)
         rank, order = (found[0] for found in _ranked(scores[None, :]))
         best = order[:top]
@@ -136,13 +133,12 @@ class Rankings:
 
 
 def _ranked(scores: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Ranks from 1 (ties share the best one), and items best first (ties by code), of each row."""
-    level = levels(scores)
-    order = np.argsort(-level, axis=1, kind="stable")
-    falling = np.take_along_axis(level, order, axis=1)
-    at = np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
+    """Ranks from 1 (ties share the best one), and items best first (equal ones by code), of each row."""
+    order = np.argsort(-scores, axis=1, kind="stable")
+    falling = np.take_along_axis(scores, order, axis=1)
     fresh = np.ones(scores.shape, dtype=bool)
-    fresh[:, 1:] = falling[:, 1:] != falling[:, :-1]
+    fresh[:, 1:] = falling[:, :-1] - falling[:, 1:] > nearness(scores)
+    at = np.arange(scores.shape[1])
     rank = np.empty(scores.shape, dtype=np.int64)
     np.put_along_axis(rank, order, np.maximum.accumulate(np.where(fresh, at, 0), axis=1) + 1, axis=1)
     return rank, order

@@ -15,7 +15,7 @@ LARGEST = 0.95
 _BLOCK = 1 << 20  # entries looked at at a time: 8 megabytes
 _EXTRA, _ROUNDS = 5, 3  # columns beyond the rank, and passes: enough for a start (Halko et al. 2011)
 _EPS = float(np.finfo(np.float64).eps)
-_NEWTON = 6  # steps along the ray; the search itself does the rest
+_NEWTON, _NEAR = 5, 0.05  # steps along the ray, and how near is enough: the search itself does the rest
 _FILL = 1e-3  # missing directions of a start, relative to its largest singular value
 
 
@@ -37,8 +37,13 @@ def spectral_start(objective: Objective, rank: int) -> LowRank | None:
     leading singular directions are nearest to it. How far to go is decided by a few Newton
     steps along that ray. The matrix G(0) is never formed: the derivatives by the factors
     (0, V) of zero are (G(0) V, 0), which is all that a block power iteration needs. Costs
-    about a dozen evaluations; always gives the same bits.
+    about a dozen evaluations; always gives the same bits. An objective that knows its gradient
+    at zero as a sparse matrix says so by a method ``spectral_start(rank)``, and is asked instead.
     """
+    own = getattr(objective, "spectral_start", None)
+    if callable(own):
+        found: LowRank | None = own(rank)
+        return found
     rows, columns = objective.shape
     width = min(rank + _EXTRA, rows, columns)
     nothing = LowRank(np.zeros((rows, width)), np.zeros((columns, width)))
@@ -62,23 +67,22 @@ def best_along(objective: Objective, ray: LowRank) -> LowRank | None:
     None where the objective does not fall along it. Of the multiples visited the best is
     taken, so that a function that is not convex does no harm.
     """
-    zero = LowRank(np.zeros_like(ray.left), ray.right)
-    best, lowest, length = None, objective.value(zero), 0.0
+    best, lowest, length = 0.0, np.inf, 0.0
+    # With the right factor fixed, moving the left one moves the matrix along the ray itself.
+    direction = LowRank(ray.left, np.zeros_like(ray.right))
     for _ in range(_NEWTON):
         at = LowRank(length * ray.left, ray.right)
-        # With the right factor fixed, moving the left one moves the matrix along the ray itself.
-        direction = LowRank(ray.left, np.zeros_like(ray.right))
         slope = float(np.vdot(objective.gradient(at).left, ray.left))
-        bend = float(np.vdot(objective.hessian_product(at, direction).left, ray.left))
-        if not bend > 0 or not np.isfinite(slope):
-            break
-        step = -slope / bend
-        length = length + step if length + step > 0 else length / 2
-        value = objective.value(LowRank(length * ray.left, ray.right))
+        value = objective.value(at)
         if not value < lowest:
             break
         best, lowest = length, value
-    return None if best is None else balanced(LowRank(best * ray.left, ray.right))
+        bend = float(np.vdot(objective.hessian_product(at, direction).left, ray.left))
+        step = -slope / bend if bend > 0 else 0.0
+        if abs(step) <= _NEAR * length:
+            break
+        length = length + step if length + step > 0 else length / 2
+    return balanced(LowRank(best * ray.left, ray.right)) if best > 0 else None
 
 
 def completed(start: LowRank, rank: int, rng: np.random.Generator) -> tuple[LowRank, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -20,15 +21,40 @@ if TYPE_CHECKING:
 _MANY_TIES = 0.2  # a share of ties from which they are worth a note
 
 
+@dataclass(frozen=True)
+class Pairs:
+    """The merged rows in an order in which those of one user and pair of items stand together.
+
+    `start` is where in `order` each pair begins, `user` whose it is.
+    """
+
+    order: NDArray[np.int64]
+    start: NDArray[np.int64]
+    user: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, problem: CollaborativeRanking) -> Pairs:
+        """Sort by user, then by pair."""
+        rows, user = problem.choices, problem.choices.user
+        low, high = np.minimum(rows.winner, rows.loser), np.maximum(rows.winner, rows.loser)
+        pair = low * np.int64(len(problem.item_ids)) + high
+        order = np.lexsort((pair, user))
+        fresh = np.ones(len(order), dtype=bool)
+        fresh[1:] = (np.diff(pair[order]) != 0) | (np.diff(user[order]) != 0)
+        start = np.flatnonzero(fresh)
+        return cls(order, start, user[order[start]])
+
+
 def report(problem: CollaborativeRanking, solution: Rankings) -> Iterator[Finding]:
     """Every finding: on users, on items, on the comparisons as a whole, then on the model."""
+    pairs = Pairs.of(problem)
     yield from silent_users(problem)
-    yield from contradicting_users(problem)
+    yield from contradicting_users(problem, pairs)
     yield from never_compared(problem)
     yield from apart(problem)
     yield from ties(problem)
     yield from merged(problem)
-    yield from too_high_rank(problem)
+    yield from too_high_rank(problem, pairs)
     yield from unbounded(problem)
     yield from alike(problem, solution)
     yield shift()
@@ -62,23 +88,15 @@ def silent_users(problem: CollaborativeRanking) -> Iterator[Finding]:
         )
 
 
-def contradicting_users(problem: CollaborativeRanking) -> Iterator[Finding]:
+def contradicting_users(problem: CollaborativeRanking, pairs: Pairs) -> Iterator[Finding]:
     """Users who chose either item of each of their pairs equally often, ties aside."""
-    rows, items = problem.choices, len(problem.item_ids)
-    user = rows.user
-    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
-    low, high = np.minimum(rows.winner, rows.loser), np.maximum(rows.winner, rows.loser)
-    sign = np.where(rows.winner == low, weight, -weight)
-    pair = user * items + low  # with the other item it could be beyond 64 bits: sorted by both
-    order = np.lexsort((high, pair))
-    fresh = np.ones(len(order), dtype=bool)
-    fresh[1:] = (np.diff(pair[order]) != 0) | (np.diff(high[order]) != 0)
-    start = np.flatnonzero(fresh)
-    balance = np.add.reduceat(sign[order], start)
-    size = np.add.reduceat(weight[order], start)
+    rows, order, start = problem.choices, pairs.order, pairs.start
+    weight = np.ones(len(rows)) if rows.weight is None else rows.weight[order]
+    sign = np.where(rows.winner[order] < rows.loser[order], weight, -weight)
+    balance, size = np.add.reduceat(sign, start), np.add.reduceat(weight, start)
     # Sums of weights that are equal but for rounding cancel.
     undecided = np.abs(balance) <= 1e-12 * size
-    decided = np.bincount(user[order[start]], ~undecided, len(problem.user_ids)) > 0
+    decided = np.bincount(pairs.user, ~undecided, len(problem.user_ids)) > 0
     table = problem.comparisons
     chose = np.bincount(table.user[table.outcome != 0], minlength=len(problem.user_ids)) > 0
     ids = problem.user_ids[chose & ~decided]
@@ -147,14 +165,13 @@ def merged(problem: CollaborativeRanking) -> Iterator[Finding]:
         )
 
 
-def too_high_rank(problem: CollaborativeRanking) -> Iterator[Finding]:
+def too_high_rank(problem: CollaborativeRanking, pairs: Pairs) -> Iterator[Finding]:
     """More numbers to be found than there are different comparisons."""
-    rows, (users, items) = problem.choices, problem.shape
-    first, second = np.minimum(rows.winner, rows.loser), np.maximum(rows.winner, rows.loser)
-    pairs = len(np.unique(np.column_stack([rows.user, first, second]), axis=0))
+    users, items = problem.shape
+    number = len(pairs.start)
     free = freedom(users, items, problem.rank)
-    if free > pairs:
-        supported = max((r for r in range(1, problem.rank) if freedom(users, items, r) <= pairs), default=0)
+    if free > number:
+        supported = max((r for r in range(1, problem.rank) if freedom(users, items, r) <= number), default=0)
         advice = (
             f"the data could support a rank of {supported} at most"
             if supported
@@ -162,7 +179,7 @@ def too_high_rank(problem: CollaborativeRanking) -> Iterator[Finding]:
         )
         yield Finding(
             "warning",
-            f"a matrix of rank {problem.rank} has {free} numbers to be found, and only {pairs} different "
+            f"a matrix of rank {problem.rank} has {free} numbers to be found, and only {number} different "
             f"pairs were compared: {advice}, and what is beyond is the penalty's doing",
         )
 

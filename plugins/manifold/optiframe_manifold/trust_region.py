@@ -61,7 +61,7 @@ class TrustRegion(Solver[Minimize, Any, None]):
     radius: PositiveFloat = Field(
         default=0.25, description="first radius, relative to the length of a point in its own metric"
     )
-    largest: PositiveFloat = Field(default=4.0, description="largest radius, in the same unit")
+    largest: PositiveFloat = Field(default=1.0, description="largest radius, in the same unit")
     kappa: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=0.1, description="share of the gradient norm at which an inner loop ends, far from the answer"
     )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from optiframe_tvcs.certificate import Certificate as Certificate
     from optiframe_tvcs.certificate import Prices as Prices
     from optiframe_tvcs.certificate import Selection as Selection
+    from optiframe_tvcs.gains import gains as gains
     from optiframe_tvcs.groups import Groups as Groups
     from optiframe_tvcs.three_view import ThreeView as ThreeView
 
@@ -22,6 +23,7 @@ __getattr__, _, __all__ = exports(
     __name__,
     {
         "certificate": ("Certificate", "Prices", "Selection"),
+        "gains": ("gains",),
         "groups": ("Groups",),
         "three_view": ("ThreeView",),
     },

@@ -31,10 +31,12 @@ _BLOCK = 1 << 16  # elements checked at a time: temporaries stay in the cache, 2
 
 @dataclass(frozen=True, eq=False)
 class Prices:
-    """What one more unit of each bound would be worth, in the units of the worths (v squared).
+    """What the bounds cost, in the units of the worths (v squared): a dual answer.
 
-    A bound with a positive price binds; one with price zero could be lowered a little or
-    left out. Where supports tie, prices are one valid choice among several.
+    One more unit of a bound is worth at most its price, and one less costs at least it, the
+    others as they are. A bound with a positive price is used up and binds; those with price zero
+    could all be left out. Where supports tie or several bounds are used up together, prices are one
+    valid choice among several; `optiframe_tvcs.gains` gives what one more unit is worth exactly.
 
     Parameters
     ----------

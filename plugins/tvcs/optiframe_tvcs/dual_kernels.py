@@ -170,24 +170,20 @@ def spread(first, other, worth, copies, y0, price, other_price, need, t):  # typ
         theta = y0 + price[g]
         for k in range(a, b):
             z = abs(worth[k] - other_price[other[k]] - theta)
-            t[k] = -z
+            t[k] = z
             largest = max(largest, z)
             weight += copies[k]
         if weight <= need[g]:
             out[g] = np.inf
             continue
-        low = 0.0
-        high = largest
-        for _ in range(12):
-            middle = 0.5 * (low + high)
+        # Near the threshold the count grows about in proportion to the distance.
+        h = largest * min(1.0, need[g] / weight)
+        for _ in range(20):
             n = 0.0
             for k in range(a, b):
-                n += copies[k] if -t[k] <= middle else 0.0
-            if n < need[g]:
-                low = middle
-            else:
-                high = middle
-            if abs(n - need[g]) < 0.15 * need[g]:
+                n += copies[k] if t[k] <= h else 0.0
+            if 0.75 * need[g] <= n <= 1.4 * need[g]:
                 break
-        out[g] = high
+            h *= min(max(1.1 * need[g] / max(n, 0.1), 0.3), 4.0)
+        out[g] = h
     return out

@@ -15,9 +15,10 @@ from optiframe_tvcs.proving import fill, prove
 class GreedyProjection(Solver[Projection, Array, Selection]):
     """Largest entries first, each taken where all its bounds still have room; not exact.
 
-    Keeps at least a third of the best squared magnitude (an element taken blocks at most
-    three better-placed ones), and mostly far more: the certificate in `Result.detail` says how
-    much at most is lost, and `holds` where it happens to be exact. One sort, O(p log p).
+    Keeps at least half of the best squared magnitude (an element taken stands in the way of at
+    most two, since the bounds of one view and the total together make a matroid), and
+    mostly far more: the certificate in `Result.detail` says how much at most is lost, and `holds`
+    where it happens to be exact. One sort, O(p log p).
     """
 
     name = "tvcs.greedy"

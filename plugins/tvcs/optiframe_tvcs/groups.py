@@ -192,8 +192,7 @@ def _caps(bounds: Any, groups: int | None, view: str) -> Caps:
         return np.full(groups or 0, caps, dtype=np.int64)
     if groups is not None and len(caps) != groups:
         raise InvalidInput(
-            f"{view}: {len(caps)} bounds for {groups} groups; "
-            "give one for each group, or one number for all"
+            f"{view}: {len(caps)} bounds for {groups} groups; give one for each group, or one number for all"
         )
     return caps
 

@@ -9,7 +9,7 @@ from optiframe.results import Status
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
 from optiframe_tvcs.sparse_sets import first_point, lacks_gradient, norm, projector
-from optiframe_tvcs.steps import Descent, Step, why_no_step
+from optiframe_tvcs.steps import FAR, Descent, Step, why_no_step
 
 
 class IterativeHardThresholding(Solver[Minimize, Array, None]):
@@ -31,8 +31,9 @@ class IterativeHardThresholding(Solver[Minimize, Array, None]):
     - a number: the paper's fixed step. Objectives here are means, the paper's are sums: its
       step times n. Too large a step makes the objective rise without end.
 
-    Convergence: with the first two each limit point x is a fixed point, x = P(x - step *
-    gradient(x)), which on the support is stationary and is in general a local minimum only. Where
+    Convergence: with backtracking, and with any step below 1/L, each limit point x is a fixed
+    point, x = P(x - step * gradient(x)); it is stationary on its support, and in general a local
+    minimum only. Where
     the objective is curved alike along all sparse directions (restricted isometry) iterates
     reach, at a linear rate, a ball around the true point whose radius is proportional to the
     noise (Sec. 3; Nguyen, Needell, Woolf 2014, Theorem 1).
@@ -64,5 +65,8 @@ class IterativeHardThresholding(Solver[Minimize, Array, None]):
                 yield Iterate(x)
                 return Status.STALLED, "no step along the gradient lowers the objective"
             residual = norm(moved - x) / descent.step
+            if residual > FAR:
+                yield Iterate(x)
+                return Status.DIVERGED, "the moves grow without end; take a shorter step"
             x = moved
             yield Iterate(x, residual, info={"step": descent.step})

@@ -53,14 +53,23 @@ class SupportProgram:
     @classmethod
     def of(cls, problem: Projection) -> SupportProgram:
         """The program of a projection onto a three-view set."""
+        worths, unit = squares(problem.point)
         onto = problem.onto
         assert isinstance(onto, ThreeView)  # else `unsuited` said so
-        worths, unit = squares(problem.point)
-        whole, scale = quantise(worths)
+        return cls.of_worths(onto, worths, problem.point, unit)
+
+    @classmethod
+    def of_worths(
+        cls, over: ThreeView, worths: Array, point: Array | None = None, unit: float = 1.0
+    ) -> SupportProgram:
+        """The program for given worths; `point` is what a support keeps, by default the worths."""
+        kept = worths if point is None else point
+        whole, scale = quantise(worths.reshape(-1))
+        matrix, bounds = over.incidence
+        rows, columns = over.views
         return cls(
-            problem.point.reshape(-1), problem.point.shape, whole, scale, unit, *onto.views, onto.limit,
-            *onto.incidence,
-        )  # fmt: skip
+            kept.reshape(-1), kept.shape, whole, scale, unit, rows, columns, over.limit, matrix, bounds
+        )
 
     @property
     def relative(self) -> Array:

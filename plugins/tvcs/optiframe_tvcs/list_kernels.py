@@ -53,7 +53,7 @@ def mark(first, col, whole, rho, b, window_r, window_c, state, base_r, base_c, l
             q = whole[k]
             j = col[k]
             z = q - theta - b[j]
-            w = h + window_c[j]
+            w = max(h, window_c[j])
             s = 1 if z > 0 else 0
             if abs(z) <= w and q > 0:
                 s |= LISTED
@@ -69,15 +69,15 @@ def mark(first, col, whole, rho, b, window_r, window_c, state, base_r, base_c, l
 
 
 @compiled
-def narrow(lfirst, lcol, lworth, lplace, rho, b, width, state, base_r, base_c, listed_r):  # type: ignore[no-untyped-def]
-    """Keep of a list what lies within `width` of its threshold; the rest is fixed by sign."""
+def narrow(lfirst, lcol, lworth, lplace, rho, b, window_r, window_c, state, base_r, base_c, listed_r):  # type: ignore[no-untyped-def]
+    """Keep of a list what lies within the windows; the rest is fixed by sign."""
     n = 0
     for i in range(len(rho)):
         inside = 0
         for k in range(lfirst[i], lfirst[i + 1]):
             z = lworth[k] - rho[i] - b[lcol[k]]
             s = 1 if z > 0 else 0
-            if abs(z) <= width:
+            if abs(z) <= max(window_r[i], window_c[lcol[k]]):
                 s |= LISTED
                 inside += 1
             elif s == 1:
@@ -135,30 +135,114 @@ def columns_of(lfirst, lcol, lworth, columns):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def price_out(first, col, whole, rho, b, state, listed_r, excess, rows):  # type: ignore[no-untyped-def]
-    """Elements outside the list whose state no longer agrees with the potentials join it, corrected."""
-    joined = 0
-    for i in range(len(rho)):
-        theta = rho[i]
+def price_out(first, col, whole, phi, state, listed_r, excess, window_r, window_c, widened):  # type: ignore[no-untyped-def]
+    """Correct elements outside the list by the sign of their reduced worth; the corrected join the list.
+
+    So do those within `widened` times their window; give -1 for none. Gives how many were wrong.
+    """
+    rows = len(listed_r)
+    wrong = 0
+    for i in range(rows):
+        theta = phi[i]
+        joined = 0
         for k in range(first[i], first[i + 1]):
             s = state[k]
             if s >= LISTED:
                 continue
-            z = whole[k] - theta - b[col[k]]
+            q = whole[k]
+            z = q - theta + phi[rows + col[k]]
+            width = widened * max(window_r[i], window_c[col[k]])
             if s == 0:
-                if z > 0 and whole[k] > 0:
+                if z > 0 and q > 0:
                     state[k] = LISTED | CHOSEN
                     excess[i] -= 1
                     excess[rows + col[k]] += 1
-                    listed_r[i] += 1
+                    joined += 1
+                    wrong += 1
+                elif z >= -width and q > 0:
+                    state[k] = LISTED
                     joined += 1
             elif z < 0:
                 state[k] = LISTED
                 excess[i] += 1
                 excess[rows + col[k]] -= 1
-                listed_r[i] += 1
                 joined += 1
-    return joined
+                wrong += 1
+            elif z <= width:
+                state[k] = LISTED | CHOSEN
+                joined += 1
+        listed_r[i] += joined
+    return wrong
+
+
+@compiled
+def verify(first, col, whole, state, y0, u, w, row_caps, column_caps, total, sums):  # type: ignore[no-untyped-def]
+    """Complementary slackness over all elements and bounds; gives failures and the worst one.
+
+    `sums` gets the worth of the support and the bound by the prices, each as a count of 2**26
+    and a rest, so that nothing is rounded.
+    """
+    rows = len(row_caps)
+    held_c = np.zeros(len(column_caps), np.int64)
+    primal_high = primal_low = dual_high = dual_low = 0
+    failures = 0
+    worst = -1
+    failure = 0.0
+    held = 0
+    part = 2.0**-26
+    for i in range(rows):
+        theta = y0 + u[i]
+        count = 0
+        for k in range(first[i], first[i + 1]):
+            q = whole[k]
+            z = q - theta - w[col[k]]
+            if z > 0:
+                high = np.floor(z * part)
+                dual_high += np.int64(high)
+                dual_low += np.int64(z - high * 67108864.0)
+            x = state[k] & CHOSEN
+            if x:
+                count += 1
+                held_c[col[k]] += 1
+                high = np.floor(q * part)
+                primal_high += np.int64(high)
+                primal_low += np.int64(q - high * 67108864.0)
+                if z < 0 or q <= 0:
+                    failures += 1
+                    if -z > failure:
+                        failure = -z
+                        worst = k
+            elif z > 0:
+                failures += 1
+                if z > failure:
+                    failure = z
+                    worst = k
+        held += count
+        if count > row_caps[i] or (u[i] > 0 and count != row_caps[i]):
+            failures += 1
+        if u[i] > 0:
+            high = np.floor(u[i] * part)
+            dual_high += np.int64(high) * row_caps[i]
+            dual_low += np.int64(u[i] - high * 67108864.0) * row_caps[i]
+    for j in range(len(column_caps)):
+        if held_c[j] > column_caps[j] or (w[j] > 0 and held_c[j] != column_caps[j]):
+            failures += 1
+        if w[j] > 0:
+            high = np.floor(w[j] * part)
+            dual_high += np.int64(high) * column_caps[j]
+            dual_low += np.int64(w[j] - high * 67108864.0) * column_caps[j]
+    if held > total or (y0 > 0 and held != total):
+        failures += 1
+    high = np.floor(y0 * part)
+    dual_high += np.int64(high) * total
+    dual_low += np.int64(y0 - high * 67108864.0) * total
+    sums[0] = primal_high
+    sums[1] = primal_low
+    sums[2] = dual_high
+    sums[3] = dual_low
+    sums[4] = worst
+    sums[5] = np.int64(failure)
+    return failures
 
 
 @compiled

@@ -6,6 +6,8 @@ those that return no dual values or only rounded ones.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +16,8 @@ from optiframe_tvcs.certificate import Prices, Selection
 from optiframe_tvcs.linear_program import SupportProgram
 
 Units = NDArray[np.int64]
+
+NOBODY, WHOLE_VECTOR = 0, 1  # the unknowns 0 and y0 of `Conditions`
 
 
 def prove(
@@ -27,15 +31,72 @@ def prove(
     return program.selection(support, descend(program, start, sweeps=10))
 
 
+@dataclass(frozen=True)
+class Conditions:
+    """Complementary slackness with a support, as bounds on differences of unknowns.
+
+    The unknowns are 0, ``y0``, then ``a = y0 + u`` of each row and ``b = -w`` of each column; each
+    condition reads ``unknown[left] <= unknown[right] + most``, and they are sorted by `left`.
+    """
+
+    left: NDArray[np.intp]
+    right: NDArray[np.intp]
+    most: Units
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+
+    @property
+    def unknowns(self) -> int:
+        """How many unknowns there are."""
+        return 2 + len(self.rows) + len(self.columns)
+
+    @classmethod
+    def of(cls, program: SupportProgram, support: NDArray[np.bool_]) -> Conditions:
+        """The conditions that a feasible support puts on prices."""
+        rows, columns = program.rows, program.columns
+        first_row, first_column = 2, 2 + len(rows)
+        unknowns = first_column + len(columns)
+        upper = np.where(rows.labels >= 0, first_row + rows.labels, WHOLE_VECTOR)
+        lower = np.where(columns.labels >= 0, first_column + columns.labels, NOBODY)
+        worth = program.whole.astype(np.int64)
+        left_out = ~support & (worth > 0)
+        every_row, every_column = np.arange(first_row, first_column), np.arange(first_column, unknowns)
+        spare_row = every_row[rows.counts(support) < rows.caps]
+        spare_column = every_column[columns.counts(support) < columns.caps]
+        spare_total = np.full(int(np.count_nonzero(support) < program.total), WHOLE_VECTOR)
+
+        def zero(nodes: NDArray[np.intp]) -> Units:
+            return np.zeros(len(nodes), dtype=np.int64)
+
+        def same(node: int, times: NDArray[np.intp]) -> NDArray[np.intp]:
+            return np.full(len(times), node)
+
+        # Each condition reads: unknown[left] <= unknown[right] + most.
+        left = np.concatenate(
+            [upper[support], lower[left_out], [NOBODY], spare_total, same(WHOLE_VECTOR, every_row),
+             spare_row, every_column, same(NOBODY, spare_column)]
+        )  # fmt: skip
+        right = np.concatenate(
+            [lower[support], upper[left_out], [WHOLE_VECTOR], same(NOBODY, spare_total), every_row,
+             same(WHOLE_VECTOR, spare_row), same(NOBODY, every_column), spare_column]
+        )  # fmt: skip
+        most = np.concatenate(
+            [worth[support], -worth[left_out], [0], zero(spare_total), zero(every_row), zero(spare_row),
+             zero(every_column), zero(spare_column)]
+        )  # fmt: skip
+        order = np.argsort(left, kind="stable")
+        return cls(left[order], right[order], most[order], every_row, every_column)
+
+
 def exact_prices(
     program: SupportProgram, support: NDArray[np.bool_], start: Prices, rounds: int | None = None
 ) -> Prices | None:
     """Whole-number prices in complementary slackness with a feasible support; None if there are none.
 
-    With ``a = y0 + u`` for rows and ``b = -w`` for columns every condition bounds a difference
-    of two unknowns (an element chosen asks ``a - b <= q``, one not chosen ``a - b >= q``), so
-    that Bellman and Ford's sweeps decide: they settle within as many rounds as there are unknowns,
-    or there is a cycle along which the support improves. Exact in int64.
+    Every condition bounds a difference of two unknowns (an element chosen asks ``a - b <= q``,
+    one not chosen ``a - b >= q``), so that Bellman and Ford's sweeps decide: they settle within
+    as many rounds as there are unknowns, or there is a cycle along which the support improves.
+    Exact in int64.
 
     Parameters
     ----------
@@ -46,51 +107,20 @@ def exact_prices(
     rounds
         Give up after so many; None: decide. A round costs O(p + groups).
     """
-    rows, columns = program.rows, program.columns
-    nobody, whole_vector = 0, 1  # the unknowns 0 and y0; then a of each row, then b of each column
-    first_row, first_column = 2, 2 + len(rows)
-    unknowns = first_column + len(columns)
-    upper = np.where(rows.labels >= 0, first_row + rows.labels, whole_vector)
-    lower = np.where(columns.labels >= 0, first_column + columns.labels, nobody)
-    worth = program.whole.astype(np.int64)
-    left_out = ~support & (worth > 0)
-    every_row, every_column = np.arange(first_row, first_column), np.arange(first_column, unknowns)
-    spare_row = every_row[rows.counts(support) < rows.caps]
-    spare_column = every_column[columns.counts(support) < columns.caps]
-    spare_total = np.full(int(np.count_nonzero(support) < program.total), whole_vector)
-
-    def zero(nodes: NDArray[np.intp]) -> Units:
-        return np.zeros(len(nodes), dtype=np.int64)
-
-    def same(node: int, times: NDArray[np.intp]) -> NDArray[np.intp]:
-        return np.full(len(times), node)
-
-    # Each condition reads: unknown[left] <= unknown[right] + most.
-    left = np.concatenate(
-        [upper[support], lower[left_out], [nobody], spare_total, same(whole_vector, every_row), spare_row,
-         every_column, same(nobody, spare_column)]
-    )  # fmt: skip
-    right = np.concatenate(
-        [lower[support], upper[left_out], [whole_vector], same(nobody, spare_total), every_row,
-         same(whole_vector, spare_row), same(nobody, every_column), spare_column]
-    )  # fmt: skip
-    most = np.concatenate(
-        [worth[support], -worth[left_out], [0], zero(spare_total), zero(every_row), zero(spare_row),
-         zero(every_column), zero(spare_column)]
-    )  # fmt: skip
-    order = np.argsort(left, kind="stable")
-    left, right, most = left[order], right[order], most[order]
+    conditions = Conditions.of(program, support)
+    left, right, most = conditions.left, conditions.right, conditions.most
     begins = np.flatnonzero(np.r_[True, left[1:] != left[:-1]])
     bounded = left[begins]
-
+    every_row, every_column = conditions.rows, conditions.columns
+    unknowns = conditions.unknowns
     unknown = np.zeros(unknowns, dtype=np.int64)
-    unknown[whole_vector] = start.total
+    unknown[WHOLE_VECTOR] = start.total
     unknown[every_row] = start.total + start.rows
     unknown[every_column] = -start.columns
     for _ in range(unknowns + 1 if rounds is None else rounds):
         lowered = np.minimum(unknown[bounded], np.minimum.reduceat(unknown[right] + most, begins))
         if np.array_equal(lowered, unknown[bounded]):
-            base, top = unknown[nobody], unknown[whole_vector]
+            base, top = unknown[NOBODY], unknown[WHOLE_VECTOR]
             return Prices(
                 float(top - base),
                 (unknown[every_row] - top).astype(np.float64),

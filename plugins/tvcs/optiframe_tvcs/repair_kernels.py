@@ -15,25 +15,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe_tvcs.jit import compiled
+from optiframe_tvcs.jit import compiled, inlined
 
 NO_PATH = 1
 TOO_MUCH_WORK = 2
 
 
-@compiled
-def heap_up(heap, place, dist, k):  # type: ignore[no-untyped-def]
-    v = heap[k]
-    d = dist[v]
+@inlined
+def heap_up(heap, place, dist, k0):  # type: ignore[no-untyped-def]
+    k = k0
+    vv = heap[k]
+    dd = dist[vv]
     while k > 0:
         above = (k - 1) >> 1
-        if dist[heap[above]] <= d:
+        if dist[heap[above]] <= dd:
             break
         heap[k] = heap[above]
         place[heap[k]] = k
         k = above
-    heap[k] = v
-    place[v] = k
+    heap[k] = vv
+    place[vv] = k
 
 
 @compiled
@@ -103,11 +104,12 @@ def start_flow(phi, row_count, column_count, row_caps, column_caps, total, fs, f
 def repair(
     first, col, worth, chosen,
     cfirst, crow, cworth, cplace,
-    phi, row_caps, column_caps, total, fs, ft, back, excess, budget, record,
+    phi, row_caps, column_caps, total, fs, ft, back, excess, budget, together, record,
 ):  # type: ignore[no-untyped-def]  # fmt: skip
-    """Carry every excess to a lack; gives (status, flow from T to S, work done).
+    """Carry every excess to a lack, one shortest path at a time; gives (status, flow from T to S).
 
-    `record` counts paths and arcs looked at.
+    With `together` one search starts from all nodes with an excess, and the call ends after one
+    path. `record` counts paths and arcs looked at.
     """
     rows = len(row_caps)
     columns = len(column_caps)
@@ -130,12 +132,16 @@ def repair(
             record[1] += work
             return TOO_MUCH_WORK, back
         # Dijkstra from `start` to the nearest node with a lack
-        dist[start] = 0.0
-        heap[0] = start
-        place[start] = 0
-        size = 1
-        touched[0] = start
-        seen = 1
+        size = 0
+        for v in range(start, nodes if together else start + 1):
+            if excess[v] > 0:
+                dist[v] = 0.0
+                before[v] = -1
+                heap[size] = v
+                place[v] = size
+                touched[size] = v
+                size += 1
+        seen = size
         limit = np.inf
         end = -1
         while size > 0:
@@ -255,9 +261,9 @@ def repair(
                             limit = nd
         if end >= 0:
             # how much fits
-            amount = min(excess[start], -excess[end])
+            amount = -excess[end]
             u = end
-            while u != start:
+            while before[u] >= 0:
                 v = before[u]
                 if v == source:
                     amount = min(amount, back if u == sink else row_caps[u] - fs[u])
@@ -268,10 +274,13 @@ def repair(
                 elif u == sink:
                     amount = min(amount, column_caps[v - rows] - ft[v - rows])
                 else:
-                    amount = min(amount, 1)
+                    amount = min(amount, 1)  # an element
                 u = v
+            amount = min(amount, excess[u])
+            excess[u] -= amount
+            excess[end] += amount
             u = end
-            while u != start:
+            while before[u] >= 0:
                 v = before[u]
                 if v == source:
                     if u == sink:
@@ -290,8 +299,6 @@ def repair(
                 else:
                     chosen[arc[u]] = 1 - chosen[arc[u]]
                 u = v
-            excess[start] -= amount
-            excess[end] += amount
             reach = dist[end]
             record[0] += 1
             for k in range(seen):
@@ -305,5 +312,7 @@ def repair(
         if end < 0:
             record[1] += work
             return NO_PATH, back
+        if together:
+            break
     record[1] += work
     return 0, back

@@ -19,6 +19,8 @@ LEAST_DECREASE = 0.01
 every step up to (1 - share)/L acceptable, L the curvature along differences of points of the set."""
 _HALVINGS = 60  # of a trial step: by then a move is below the rounding of the point
 _ROUNDING = 10 * float(np.finfo(np.float64).eps)  # of an objective; decreases below it cannot be seen
+FAR = 1e100
+"""A move over its step as long as this ends a run as diverged, well before squares overflow at 1e154."""
 _SECANT = 1e-4  # relative length of the step along which the first curvature is measured
 
 
@@ -74,7 +76,9 @@ class Descent:
         for _ in range(_HALVINGS):
             moved = np.asarray(self.onto.project(x - trial * gradient))
             bound = value - LEAST_DECREASE * float(np.sum((moved - x) ** 2)) / (2 * trial) + room
-            if self.function.value(moved) <= bound:
+            with np.errstate(over="ignore", invalid="ignore"):  # a trial may be far too long
+                ahead = self.function.value(moved)
+            if ahead <= bound:
                 self.step = trial
                 return moved
             trial /= 2

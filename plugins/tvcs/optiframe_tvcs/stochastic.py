@@ -9,6 +9,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 
 from optiframe.objectives import FiniteSum
 from optiframe.problems import Minimize
+from optiframe.results import Status
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
 from optiframe_tvcs.gradmp import doubled_projector
@@ -22,7 +23,7 @@ from optiframe_tvcs.sparse_sets import (
     projector,
     support,
 )
-from optiframe_tvcs.steps import first_trial
+from optiframe_tvcs.steps import FAR, first_trial
 
 _HALVINGS = 60  # of a step, at most: by then a move is below the rounding of the point
 _ROUNDING = 10 * float(np.finfo(np.float64).eps)  # of an objective
@@ -115,7 +116,11 @@ class StochasticIHT(_Stochastic):
                 x, step = _below_the_parabola(block, onto, x, gradient, step)
             else:
                 assert step is not None
-                x = np.asarray(onto.project(x - step * gradient))
+                moved = np.asarray(onto.project(x - step * gradient))
+                if norm(moved - x) > FAR * step:
+                    yield Iterate(x)
+                    return Status.DIVERGED, "the moves grow without end; take a shorter step"
+                x = moved
             yield Iterate(x, self._residual(problem, onto, x, step, iteration), info={"step": step})
 
 
@@ -175,7 +180,9 @@ def _below_the_parabola(
         moved = np.asarray(onto.project(x - step * gradient))
         move = moved - x
         parabola = value + float(np.vdot(gradient, move)) + float(np.sum(move**2)) / (2 * step)
-        if block.value(moved) <= parabola + _ROUNDING * abs(value):
+        with np.errstate(over="ignore", invalid="ignore"):  # a trial may be far too long
+            ahead = block.value(moved)
+        if ahead <= parabola + _ROUNDING * abs(value):
             break
         step /= 2
     return moved, step

@@ -26,7 +26,7 @@ def bounds_of(over: ThreeView) -> Bounds:
 
 @given(st.data())
 @settings(max_examples=80)
-def test_any_prices_bound_every_support_and_a_certificate_holds_for_the_best_only(data: st.DataObject) -> None:
+def test_any_prices_bound_every_support_and_only_the_best_is_certified(data: st.DataObject) -> None:
     over = data.draw(sets(most=7))
     whole = np.array(
         data.draw(st.lists(st.integers(0, 5), min_size=over.elements, max_size=over.elements)), dtype=float

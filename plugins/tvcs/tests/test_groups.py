@@ -81,7 +81,7 @@ def test_wrong_labels_and_bounds_are_named(labels: object, bounds: object, said:
 @pytest.mark.parametrize(
     ("groups", "said"),
     [
-        ([[0, 1], [1, 2]], "topics: group 1: element 1 is in group 0, too; groups of one view do not overlap"),
+        ([[0, 1], [1, 2]], "topics: group 1: element 1 is in group 0, too; groups of one view"),
         ([[0], []], "topics: group 1 is empty; leave it out, or list the indices of its elements"),
         ([[0], [3]], "topics: group 1: index 3 is out of range; indices run from 0 to 2"),
         ([[-1]], "topics: group 0: index -1 is out of range"),

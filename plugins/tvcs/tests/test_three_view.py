@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_tvcs import Groups, ThreeView
+from optiframe_tvcs import Groups, ThreeView, gains
 
 import optiframe
 from optiframe import InvalidInput, Projection
@@ -167,16 +167,18 @@ def test_very_large_and_very_small_numbers_are_told_apart() -> None:
     assert np.array_equal(ThreeView(total=2, size=3).project(tiny), tiny)
 
 
-def test_prices_say_what_one_more_place_is_worth() -> None:
-    # Row 0 has two entries that row 1 cannot replace, and room for one.
+def test_prices_bound_what_one_more_place_is_worth() -> None:
+    # Each row has room for one entry; row 0 would like both of its own, 5 and 4.
     v = np.array([[5.0, 4.0], [1.0, 0.0]])
     over = ThreeView.of_matrix((2, 2), per_row=1)
     selection = over.select_for(v)
-    assert selection.prices.rows.tolist() == [16.0, 0.0]
-    assert selection.prices.total == 0.0
-    assert selection.prices.binding["rows"].tolist() == [0]
     wider = ThreeView.of_matrix((2, 2), per_row=[2, 1])
-    assert wider.select_for(v).certificate.primal - selection.certificate.primal == 16.0
+    gain = wider.select_for(v).certificate.primal - selection.certificate.primal
+    assert gain == 16.0
+    assert gain <= selection.prices.rows[0] <= 25.0
+    assert selection.prices.total == 0.0
+    assert 0 in selection.prices.binding["rows"]
+    assert gains(over, v**2).rows.tolist() == [16.0, 0.0]
 
 
 def test_a_table_builds_the_same_set() -> None:

@@ -1,0 +1,135 @@
+"""Filters, attacks, compressors and homes by name, and those that others bring."""
+
+from __future__ import annotations
+
+import pickle
+import tomllib
+from typing import Any
+
+import numpy as np
+import pytest
+from optiframe_comrade import Attack, Compressor, Filter, Selecting
+from optiframe_comrade.comrade import Comrade
+from optiframe_comrade.filters import FromCallable
+from optiframe_comrade.homes import Home
+from optiframe_comrade.parts import Mean, Negative, Norm
+
+import optiframe
+from optiframe import InvalidInput, part
+from optiframe.parts import Part, names
+from optiframe.registry import registry
+from optiframe.testing.toml import to_toml
+from optiframe.values import Array
+
+from .classification_twins import problem
+
+pytestmark = pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
+
+
+def everything() -> list[Any]:
+    """All registered parts of this plugin, with their defaults."""
+    required = {"attack.gaussian": {"sigma": 1.0}}
+    entries = [e for e in registry().entries("part") if e.distribution == "optiframe-comrade"]
+    return [registry().get("part", entry.name)(**required.get(entry.name, {})) for entry in entries]
+
+
+def test_every_part_loads_by_name_and_survives_a_file_and_a_pickle() -> None:
+    found = everything()
+    assert {type(each).family for each in found} == {"filter", "attack", "compressor", "home"}
+    for each in found:
+        solver = Comrade.load(**{each.family: each.table()})
+        assert getattr(solver, each.family) == each
+        assert Comrade.load(**tomllib.loads(to_toml(solver))) == solver
+        assert pickle.loads(pickle.dumps(solver)) == solver
+        assert each.summary()
+        settings = solver.model_dump()[each.family]
+        assert settings == each.table()
+        assert settings["name"] == each.name.partition(".")[2]
+
+
+def test_every_filter_gives_a_vector_and_says_whom_it_kept() -> None:
+    rows = np.random.default_rng(0).standard_normal((7, 3))
+    for each in everything():
+        if isinstance(each, Filter):
+            assert each.aggregate(rows, 2).shape == (3,)
+            assert each.aggregate(list(rows), 2).shape == (3,)
+            kept = each.kept(rows, 2)
+            assert kept is None or set(kept) <= set(range(7))
+
+
+def test_a_part_is_chosen_by_name_by_table_or_as_an_object() -> None:
+    chosen = [part(Attack, c) for c in ("negative", "attack.negative", {"name": "negative"}, Negative())]
+    assert set(chosen) == {Negative(c=0.9)}
+    assert part(Attack, {"name": "negative", "c": 0.5}) == Negative(c=0.5)
+    assert isinstance(part(Home, "in-process"), Home)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"filter": "nrm"}, r"filter.*no part named 'filter.nrm'; did you mean 'filter.norm'"),
+        ({"filter": "negative"}, "no part named 'filter.negative'"),
+        ({"attack": {"name": "negative", "d": 1}}, r"unknown key \(valid keys: c\)"),
+        ({"attack": {"name": "negative", "c": -1.0}}, "must be greater than 0, got -1.0"),
+        ({"attack": {"c": 1.0}}, r"which attack\? \(known: .*negative"),
+        ({"filter": Negative()}, "must be a filter: its name, a table with its name, or an object"),
+        ({"filter": "attack.negative"}, "no part named 'filter.attack.negative'"),
+        ({"compressor": 3}, "must be a compressor"),
+    ],
+)
+def test_a_wrong_choice_is_an_error_in_words(given: dict[str, Any], why: str) -> None:
+    with pytest.raises(InvalidInput, match=why):
+        Comrade(**given)
+
+
+@pytest.mark.usefixtures("fresh_registry")
+def test_a_third_partys_filter_is_used_by_name() -> None:
+    @optiframe.register
+    class Loudest(Selecting):
+        """Keeps the vector of greatest norm."""
+
+        name = "filter.loudest"
+
+        def kept(self, vectors: Array, trim: int = 0) -> Any:
+            return np.array([np.argmax(np.linalg.norm(vectors, axis=1))])
+
+    assert "loudest" in names(Filter)
+    result = optiframe.solve(
+        problem(), "newton.comrade", filter="loudest", budget={"iterations": 2, "tolerance": 0.0}
+    )
+    assert [len(each.trimmed) for each in result.detail.exchanges] == [19, 19]
+    assert result.settings["solver"]["filter"] == {"name": "loudest"}
+
+
+class Borrowed:
+    """An aggregator in ByzFL's style: called with the vectors, its own number of liars within."""
+
+    def __init__(self, f: int) -> None:
+        self.f = f
+
+    def __call__(self, vectors: Array) -> Array:
+        ordered = np.sort(np.asarray(vectors), axis=0)
+        return ordered[self.f : len(ordered) - self.f].mean(axis=0)
+
+
+def test_an_aggregator_of_byzfls_style_drops_in() -> None:
+    on = problem()
+    solver = Comrade(workers=6, filter=FromCallable(function=Borrowed(1)))
+    theirs = optiframe.solve(on, solver, budget={"iterations": 3, "tolerance": 0.0})
+    ours = optiframe.solve(
+        on,
+        "newton.comrade",
+        workers=6,
+        filter="trimmed-mean",
+        trim=1 / 6,
+        budget={"iterations": 3, "tolerance": 0.0},
+    )
+    np.testing.assert_allclose(theirs.solution, ours.solution, rtol=1e-12)
+    assert theirs.detail.exchanges[0].trimmed == ()
+
+
+def test_every_family_is_a_part() -> None:
+    for family in (Filter, Attack, Compressor, Home):
+        assert issubclass(family, Part)
+    assert isinstance(Comrade().filter, Norm)
+    assert Mean().kept(np.zeros((3, 1))) is not None

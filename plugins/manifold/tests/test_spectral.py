@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from optiframe_manifold.btl_objective import BtlObjective
+from optiframe_manifold.low_rank import LowRank
+from optiframe_manifold.spectral import spectral_start
+
+from optiframe.errors import InvalidInput
+
+
+def planted(users: int = 40, items: int = 30, rank: int = 2, count: int = 3000, **more: object) -> tuple:
+    rng = np.random.default_rng(0)
+    truth = LowRank(rng.uniform(-1, 1, (users, rank)), rng.uniform(-1, 1, (items, rank)))
+    user = np.sort(rng.integers(0, users, count))
+    one = rng.integers(0, items, count)
+    other = (one + rng.integers(1, items, count)) % items
+    gap = truth.at(user, one) - truth.at(user, other)
+    wins = rng.random(count) < 1 / (1 + np.exp(-gap / 0.18))
+    fields = {
+        "users": users,
+        "items": items,
+        "winner": np.where(wins, one, other),
+        "loser": np.where(wins, other, one),
+        "pointer": np.concatenate([[0], np.cumsum(np.bincount(user, minlength=users))]),
+        "strength": 100.0,
+    }
+    return BtlObjective(**(fields | more)), truth
+
+
+def times(x: LowRank, t: float) -> LowRank:
+    return LowRank(t * x.left, x.right)
+
+
+@pytest.mark.parametrize("penalty", ["log-sum-exp", "frobenius", "none"])
+def test_the_start_is_near_the_best_point_of_its_ray(penalty: str) -> None:
+    f, _ = planted(penalty=penalty)
+    start = spectral_start(f, 2)
+    assert start.rank == 2
+    best = min(f.value(times(start, t)) for t in np.linspace(0.5, 2, 31))
+    origin = f.value(times(start, 0.0))
+    assert origin - f.value(start) > 0.99 * (origin - best) > 0
+
+
+def test_the_start_points_to_the_true_scores() -> None:
+    f, truth = planted(count=20_000)
+    start = spectral_start(f, 2).dense()
+    centred = truth.dense() - truth.dense().mean(axis=1, keepdims=True)
+    cosine = np.sum(start * centred) / np.linalg.norm(start) / np.linalg.norm(centred)
+    assert cosine > 0.9
+
+
+def test_the_factors_are_balanced_and_the_same_each_time() -> None:
+    f, _ = planted(users=330, items=310, count=9000)  # wide enough for ARPACK
+    start, again = spectral_start(f, 3), spectral_start(f, 3)
+    np.testing.assert_allclose(start.left.T @ start.left, start.right.T @ start.right, atol=1e-10)
+    np.testing.assert_array_equal(start.left, again.left)
+    np.testing.assert_array_equal(start.right, again.right)
+
+
+def test_a_rank_beyond_what_the_comparisons_span_still_has_full_factors() -> None:
+    f = BtlObjective(users=4, items=3, winner=[0], loser=[1], pointer=[0, 1, 1, 1, 1], strength=1.0)
+    start = spectral_start(f, 2)
+    assert np.linalg.matrix_rank(start.left) == np.linalg.matrix_rank(start.right) == 2
+
+
+def test_comparisons_that_all_agree_without_a_penalty_give_a_finite_start() -> None:
+    f = BtlObjective(users=2, items=3, winner=[0, 1], loser=[1, 2], pointer=[0, 1, 2], penalty="none")
+    start = spectral_start(f, 1)
+    assert np.isfinite(start.left).all()
+    assert f.value(start) < 1e-9
+
+
+def test_comparisons_that_cancel_give_no_start() -> None:
+    f = BtlObjective(users=2, items=3, winner=[0, 1], loser=[1, 0], pointer=[0, 2, 2])
+    assert spectral_start(f, 1) is None
+    assert spectral_start(f.model_copy(update={"winner": [], "loser": [], "pointer": [0, 0, 0]}), 1) is None
+
+
+def test_a_rank_that_cannot_be_is_named() -> None:
+    f, _ = planted(users=2, items=3, count=9)
+    with pytest.raises(InvalidInput, match="rank 3 is none a 2 x 3 matrix can have; give 1 to 2"):
+        spectral_start(f, 3)

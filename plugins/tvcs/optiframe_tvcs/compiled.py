@@ -1,0 +1,259 @@
+"""The compiled driver of the projection: one call from weights to a certified support."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from optiframe_tvcs.dual_kernels import by_columns, minimise_block, spread
+from optiframe_tvcs.jit import compiled
+from optiframe_tvcs.list_kernels import (
+    CHOSEN,
+    LISTED,
+    columns_of,
+    gather,
+    largest_of,
+    mark,
+    narrow,
+    near_width,
+    price_out,
+    quantised,
+    verify,
+)
+from optiframe_tvcs.repair_kernels import NO_PATH, TOO_MUCH_WORK, repair, start_flow
+from optiframe_tvcs.scaling_kernels import bit_scaling
+from optiframe_tvcs.tie_kernels import common_unit, drain
+
+
+@compiled
+def sweep(first, col, worth, copies, cfirst, crow, cworth, ccopies, base_r, base_c, row_caps, column_caps, total, y0, u, w, tau, close, times, t, star):  # type: ignore[no-untyped-def]  # fmt: skip
+    """Minimise over (y0, u), then over (y0, w), so many times; gives y0."""
+    for _ in range(times):
+        y0 = minimise_block(
+            first, col, worth, copies, base_r, row_caps, total, y0, u, w, tau, close, t, star
+        )
+        y0 = minimise_block(
+            cfirst, crow, cworth, ccopies, base_c, column_caps, total, y0, w, u, tau, close, t, star
+        )
+    return y0
+
+
+@compiled
+def smooth(first, col, worth, copies, base_r, base_c, row_caps, column_caps, total, y0, u, w, cold, widths, times, close):  # type: ignore[no-untyped-def]  # fmt: skip
+    """Prices by the smoothed dual on one list; `widths` are elements a group within the ramp."""
+    n = len(col)
+    columns = len(column_caps)
+    cfirst, crow, cworth, ccopies = by_columns(first, col, worth, copies, columns)
+    t = np.empty(n)
+    star = np.empty(max(len(row_caps), columns))
+    groups = len(row_caps) + columns
+    if cold:
+        tau = 0.2 * np.mean(worth) + 2.0  # wide enough for Newton steps, narrow beside the values
+        y0 = sweep(
+            first, col, worth, copies, cfirst, crow, cworth, ccopies, base_r, base_c, row_caps, column_caps,
+            total, y0, u, w, tau, 0.5, 1, t, star,
+        )  # fmt: skip
+    for width in widths:
+        # at most .3 of the list: a wider ramp would average over values that decide nothing
+        tau = max(2.0, 2.0 * near_width(first, col, worth, y0 + u, w, min(width * groups, 0.3 * n)))
+        y0 = sweep(
+            first, col, worth, copies, cfirst, crow, cworth, ccopies, base_r, base_c, row_caps, column_caps,
+            total, y0, u, w, tau, close, times, t, star,
+        )  # fmt: skip
+    return y0, cfirst, crow, cworth, ccopies, t
+
+
+@compiled
+def prices_of(phi, limit, u, w):  # type: ignore[no-untyped-def]
+    """Prices of the bounds from potentials, none above the largest worth; gives y0."""
+    rows = len(u)
+    source = rows + len(w)
+    for i in range(rows):
+        u[i] = min(max(0.0, phi[i] - phi[source]), limit)
+    for j in range(len(w)):
+        w[j] = min(max(0.0, phi[source + 1] - phi[rows + j]), limit)
+    return max(0.0, phi[source] - phi[source + 1])
+
+
+@compiled
+def project(
+    weights, order, first, col, row_length, column_length, row_caps, column_caps, total,
+    first_a, col_a, place_a, copies_a, first_b, col_b, place_b, copies_b,
+    warm, y0, u, w, window, keep, budget, forced, support, sums, record,
+):  # type: ignore[no-untyped-def]  # fmt: skip
+    """The support of greatest worth and its prices; gives (failures, scale, y0)."""
+    p = len(weights)
+    rows = len(row_caps)
+    columns = len(column_caps)
+    groups = rows + columns
+    top = largest_of(weights)
+    if top <= 0.0 or total == 0:
+        support[:] = False
+        sums[:] = 0
+        u[:] = 0.0
+        w[:] = 0.0
+        sums[4] = -1
+        if top <= 0.0:
+            return 0, 1.0, 0.0
+    scale = 2.0 ** min(50 - math.frexp(top)[1], 1000)
+    whole = np.empty(p)
+    quantised(weights, order, scale, whole)
+    unit = common_unit(whole)
+    caps_r = row_caps.astype(np.float64)
+    caps_c = column_caps.astype(np.float64)
+    state = np.empty(p, np.uint8)
+    base_r = np.zeros(rows)
+    base_c = np.zeros(columns)
+    listed_r = np.zeros(rows, np.int64)
+    window_r = np.full(rows, np.inf)
+    window_c = np.full(columns, np.inf)
+    cold = not warm
+    if cold:
+        u[:] = 0.0
+        w[:] = 0.0
+        y0 = 0.0
+    else:
+        y0 = y0 * scale
+        u *= scale
+        w *= scale
+        window_r[:] = window
+        window_c[:] = window
+    if cold:
+        for level in range(2):
+            if level == 0:
+                f, c, place, copies = first_a, col_a, place_a, copies_a
+            else:
+                f, c, place, copies = first_b, col_b, place_b, copies_b
+            n = len(c)
+            if n == 0:
+                continue
+            worth = np.empty(n)
+            for k in range(n):
+                worth[k] = whole[place[k]]
+            y0, cfirst, crow, cworth, ccopies, t = smooth(
+                f, c, worth, copies, base_r, base_c, caps_r, caps_c, float(total), y0, u, w, cold,
+                (8.0,), 2, 0.5,
+            )  # fmt: skip
+            cold = False
+            if level == 1 or len(col_b) == 0:
+                # The count of a group of n elements sampled one in m has variance n (m - 1) / 4
+                # at the worst; `window` of its roots to either side of each threshold.
+                m = np.mean(copies)
+                window_r = spread(
+                    f, c, worth, copies, y0, u, w, 2.0 * window * np.sqrt(row_length * (m - 1)) + m, t
+                )
+                window_c = spread(
+                    cfirst, crow, cworth, ccopies, y0, w, u,
+                    2.0 * window * np.sqrt(column_length * (m - 1)) + m, t,
+                )  # fmt: skip
+    if unit > 1.0:
+        window_r += unit
+        window_c += unit
+    n = mark(first, col, whole, y0 + u, w, window_r, window_c, state, base_r, base_c, listed_r)
+    lfirst, lcol, lworth, lplace, chosen = gather(first, col, whole, state, listed_r, n)
+    record[4] = n
+    if n > 0:
+        y0, cfirst, crow, cworth, ccopies, t = smooth(
+            lfirst, lcol, lworth, np.ones(n), base_r, base_c, caps_r, caps_c, float(total), y0, u, w, cold,
+            (16.0, 4.0, 1.0), 2, 0.05,
+        )  # fmt: skip
+    y0 = unit * np.rint(y0 / unit)
+    for i in range(rows):
+        u[i] = unit * np.rint(u[i] / unit)
+    for j in range(columns):
+        w[j] = unit * np.rint(w[j] / unit)
+    if n > 0 and keep * groups < n:
+        window_r = spread(
+            lfirst, lcol, lworth, np.ones(n), y0, u, w, np.full(rows, 0.5 * keep), t
+        )
+        window_c = spread(
+            cfirst, crow, cworth, ccopies, y0, w, u, np.full(columns, 0.5 * keep), t
+        )
+        if unit > 1.0:
+            window_r = np.maximum(window_r, unit)
+    else:
+        window_r[:] = np.inf
+    n = narrow(lfirst, lcol, lworth, lplace, y0 + u, w, window_r, window_c, state, base_r, base_c, listed_r)
+    lfirst, lcol, lworth, lplace, chosen = gather(first, col, whole, state, listed_r, n)
+    record[5] = n
+    phi = np.empty(groups + 2)
+    phi[:rows] = y0 + u
+    phi[rows:groups] = -w
+    phi[groups] = y0
+    phi[groups + 1] = 0.0
+    count_r = base_r.astype(np.int64)
+    count_c = base_c.astype(np.int64)
+    for i in range(rows):
+        for k in range(lfirst[i], lfirst[i + 1]):
+            if chosen[k]:
+                count_r[i] += 1
+                count_c[lcol[k]] += 1
+    fs = np.empty(rows, np.int64)
+    ft = np.empty(columns, np.int64)
+    excess = np.empty(groups + 2, np.int64)
+    back = start_flow(phi, count_r, count_c, row_caps, column_caps, total, fs, ft, excess)
+    units = 0
+    for v in range(groups + 2):
+        units += max(excess[v], 0)
+    record[6] = units
+    status = 0
+    for rounds in range(40):
+        record[7] = rounds + 1
+        cfirst, crow, cworth, cplace = columns_of(lfirst, lcol, lworth, columns)
+        # Ties are carried by blocking flows, and paths are looked for from all excess at once.
+        together = unit > 1.0 or record[6] > 4 * groups
+        status = 0
+        while True:
+            if together:
+                back = drain(
+                    lfirst, lcol, lworth, chosen, cfirst, crow, cworth, cplace, phi, row_caps, column_caps,
+                    total, fs, ft, back, excess, record,
+                )  # fmt: skip
+            left = False
+            for v in range(groups + 2):
+                left = left or excess[v] > 0
+            if not left or status != 0:
+                break
+            if together and record[1] > budget:
+                status = TOO_MUCH_WORK
+                break
+            status, back = repair(
+                lfirst, lcol, lworth, chosen, cfirst, crow, cworth, cplace, phi, row_caps, column_caps, total,
+                fs, ft, back, excess, budget - record[1], together, record,
+            )  # fmt: skip
+        for k in range(len(lplace)):
+            state[lplace[k]] = LISTED | chosen[k]
+        if status == TOO_MUCH_WORK or forced:
+            status = TOO_MUCH_WORK
+            break
+        if status == NO_PATH:
+            # What lies next to the thresholds decides; after three times all elements do.
+            if rounds >= 3:
+                window_r[:] = np.inf
+            price_out(first, col, whole, phi, state, listed_r, excess, window_r, window_c, 4.0**(rounds + 1))
+        else:
+            y0 = prices_of(phi, top * scale, u, w)
+            failures = verify(first, col, whole, state, y0, u, w, row_caps, column_caps, total, sums)
+            if failures == 0:
+                break
+            price_out(first, col, whole, phi, state, listed_r, excess, window_r, window_c, -1.0)
+        n = 0
+        for i in range(rows):
+            n += listed_r[i]
+        lfirst, lcol, lworth, lplace, chosen = gather(first, col, whole, state, listed_r, n)
+        status = TOO_MUCH_WORK
+    if status == TOO_MUCH_WORK:
+        record[3] = 1
+        bit_scaling(first, col, whole, row_caps, column_caps, total, state, phi, record)
+        y0 = prices_of(phi, top * scale, u, w)
+        failures = verify(first, col, whole, state, y0, u, w, row_caps, column_caps, total, sums)
+    if len(order) == 0:
+        for k in range(p):
+            support[k] = state[k] & CHOSEN
+    else:
+        for k in range(p):
+            support[order[k]] = state[k] & CHOSEN
+        if sums[4] >= 0:
+            sums[4] = order[sums[4]]
+    return failures, scale, y0

@@ -1,0 +1,67 @@
+"""What one more unit of each bound is worth, exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.errors import InvalidInput
+from optiframe.values import Array
+from optiframe_tvcs.certificate import Prices
+from optiframe_tvcs.linear_program import SupportProgram
+from optiframe_tvcs.proving import NOBODY, WHOLE_VECTOR, Conditions
+from optiframe_tvcs.three_view import ThreeView
+
+_FAR = 2**61  # farther than any path: worths are below 2**50 and a path visits each group once
+
+
+def gains(over: ThreeView, worths: Array) -> Prices:
+    """How much the best total worth would rise with one more unit of each bound, the others as they are.
+
+    The prices of a selection bound these from above; where supports tie or several bounds are used up
+    together, prices are not unique and may be larger. The gain is the smallest price that any
+    proof of the best support allows: a shortest path in the graph of groups, three times Bellman and
+    Ford. Time O(p + groups) a round, as many rounds as a path is long (at most the number of groups).
+
+    Parameters
+    ----------
+    over
+        The set.
+    worths
+        Real worths of the elements, of a point's shape; for a projection the point squared.
+
+    Returns
+    -------
+    Prices
+        The gains, in the units of the worths. The total's is 0.0 where there is no such bound.
+    """
+    selection = over.select(worths)
+    if not selection.certificate.holds:
+        raise InvalidInput("the support for these worths could not be proved best, so it has no exact gains")
+    program = SupportProgram.of_worths(over, np.asarray(worths, dtype=np.float64))
+    conditions = Conditions.of(program, selection.support)
+    left, right, most = conditions.left, conditions.right, conditions.most
+    # unknown[left] - unknown[right] <= most: the least value of unknown[a] - unknown[b] is minus the
+    # length of the shortest path from b to a over arcs from right to left, so from a to b backwards.
+    to_nobody = _distances(NOBODY, left, right, most, conditions.unknowns)
+    to_whole = _distances(WHOLE_VECTOR, left, right, most, conditions.unknowns)
+    from_nobody = _distances(NOBODY, right, left, most, conditions.unknowns)
+    return Prices(
+        float(-to_nobody[WHOLE_VECTOR]) / program.scale,
+        (-to_whole[conditions.rows]) / program.scale,
+        (-from_nobody[conditions.columns]) / program.scale,
+    )
+
+
+def _distances(
+    end: int, tail: NDArray[np.intp], head: NDArray[np.intp], length: NDArray[np.int64], nodes: int
+) -> NDArray[np.int64]:
+    """Length of the shortest path from each node to `end`, over arcs from `head` to `tail`."""
+    distance = np.full(nodes, _FAR, dtype=np.int64)
+    distance[end] = 0
+    while True:
+        before = distance.copy()
+        reached = before[tail] < _FAR
+        np.minimum.at(distance, head[reached], before[tail[reached]] + length[reached])
+        if np.array_equal(distance, before):
+            return distance

@@ -1,0 +1,243 @@
+"""Gradient matching pursuit, hard thresholding pursuit and the restricted minimisation they share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_tvcs.gradmp import GradientMatchingPursuit
+from optiframe_tvcs.htp import HardThresholdingPursuit
+from optiframe_tvcs.restricted import minimise_on, restrict
+from optiframe_tvcs.sparse_sets import enlarged
+from optiframe_tvcs.stochastic import StochasticGradMP
+
+import optiframe
+from optiframe import Minimize, Solver, Unsuited, from_function
+from optiframe.losses import LeastSquares, Logistic, SquaredHinge
+from optiframe.objectives import SquaredDistance
+from optiframe.results import Result
+from optiframe.sets import Box, Cardinality
+from optiframe.solvers import Budget
+from optiframe.testing import SolverContract
+
+from .learning_twins import gradmp, htp, permutation_regression, points, sparse_regression
+
+BOTH = [GradientMatchingPursuit(), HardThresholdingPursuit()]
+
+
+def solve(problem: Minimize, solver: str | Solver, **options: object) -> Result:
+    return optiframe.solve(problem, solver, progress=False, **options)
+
+
+class TestContract(SolverContract):
+    solver: Solver = GradientMatchingPursuit()
+
+    def instances(self) -> Iterable[Minimize]:
+        return [sparse_regression()[0], permutation_regression()[0]]
+
+
+class TestContractByConjugateGradients(TestContract):
+    solver = GradientMatchingPursuit(inner="cg")
+
+
+class TestContractOfPursuit(TestContract):
+    solver = HardThresholdingPursuit()
+
+
+class TestContractOfPursuitByAFixedStep(TestContract):
+    solver = HardThresholdingPursuit(step=0.3, inner="cg")
+
+
+class TestStochasticContract(TestContract):
+    solver = StochasticGradMP(block=20, full_every=5)
+    budget = Budget(iterations=30)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pursuits_follow_their_algorithms(seed: int) -> None:
+    small, _ = sparse_regression(seed, rows=20, size=9, kept=2)
+    matrix, _ = permutation_regression(seed, side=3, rows=20)
+    for problem in (small, matrix):
+        wider = enlarged(problem.over, 2)
+        assert wider is not None
+        for inner in ("least-squares", "cg"):
+            ours = points(GradientMatchingPursuit(inner=inner), problem, 2)
+            assert np.allclose(ours, gradmp(problem, wider, 3)[: len(ours)], atol=1e-6)
+            ours = points(HardThresholdingPursuit(inner=inner, step=0.3), problem, 3)
+            assert np.allclose(ours, htp(problem, 0.3, 3)[: len(ours)], atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", BOTH)
+def test_a_planted_answer_is_found(solver: Solver) -> None:
+    for problem, truth in (sparse_regression(), permutation_regression()):
+        result = solve(problem, solver)
+        assert result.status.complete
+        assert np.array_equal(result.solution != 0, truth != 0)
+        assert np.abs(result.solution - truth).max() < 0.02
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), kept=st.integers(1, 6))
+def test_the_end_of_a_pursuit_is_the_best_point_on_its_support(seed: int, kept: int) -> None:
+    problem, _ = sparse_regression(seed, rows=25, size=12, kept=kept, noise=1.0)
+    result = solve(problem, "tvcs.htp")
+    assert result.status.complete
+    assert (np.diff(result.trace["objective"]) <= 1e-12).all()
+    chosen = result.solution != 0
+    fitted = np.linalg.lstsq(problem.function.matrix[:, chosen], problem.function.target, rcond=None)[0]
+    assert np.allclose(result.solution[chosen], fitted, atol=1e-8)
+
+
+def test_supports_that_repeat_end_the_run() -> None:
+    # Fewer samples than thrice the support: the fit on the wide support is exact and says little.
+    problem, _ = sparse_regression(1, rows=20, size=60, kept=12, noise=0.5)
+    with pytest.warns(optiframe.NotConverged, match="runs in a circle"):
+        result = solve(problem, "tvcs.gradmp")
+    assert result.status == "stalled"
+    assert result.iterations < 1000
+    assert result.objective == min(result.trace["objective"])
+
+
+def test_a_pursuit_with_too_long_a_step_says_that_it_runs_in_a_circle() -> None:
+    problem, _ = sparse_regression(3, rows=15, size=40, kept=8, noise=0.5)
+    with pytest.warns(optiframe.NotConverged, match="take a shorter step"):
+        result = solve(problem, HardThresholdingPursuit(step=20.0))
+    assert result.status == "stalled"
+
+
+@pytest.mark.parametrize("name", ["tvcs.gradmp", "tvcs.htp", "tvcs.stochastic-gradmp"])
+def test_a_set_that_is_not_of_supports_is_refused_in_words(name: str) -> None:
+    problem = Minimize(LeastSquares(matrix=np.eye(2), target=np.ones(2)), over=Box())
+    with pytest.raises(Unsuited, match=r"tvcs\.iht takes any set that can project"):
+        solve(problem, name)
+
+
+def test_least_squares_is_refused_for_another_loss() -> None:
+    problem, truth = sparse_regression()
+    labels = np.sign(problem.function.matrix @ truth)
+    logistic = Minimize(Logistic(matrix=problem.function.matrix, target=labels), over=problem.over)
+    for solver in (GradientMatchingPursuit(inner="least-squares"), StochasticGradMP(inner="least-squares")):
+        with pytest.raises(Unsuited, match="is not least squares"):
+            solve(logistic, solver)
+
+
+@pytest.mark.parametrize("loss", [Logistic, SquaredHinge])
+@pytest.mark.parametrize("solver", BOTH)
+def test_other_losses_find_most_of_a_planted_support(solver: Solver, loss: type[Logistic]) -> None:
+    problem, truth = sparse_regression(rows=400, noise=0.0)
+    labels = np.sign(problem.function.matrix @ truth)
+    model = loss(matrix=problem.function.matrix, target=labels, l2=0.01)
+    result = solve(Minimize(model, over=problem.over), solver)
+    assert np.array_equal(result.solution != 0, truth != 0)
+
+
+def test_a_support_without_entries_gives_zero() -> None:
+    problem, _ = sparse_regression()
+    for name in ("tvcs.gradmp", "tvcs.htp"):
+        result = solve(Minimize(problem.function, over=Cardinality(size=0)), name)
+        assert not result.solution.any()
+        assert result.status.complete
+
+
+def test_stochastic_gradmp_finds_a_planted_answer() -> None:
+    problem, truth = sparse_regression()
+    result = solve(
+        problem,
+        StochasticGradMP(block=20, full_every=1),
+        budget={"iterations": 100, "tolerance": 0.05},
+    )
+    assert np.array_equal(result.solution != 0, truth != 0)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    seed=st.integers(0, 10**6), l2=st.sampled_from([0.0, 0.1]), sparse=st.booleans(), taken=st.integers(1, 8)
+)
+def test_least_squares_and_conjugate_gradients_agree(seed: int, l2: float, sparse: bool, taken: int) -> None:
+    rng = np.random.default_rng(seed)
+    matrix = rng.standard_normal((20, 10)) * (rng.random((20, 10)) < 0.7)
+    function = LeastSquares(
+        matrix=sp.csr_array(matrix) if sparse else matrix, target=rng.standard_normal(20), l2=l2
+    )
+    support = np.zeros(10, dtype=bool)
+    support[rng.permutation(10)[:taken]] = True
+    direct = minimise_on(function, support, np.zeros(10), "least-squares")
+    iterated = minimise_on(function, support, rng.standard_normal(10), "cg")
+    assert not direct[~support].any()
+    assert not iterated[~support].any()
+    assert np.abs(function.gradient(direct)[support]).max() < 1e-10
+    assert np.abs(function.gradient(iterated)[support]).max() < 1e-7
+
+
+def test_with_fewer_rows_than_entries_least_squares_take_the_shortest_point() -> None:
+    rng = np.random.default_rng(0)
+    function = LeastSquares(matrix=rng.standard_normal((4, 9)), target=rng.standard_normal(4))
+    support = np.arange(9) < 7
+    found = minimise_on(function, support, np.zeros(9), "least-squares")
+    assert np.allclose(found[:7], np.linalg.pinv(function.matrix[:, :7]) @ function.target)
+    assert np.allclose(minimise_on(function, support, np.zeros(9), "cg"), found, atol=1e-7)
+
+
+@pytest.mark.parametrize("loss", [Logistic, SquaredHinge])
+def test_newton_reaches_the_restricted_minimum(loss: type[Logistic]) -> None:
+    rng = np.random.default_rng(2)
+    function = loss(matrix=rng.standard_normal((80, 12)), target=np.sign(rng.standard_normal(80)))
+    support = np.arange(12) % 2 == 0
+    found = minimise_on(function, support, np.zeros(12))
+    assert np.abs(function.gradient(found)[support]).max() < 1e-8
+
+
+def test_the_minimum_of_a_users_function_agrees_with_and_without_a_hessian() -> None:
+    problem, _ = sparse_regression()
+    f = problem.function
+    support = np.arange(40) < 6
+    wanted = minimise_on(f, support, np.zeros(40))
+    with_hessian = from_function(f.value, 40, f.gradient, f.hessian_product)
+    without = from_function(f.value, 40, f.gradient)
+    assert np.allclose(minimise_on(with_hessian, support, np.zeros(40)), wanted, atol=1e-8)
+    assert np.allclose(minimise_on(without, support, np.zeros(40)), wanted, atol=1e-5)
+
+
+def test_a_function_that_is_not_convex_goes_down() -> None:
+    function = from_function(
+        lambda x: float(np.sum(x**4 / 4 - x**2 / 2)),
+        3,
+        gradient=lambda x: x**3 - x,
+        hessian_product=lambda x, v: (3 * x**2 - 1) * v,
+    )
+    found = minimise_on(function, np.array([True, False, True]), np.array([0.1, 0.0, -0.2]))
+    assert np.allclose(found, [1.0, 0.0, -1.0], atol=1e-6)
+
+
+def test_separable_labels_without_l2_end_with_a_finite_point() -> None:
+    function = Logistic(matrix=np.array([[1.0], [2.0], [-1.0]]), target=[1, 1, -1])
+    assert np.isfinite(minimise_on(function, np.array([True]), np.zeros(1))).all()
+
+
+def test_no_time_left_returns_what_was_reached() -> None:
+    problem, _ = sparse_regression()
+    start = np.ones(40)
+    stopped = minimise_on(problem.function, np.arange(40) < 5, start, "cg", lambda: 0.0)
+    assert np.array_equal(stopped, np.where(np.arange(40) < 5, 1.0, 0.0))
+
+
+def test_a_restricted_linear_model_keeps_the_columns_only() -> None:
+    matrix = sp.random_array((30, 8), density=0.4, rng=0, format="csr")
+    function = Logistic(matrix=matrix, target=np.sign(np.arange(30) - 14.5), l2=0.3)
+    reduced = restrict(function, np.array([1, 5]))
+    assert isinstance(reduced, Logistic)
+    assert reduced.shape == (2,)
+    assert reduced.l2 == 0.3
+    full = np.zeros(8)
+    full[[1, 5]] = [0.5, -1.0]
+    assert np.isclose(reduced.value(np.array([0.5, -1.0])), function.value(full))
+
+
+def test_a_restricted_matrix_point_keeps_its_shape() -> None:
+    function = SquaredDistance(to=np.arange(6.0).reshape(2, 3))
+    support = np.array([[True, False, True], [False, True, False]])
+    assert np.allclose(minimise_on(function, support, np.zeros((2, 3))), np.where(support, function.to, 0.0))

@@ -1,0 +1,214 @@
+"""The solvers of a projection: the contract, agreement with each other, and what they say when inexact."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_tvcs.cvxpy_projection import CvxpyProjection
+from optiframe_tvcs.first_order import FirstOrderProjection, lipschitz
+from optiframe_tvcs.greedy import GreedyProjection
+from optiframe_tvcs.highs import SimplexProjection
+from optiframe_tvcs.linear_program import SupportProgram
+from optiframe_tvcs.ortools_flow import FlowProjection
+from optiframe_tvcs.pdhg import PrimalDualProjection
+from optiframe_tvcs.three_view import ThreeView
+
+import optiframe
+from optiframe import Projection, Solver, Unsuited, solve
+from optiframe.results import Status
+from optiframe.sets import Cardinality
+from optiframe.testing import SolverContract, check_against_cvxpy
+
+from .support_twins import best_worth, papers_set, sets
+
+EXACT: list[Solver] = [SimplexProjection(), CvxpyProjection(), PrimalDualProjection()]
+
+
+def gaussian(p: int = 25, seed: int = 0) -> Projection:
+    over, rng = papers_set(p, seed)
+    return Projection(rng.standard_normal(over.shape), over)
+
+
+def tied(p: int = 25, seed: int = 0) -> Projection:
+    over, rng = papers_set(p, seed)
+    return Projection(rng.integers(0, 4, over.shape).astype(np.float64), over)
+
+
+class _Contract(SolverContract):
+    def instances(self) -> Iterable[Projection]:
+        return [gaussian(), tied(16, 1)]
+
+    def optimum(self, problem: Projection) -> float:
+        return problem.objective(problem.onto.project(problem.point))
+
+
+class TestSimplex(_Contract):
+    solver: Solver = SimplexProjection()
+
+
+class TestCvxpy(_Contract):
+    solver: Solver = CvxpyProjection()
+
+
+class TestPrimalDual(_Contract):
+    solver: Solver = PrimalDualProjection()
+
+
+class TestGreedy(_Contract):
+    solver: Solver = GreedyProjection()
+
+    def optimum(self, problem: Projection) -> float | None:
+        return None  # it need not reach it
+
+
+class TestFirstOrder(_Contract):
+    solver: Solver = FirstOrderProjection(check=100)
+    budget = optiframe.Budget(iterations=40_000)
+
+    def instances(self) -> Iterable[Projection]:
+        over = ThreeView.of_matrix((2, 3), total=2, per_row=1, per_column=1)
+        return [Projection(np.array([[1.0, 0.3, 0.2], [0.9, -0.6, 0.1]]), over)]
+
+
+@given(st.data())
+@settings(max_examples=25)
+def test_exact_solvers_keep_as_much_as_trying_every_support(data: st.DataObject) -> None:
+    over = data.draw(sets(most=7))
+    p = over.elements
+    v = np.array(data.draw(st.lists(st.integers(-3, 3), min_size=p, max_size=p)), dtype=float)
+    for solver in EXACT:
+        result = solve(Projection(v, over), solver)
+        assert result.status is Status.CONVERGED, solver.name
+        assert result.violation == 0.0
+        assert float(result.solution @ result.solution) == best_worth(over, v**2)
+        assert result.detail.certificate.holds
+        assert result.detail.certificate.primal == float(result.solution @ result.solution)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("make", [gaussian, tied])
+def test_exact_solvers_agree_with_highs(make: type, seed: int) -> None:
+    problem = make(100, seed)
+    reference = solve(problem, SimplexProjection())
+    for solver in EXACT:
+        result = solve(problem, solver)
+        assert result.objective == pytest.approx(reference.objective, rel=1e-9), solver.name
+        assert result.detail.certificate.holds, solver.name
+
+
+def test_prices_are_in_the_units_of_the_point_squared() -> None:
+    problem = gaussian(100, 3)
+    doubled = Projection(2 * problem.point, problem.onto)
+    for solver in EXACT:
+        prices, four_times = (solve(each, solver).detail.prices for each in (problem, doubled))
+        assert four_times.total == 4 * prices.total
+        assert np.array_equal(four_times.rows, 4 * prices.rows)
+
+
+def test_greedy_bounds_what_it_loses() -> None:
+    lost = 0
+    for seed in range(10):
+        problem = gaussian(100, seed)
+        best = problem.onto.select_for(problem.point).certificate.primal
+        result = solve(problem, GreedyProjection())
+        found = result.detail.certificate
+        assert found.primal <= best * (1 + 1e-12)
+        assert found.primal + found.gap >= best * (1 - 1e-12)
+        assert found.primal >= best / 2
+        assert found.holds == (not result.findings)
+        lost += not found.holds
+    assert lost > 0
+
+
+def test_greedy_can_lose_nearly_half_and_says_so() -> None:
+    # The largest element is in the row of the second and the column of the third.
+    over = ThreeView.load(rows={"labels": [0, 0, 1], "bounds": 1}, columns={"labels": [0, 1, 0], "bounds": 1})
+    result = solve(Projection(np.array([1.001, 1.0, 1.0]), over), GreedyProjection())
+    found = result.detail.certificate
+    assert found.primal == pytest.approx(1.001**2)
+    assert not found.holds
+    assert found.primal + found.gap >= 2.0
+    assert "loses at most" in result.findings[0].text
+
+
+def test_cvxpy_checks_any_of_them() -> None:
+    for solver in (SimplexProjection(), PrimalDualProjection()):
+        assert check_against_cvxpy(solver, gaussian(36, 1)).ok
+        assert check_against_cvxpy(solver, tied(36, 1)).ok
+
+
+@pytest.mark.filterwarnings("ignore")  # an interior-point method is free to say that it is inaccurate
+def test_an_interior_point_engine_is_certified_or_says_what_it_may_lose() -> None:
+    problem = tied(25, 2)
+    best = problem.onto.select_for(problem.point).certificate.primal
+    plain = solve(problem, CvxpyProjection(engine="CLARABEL"))
+    assert plain.violation == 0.0
+    assert plain.detail.certificate.primal + plain.detail.certificate.gap >= best
+    moved = solve(problem, CvxpyProjection(engine="CLARABEL", perturbation=1e-3))
+    assert moved.detail.certificate.holds
+
+
+def test_an_engine_that_is_not_there_is_named() -> None:
+    with pytest.raises(Unsuited, match="CVXPY has no engine 'NO_SUCH'"):
+        solve(gaussian(), CvxpyProjection(engine="NO_SUCH"))
+
+
+def test_other_sets_are_not_theirs() -> None:
+    problem = Projection(np.ones(4), Cardinality(size=2))
+    for solver in (*EXACT, GreedyProjection(), FirstOrderProjection()):
+        with pytest.raises(Unsuited, match="it projects onto the set 'cardinality'"):
+            solve(problem, solver)
+
+
+@pytest.mark.parametrize("solver", [*EXACT, GreedyProjection(), FirstOrderProjection()], ids=lambda s: s.name)
+def test_nothing_to_choose_is_proved_at_once(solver: Solver) -> None:
+    for over in (ThreeView(size=0, total=2), ThreeView.of_matrix((3, 3), 2, 1, [0, 1, 1])):
+        result = solve(Projection(np.zeros(over.shape), over), solver)
+        assert not result.solution.any()
+        assert result.detail.certificate.holds
+        assert result.detail.certificate.gap == 0.0
+
+
+def test_the_papers_gradient_has_the_curvature_that_is_claimed() -> None:
+    problem = gaussian(25, 0)
+    program = SupportProgram.of(problem)
+    worth = program.point**2
+    a = program.matrix.toarray()
+    groups, p = a.shape
+    gap = np.concatenate([-worth, program.bounds, np.ones(p)])
+    short = np.hstack([np.zeros((p, p)), a.T, np.eye(p)])
+    over = np.hstack([a, np.zeros((groups, groups + p))])
+    largest = np.linalg.eigvalsh(np.outer(gap, gap) + short.T @ short + over.T @ over)[-1]
+    assert largest <= lipschitz(program, worth) <= 1.2 * largest
+
+
+def test_the_papers_gradient_reaches_the_best_support_at_p_25() -> None:
+    problem = gaussian(25, 0)
+    result = solve(problem, FirstOrderProjection(), budget={"iterations": 100_000})
+    assert result.detail.certificate.holds
+    assert result.objective == pytest.approx(problem.objective(problem.onto.project(problem.point)))
+    assert result.iterations > 1000
+
+
+def test_flow_names_what_cannot_be_loaded_beside_it() -> None:
+    import cvxpy  # which loads highspy
+
+    assert cvxpy.__name__ in sys.modules
+    with pytest.raises(Unsuited, match=r"highspy is loaded in this process .* process of its own"):
+        solve(gaussian(), FlowProjection())
+
+
+@pytest.mark.slow
+def test_flow_keeps_the_contract_and_agrees_in_a_process_of_its_own() -> None:
+    script = Path(__file__).with_name("flow_child.py")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"failed": [], "disagreeing": [], "unproved": []}
