@@ -79,6 +79,7 @@ class _Any:
     def __init__(self, f: Objective, x: Array) -> None:
         self.f: Objective = f
         self.x = np.array(x, dtype=np.float64)
+        self.value: float | None = None  # the objective here, once it has been needed
 
     def gradient(self) -> Array:
         return np.asarray(self.f.gradient(self.x))
@@ -99,12 +100,14 @@ class _Any:
 
     def search(self, direction: Array, slope: float) -> float:
         """Move by 1, 1/2, 1/4, ... of the direction, the first that decreases enough; 0 when none does."""
-        now = self.ahead(direction, 0.0)
+        now = self.ahead(direction, 0.0) if self.value is None else self.value
         room = _ROUNDING * abs(now)
         for halvings in range(_HALVINGS):
             length = 0.5**halvings
-            if self.ahead(direction, length) <= now - _ENOUGH * length * slope + room:
+            ahead = self.ahead(direction, length)
+            if ahead <= now - _ENOUGH * length * slope + room:
                 self.move(direction, length)
+                self.value = ahead
                 return length
         return 0.0
 

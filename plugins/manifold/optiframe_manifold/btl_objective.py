@@ -22,7 +22,7 @@ from optiframe_manifold.row_passes import Comparisons, RowPasses
 Penalty = Literal["log-sum-exp", "frobenius", "none"]
 
 _KEPT = 2  # points whose derivatives are kept: where a solver stands, and where it tries to go
-_CROWDED = 20  # entries for each comparison up to which passes by rows are faster (measured, rank 10)
+_CROWDED = 8  # entries for each comparison up to which passes by rows are faster (compiled, at rank 10)
 
 
 def _places(value: Any) -> NDArray[np.int32]:
@@ -71,7 +71,7 @@ class BtlObjective(Objective):
     for G = dF/dX, and Hessian products are their derivatives; m x n arrays are never made.
 
     Time of a gradient or Hessian product: O(comparisons + m n r) with log-sum-exp or where there is
-    a comparison for every twenty entries, else O((comparisons + m + n) r). Memory beside the data: 16
+    a comparison for every eight entries, else O((comparisons + m + n) r). Memory beside the data: 16
     bytes for each comparison and 24 (m + n) r bytes at each of the last two points, and during a pass
     16 max(65536, n) + 48 (m + n) r bytes by rows, else 8 bytes for each comparison and 32 (m + n) r.
 

@@ -18,6 +18,7 @@ from optiframe_manifold.btl_objective import BtlObjective
 from optiframe_manifold.ids import Ids, read_ids
 from optiframe_manifold.known_scores import read_truth
 from optiframe_manifold.low_rank import LowRank, Rank
+from optiframe_manifold.population import Population, population
 from optiframe_manifold.rankings import Rankings
 from optiframe_manifold.tables import (
     Choices,
@@ -145,6 +146,11 @@ class CollaborativeRanking(Problem[Rankings]):
         """Comparisons grouped by user and merged."""
         return grouped(self.comparisons)
 
+    @cached_property
+    def population(self) -> Population | None:
+        """What users without a comparison and items never compared are given; None without such."""
+        return population(self)
+
     @property
     def strength(self) -> float:
         """What the penalty is multiplied by: multiplier x r^2 sqrt(K) log K, K = sqrt(users x items)."""
@@ -173,7 +179,8 @@ class CollaborativeRanking(Problem[Rankings]):
 
     def from_factors(self, factors: LowRank) -> Rankings:
         """The answer with these scores."""
-        return Rankings(self.user_ids, self.item_ids, factors, self.sigma, self.comparisons.backend)
+        table = self.comparisons
+        return Rankings(table.user_ids, table.item_ids, factors, self.sigma, table.backend, self.population)
 
     def to_factors(self, solution: Rankings) -> LowRank:
         """The scores of an answer, in this problem's sigma."""
@@ -210,12 +217,13 @@ class CollaborativeRanking(Problem[Rankings]):
 
         `relative_error` (Eq. 27), `centred_error` and `scaled_error` of the scores, see
         `metrics.of_scores`; `kendall_tau` (tau-b) and `top_overlap`, means over users;
-        `held_out_accuracy` and `held_out_loss` of comparisons held out.
+        `held_out_accuracy` and `held_out_loss` of comparisons held out. Errors are of the factors,
+        the others of the scores given out (`Rankings.served`).
         """
         found: dict[str, float] = {}
         if self.truth is not None:
             found |= metrics.of_scores(self.truth, solution.factors)
-            agreement = metrics.of_rankings(self.truth, solution.factors, self.top)
+            agreement = metrics.of_rankings(self.truth, solution.served, self.top)
             for name in ("kendall_tau", "top_overlap"):
                 found[name] = metrics.mean_over_users(agreement[name])
         if self.held_out is not None:
@@ -228,21 +236,22 @@ class CollaborativeRanking(Problem[Rankings]):
     def answer(self, solution: Rankings) -> dict[str, Columns]:
         """Tables `rankings` (the best 100 items of each user), and the factors by user and by item.
 
-        A score is the product of a user's and an item's factors, so that these hold everything.
+        A score is the product of a user's and an item's factors, so that these hold everything. Where
+        there are users without a comparison a last factor `population` gives them all users' scores.
         With a truth also `agreement`, for each user compared.
         """
-        factors = solution.factors
+        served, rank = solution.served, solution.factors.rank
         tables: dict[str, Columns] = {
             "rankings": solution.columns(_LISTED),
-            "users": {"user": self.user_ids, **_numbered(factors.left)},
-            "items": {"item": self.item_ids, **_numbered(factors.right)},
+            "users": {"user": self.user_ids, **_numbered(served.left, rank)},
+            "items": {"item": self.item_ids, **_numbered(served.right, rank)},
         }
         if self.truth is not None:
-            found = metrics.of_rankings(self.truth, factors, self.top)
+            found = metrics.of_rankings(self.truth, served, self.top)
             row = found.pop("row").astype(np.int64)
             tables["agreement"] = {"user": self.user_ids[row], **found}
         return tables
 
 
-def _numbered(factor: Array) -> dict[str, Array]:
-    return {f"factor_{k}": column for k, column in enumerate(factor.T, 1)}
+def _numbered(factor: Array, rank: int) -> dict[str, Array]:
+    return {f"factor_{k}" if k <= rank else "population": column for k, column in enumerate(factor.T, 1)}

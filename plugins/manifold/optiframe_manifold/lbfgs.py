@@ -58,8 +58,8 @@ class FactorLBFGS(Solver[Minimize, LowRank, None]):
             """Point, value and gradient; SciPy reports the point that it evaluated last."""
             if not last or not np.array_equal(last[0][0], flat):
                 point = LowRank(*geometry.split(flat.reshape(-1, over.rank).copy()))
-                found = flat.copy(), point, objective.value(point), stacked(objective.gradient(point))
-                last[:] = [found]
+                gradient = stacked(objective.gradient(point))  # first: some objectives then know the value
+                last[:] = [(flat.copy(), point, objective.value(point), gradient)]
             return last[0]
 
         def iterate(flat: Array) -> Iterate:

@@ -123,7 +123,7 @@ def of_held_out(table: ChoiceTable, solution: Rankings) -> dict[str, float]:
     `held_out_loss`
         Mean of -log P(winner), with the model's sigma: log 2 = 0.69 for a coin.
     """
-    x = solution.factors
+    x = solution.served
     gap = (x.at(table.user, table.left) - x.at(table.user, table.right)) / solution.sigma
     weight = np.ones(len(table)) if table.weight is None else table.weight
     left_share = (1.0 + table.outcome) / 2.0

@@ -65,7 +65,7 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
         return iterates_from_callback(lambda emit: self._work(problem, run, emit), name="pymanopt")
 
     def _work(self, problem: Minimize, run: Run, emit: Emit) -> Ending:
-        pymanopt = require("pymanopt", "manifold")
+        pymanopt = require("pymanopt", "pymanopt")
         over = problem.over
         assert isinstance(over, Rank)  # else `unsuited` said so
         geometry = FixedRank(over.rows, over.columns, over.rank)

@@ -34,7 +34,7 @@ def quotient_manifold(rows: int, columns: int, rank: int) -> Any:
 
 @cache
 def _manifold_class() -> Any:
-    require("pymanopt", "manifold")
+    require("pymanopt", "pymanopt")
     from pymanopt.manifolds.manifold import Manifold
 
     class QuotientManifold(Manifold):  # type: ignore[misc]  # pymanopt has no types

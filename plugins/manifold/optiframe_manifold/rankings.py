@@ -17,6 +17,7 @@ from optiframe.values import Array
 from optiframe_manifold.agreement import nearness
 from optiframe_manifold.ids import Ids
 from optiframe_manifold.low_rank import LowRank, blocks
+from optiframe_manifold.population import Population
 
 _BLOCK = 1 << 22  # scores held at a time, 32 MB each array; also the pairs of one user in Eq. 2
 
@@ -26,7 +27,9 @@ class Rankings:
     """Scores of items for every user, as two factors; rankings are made for whom one asks.
 
     The comparisons say nothing of a constant added to all scores of a user: every score given out
-    here is relative to the user's average item. `factors` are as the solver left them.
+    here is relative to the user's average item. `factors` are as the solver left them, and what the
+    objective is about; the scores given out are `served`, which differ for users without a
+    comparison and for items never compared.
 
     Memory: 8 (users + items) r bytes; whatever is asked for comes on top.
 
@@ -40,6 +43,8 @@ class Rankings:
         Scale of the model: P(j beats k) = 1/(1 + exp(-(X_ij - X_ik)/sigma)).
     backend
         The data-frame library `frame` answers in.
+    population
+        What users without a comparison and items never compared are given; None where there are none.
     """
 
     users: Ids
@@ -47,13 +52,21 @@ class Rankings:
     factors: LowRank
     sigma: float
     backend: str | None = None
+    population: Population | None = None
 
     def __repr__(self) -> str:
         return f"<rankings of {len(self.items)} items for {len(self.users)} users, rank {self.factors.rank}>"
 
     @cached_property
-    def _centred(self) -> LowRank:
-        """The same scores relative to each user's average: the mean of the items taken out."""
+    def served(self) -> LowRank:
+        """The scores given out, relative to each user's average item.
+
+        Those of the factors; but users without a comparison have those of all users together, and
+        an item never compared has the average of the items compared (see
+        `optiframe_manifold.population`). Rank r, or r + 1 where there are such users.
+        """
+        if self.population is not None:
+            return self.population.served(self.factors)
         return LowRank(self.factors.left, self.factors.right - self.factors.right.mean(axis=0))
 
     @cached_property
@@ -76,7 +89,7 @@ class Rankings:
 
     def scores(self, user: Hashable) -> Array:
         """Scores of all items for one user, shape (items,); they sum to zero."""
-        return self._centred.row(self.code(user))
+        return self.served.row(self.code(user))
 
     def preference(self, user: Hashable) -> Array:
         """tau_j of Eq. 2, shape (items,): the chance that an item beats one drawn at random from all.
@@ -115,7 +128,7 @@ class Rankings:
         item = np.empty((users, each), dtype=np.int64)
         rank, score = np.empty_like(item), np.empty((users, each))
         for block in blocks(users, max(1, _BLOCK // len(self.items))):
-            scores = self._centred.left[block] @ self._centred.right.T
+            scores = self.served.left[block] @ self.served.right.T
             ranks, order = _ranked(scores)
             item[block] = order[:, :each]
             rank[block] = np.take_along_axis(ranks, item[block], axis=1)

@@ -69,7 +69,7 @@ def silent_users(problem: CollaborativeRanking) -> Iterator[Finding]:
             none,
             "warning",
             f"{_users(none)} without a comparison: {listed(none)}; nothing is known of their taste, "
-            "and their rankings say nothing of them",
+            "and they are given the ranking of all users' comparisons together",
         )
     if len(one):
         yield _about(
@@ -116,8 +116,8 @@ def never_compared(problem: CollaborativeRanking) -> Iterator[Finding]:
         yield _about(
             ids,
             "warning",
-            f"{len(ids)} item{'s' if len(ids) > 1 else ''} never compared: {listed(ids)}; their places in "
-            "the rankings say nothing of them",
+            f"{len(ids)} item{'s' if len(ids) > 1 else ''} never compared: {listed(ids)}; they are put at the "
+            "average of the others, which says nothing of them",
         )
 
 

@@ -212,7 +212,7 @@ def test_the_answers_tables_hold_everything(tmp_path: Path) -> None:
     assert list(tables) == ["rankings", "users", "items", "agreement"]
     left = np.column_stack([tables["users"][f"factor_{k}"] for k in (1, 2)])
     right = np.column_stack([tables["items"][f"factor_{k}"] for k in (1, 2)])
-    assert np.allclose(left @ right.T, result.solution.factors.dense())
+    assert np.allclose(left @ right.T, result.solution.served.dense())
     assert set(result.metrics) == {
         "relative_error",
         "centred_error",

@@ -15,7 +15,6 @@ from optiframe_tvcs.list_kernels import (
     gather,
     largest_of,
     mark,
-    narrow,
     near_width,
     price_out,
     quantised,
@@ -24,6 +23,15 @@ from optiframe_tvcs.list_kernels import (
 from optiframe_tvcs.repair_kernels import NO_PATH, TOO_MUCH_WORK, repair, start_flow
 from optiframe_tvcs.scaling_kernels import bit_scaling
 from optiframe_tvcs.tie_kernels import common_unit, drain
+
+
+# Widths of the ramp in a stage, as elements a group within it: averaging over more elements moves
+# faster, fewer leave less to repair.
+NONE = (0.0, 0.0)
+WIDE = (8.0, 0.0)
+FIRST = (16.0, 0.0)
+WARM = (6.0, 0.0)
+LAST = (3.0, 0.7)
 
 
 @compiled
@@ -55,6 +63,8 @@ def smooth(first, col, worth, copies, base_r, base_c, row_caps, column_caps, tot
             total, y0, u, w, tau, 0.5, 1, t, star,
         )  # fmt: skip
     for width in widths:
+        if width == 0.0:
+            continue
         # at most .3 of the list: a wider ramp would average over values that decide nothing
         tau = max(2.0, 2.0 * near_width(first, col, worth, y0 + u, w, min(width * groups, 0.3 * n)))
         y0 = sweep(
@@ -119,64 +129,65 @@ def project(
         w *= scale
         window_r[:] = window
         window_c[:] = window
-    if cold:
-        for level in range(2):
-            if level == 0:
-                f, c, place, copies = first_a, col_a, place_a, copies_a
-            else:
-                f, c, place, copies = first_b, col_b, place_b, copies_b
-            n = len(c)
-            if n == 0:
-                continue
-            worth = np.empty(n)
-            for k in range(n):
-                worth[k] = whole[place[k]]
-            y0, cfirst, crow, cworth, ccopies, t = smooth(
-                f, c, worth, copies, base_r, base_c, caps_r, caps_c, float(total), y0, u, w, cold,
-                (8.0,), 2, 0.5,
-            )  # fmt: skip
-            cold = False
-            if level == 1 or len(col_b) == 0:
-                # The count of a group of n elements sampled one in m has variance n (m - 1) / 4
-                # at the worst; `window` of its roots to either side of each threshold.
-                m = np.mean(copies)
-                window_r = spread(
-                    f, c, worth, copies, y0, u, w, 2.0 * window * np.sqrt(row_length * (m - 1)) + m, t
-                )
-                window_c = spread(
-                    cfirst, crow, cworth, ccopies, y0, w, u,
-                    2.0 * window * np.sqrt(column_length * (m - 1)) + m, t,
-                )  # fmt: skip
-    if unit > 1.0:
-        window_r += unit
-        window_c += unit
-    n = mark(first, col, whole, y0 + u, w, window_r, window_c, state, base_r, base_c, listed_r)
-    lfirst, lcol, lworth, lplace, chosen = gather(first, col, whole, state, listed_r, n)
-    record[4] = n
-    if n > 0:
+    drift = 1.0 if warm else 0.0
+    for level in range(2):
+        if level == 0:
+            f, c, place, copies = first_a, col_a, place_a, copies_a
+        else:
+            f, c, place, copies = first_b, col_b, place_b, copies_b
+        n = len(c)
+        if n == 0 or (warm and level == 0 and len(col_b) > 0):
+            continue
+        worth = np.empty(n)
+        for k in range(n):
+            worth[k] = whole[place[k]]
+        widths = NONE if warm else WIDE
+        y0, cfirst, crow, cworth, ccopies, t = smooth(
+            f, c, worth, copies, base_r, base_c, caps_r, caps_c, float(total), y0, u, w, cold, widths, 2, 0.5,
+        )  # fmt: skip
+        cold = False
+        if level == 1 or len(col_b) == 0:
+            # The count of a group of n elements sampled one in m has variance n (m - 1) / 4 at
+            # the worst; `window` of its roots to either side of each threshold. Prices of
+            # before are taken to be as good as those of a sample of half.
+            m = 2.0 if warm else np.mean(copies)
+            more = np.mean(copies)
+            window_r = spread(f, c, worth, copies, y0, u, w, window * np.sqrt(row_length * (m - 1)) + more, t)
+            window_c = spread(
+                cfirst, crow, cworth, ccopies, y0, w, u, window * np.sqrt(column_length * (m - 1)) + more, t
+            )
+    for stage in range(2):
+        n = mark(first, col, whole, y0 + u, w, window_r, window_c, state, base_r, base_c, listed_r)
+        lfirst, lcol, lworth, lplace, chosen = gather(first, col, whole, state, listed_r, n)
+        record[4 + stage] = n
+        if n == 0:
+            break
+        widths = (WARM if warm else FIRST) if stage == 0 else LAST
         y0, cfirst, crow, cworth, ccopies, t = smooth(
             lfirst, lcol, lworth, np.ones(n), base_r, base_c, caps_r, caps_c, float(total), y0, u, w, cold,
-            (16.0, 4.0, 1.0), 2, 0.05,
+            widths, 1 if stage == 0 else 2, 0.05,
         )  # fmt: skip
+        cold = False
+        if stage == 0:
+            if keep * groups < n:
+                window_r = spread(lfirst, lcol, lworth, np.ones(n), y0, u, w, np.full(rows, 0.5 * keep), t)
+                window_c = spread(
+                    cfirst, crow, cworth, ccopies, y0, w, u, np.full(columns, 0.5 * keep), t
+                )
+                if unit > 1.0:
+                    window_r = np.maximum(window_r, unit)
+            else:
+                window_r[:] = np.inf
     y0 = unit * np.rint(y0 / unit)
     for i in range(rows):
         u[i] = unit * np.rint(u[i] / unit)
     for j in range(columns):
         w[j] = unit * np.rint(w[j] / unit)
-    if n > 0 and keep * groups < n:
-        window_r = spread(
-            lfirst, lcol, lworth, np.ones(n), y0, u, w, np.full(rows, 0.5 * keep), t
-        )
-        window_c = spread(
-            cfirst, crow, cworth, ccopies, y0, w, u, np.full(columns, 0.5 * keep), t
-        )
-        if unit > 1.0:
-            window_r = np.maximum(window_r, unit)
-    else:
-        window_r[:] = np.inf
-    n = narrow(lfirst, lcol, lworth, lplace, y0 + u, w, window_r, window_c, state, base_r, base_c, listed_r)
-    lfirst, lcol, lworth, lplace, chosen = gather(first, col, whole, state, listed_r, n)
-    record[5] = n
+    # Signs by the final prices; what is not listed keeps its own until the check of all elements.
+    window_r = np.maximum(window_r, 0.0)
+    for i in range(rows):
+        for k in range(lfirst[i], lfirst[i + 1]):
+            chosen[k] = 1 if lworth[k] - (y0 + u[i]) - w[lcol[k]] > 0 else 0
     phi = np.empty(groups + 2)
     phi[:rows] = y0 + u
     phi[rows:groups] = -w

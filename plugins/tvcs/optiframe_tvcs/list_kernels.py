@@ -69,27 +69,6 @@ def mark(first, col, whole, rho, b, window_r, window_c, state, base_r, base_c, l
 
 
 @compiled
-def narrow(lfirst, lcol, lworth, lplace, rho, b, window_r, window_c, state, base_r, base_c, listed_r):  # type: ignore[no-untyped-def]
-    """Keep of a list what lies within the windows; the rest is fixed by sign."""
-    n = 0
-    for i in range(len(rho)):
-        inside = 0
-        for k in range(lfirst[i], lfirst[i + 1]):
-            z = lworth[k] - rho[i] - b[lcol[k]]
-            s = 1 if z > 0 else 0
-            if abs(z) <= max(window_r[i], window_c[lcol[k]]):
-                s |= LISTED
-                inside += 1
-            elif s == 1:
-                base_r[i] += 1
-                base_c[lcol[k]] += 1
-            state[lplace[k]] = s
-        listed_r[i] = inside
-        n += inside
-    return n
-
-
-@compiled
 def gather(first, col, whole, state, listed_r, n):  # type: ignore[no-untyped-def]
     """The listed elements row by row: first, column, worth, place, chosen."""
     lfirst = np.zeros(len(listed_r) + 1, np.int64)

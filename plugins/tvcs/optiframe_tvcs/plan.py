@@ -43,7 +43,7 @@ class ProjectionPlan:
             first = np.searchsorted(place, self.first).astype(np.int64)
             self.samples += [first, c[place], place, 1 / np.minimum(probability[place], 1)]
 
-    def solve(self, weights, start=None, forced=False, window=2.0, keep=24.0, warm_window=0.0):
+    def solve(self, weights, start=None, forced=False, window=2.0, keep=24.0, warm_window=2.0):
         from optiframe_tvcs.compiled import project
         p = len(weights)
         R, C = len(self.row_caps), len(self.column_caps)
