@@ -56,8 +56,11 @@ class SecondOrder:
 
     @property
     def is_minimum(self) -> bool | None:
-        """Whether no direction leads down; None where the smallest is zero but for its error."""
-        slack = max(self.error, 100 * _EPS * self.largest)
+        """Whether no direction leads down; None where the smallest is zero but for its error.
+
+        A gradient that is not quite zero counts as error too: it bends the Hessian by as much.
+        """
+        slack = max(self.error, self.gradient_norm, 100 * _EPS * self.largest)
         if abs(self.smallest) <= slack:
             return None
         return self.smallest > 0

@@ -32,6 +32,7 @@ WIDE = (8.0, 0.0)
 FIRST = (16.0, 0.0)
 WARM = (6.0, 0.0)
 LAST = (3.0, 0.7)
+STAGES = 6  # lists of candidates made before what is wrong is left to the repair
 
 
 @compiled
@@ -127,8 +128,6 @@ def project(
         y0 = y0 * scale
         u *= scale
         w *= scale
-        window_r[:] = window
-        window_c[:] = window
     drift = 1.0 if warm else 0.0
     for level in range(2):
         if level == 0:
@@ -156,38 +155,40 @@ def project(
             window_c = spread(
                 cfirst, crow, cworth, ccopies, y0, w, u, window * np.sqrt(column_length * (m - 1)) + more, t
             )
-    for stage in range(2):
-        n = mark(first, col, whole, y0 + u, w, window_r, window_c, state, base_r, base_c, listed_r)
+    for stage in range(STAGES):
+        y0 = unit * np.rint(y0 / unit)
+        for i in range(rows):
+            u[i] = unit * np.rint(u[i] / unit)
+        for j in range(columns):
+            w[j] = unit * np.rint(w[j] / unit)
+        n, wrong = mark(
+            first, col, whole, y0 + u, w, window_r, window_c, state, base_r, base_c, listed_r, stage > 0
+        )
         lfirst, lcol, lworth, lplace, chosen = gather(first, col, whole, state, listed_r, n)
-        record[4 + stage] = n
-        if n == 0:
+        record[5] = n
+        if stage == 0:
+            record[4] = n
+        # Done when the last smoothing left nearly everything outside its list on its side.
+        if n == 0 or (stage > 1 and wrong <= 0.01 * groups):
+            break
+        if stage == STAGES - 1:
             break
         widths = (WARM if warm else FIRST) if stage == 0 else LAST
         y0, cfirst, crow, cworth, ccopies, t = smooth(
             lfirst, lcol, lworth, np.ones(n), base_r, base_c, caps_r, caps_c, float(total), y0, u, w, cold,
-            widths, 1 if stage == 0 else 2, 0.05,
+            widths, 1 if warm and stage == 0 else 2, 0.05,
         )  # fmt: skip
         cold = False
-        if stage == 0:
-            if keep * groups < n:
-                window_r = spread(lfirst, lcol, lworth, np.ones(n), y0, u, w, np.full(rows, 0.5 * keep), t)
-                window_c = spread(
-                    cfirst, crow, cworth, ccopies, y0, w, u, np.full(columns, 0.5 * keep), t
-                )
-                if unit > 1.0:
-                    window_r = np.maximum(window_r, unit)
-            else:
-                window_r[:] = np.inf
-    y0 = unit * np.rint(y0 / unit)
-    for i in range(rows):
-        u[i] = unit * np.rint(u[i] / unit)
-    for j in range(columns):
-        w[j] = unit * np.rint(w[j] / unit)
-    # Signs by the final prices; what is not listed keeps its own until the check of all elements.
-    window_r = np.maximum(window_r, 0.0)
-    for i in range(rows):
-        for k in range(lfirst[i], lfirst[i + 1]):
-            chosen[k] = 1 if lworth[k] - (y0 + u[i]) - w[lcol[k]] > 0 else 0
+        if keep * groups < n or stage > 0:
+            need = 0.5 * keep
+            window_r = spread(lfirst, lcol, lworth, np.ones(n), y0, u, w, np.full(rows, need), t)
+            window_c = spread(cfirst, crow, cworth, ccopies, y0, w, u, np.full(columns, need), t)
+            if unit > 1.0:
+                window_r = np.maximum(window_r, unit)
+        else:
+            window_r[:] = np.inf
+        if n == p:
+            wrong = 0
     phi = np.empty(groups + 2)
     phi[:rows] = y0 + u
     phi[rows:groups] = -w

@@ -37,13 +37,16 @@ def quantised(weights, order, scale, whole):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def mark(first, col, whole, rho, b, window_r, window_c, state, base_r, base_c, listed_r):  # type: ignore[no-untyped-def]
-    """Chosen by sign of the reduced worth; listed when within the windows. Gives how many are listed.
+def mark(first, col, whole, rho, b, window_r, window_c, state, base_r, base_c, listed_r, again):  # type: ignore[no-untyped-def]  # fmt: skip
+    """Chosen by sign of the reduced worth; listed when within the windows.
+
+    Gives how many are listed, and, with `again`, how many changed sides that were not listed before.
 
     Also counts, for each group, the chosen elements that are not listed.
     """
     base_c[:] = 0
     n = 0
+    wrong = 0
     for i in range(len(rho)):
         theta = rho[i]
         h = window_r[i]
@@ -55,6 +58,8 @@ def mark(first, col, whole, rho, b, window_r, window_c, state, base_r, base_c, l
             z = q - theta - b[j]
             w = max(h, window_c[j])
             s = 1 if z > 0 else 0
+            if again and state[k] < LISTED and state[k] != s:
+                wrong += 1
             if abs(z) <= w and q > 0:
                 s |= LISTED
                 inside += 1
@@ -65,7 +70,7 @@ def mark(first, col, whole, rho, b, window_r, window_c, state, base_r, base_c, l
         base_r[i] = above
         listed_r[i] = inside
         n += inside
-    return n
+    return n, wrong
 
 
 @compiled

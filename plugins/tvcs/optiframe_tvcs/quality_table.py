@@ -92,7 +92,9 @@ def read_quality(value: Any, info: ValidationInfo) -> QualityTable | None:
     quality = np.full((len(worker_ids), len(task_ids)), 0.5)
     known = np.zeros(quality.shape, dtype=bool)
     quality[worker, task], known[worker, task] = given, True
-    return QualityTable(_locked(quality), _locked(known), worker_ids, task_ids, table.backend)
+    return QualityTable(
+        _locked(quality), _locked(known), _locked(worker_ids), _locked(task_ids), table.backend
+    )
 
 
 def _is_matrix(value: Any) -> bool:
