@@ -392,20 +392,12 @@ class _Loop:
         )
 
     def _settings(self) -> dict[str, Any]:
-        from optiframe import registry
-        from optiframe.parts import parts_of
+        from optiframe.parts import versions_of
 
-        brought = {}
-        for part in parts_of(self.solver):
-            brought.update(registry.versions(type(part)))
         return {
             "problem": self.problem.name,
             "solver": {"name": self.solver.name, **self.solver.model_dump()},
             "seed": self.seed,
             "budget": self.budget.model_dump(),
-            "versions": {
-                "python": platform.python_version(),
-                **brought,
-                **registry.versions(type(self.solver)),
-            },
+            "versions": {"python": platform.python_version(), **versions_of(self.solver)},
         }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -151,8 +151,10 @@ class LinearModel(FiniteSum):
             raise InvalidInput("take at least one row; the slice or mask chooses none")
         matrix = self.matrix[rows]
         for part in (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,):
-            part.flags.writeable = False  # ours alone: need not be copied once more
-        return type(self)(matrix=matrix, target=target, l2=self.l2)
+            part.flags.writeable = False  # ours alone: nobody will write there
+        target.flags.writeable = False
+        # Rows of a model have been checked; doing it again would take longer than taking them.
+        return cast("Self", type(self).model_construct(matrix=matrix, target=target, l2=self.l2))
 
     def as_cvxpy(self, x: Any) -> Any:
         cp = require("cvxpy", "reference")

@@ -86,6 +86,16 @@ def parts_of(record: Described) -> list[Part]:
     return [value for key in type(record).model_fields if isinstance(value := getattr(record, key), Part)]
 
 
+def versions_of(record: Described) -> dict[str, str]:
+    """Versions of what does the work: of the core, of a record's distribution, and of its parts'."""
+    from optiframe import registry
+
+    found: dict[str, str] = {}
+    for each in parts_of(record):
+        found |= versions_of(each)
+    return found | registry.versions(type(record))
+
+
 @dataclass(frozen=True)
 class ByName(Accepts):
     """Field metadata: ``Annotated[Family, ByName()]`` takes a piece of that family, its name or its table."""

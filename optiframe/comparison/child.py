@@ -133,9 +133,10 @@ class _Cell:
 
     def _load(self) -> tuple[Any, Any]:
         """The problem and the solver, with everything they import."""
-        from optiframe import api, registry
+        from optiframe import api
         from optiframe.bring import bring
         from optiframe.errors import require
+        from optiframe.parts import versions_of
         from optiframe.values import paths_relative_to
 
         request = self.request
@@ -153,7 +154,7 @@ class _Cell:
         solver = made.get("solver")
         if solver is None:
             solver = api.solver(**(request.solver or {}))
-        self.known["versions"] = {"python": platform.python_version(), **registry.versions(type(solver))}
+        self.known["versions"] = {"python": platform.python_version(), **versions_of(solver)}
         problem = made.get("problem")
         if problem is None:
             with paths_relative_to(Path(request.folder)):

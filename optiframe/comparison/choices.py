@@ -20,6 +20,7 @@ from optiframe.described import Described
 from optiframe.document import Document, Keys, below
 from optiframe.errors import InvalidInput, OptiframeError, UnknownName
 from optiframe.fingerprint import fingerprint
+from optiframe.parts import versions_of
 from optiframe.problems import Problem
 from optiframe.registration import normalise
 from optiframe.registry import BY_CODE, InvalidInputName
@@ -137,7 +138,7 @@ class Chooser:
     def _choice(self, kind: str, given: Any, title: str, where: str) -> Choice:
         if not isinstance(given, Mapping):
             content = fingerprint([kind, given.fingerprint(), self._source(given)])
-            versions = registry.versions(type(given)) if kind == "solver" else {}
+            versions = versions_of(given) if kind == "solver" else {}
             return Choice(title, str(given.name), None, content, versions, where, given)
         made = self.problem if kind == "problem" else self.solver
         with paths_relative_to(self.document.folder):
@@ -223,7 +224,7 @@ class Chooser:
             built = None
         name = normalise(str(table["name"]))
         entry = next((e for e in registry.registry().entries("solver") if e.name == name), None)
-        versions = solver_versions(entry, None if built is None else type(built))
+        versions = solver_versions(entry, built)
         here = not is_plain(table) or self._only_here(table)
         if built is not None and here:
             content = fingerprint(["solver", built.fingerprint(), self._source(built)])

@@ -23,8 +23,9 @@ from optiframe.datasets import DataSet
 from optiframe.described import Described
 from optiframe.errors import InvalidInput
 from optiframe.fingerprint import fingerprint
+from optiframe.parts import versions_of
 from optiframe.registration import GROUP
-from optiframe.registry import BY_CODE, Entry, registry, versions
+from optiframe.registry import BY_CODE, Entry, registry
 from optiframe.solvers import Budget
 
 _LONGEST_PATH = 4096  # Linux opens no longer one, and text that long is no file name
@@ -132,10 +133,10 @@ def origin(entry: Entry) -> dict[str, str]:
     return found
 
 
-def solver_versions(entry: Entry | None, cls: type[Any] | None) -> dict[str, str]:
+def solver_versions(entry: Entry | None, solver: Described | None) -> dict[str, str]:
     """Versions of the core and of what does the work; of the distribution alone when it does not load."""
-    if cls is not None:
-        return versions(cls)
+    if solver is not None:
+        return versions_of(solver)
     found = {GROUP: _version(GROUP)}
     if entry is not None and entry.distribution != BY_CODE:
         found[entry.distribution] = _version(entry.distribution)

@@ -119,6 +119,12 @@ def optiframe_parts() -> list[Description]:
         Description("attack.negative", here + "Negative", "Sends -c times the update"),
         Description("compressor.none", here + "Nothing", "No compression: eight bytes a number"),
         Description("home.in-process", _HERE + "homes:InProcessHome", "Simulated workers in this process"),
+        Description(
+            "home.flower",
+            _HERE + "flower.local_home:FlowerHome",
+            "Flower nodes on this machine, as processes on loopback",
+        ),
+        Description("home.dask", _HERE + "dask_home:DaskHome", "Actors on a Dask cluster, of machines you own"),
         *_filters(),
         *_attacks(),
         *_faults(),

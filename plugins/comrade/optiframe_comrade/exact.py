@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from pydantic import Field
 
 from optiframe.constraints import WholeSpace
 from optiframe.losses import LinearModel
@@ -11,7 +12,9 @@ from optiframe.problems import Minimize
 from optiframe.results import Status
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
-from optiframe_comrade.local_step import conjugate_gradients, hessian_step, is_plain, solve_symmetric
+from optiframe_comrade.local_step import conjugate_gradients, hessian_step, is_plain, sweeps
+from optiframe_comrade.sweep import Precision, Sweep
+from optiframe_comrade.symmetric import solve_symmetric
 
 _ENOUGH = 1e-4  # Armijo's constant, the usual one
 _HALVINGS = 30  # beyond, the step is lost in the rounding of x
@@ -21,15 +24,22 @@ _ROUNDING = 1e-15  # relative error of a mean of losses
 class Exact(Solver[Minimize, Array, None]):
     """Newton's method with backtracking, centralized.
 
-    For linear models a dense matrix is read three times a step: for the predictions' change, for
-    the gradient, and for the Hessian, whose rows are scaled a block at a time (s d^2 operations,
-    8 d^2 bytes). Step lengths are tried on the predictions, without the matrix.
+    Of a linear model with up to 1,000 columns and at least as many rows, a dense matrix is read once a
+    step: the predictions at the full step, the objective, the gradient and the Hessian come from the
+    same blocks of rows (n d^2 operations, d^2 + n numbers beside the data). Shorter steps are
+    tried on the predictions, without the matrix. A large matrix's Hessian may be computed in single
+    precision: the point where the gradient vanishes, which is computed in double precision, is
+    the same, and nearly so is the way to it. Other linear models keep their predictions, too.
     """
 
     name = "newton.exact"
     solves = Minimize
     accepts_start = True
     residual = "largest entry of the gradient"
+
+    hessian: Precision = Field(
+        default="auto", description="precision of the Hessian of dense data; auto: single if large and safe"
+    )
 
     def unsuited(self, problem: Minimize) -> str | None:
         f = problem.function
@@ -44,7 +54,7 @@ class Exact(Solver[Minimize, Array, None]):
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         f = problem.function
         x = problem.initial() if run.start is None else run.start
-        pieces = on(f, x)
+        pieces = on(f, x, self.hessian)
         gradient = pieces.gradient()
         while True:
             direction = pieces.newton(gradient)
@@ -141,6 +151,38 @@ class _Linear(_Any):
         self.z = self.z - length * self.change
 
 
-def on(f: Objective, x: Array) -> _Any:
+class _Dense(_Linear):
+    """A linear model of a dense matrix, of which one reading gives everything at a point."""
+
+    def __init__(self, f: LinearModel, x: Array, precision: Precision) -> None:
+        _Any.__init__(self, f, x)
+        self.f: LinearModel = f
+        self.sweep = Sweep(f, precision)
+        self.here = self.trial = self.sweep.at(self.x)
+        self.value = self.here.value
+
+    def gradient(self) -> Array:
+        return self.here.gradient
+
+    def newton(self, gradient: Array) -> Array:
+        return self.sweep.step(self.here, gradient)
+
+    def search(self, direction: Array, slope: float) -> float:
+        # The full step will most likely do: so with its objective goes what the next step needs.
+        self.trial = self.sweep.at(self.x - direction)
+        self.z, self.change = self.here.predictions, self.here.predictions - self.trial.predictions
+        return _Any.search(self, direction, slope)
+
+    def ahead(self, direction: Array, length: float) -> float:
+        return self.trial.value if length == 1.0 else super().ahead(direction, length)
+
+    def move(self, direction: Array, length: float) -> None:
+        super().move(direction, length)
+        self.here = self.trial if length == 1.0 else self.sweep.at(self.x, self.z)
+
+
+def on(f: Objective, x: Array, precision: Precision = "auto") -> _Any:
     """An objective at a point, in the form that is fastest for it."""
+    if sweeps(f):
+        return _Dense(f, x, precision)
     return _Linear(f, x) if isinstance(f, LinearModel) and is_plain(f) else _Any(f, x)

@@ -8,7 +8,7 @@ columns), or conjugate gradients without the Hessian (d large).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 import numpy as np
 import scipy.linalg as la
@@ -18,13 +18,14 @@ from optiframe.losses import LinearModel
 from optiframe.objectives import FiniteSum, Objective
 from optiframe.values import Array
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, OBJECTIVE, STEP_WITH_GRADIENT, Broadcast
+from optiframe_comrade.sweep import Sweep
+from optiframe_comrade.symmetric import pseudo_inverse, solve_symmetric, weighted_gram
 
 Method: TypeAlias = Literal["auto", "cholesky", "cg"]
 
 # Above this order a Hessian (8 d^2 bytes, s d^2 operations) costs more than some fifty products
 # with it: at s = d = 2,000 both take about .4 s on one core.
 _SMALL = 1000
-_BLOCK = 1 << 20  # bytes of rows scaled at a time: they stay in the second-level cache
 _CG_ACCURACY = 1e-10  # of the residual, relative: far below a step's own statistical error
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -38,9 +39,18 @@ def answer(shard: FiniteSum, asked: Broadcast, method: Method = "auto") -> Array
     if asked.kind == STEP_WITH_GRADIENT:
         return newton_step(shard, asked.point, asked.arrays["gradient"], method=method)
     if asked.kind == OBJECTIVE:
-        direction = asked.arrays["direction"]
-        return np.array([shard.value(asked.point - t * direction) for t in asked.arrays["steps"]])
+        return _objectives(shard, asked.point, asked.arrays["direction"], asked.arrays["steps"])
     raise ValueError(f"no worker knows a broadcast of kind {asked.kind!r}")
+
+
+def _objectives(shard: FiniteSum, x: Array, direction: Array, steps: Array) -> Array:
+    """The objective at x - t direction for each t; of a linear model with two readings of its rows."""
+    if not (isinstance(shard, LinearModel) and is_plain(shard)):
+        return np.array([shard.value(x - t * direction) for t in steps])
+    here, change = shard.matrix @ x, shard.matrix @ direction
+    losses = [shard.losses(here - t * change).mean() for t in steps]
+    points = x - steps[:, np.newaxis] * direction
+    return np.asarray(losses + shard.l2 / 2 * np.einsum("ij,ij->i", points, points))
 
 
 def newton_step(shard: FiniteSum, x: Array, gradient: Array | None = None, method: Method = "auto") -> Array:
@@ -63,12 +73,24 @@ def newton_step(shard: FiniteSum, x: Array, gradient: Array | None = None, metho
 
     Source: Ghosh et al., Algorithm 1, line 4; Remark 3 for the pseudo-inverse.
     """
+    if sweeps(shard) and method != "cg":
+        sweep = Sweep(shard)
+        here = sweep.at(x)
+        return sweep.step(here, here.gradient if gradient is None else gradient)
     own = np.asarray(shard.gradient(x)) if gradient is None else gradient
     if isinstance(shard, LinearModel) and is_plain(shard):
         return hessian_step(shard, shard.bends(shard.matrix @ x), own, method)
     if method == "cg" or not shard.offers(Objective.hessian) or (method == "auto" and len(x) > _SMALL):
         return conjugate_gradients(lambda v: np.asarray(shard.hessian_product(x, v)), own)
     return solve_symmetric(shard.hessian(x), own)
+
+
+def sweeps(f: Objective) -> TypeGuard[LinearModel]:
+    """Whether one reading of a dense matrix gives loss, gradient and a Hessian that is worth forming."""
+    if not (isinstance(f, LinearModel) and is_plain(f)) or sp.issparse(f.matrix):
+        return False
+    rows, columns = f.matrix.shape
+    return bool(columns <= min(rows, _SMALL))
 
 
 def is_plain(model: LinearModel) -> bool:
@@ -88,52 +110,6 @@ def hessian_step(model: LinearModel, bends: Array, gradient: Array, method: Meth
     return solve_symmetric(weighted_gram(model.matrix, weights, model.l2), gradient)
 
 
-def weighted_gram(matrix: Any, weights: Array, ridge: float = 0.0) -> Array:
-    """matrix' diag(weights) matrix + ridge I, for weights of at least zero; a full symmetric array.
-
-    A dense matrix is read once, in blocks that are scaled in one buffer, and only half of each
-    product is computed; memory beside the answer is about 1 MB. A sparse one is
-    multiplied sparse.
-    """
-    columns = matrix.shape[1]
-    if sp.issparse(matrix):
-        total = (matrix.T @ (sp.diags_array(weights) @ matrix)).toarray()
-    else:
-        roots = np.sqrt(weights)
-        upper = np.zeros((columns, columns), order="F")
-        rows = max(64, _BLOCK // (8 * columns))
-        buffer = np.empty((min(rows, len(matrix)), columns))
-        for start in range(0, len(matrix), rows):
-            block = matrix[start : start + rows]
-            scaled = np.multiply(block, roots[start : start + rows, np.newaxis], out=buffer[: len(block)])
-            # The transpose of a C-ordered block is Fortran-ordered: BLAS takes it without a copy.
-            upper = la.blas.dsyrk(1.0, scaled.T, beta=1.0, c=upper, overwrite_c=1)
-        total = np.triu(upper, 1)
-        total += total.T
-        total[np.diag_indices(columns)] = np.diag(upper)
-    total[np.diag_indices(columns)] += ridge
-    return np.asarray(total)
-
-
-def solve_symmetric(matrix: Array, right: Array) -> Array:
-    """matrix^+ right for a positive semidefinite matrix; by Cholesky where its condition allows it."""
-    norm = float(np.abs(matrix).sum(axis=0).max(initial=0.0))
-    factor, info = la.lapack.dpotrf(matrix, lower=0)
-    if info == 0:
-        reciprocal, _ = la.lapack.dpocon(factor, norm)
-        if reciprocal > len(matrix) * _EPS:
-            return np.asarray(la.cho_solve((factor, False), right))
-    return _pseudo_inverse(matrix, right)
-
-
-def _pseudo_inverse(matrix: Array, right: Array, power: int = 1) -> Array:
-    """(matrix^+)^power right by eigenvalues, those below rounding taken for zero."""
-    values, vectors = la.eigh(matrix)
-    keep = values > len(matrix) * _EPS * max(float(values[-1]), 0.0)
-    basis = vectors[:, keep]
-    return np.asarray(basis @ ((basis.T @ right) / values[keep] ** power))
-
-
 def _dual(matrix: Any, roots: Array, ridge: float, right: Array) -> Array:
     """The step through the s x s matrix K = B B', where B = diag(roots) matrix and H = B'B + ridge I.
 
@@ -143,7 +119,7 @@ def _dual(matrix: Any, roots: Array, ridge: float, right: Array) -> Array:
     gram = scaled @ scaled.T
     gram = gram.toarray() if sp.issparse(gram) else gram
     if ridge <= len(gram) * _EPS * np.trace(gram):  # lost in the rounding of K
-        return np.asarray(scaled.T @ _pseudo_inverse(gram, scaled @ right, power=2))
+        return np.asarray(scaled.T @ pseudo_inverse(gram, scaled @ right, power=2))
     gram[np.diag_indices(len(gram))] += ridge
     inner = la.cho_solve(la.cho_factor(gram, check_finite=False), scaled @ right)
     return np.asarray((right - scaled.T @ inner) / ridge)

@@ -126,7 +126,8 @@ class Centre:
         trim = max(0, self.trim - (len(self.workers) - len(heard.senders)))
         kept = self.filter.kept(heard.vectors, trim)
         vector = np.asarray(self.filter.aggregate(heard.vectors, trim))
-        return self._entered(heard, range(len(heard.senders)) if kept is None else kept.tolist(), vector)
+        rows = range(len(heard.senders)) if kept is None else [int(row) for row in kept]
+        return self._entered(heard, rows, vector)
 
     def average(self, heard: Heard, rows: Sequence[int] | None = None) -> Combined:
         """The plain mean of some of what was heard, or of all of it: of workers chosen otherwise."""

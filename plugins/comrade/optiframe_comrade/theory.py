@@ -13,7 +13,7 @@ from optiframe.errors import Unsuited
 from optiframe.losses import LinearModel
 from optiframe.problems import Finding, Minimize, Problem
 from optiframe.values import Array
-from optiframe_comrade.local_step import weighted_gram
+from optiframe_comrade.symmetric import weighted_gram
 
 _ENOUGH = 5  # terms a column; below, the error floor is above a thousandth of the objective
 

@@ -6,7 +6,7 @@ Every home runs this class: in this process, inside a Dask actor, inside a Flowe
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,13 +55,27 @@ class Worker:
 
     def __init__(self, number: int, shard: FiniteSum, orders: Orders) -> None:
         self.number, self.orders = number, orders
-        # Attack and compressor draw from streams of their own, so that one does not shift the other.
-        streams = np.random.SeedSequence(orders.seed, spawn_key=(number,)).spawn(2)
-        self._lying, self._coding = (np.random.default_rng(stream) for stream in streams)
+        self._draw_from(number)
         self.hostile = number in orders.liars
         self.shard = orders.attack.poison(shard, self._lying) if self.hostile else shard
         self._coders: dict[str, ErrorFeedback] = {}
         self._past: deque[Reply] = deque(maxlen=_REMEMBERED)
+
+    def resume(self, round: int, owed: Mapping[str, Array]) -> None:
+        """Go on in a round, for homes that make a worker anew for each: fresh draws, and what it `owed`."""
+        self._draw_from(self.number, round)
+        for kind, memory in owed.items():
+            self._coders[kind] = ErrorFeedback(self.orders.compressor)
+            self._coders[kind].memory = memory
+
+    def owed(self) -> dict[str, Array]:
+        """What error feedback adds to the next update, by kind of broadcast."""
+        return {kind: coder.memory for kind, coder in self._coders.items() if coder.memory is not None}
+
+    def _draw_from(self, *stream: int) -> None:
+        # Attack and compressor draw from streams of their own, so that one does not shift the other.
+        streams = np.random.SeedSequence(self.orders.seed, spawn_key=stream).spawn(2)
+        self._lying, self._coding = (np.random.default_rng(each) for each in streams)
 
     def compute(self, asked: Broadcast) -> Array:
         """The vector it computes with its data."""

@@ -12,18 +12,34 @@ from optiframe.lazy import exports
 
 if TYPE_CHECKING:
     from optiframe_manifold.btl_objective import BtlObjective as BtlObjective
+    from optiframe_manifold.certificate import second_order as second_order
+    from optiframe_manifold.facade import CollaborativeRanker as CollaborativeRanker
     from optiframe_manifold.low_rank import LowRank as LowRank
     from optiframe_manifold.low_rank import NuclearBall as NuclearBall
     from optiframe_manifold.low_rank import Rank as Rank
+    from optiframe_manifold.next_pairs import suggest_pairs as suggest_pairs
+    from optiframe_manifold.plots import plot_convergence as plot_convergence
+    from optiframe_manifold.plots import plot_error as plot_error
+    from optiframe_manifold.plots import plot_time as plot_time
     from optiframe_manifold.prepared import prepare as prepare
+    from optiframe_manifold.rank_choice import choose_rank as choose_rank
+    from optiframe_manifold.uncertainty import score_intervals as score_intervals
+    from optiframe_manifold.updating import update as update
 
 # Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
 __getattr__, _, __all__ = exports(
     __name__,
     {
         "btl_objective": ("BtlObjective",),
+        "certificate": ("second_order",),
+        "facade": ("CollaborativeRanker",),
         "low_rank": ("LowRank", "NuclearBall", "Rank"),
+        "next_pairs": ("suggest_pairs",),
+        "plots": ("plot_convergence", "plot_error", "plot_time"),
         "prepared": ("prepare",),
+        "rank_choice": ("choose_rank",),
+        "uncertainty": ("score_intervals",),
+        "updating": ("update",),
     },
 )
 
@@ -58,6 +74,21 @@ def optiframe_solvers() -> list[Description]:
             "manifold.lbfgs",
             _HERE + "lbfgs:FactorLBFGS",
             "SciPy's L-BFGS on the two factors of a low-rank matrix",
+        ),
+        Description(
+            "btl.bfgd",
+            _HERE + "bfgd:BiFactoredGradientDescent",
+            "Gradient descent on both factors with a log barrier for the largest score (BFGDB)",
+        ),
+        Description(
+            "btl.spg",
+            _HERE + "spg:SpectralProjectedGradient",
+            "Spectral projected gradients on a ball of the nuclear norm (SPG)",
+        ),
+        Description(
+            "btl.convex",
+            _HERE + "convex:ConvexRelaxation",
+            "The same convex relaxation by CVXPY, for tiny cases",
         ),
     ]
 

@@ -86,8 +86,7 @@ class BiFactoredGradientDescent(Solver[CollaborativeRanking, Rankings, None]):
                 if ahead is None:
                     residual, ended = entries / tau, True
                 else:
-                    moved = space.distance(ahead.x, point.x)
-                    ended = moved <= self.change * ahead.x.norm() or count == self.steps - 1
+                    ended = _moved(point.x, ahead.x) <= self.change or count == self.steps - 1
                     residual, point = (entries / tau if ended else math.nan), ahead
                 info = {"round": number, "tau": tau, "minimized": point.value, "largest": point.largest}
                 yield Iterate(point.x, residual=residual, info=info)
@@ -176,6 +175,19 @@ def barrier(x: LowRank, alpha: float) -> tuple[float, LowRank, float] | None:
         to_left[rows] = push @ x.right
         to_right += push.T @ x.left[rows]
     return height, LowRank(to_left, to_right), most
+
+
+def _moved(x: LowRank, ahead: LowRank) -> float:
+    """|ahead - x|_F relative to |ahead|_F, from r x r Gram matrices."""
+    # The difference as a product of its own, so that nothing cancels.
+    change = LowRank(
+        np.hstack([ahead.left - x.left, x.left]), np.hstack([ahead.right, ahead.right - x.right])
+    )
+    return math.sqrt(_squares(change) / _squares(ahead)) if _squares(ahead) > 0 else 0.0
+
+
+def _squares(x: LowRank) -> float:
+    return max(float(np.vdot(x.left.T @ x.left, x.right.T @ x.right)), 0.0)
 
 
 def largest(x: LowRank) -> float:

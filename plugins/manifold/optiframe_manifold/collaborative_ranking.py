@@ -157,10 +157,12 @@ class CollaborativeRanking(Problem[Rankings]):
         size = math.sqrt(math.prod(self.shape))
         return self.multiplier * self.rank**2 * math.sqrt(size) * math.log(size)
 
-    def formulate(self) -> Formulation:
+    @cached_property
+    def likelihood(self) -> BtlObjective:
+        """What is minimized: the negative log-likelihood plus the penalty, a function of the factors."""
         users, items = self.shape
         rows = self.choices
-        likelihood = BtlObjective(
+        return BtlObjective(
             users=users,
             items=items,
             winner=rows.winner,
@@ -171,8 +173,10 @@ class CollaborativeRanking(Problem[Rankings]):
             penalty=self.penalty,
             strength=self.strength,
         )
+
+    def formulate(self) -> Formulation:
         return Formulation(
-            Minimize(likelihood, over=Rank(users, items, self.rank)),
+            Minimize(self.likelihood, over=Rank(*self.shape, self.rank)),
             interpret=self.from_factors,
             encode=self.to_factors,
         )

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from optiframe.reference.cvxpy_solver import Cvxpy
 from optiframe.problems import Minimize
+from optiframe.reference.cvxpy_solver import Cvxpy
 from optiframe.results import Status
 from optiframe.solvers import Iterate, Iterates, Run
 from optiframe_manifold.collaborative_ranking import CollaborativeRanking

@@ -75,7 +75,8 @@ def likelihood_of(problem: CollaborativeRanking, *, penalized: bool = False) -> 
     formulation = problem.formulation
     assert formulation is not None
     basic = formulation.problem
-    assert isinstance(basic, Minimize) and isinstance(basic.function, BtlObjective)
+    assert isinstance(basic, Minimize)
+    assert isinstance(basic.function, BtlObjective)
     f = basic.function
     if penalized:
         return f

@@ -8,7 +8,7 @@ Products of a multiply and an add may be fused (``contract``), which only makes 
 exact. Sums are never reordered by the compiler: they run in lanes of our own, so that the
 result does not depend on how wide the machine's vectors are. Without that promise the
 compiler would leave the sums scalar, and with permission to reorder it might cancel the
-rounding trick in `_exp`. Division follows NumPy, without a check for zero, which would keep a
+rounding trick in `exp`. Division follows NumPy, without a check for zero, which would keep a
 loop from being vectorized.
 """
 
@@ -19,104 +19,17 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]  # it has none
-from numba import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from optiframe.fast_math import exp, log1p
 from optiframe.values import Array
 
 F = TypeVar("F", bound=Callable[..., Any])
 _compile = cast(
     "Callable[[F], F]", numba.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
 )
-_instruction = cast("Callable[[Callable[..., Any]], Callable[[Any], Any]]", intrinsic)
-_inline = cast("Callable[[F], F]", numba.njit(inline="always"))
 
 _LANES = 512  # columns summed side by side: 4 KB, a part of the first cache
-
-_LOG2_E = 1.4426950408889634
-# ln 2 in two parts, the first with so few digits that its product with a whole number is exact.
-_LN2_HIGH = 6.93147180369123816490e-01
-_LN2_LOW = 1.90821492927058770002e-10
-# 1.5 * 2^52: adding it leaves the nearest whole number in the last bits of the sum.
-_ROUND = 6755399441055744.0
-_LEAST = -708.0  # below, exp(x) is no ordinary number; it is taken as exp(-708) = 3e-308
-
-
-@_instruction
-def _as_bits(typing: Any, number: Any) -> Any:
-    """The 64 bits of a float."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.IntType(64))
-
-    return types.int64(types.float64), generate
-
-
-@_instruction
-def _as_float(typing: Any, bits: Any) -> Any:
-    """The float of 64 bits."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.DoubleType())
-
-    return types.float64(types.int64), generate
-
-
-@_inline
-def _exp(x: float) -> float:
-    """exp(x) for x up to 709 within 2 units in the last place, in steps that vectorize.
-
-    x = k ln 2 + r with |r| <= ln 2 / 2; Taylor's polynomial of degree 13 in r is exact to 1e-17,
-    and 2^k is made of bits. NaN stays NaN.
-    """
-    x = _LEAST if x < _LEAST else x
-    shifted = x * _LOG2_E + _ROUND
-    whole = shifted - _ROUND
-    r = (x - whole * _LN2_HIGH) - whole * _LN2_LOW
-    p = 1.0 / 6227020800.0
-    p = p * r + 1.0 / 479001600.0
-    p = p * r + 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
-    p = p * r + 1.0
-    p = p * r + 1.0
-    return p * float(_as_float((_as_bits(shifted) + 1023) << 52))
-
-
-@_inline
-def _log1p(t: float) -> float:
-    """log(1 + t) for 0 <= t <= 1 within 3 units in the last place, in steps that vectorize.
-
-    log(1 + t) = 2 artanh(s) with s = t / (2 + t) <= 1/3; the term after the last, s^33 / 33, is
-    below 6e-18.
-    """
-    s = t / (2.0 + t)
-    q = s * s
-    p = 1.0 / 31.0
-    p = p * q + 1.0 / 29.0
-    p = p * q + 1.0 / 27.0
-    p = p * q + 1.0 / 25.0
-    p = p * q + 1.0 / 23.0
-    p = p * q + 1.0 / 21.0
-    p = p * q + 1.0 / 19.0
-    p = p * q + 1.0 / 17.0
-    p = p * q + 1.0 / 15.0
-    p = p * q + 1.0 / 13.0
-    p = p * q + 1.0 / 11.0
-    p = p * q + 1.0 / 9.0
-    p = p * q + 1.0 / 7.0
-    p = p * q + 1.0 / 5.0
-    p = p * q + 1.0 / 3.0
-    return 2.0 * s * (p * q + 1.0)
 
 
 @_compile
@@ -131,11 +44,11 @@ def log_loss(margin: Array, sigma: float, weight: Array, slope: Array, bend: Arr
             heavy[: last - first] = weight[first:last]
         for j in range(len(m)):
             z = m[j] * to_sigma
-            t = _exp(-abs(z))
+            t = exp(-abs(z))
             share = 1.0 / (1.0 + t)
             s[j] = -to_sigma * heavy[j] * (share if z < 0.0 else t * share)
             b[j] = to_sigma * to_sigma * heavy[j] * (t * share * share)
-            lanes[j] += heavy[j] * (0.5 * (abs(z) - z) + _log1p(t))
+            lanes[j] += heavy[j] * (0.5 * (abs(z) - z) + log1p(t))
     return float(lanes.sum())
 
 
@@ -243,7 +156,7 @@ def exp_sum(x: Array, shift: float) -> float:
         for first in range(0, x.shape[1], _LANES):
             part = x[i, first : min(first + _LANES, x.shape[1])]
             for j in range(len(part)):
-                lanes[j] += _exp(part[j] * part[j] - shift)
+                lanes[j] += exp(part[j] * part[j] - shift)
     return float(lanes.sum())
 
 
@@ -255,7 +168,7 @@ def exp_terms(x: Array, shift: float) -> float:
         for first in range(0, x.shape[1], _LANES):
             part = x[i, first : min(first + _LANES, x.shape[1])]
             for j in range(len(part)):
-                grown = _exp(part[j] * part[j] - shift)
+                grown = exp(part[j] * part[j] - shift)
                 lanes[j] += grown
                 part[j] *= grown
     return float(lanes.sum())
@@ -268,6 +181,6 @@ def exp_bends(x: Array, d: Array, shift: float, scale: float, growth: float) -> 
         entries, change = x[i], d[i]
         for j in range(len(entries)):
             entry, along = entries[j], change[j]
-            grown = scale * _exp(entry * entry - shift)
+            grown = scale * exp(entry * entry - shift)
             entries[j] = entry * grown
             change[j] = grown * (along + entry * (2.0 * entry * along - growth))

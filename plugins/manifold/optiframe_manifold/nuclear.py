@@ -9,9 +9,9 @@ from pydantic import Field, PositiveFloat
 
 from optiframe.solvers import Iterate, Solver
 from optiframe.values import Array
+from optiframe_manifold.bfgd import largest
 from optiframe_manifold.collaborative_ranking import CollaborativeRanking
 from optiframe_manifold.dense_likelihood import DenseBtl, likelihood_of
-from optiframe_manifold.bfgd import largest
 from optiframe_manifold.low_rank import LowRank, NuclearBall, Rank
 from optiframe_manifold.rankings import Rankings
 
@@ -64,12 +64,13 @@ class Relaxation(Solver[CollaborativeRanking, Rankings, None]):
         alpha = self.alpha
         if alpha is None:
             assert problem.truth is not None  # else `unsuited` said so
-            alpha = largest(problem.truth)
+            truth = problem.truth
+            alpha = largest(truth) if isinstance(truth, LowRank) else float(np.abs(truth).max())
         return alpha * math.sqrt(problem.rank * problem.shape[0] * problem.shape[1])
 
     def finish(self, problem: CollaborativeRanking, iterate: Iterate) -> Rankings:
         x: Array = iterate.x
-        factors = Rank(*x.shape, problem.rank if self.cut else min(x.shape)).project(x)
+        factors = Rank(x.shape[0], x.shape[1], problem.rank if self.cut else min(x.shape)).project(x)
         sizes = np.einsum("ik,ik->k", factors.left, factors.left)  # the singular values
         kept = max(1, int(np.count_nonzero(sizes > _NEGLIGIBLE * sizes[0])))
         if not self.cut:

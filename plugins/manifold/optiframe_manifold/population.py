@@ -94,7 +94,7 @@ def pooled_scores(problem: CollaborativeRanking) -> Array:
     rows, items, sigma = problem.choices, len(problem.item_ids), problem.sigma
     weight = np.ones(len(rows)) if rows.weight is None else rows.weight
     key, place = np.unique(rows.winner.astype(np.int64) * items + rows.loser, return_inverse=True)
-    weight = np.bincount(place.ravel(), weight)
+    weight = np.bincount(place.ravel(), weight).astype(np.float64, copy=False)
     winner, loser = np.divmod(key, items)
     pair = np.arange(len(key))
     signs = sp.csr_array(

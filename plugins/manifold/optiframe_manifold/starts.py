@@ -16,6 +16,7 @@ _BLOCK = 1 << 20  # entries looked at at a time: 8 megabytes
 _EXTRA, _ROUNDS = 5, 3  # columns beyond the rank, and passes: enough for a start (Halko et al. 2011)
 _EPS = float(np.finfo(np.float64).eps)
 _NEWTON, _NEAR = 5, 0.05  # steps along the ray, and how near is enough: the search itself does the rest
+_LARGEST_START = 1e300  # entries of the matrix beyond may not be numbers, nor their sums
 _FILL = 1e-3  # missing directions of a start, relative to its largest singular value
 
 
@@ -94,10 +95,17 @@ def completed(start: LowRank, rank: int, rng: np.random.Generator) -> tuple[LowR
     Raises
     ------
     InvalidInput
-        When an entry is not finite.
+        When an entry is not finite, or so large that the matrix is not.
     """
     if not (np.isfinite(start.left).all() and np.isfinite(start.right).all()):
         raise InvalidInput("start: every entry of the factors must be finite")
+    with np.errstate(over="ignore"):
+        largest = np.abs(start.left).max(initial=0.0) * np.abs(start.right).max(initial=0.0)
+    if largest > _LARGEST_START:
+        raise InvalidInput(
+            f"start: the matrix of these factors has entries of some {largest:.0e}, beyond all numbers; "
+            "give a smaller one"
+        )
     missing = ((0, 0), (0, max(rank - start.rank, 0)))
     even = balanced(LowRank(np.pad(start.left, missing), np.pad(start.right, missing)))
     left, right = even.left[:, :rank], even.right[:, :rank]  # the largest singular values

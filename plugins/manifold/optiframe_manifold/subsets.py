@@ -68,8 +68,8 @@ def _with(known: Ids, further: Ids, what: str) -> tuple[Ids, NDArray[np.int64]]:
     new = place < 0
     if new.any() and _spelling(known) != _spelling(further):
         raise InvalidInput(
-            f"the {what} so far are {_spelling(known)}, such as {known[0]!r}, and the new ones "
-            f"{_spelling(further)}, such as {further[new][0]!r}; spell them alike"
+            f"the {what} so far are {_spelling(known)}, such as {known.tolist()[0]!r}, and the new ones "
+            f"{_spelling(further)}, such as {further[new].tolist()[0]!r}; spell them alike"
         )
     place[new] = len(known) + np.arange(int(new.sum()))
     fresh = further[new]

@@ -116,8 +116,8 @@ def never_compared(problem: CollaborativeRanking) -> Iterator[Finding]:
         yield _about(
             ids,
             "warning",
-            f"{len(ids)} item{'s' if len(ids) > 1 else ''} never compared: {listed(ids)}; they are put at the "
-            "average of the others, which says nothing of them",
+            f"{len(ids)} item{'s' if len(ids) > 1 else ''} never compared: {listed(ids)}; they are put at "
+            "the average of the others, which says nothing of them",
         )
 
 

@@ -123,5 +123,3 @@ def update(
     larger = with_comparisons(problem, comparisons)
     start = carried(larger, result.solution)
     return solve(larger, solver, seed=seed, budget=budget, start=start, **parameters)
-
-

@@ -39,7 +39,12 @@ def optiframe_constraint_sets() -> list[Description]:
             "three-view",
             _HERE + "three_view:ThreeView",
             "Few nonzeros in all, in each group of one view and in each group of another",
-        )
+        ),
+        Description(
+            "three-view-box",
+            _HERE + "boxed_three_view:BoxedThreeView",
+            "The same with entries from 0 to 1: assignments, relaxed",
+        ),
     ]
 
 
@@ -111,6 +116,42 @@ def optiframe_solvers() -> list[Description]:
             _HERE + "greedy:GreedyProjection",
             "Largest entries first onto a three-view set; not exact, says what it loses at most",
         ),
+        Description(
+            "tvcs.assignment-iht",
+            _HERE + "assignment:AssignmentIHT",
+            "Stochastic iterative hard thresholding on the smoothed expected accuracy",
+        ),
+        Description(
+            "tvcs.assignment-by-quality",
+            _HERE + "assignment:AssignmentByQuality",
+            "The assignment with the greatest sum of qualities, by the exact linear program",
+        ),
+        Description(
+            "tvcs.assignment-random",
+            _HERE + "assignment:RandomAssignment",
+            "A random assignment that uses the caps as far as possible",
+        ),
+        Description(
+            "tvcs.network-association",
+            _HERE + "network_association:NetworkAssociation",
+            "The edges with the strongest lagged correlation, or CLR score, within the caps",
+        ),
+    ]
+
+
+@hookimpl
+def optiframe_objectives() -> list[Description]:
+    return [
+        Description(
+            "assignment-loss",
+            _HERE + "assignment_objective:AssignmentLoss",
+            "Smoothed expected share of wrong labels of an assignment, over drawn answers",
+        ),
+        Description(
+            "network-least-squares",
+            _HERE + "network_objective:NetworkLeastSquares",
+            "Least squares for a network of effects without self-edges, in matrix form",
+        ),
     ]
 
 
@@ -121,6 +162,16 @@ def optiframe_problems() -> list[Description]:
             "sparse-recovery",
             _HERE + "sparse_recovery:SparseRecovery",
             "Minimize over sparse points, judged against a known true point",
+        ),
+        Description(
+            "task-assignment",
+            _HERE + "task_assignment:TaskAssignment",
+            "Assign workers to tasks within caps for the greatest expected accuracy",
+        ),
+        Description(
+            "network-identification",
+            _HERE + "network_identification:NetworkIdentification",
+            "Find a directed network with bounded degrees from expression over time",
         ),
     ]
 
@@ -137,5 +188,31 @@ def optiframe_datasets() -> list[Description]:
             "sparse.planted-classification",
             _HERE + "planted:PlantedClassification",
             "Gaussian samples of a matrix with a three-view support: classification",
+        ),
+        Description(
+            "assignment.uniform",
+            _HERE + "assignment_data:UniformQualities",
+            "Qualities of workers for tasks, uniform between .5 and .9, caps as ratios",
+        ),
+        Description(
+            "grn.random-network",
+            _HERE + "network_data:RandomNetwork",
+            "A drawn network of 30 genes with bounded degrees, linear dynamics and noise",
+        ),
+        *(
+            Description(
+                f"grn.dream4-10.{k}",
+                _HERE + f"network_data:Dream4Of10Number{k}",
+                f"DREAM4 network {k} of ten genes: 105 points, {edges} edges",
+            )
+            for k, edges in enumerate((15, 16, 15, 13, 12), start=1)
+        ),
+        *(
+            Description(
+                f"grn.dream4-100.{k}",
+                _HERE + f"network_data:Dream4Of100Number{k}",
+                f"DREAM4 network {k} of a hundred genes: 210 points, {edges} edges",
+            )
+            for k, edges in enumerate((176, 249), start=1)
         ),
     ]

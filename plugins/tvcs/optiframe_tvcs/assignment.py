@@ -23,9 +23,11 @@ class AssignmentIHT(Solver[TaskAssignment, Assignment, None]):
     (`BoxedThreeView`: by `support`, since a choice by squares would keep negative entries); the pairs
     with x > 0 are the assignment. Answers are drawn anew in every iteration, as in the paper.
 
-    One iteration costs O(draws * workers * tasks) and a projection. The loss is not convex and
-    the steps do not shrink, so the iterates keep moving: the core keeps the best one it
-    recorded, by draws of its own, and the accuracy reported comes from others again.
+    It begins with the assignment of `tvcs.assignment-by-quality`, which is then its first iterate, with
+    the empty one, or with a start that is given; the paper does not say. One iteration costs O(draws *
+    workers * tasks) and a projection. The loss is not convex and the steps do not shrink, so the
+    iterates keep moving: the core keeps the best one it recorded, by draws of its own, and the
+    accuracy reported comes from others again.
     """
 
     name = "tvcs.assignment-iht"
@@ -35,7 +37,10 @@ class AssignmentIHT(Solver[TaskAssignment, Assignment, None]):
     residual = "none"
     reference = "Yang et al., Sec. 5.2 and supplement, Sec. 4"
 
-    steps: PositiveInt = Field(120, description="iterations")
+    begin: Literal["by-quality", "empty"] = Field(
+        "by-quality", description="by-quality: from that solver's assignment; empty: from none"
+    )
+    steps: PositiveInt = Field(120, description="gradient steps")
     draws: PositiveInt = Field(32, description="draws of answers an iteration")
     step: PositiveFloat = Field(
         3.5, description="how far the first step moves the most promising pair; at 1 it is fully assigned"
@@ -43,6 +48,9 @@ class AssignmentIHT(Solver[TaskAssignment, Assignment, None]):
 
     def iterates(self, problem: TaskAssignment, run: Run) -> Iterates:
         x = np.zeros(problem.over.shape) if run.start is None else run.start.chosen.astype(np.float64)
+        if run.start is None and self.begin == "by-quality":
+            x = problem.choose(problem.quality.quality).support.reshape(x.shape).astype(np.float64)
+            yield Iterate(x, info={"assigned": float(np.count_nonzero(x))})
         slope = problem.first_slope
         step = self.step / slope if slope > 0 else 1.0  # nobody knows anything: no step helps
         for _ in range(self.steps):

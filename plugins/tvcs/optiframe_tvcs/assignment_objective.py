@@ -28,7 +28,7 @@ _MOST_BEND = 0.0962251  # largest |S''| of the logistic function, 1 / (6 sqrt(3)
 
 @dataclass(frozen=True)
 class Estimate:
-    """An expected accuracy with its 95% interval; `exact` ones were enumerated, and the interval is a point."""
+    """An expected accuracy with its 95% interval; an `exact` one was enumerated, its interval is a point."""
 
     value: float
     low: float
@@ -143,7 +143,8 @@ class Judge:
             for worker in workers:
                 without = self.answers(task, workers[workers != worker])
                 worths[worker, task] = answers.accuracy - without.accuracy
-        return np.maximum(worths, 0.0) / chosen.shape[1]  # an answer never does harm, but for rounding
+        # An answer never does harm, but for rounding and sampling.
+        return np.asarray(np.maximum(worths, 0.0) / chosen.shape[1])
 
 
 def _as_signs(value: Any) -> NDArray[np.int8]:
@@ -217,7 +218,7 @@ class AssignmentLoss(FiniteSum):
         return np.asarray(np.einsum("dj,dij->ij", slopes, self.signs) * self.log_odds / -slopes.size)
 
     def curvature(self) -> float:
-        """The Hessian of a task is a mean of S'' (c L)(c L)': at most the largest |S''| |L|^2, over the tasks."""
+        """The most of |S''| |L|^2 over the tasks: a task's Hessian is a mean of S'' (c L)(c L)'."""
         lengths = (self.log_odds**2).sum(axis=0)
         return float(_MOST_BEND * lengths.max() / self.log_odds.shape[1])
 

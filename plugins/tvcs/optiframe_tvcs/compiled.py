@@ -18,6 +18,7 @@ from optiframe_tvcs.list_kernels import (
     near_width,
     price_out,
     quantised,
+    rank_value,
     verify,
 )
 from optiframe_tvcs.repair_kernels import NO_PATH, TOO_MUCH_WORK, repair, start_flow
@@ -29,9 +30,11 @@ from optiframe_tvcs.tie_kernels import common_unit, drain
 # faster, fewer leave less to repair.
 NONE = (0.0, 0.0)
 WIDE = (8.0, 0.0)
+FEW = (5.0, 0.8)
 FIRST = (16.0, 0.0)
 WARM = (6.0, 0.0)
 LAST = (3.0, 0.7)
+SMALL = 3000  # elements up to which all are candidates
 STAGES = 6  # lists of candidates made before what is wrong is left to the repair
 
 
@@ -113,9 +116,9 @@ def project(
     unit = common_unit(whole)
     caps_r = row_caps.astype(np.float64)
     caps_c = column_caps.astype(np.float64)
-    state = np.empty(p, np.uint8)
-    base_r = np.zeros(rows)
-    base_c = np.zeros(columns)
+    state = np.zeros(p, np.uint8)
+    base_r = np.zeros(rows, np.int64)
+    base_c = np.zeros(columns, np.int64)
     listed_r = np.zeros(rows, np.int64)
     window_r = np.full(rows, np.inf)
     window_c = np.full(columns, np.inf)
@@ -123,7 +126,7 @@ def project(
     if cold:
         u[:] = 0.0
         w[:] = 0.0
-        y0 = 0.0
+        y0 = rank_value(whole, total)
     else:
         y0 = y0 * scale
         u *= scale
@@ -151,9 +154,9 @@ def project(
             # before are taken to be as good as those of a sample of half.
             m = 2.0 if warm else np.mean(copies)
             more = np.mean(copies)
-            window_r = spread(f, c, worth, copies, y0, u, w, window * np.sqrt(row_length * (m - 1)) + more, t)
+            window_r = spread(f, c, worth, copies, y0, u, w, window * np.sqrt(row_length * (m - 1)) + more, window_r, t)
             window_c = spread(
-                cfirst, crow, cworth, ccopies, y0, w, u, window * np.sqrt(column_length * (m - 1)) + more, t
+                cfirst, crow, cworth, ccopies, y0, w, u, window * np.sqrt(column_length * (m - 1)) + more, window_c, t
             )
     for stage in range(STAGES):
         y0 = unit * np.rint(y0 / unit)
@@ -166,29 +169,37 @@ def project(
         )
         lfirst, lcol, lworth, lplace, chosen = gather(first, col, whole, state, listed_r, n)
         record[5] = n
+        record[3] = stage
         if stage == 0:
             record[4] = n
         # Done when the last smoothing left nearly everything outside its list on its side.
-        if n == 0 or (stage > 1 and wrong <= 0.01 * groups):
+        if n == 0 or (stage > 0 and p <= SMALL) or (stage > 1 and wrong <= 0.01 * groups):
             break
         if stage == STAGES - 1:
             break
-        widths = (WARM if warm else FIRST) if stage == 0 else LAST
+        widths = FEW if p <= SMALL else (WARM if warm else FIRST) if stage == 0 else LAST
         y0, cfirst, crow, cworth, ccopies, t = smooth(
             lfirst, lcol, lworth, np.ones(n), base_r, base_c, caps_r, caps_c, float(total), y0, u, w, cold,
-            widths, 1 if warm and stage == 0 else 2, 0.05,
+            widths, 1 if stage == 0 and (warm or cold) else 2, 0.5 if stage == 0 else 0.1,
         )  # fmt: skip
         cold = False
-        if keep * groups < n or stage > 0:
-            need = 0.5 * keep
-            window_r = spread(lfirst, lcol, lworth, np.ones(n), y0, u, w, np.full(rows, need), t)
-            window_c = spread(cfirst, crow, cworth, ccopies, y0, w, u, np.full(columns, need), t)
+        if p <= SMALL:
+            continue  # the list is all elements
+        if stage > 0 and wrong > (2.0 if stage == 1 else 0.1) * groups:
+            if stage > 1:
+                window_r *= 2.0  # the prices moved by more than the windows
+                window_c *= 2.0
+        elif stage > 0 or keep * groups < n:
+            # From here on, the so many elements of each group that are nearest to its threshold.
+            need = (0.5 if stage > 0 else 1.5) * keep
+            window_r = spread(lfirst, lcol, lworth, np.ones(n), y0, u, w, np.full(rows, need), window_r, t)
+            window_c = spread(
+                cfirst, crow, cworth, ccopies, y0, w, u, np.full(columns, need), window_c, t
+            )
             if unit > 1.0:
                 window_r = np.maximum(window_r, unit)
         else:
             window_r[:] = np.inf
-        if n == p:
-            wrong = 0
     phi = np.empty(groups + 2)
     phi[:rows] = y0 + u
     phi[rows:groups] = -w

@@ -13,38 +13,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe_tvcs.jit import compiled
+from optiframe_tvcs.jit import compiled, estimating
 
 
-@compiled
+@estimating
 def ramp_count(t, copies, a, b, theta, tau):  # type: ignore[no-untyped-def]  # compiled: types come with the call
     """How many of t[a:b] are above theta, by a ramp of width tau, and minus the derivative."""
-    n0 = 0.0
-    n1 = 0.0
-    d0 = 0.0
-    d1 = 0.0
+    n = 0.0
+    d = 0.0
     inverse = 1.0 / tau
     shift = 0.5 - theta * inverse
-    k = a
-    while k + 1 < b:
+    for k in range(a, b):
         z = t[k] * inverse + shift
         c = min(max(z, 0.0), 1.0)
-        n0 += copies[k] * c
-        d0 += copies[k] if z == c else 0.0
-        z = t[k + 1] * inverse + shift
-        c = min(max(z, 0.0), 1.0)
-        n1 += copies[k + 1] * c
-        d1 += copies[k + 1] if z == c else 0.0
-        k += 2
-    if k < b:
-        z = t[k] * inverse + shift
-        c = min(max(z, 0.0), 1.0)
-        n0 += copies[k] * c
-        d0 += copies[k] if z == c else 0.0
-    return n0 + n1, (d0 + d1) * inverse
+        n += copies[k] * c
+        d += copies[k] if z == c else 0.0
+    return n, d * inverse
 
 
-@compiled
+@estimating
 def threshold(t, copies, a, b, base, cap, low, high, guess, tau, close):  # type: ignore[no-untyped-def]
     """Where base plus the ramp count of t[a:b] meets the cap; within [low, high]."""
     theta = min(max(guess, low), high)
@@ -67,7 +54,7 @@ def threshold(t, copies, a, b, base, cap, low, high, guess, tau, close):  # type
     return theta
 
 
-@compiled
+@estimating
 def minimise_block(first, other, worth, copies, base, caps, total, y0, price, other_price, tau, close, t, star):  # type: ignore[no-untyped-def]
     """Minimise the smoothed dual over y0 and the prices of one view; gives y0.
 
@@ -82,10 +69,10 @@ def minimise_block(first, other, worth, copies, base, caps, total, y0, price, ot
         high = -np.inf
         weight = 0.0
         for k in range(a, b):
-            z = worth[k] - other_price[other[k]]
-            t[k] = z
-            low = min(low, z)
-            high = max(high, z)
+            t[k] = worth[k] - other_price[other[k]]
+        for k in range(a, b):
+            low = min(low, t[k])
+            high = max(high, t[k])
             weight += copies[k]
         if b == a or base[g] + weight <= caps[g]:
             star[g] = -1.0  # the bound cannot bind
@@ -158,9 +145,13 @@ def by_columns(first, other, worth, copies, columns):  # type: ignore[no-untyped
     return start, row, value, times
 
 
-@compiled
-def spread(first, other, worth, copies, y0, price, other_price, need, t):  # type: ignore[no-untyped-def]
-    """For each group, the distance from its threshold within which `need` elements lie."""
+@estimating
+def spread(first, other, worth, copies, y0, price, other_price, need, old, t):  # type: ignore[no-untyped-def]
+    """For each group, the distance from its threshold within which `need` elements lie.
+
+    Beyond the `old` windows a list holds only what other groups wanted, so that none grows
+    beyond 1.5 times its old one.
+    """
     groups = len(price)
     out = np.empty(groups)
     for g in range(groups):
@@ -169,15 +160,15 @@ def spread(first, other, worth, copies, y0, price, other_price, need, t):  # typ
         weight = 0.0
         theta = y0 + price[g]
         for k in range(a, b):
-            z = abs(worth[k] - other_price[other[k]] - theta)
-            t[k] = z
-            largest = max(largest, z)
+            t[k] = abs(worth[k] - other_price[other[k]] - theta)
+        for k in range(a, b):
+            largest = max(largest, t[k])
             weight += copies[k]
         if weight <= need[g]:
-            out[g] = np.inf
+            out[g] = min(np.inf if b == a else largest, 1.5 * old[g])
             continue
         # Near the threshold the count grows about in proportion to the distance.
-        h = largest * min(1.0, need[g] / weight)
+        h = min(largest, old[g]) * min(1.0, need[g] / weight)
         for _ in range(20):
             n = 0.0
             for k in range(a, b):
@@ -185,5 +176,5 @@ def spread(first, other, worth, copies, y0, price, other_price, need, t):  # typ
             if 0.75 * need[g] <= n <= 1.4 * need[g]:
                 break
             h *= min(max(1.1 * need[g] / max(n, 0.1), 0.3), 4.0)
-        out[g] = h
+        out[g] = min(h, 1.5 * old[g])
     return out

@@ -10,5 +10,11 @@ import numba
 F = TypeVar("F", bound=Callable[..., Any])
 # Errors of arithmetic as in NumPy: a division by zero is inf, and no branch is spent on it.
 compiled = cast("Callable[[F], F]", numba.njit(cache=True, nogil=True, error_model="numpy"))
-# For small functions with many arrays as arguments, which cost more to pass than the function does.
-inlined = cast("Callable[[F], F]", numba.njit(inline="always", error_model="numpy"))
+# For passes that only estimate: sums may be reordered, so that they are vectorised. What is proved
+# never depends on them.
+estimating = cast(
+    "Callable[[F], F]",
+    numba.njit(
+        cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract", "arcp", "nnan"}
+    ),
+)

@@ -223,11 +223,11 @@ def _chance(value: Any, what: str) -> float:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 0)
 
 
 def _is_ratio(value: Any) -> bool:
-    return isinstance(value, float | np.floating) and 0 < value <= 1
+    return isinstance(value, float | np.floating) and bool(0 < value <= 1)
 
 
 def _locked(array: NDArray[Any]) -> NDArray[Any]:

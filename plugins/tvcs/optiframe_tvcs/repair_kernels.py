@@ -15,26 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe_tvcs.jit import compiled, inlined
+from optiframe_tvcs.jit import compiled
 
 NO_PATH = 1
 TOO_MUCH_WORK = 2
-
-
-@inlined
-def heap_up(heap, place, dist, k0):  # type: ignore[no-untyped-def]
-    k = k0
-    vv = heap[k]
-    dd = dist[vv]
-    while k > 0:
-        above = (k - 1) >> 1
-        if dist[heap[above]] <= dd:
-            break
-        heap[k] = heap[above]
-        place[heap[k]] = k
-        k = above
-    heap[k] = vv
-    place[vv] = k
 
 
 @compiled
@@ -117,11 +101,13 @@ def repair(
     sink = source + 1
     nodes = sink + 1
     dist = np.full(nodes, np.inf)
+    key = np.empty(nodes)
     place = np.full(nodes, -1, np.int32)
     heap = np.empty(nodes, np.int32)
     before = np.empty(nodes, np.int32)
     arc = np.empty(nodes, np.int32)
     touched = np.empty(nodes, np.int32)
+    nearer = np.empty(len(worth) + nodes + 2, np.int32)
     work = 0
     start = 0
     while start < nodes:
@@ -136,6 +122,7 @@ def repair(
         for v in range(start, nodes if together else start + 1):
             if excess[v] > 0:
                 dist[v] = 0.0
+                key[v] = 0.0
                 before[v] = -1
                 heap[size] = v
                 place[v] = size
@@ -145,12 +132,13 @@ def repair(
         limit = np.inf
         end = -1
         while size > 0:
-            v = heap_pop(heap, place, dist, size)
+            v = heap_pop(heap, place, key, size)
             size -= 1
             d = dist[v]
             if excess[v] < 0:
                 end = v
                 break
+            found = 0
             if v < rows:
                 p = phi[v] + d
                 a = first[v]
@@ -160,31 +148,21 @@ def repair(
                     u = rows + col[k]
                     nd = p - phi[u] - worth[k]
                     if nd < dist[u] and nd < limit and chosen[k] == 0:
-                        if place[u] == -1:
-                            touched[seen] = u
-                            seen += 1
-                            place[u] = size
-                            heap[size] = u
-                            size += 1
                         dist[u] = nd
                         before[u] = v
                         arc[u] = k
-                        heap_up(heap, place, dist, place[u])
+                        nearer[found] = u
+                        found += 1
                         if excess[u] < 0:
                             limit = nd
                 if fs[v] > 0:
                     u = source
                     nd = p - phi[u]
                     if nd < dist[u] and nd < limit:
-                        if place[u] == -1:
-                            touched[seen] = u
-                            seen += 1
-                            place[u] = size
-                            heap[size] = u
-                            size += 1
                         dist[u] = nd
                         before[u] = v
-                        heap_up(heap, place, dist, place[u])
+                        nearer[found] = u
+                        found += 1
                         if excess[u] < 0:
                             limit = nd
             elif v < source:
@@ -197,31 +175,21 @@ def repair(
                     u = crow[k]
                     nd = cworth[k] - phi[u] + p
                     if nd < dist[u] and nd < limit and chosen[cplace[k]] == 1:
-                        if place[u] == -1:
-                            touched[seen] = u
-                            seen += 1
-                            place[u] = size
-                            heap[size] = u
-                            size += 1
                         dist[u] = nd
                         before[u] = v
                         arc[u] = cplace[k]
-                        heap_up(heap, place, dist, place[u])
+                        nearer[found] = u
+                        found += 1
                         if excess[u] < 0:
                             limit = nd
                 if ft[j] < column_caps[j]:
                     u = sink
                     nd = p - phi[u]
                     if nd < dist[u] and nd < limit:
-                        if place[u] == -1:
-                            touched[seen] = u
-                            seen += 1
-                            place[u] = size
-                            heap[size] = u
-                            size += 1
                         dist[u] = nd
                         before[u] = v
-                        heap_up(heap, place, dist, place[u])
+                        nearer[found] = u
+                        found += 1
                         if excess[u] < 0:
                             limit = nd
             else:
@@ -248,17 +216,32 @@ def repair(
                             continue
                     nd = p - phi[u]
                     if nd < dist[u] and nd < limit:
-                        if place[u] == -1:
-                            touched[seen] = u
-                            seen += 1
-                            place[u] = size
-                            heap[size] = u
-                            size += 1
                         dist[u] = nd
                         before[u] = v
-                        heap_up(heap, place, dist, place[u])
+                        nearer[found] = u
+                        found += 1
                         if excess[u] < 0:
                             limit = nd
+            for q in range(found):
+                u = nearer[q]
+                k = place[u]
+                if k == -1:
+                    touched[seen] = u
+                    seen += 1
+                    k = size
+                    size += 1
+                # The heap orders by a copy, so that one key changes at a time.
+                d = dist[u]
+                key[u] = d
+                while k > 0:
+                    above = heap[(k - 1) >> 1]
+                    if key[above] <= d:
+                        break
+                    heap[k] = above
+                    place[above] = k
+                    k = (k - 1) >> 1
+                heap[k] = u
+                place[u] = k
         if end >= 0:
             # how much fits
             amount = -excess[end]

@@ -138,7 +138,11 @@ class TaskAssignment(Problem[Assignment]):
 
     @model_validator(mode="after")
     def _caps_fit(self) -> Self:
-        for key, made in {"per_worker": "per_worker_caps", "per_task": "per_task_caps", "prior": "priors"}.items():
+        for key, made in {
+            "per_worker": "per_worker_caps",
+            "per_task": "per_task_caps",
+            "prior": "priors",
+        }.items():
             try:
                 getattr(self, made)
             except InvalidInput as error:
@@ -216,9 +220,10 @@ class TaskAssignment(Problem[Assignment]):
     def gains(self, solution: Assignment) -> Prices:
         """What one more unit of each cap would add to the mean expected accuracy, the others as they are.
 
-        To first order: each pair is worth what it adds to this assignment (or loses it), and the
-        gain is that of the best assignment for these worths. `rows` are the workers' caps,
-        `columns` the tasks'.
+        To first order: each pair is worth what it adds by itself to this assignment (or loses
+        it), and the gain is that of the best assignment for these worths. A second answer to a task
+        adds nothing by itself unless it can overturn the first, although a second and a third
+        together do. `rows` are the workers' caps, `columns` the tasks'.
         """
         worths = self._judge(_REPORTING).marginals(solution.chosen)
         return gains(self.over, np.where(self.quality.known, worths, -1.0))
@@ -258,7 +263,9 @@ class TaskAssignment(Problem[Assignment]):
             findings.append(Finding("warning", text, tuple(alone)))
         worse = self.worker_ids[((self.quality.quality < 0.5) & solution.chosen).any(axis=1)].tolist()
         if worse:
-            text = "assigned to tasks that they answer rightly less than half the time; Bayes' rule turns these"
+            text = (
+                "assigned to tasks that they answer rightly less than half the time; Bayes' rule turns these"
+            )
             findings.append(Finding("note", f"{len(worse)} workers are {text}", tuple(worse)))
         if not solution.accuracy.exact:
             text = f"the expected accuracy is estimated from {self.samples:,} draws of answers"

@@ -20,11 +20,12 @@ from optiframe.results import Result
 from optiframe.values import Array
 from optiframe_manifold.geometry import Factors, FixedRank, balanced
 from optiframe_manifold.landscapes import OfFactors
-from optiframe_manifold.low_rank import LowRank, Rank
+from optiframe_manifold.low_rank import LowRank, Rank, finite
 
 _DENSE = 400  # numbers in the factors up to which the whole Hessian is decomposed, in a second or less
 _STEPS = 300  # restarts of Lanczos' method at most
 _WIDTH = 40  # vectors it keeps
+_DEFICIENT = 1e-8  # a share of the largest singular value below which one is zero but for the solver's rest
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -113,8 +114,6 @@ def second_order(problem: Problem[Any], answer: Any = None, *, tolerance: float 
     if answer is None:
         raise InvalidInput("there is no answer to look at; give a solution, or the result of a run")
     target, x = inner(problem, answer)
-    if not (np.isfinite(x.left).all() and np.isfinite(x.right).all()):
-        raise InvalidInput("the answer has entries that are not finite")
     if not 0 < tolerance < 1:
         raise InvalidInput(f"tolerance must be between 0 and 1, got {tolerance}")
     hessian = _Hessian(target, x)
@@ -144,11 +143,14 @@ def inner(problem: Problem[Any], answer: Any) -> tuple[Minimize, LowRank]:
     if not problem.function.offers(Objective.hessian_product):
         raise Unsuited(f"the objective {problem.function.name!r} has no Hessian product")
     problem.check(answer)
+    if not finite(answer):
+        raise InvalidInput("the answer has entries that are not finite")
     x = balanced(answer)
-    if x.rank != problem.over.rank or not Factors(x).singular_values[-1] > 1e-8 * Factors(x).singular_values[0]:
+    sizes = np.einsum("ij,ij->j", x.left, x.left)  # singular values, falling
+    if x.rank != problem.over.rank or not sizes[-1] > _DEFICIENT * sizes[0]:
         raise Unsuited(
-            f"the answer is of a lower rank than the set's {problem.over.rank}, where the manifold of that rank "
-            "has its edge; solve with the lower rank"
+            f"the answer is of a lower rank than the set's {problem.over.rank}, where the manifold of that "
+            "rank has its edge; solve with the lower rank"
         )
     return problem, x
 
@@ -211,7 +213,8 @@ def _ends(hessian: _Hessian, size: int, tolerance: float) -> tuple[Array, Array]
     except ArpackNoConvergence as error:
         if not len(error.eigenvalues):
             raise Unsuited(
-                "the smallest eigenvalue was not found: Lanczos' method did not settle; try a larger tolerance"
+                "the smallest eigenvalue was not found: Lanczos' method did not settle; "
+                "try a larger tolerance"
             ) from None
         low, low_vector = error.eigenvalues, error.eigenvectors
     vector = low_vector[:, -1]

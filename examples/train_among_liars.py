@@ -1,0 +1,59 @@
+"""Train a classifier on twenty workers, two of which learn from flipped labels.
+
+python examples/train_among_liars.py
+
+The data are `libsvm.a9a` (census income) from the folder in OPTIFRAME_DATA; without them, generated ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from optiframe_comrade import curves
+
+import optiframe
+from optiframe import Budget
+from optiframe.datasets import MissingData
+
+ROUNDS = Budget(iterations=10, tolerance=0.0)
+
+
+def data() -> Any:
+    try:
+        return optiframe.problem(dataset="libsvm.a9a")
+    except MissingData:
+        print("The census data are not here; generated ones instead.\n")
+        return optiframe.problem(
+            dataset={"name": "synthetic.covtype-shape", "terms": 20_000, "columns": 20, "test_rows": 5000}
+        )
+
+
+def main() -> None:
+    problem = data()
+    liars = {"workers": 20, "byzantine": 0.1, "attack": "flipped-labels"}
+    runs = {
+        "everybody honest": optiframe.solve(problem, "newton.comrade", workers=20, budget=ROUNDS),
+        "liars, plain mean": optiframe.solve(
+            problem, "newton.comrade", **liars, filter="mean", budget=ROUNDS
+        ),
+        "liars, norm filter": optiframe.solve(problem, "newton.comrade", **liars, budget=ROUNDS),
+        "liars, polished": optiframe.solve(problem, "newton.polished", **liars, budget=ROUNDS),
+    }
+    print(f"{'':20} test accuracy       gap  rounds  bytes up")
+    for name, run in runs.items():
+        last = {column: values[-1] for column, values in curves(run).items()}
+        print(
+            f"{name:20} {last['test_accuracy']:13.4f} {last['gap']:9.1e} "
+            f"{last['rounds']:7d} {last['bytes_up']:9d}"
+        )
+
+    book = runs["liars, norm filter"].detail
+    found = book.workers()
+    ranked = sorted(range(20), key=lambda worker: -found["suspicion"][worker])
+    print("\nLeft out most often (the liars are worker 0 and worker 1):")
+    for worker in ranked[:5]:
+        print(f"  {found['worker'][worker]}: {found['suspicion'][worker]:.0%} of the rounds")
+
+
+if __name__ == "__main__":
+    main()

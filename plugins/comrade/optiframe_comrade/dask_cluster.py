@@ -1,0 +1,145 @@
+"""A Dask cluster to work on: one of yours at an address, or processes of this machine on loopback."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from optiframe.errors import InvalidInput, OptiframeError, require
+
+_CLOSING = 20.0  # seconds for an orderly end; Dask kills a process that does not answer after 4
+# A killed worker is the centre's to report; Dask's own lines about it would come on top.
+_LOGGERS = ("nanny", "core", "scheduler", "worker", "client", "batched")
+
+
+class Connection:
+    """A client of a cluster, and the cluster where it is our own.
+
+    Parameters
+    ----------
+    address
+        Of the scheduler; None starts a cluster of this machine's processes.
+    processes
+        How many, when a cluster is started.
+    patience
+        Seconds to wait for the cluster and a first worker of it.
+
+    Raises
+    ------
+    MissingPackage
+        Without Dask (``optiframe-comrade[dask]``).
+    InvalidInput
+        When nothing answers at the address.
+    OptiframeError
+        When the processes of a local cluster do not start.
+    """
+
+    def __init__(self, address: str | None, processes: int, patience: float) -> None:
+        distributed = require("distributed", "dask")
+        self._cluster: Any = None if address else _local_cluster(distributed, processes)
+        try:
+            # Direct, since through the scheduler every vector would travel twice, and one stopped
+            # worker could hold up the scheduler's connections. Not the default client, which is
+            # whatever the user has made it.
+            self.client = distributed.Client(
+                self._cluster or address, timeout=patience, set_as_default=False, direct_to_workers=True
+            )
+        except (OSError, ValueError, TimeoutError) as error:
+            self._close_cluster()
+            raise self._nobody(address, error) from None
+        try:
+            self.client.wait_for_workers(1 if address else processes, timeout=patience)
+        except (OSError, TimeoutError) as error:
+            self.close()
+            raise self._nobody(address, error) from None
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def local(self) -> bool:
+        """Whether the cluster is our own."""
+        return self._cluster is not None
+
+    @property
+    def addresses(self) -> list[str]:
+        """Dask's workers, in the order of their addresses."""
+        return sorted(self.client.nthreads())
+
+    def close(self) -> None:
+        """Leave the cluster; one of our own ends with its processes, also with those that hang."""
+        with suppress(TimeoutError, OSError):
+            self.client.close(timeout=_CLOSING)
+        self._close_cluster()
+
+    def _close_cluster(self) -> None:
+        if self._cluster is None:
+            return
+        cluster, self._cluster = self._cluster, None
+        nannies = list(cluster.workers.values())
+        with _quiet():
+            try:
+                cluster.close(timeout=_CLOSING)
+            except (TimeoutError, OSError):
+                for nanny in nannies:
+                    with suppress(OSError, AttributeError):
+                        nanny.process.process.kill()
+
+    @staticmethod
+    def _nobody(address: str | None, error: Exception) -> OptiframeError:
+        if address is None:
+            return OptiframeError(
+                f"home.dask: the processes of a local Dask cluster did not start in time ({error!s:.120}); "
+                "give it longer with `starting`, or fewer `processes`"
+            )
+        return InvalidInput(
+            f"home.address: no Dask cluster with a worker answers at {address} ({type(error).__name__}); "
+            "start one with `dask scheduler` and `dask worker`, or leave the address out for one on this "
+            "machine"
+        )
+
+
+def _local_cluster(distributed: Any, processes: int) -> Any:
+    """A process a worker, one thread each. Scheduler and workers listen on loopback alone."""
+    dask = require("dask", "dask")
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise SystemExit(1)  # a worker that imports an unguarded script again; its parent says so
+    settings: dict[str, list[str]] = {
+        # The HTTP servers cannot be left out; without routes there is nothing to be had from them.
+        "distributed.scheduler.http.routes": [],
+        "distributed.worker.http.routes": [],
+    }
+    try:
+        with dask.config.set(settings), _quiet():
+            return distributed.LocalCluster(
+                n_workers=processes,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                memory_limit=0,  # an even share of the memory means nothing for uneven use of it
+                dashboard_address=None,
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # whichever port is free
+                silence_logs=logging.CRITICAL + 1,
+            )
+    except RuntimeError as error:
+        raise OptiframeError(
+            "a Dask cluster of this machine's processes cannot be started: if this is a script, begin its "
+            'work below `if __name__ == "__main__":`, since each of Dask\'s workers imports the script anew '
+            f"({error})"
+        ) from None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    loggers = [logging.getLogger(f"distributed.{name}") for name in _LOGGERS]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

@@ -1,0 +1,61 @@
+"""The home on Dask: ``home = "dask"``, or ``home = {name = "dask", address = "tcp://..."}``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from optiframe.objectives import FiniteSum
+from optiframe_comrade.homes import Home
+from optiframe_comrade.worker import Orders
+from optiframe_comrade.workers import Workers
+
+# A round takes seconds at most, and a dead process is noticed at once: this is what a process that
+# hangs costs a run, once.
+_PATIENCE = 60.0
+
+
+class DaskHome(Home):
+    """Workers as actors on a Dask cluster, each with its shard, for machines you own.
+
+    Dask unpickles what arrives: a hostile worker could run code in the centre, and so
+    could whoever connects to a cluster without TLS. `home.flower` is for workers you do not
+    trust. Shards travel once, when the workers are hired. What a simulated attack says is done
+    there; attacks that must know what honest workers send are refused.
+
+    Without an address a cluster of this machine's processes is started and ended with each
+    run. It listens on loopback only, where every user of the machine can reach it.
+    """
+
+    name = "home.dask"
+
+    address: str | None = Field(
+        default=None, description="of the scheduler; none: a cluster of this machine's processes for the run"
+    )
+    processes: PositiveInt | None = Field(
+        default=None, description="of a cluster on this machine; none: one for each worker"
+    )
+    starting: PositiveFloat = Field(
+        default=60.0, description="seconds to wait for the cluster, and then for workers to take their shards"
+    )
+
+    def hire(self, shards: Sequence[FiniteSum], orders: Orders) -> Workers:
+        from optiframe_comrade.dask_cluster import Connection
+        from optiframe_comrade.dask_workers import DaskWorkers
+
+        connection = Connection(self.address, self.processes or len(shards), self.starting)
+        try:
+            return DaskWorkers(connection, shards, orders, self.starting)
+        except BaseException:
+            connection.close()
+            raise
+
+    def unsuited(self, function: FiniteSum, orders: Orders) -> str | None:
+        if orders.attack.colludes and orders.liars:
+            return f"{orders.attack.name} must know what honest workers send, and on Dask nobody does"
+        return None
+
+    @property
+    def patience(self) -> float | None:
+        return _PATIENCE

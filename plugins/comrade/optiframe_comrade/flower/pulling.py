@@ -1,0 +1,194 @@
+"""Takes replies from a Flower grid without letting a node's message do harm on the way.
+
+Flower's own `pull_messages` puts every object of a message together before anyone may look: one
+malformed message raises for all, an array that lists one chunk a million times is written out, and
+a node that announces objects and never sends them holds the caller for up to two hours. Here a
+reply is one small record: how many objects it consists of, of which kinds and of how many bytes is
+looked at while it comes in, and nothing but that record is decoded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any, NamedTuple
+
+from optiframe_comrade.flower.protocol import RECORD
+from optiframe_comrade.messages import FaultKind
+
+_OBJECTS = 4  # in an honest reply: the message, its record dict, and one record
+_SLACK = 4096  # bytes the objects of a message take up besides the record's values
+
+
+class Trouble(NamedTuple):
+    """Why nothing usable came: the fault's kind and its text."""
+
+    kind: FaultKind
+    text: str
+
+
+class TooLarge(Exception):
+    """More bytes came than an honest reply has."""
+
+
+def pull(grid: Any, pending: Iterable[str], limit: int) -> dict[str, Mapping[str, Any] | Trouble]:
+    """Replies that have come to the messages `pending`, by the number of the message replied to.
+
+    Parameters
+    ----------
+    grid
+        A Flower `Grid`. One that is neither on HTTP nor in this process's hands is asked by its
+        public method, message by message, without the guards above.
+    pending
+        Numbers of messages sent.
+    limit
+        Bytes a reply's record may have at most.
+    """
+    from flwr.superlink.grid import HttpGrid
+
+    take = _take if isinstance(grid, HttpGrid) else _take_unguarded
+    found: dict[str, Mapping[str, Any] | Trouble] = {}
+    for number in pending:
+        reply = take(grid, number, limit)
+        if reply is not None:
+            found[number] = reply
+    return found
+
+
+def _take_unguarded(grid: Any, number: str, limit: int) -> Mapping[str, Any] | Trouble | None:
+    try:
+        for message in grid.pull_messages([number]):
+            if message.has_error():
+                return said(message.error.code, message.error.reason)
+            return dict(message.content.config_records[RECORD])
+    except Exception as error:  # whatever Flower makes of a message that a liar put together
+        return Trouble("malformed", f"sent a message that cannot be read: {error!s:.80}")
+    return None
+
+
+class _Announced(NamedTuple):
+    """A reply whose objects are still to come."""
+
+    objects: list[str]
+    message: str
+
+
+# Replies announced and not yet complete, by grid and message: `PullMessages` hands each out once.
+_announced: dict[tuple[int, str], _Announced] = {}
+
+
+def _take(grid: Any, number: str, limit: int) -> Mapping[str, Any] | Trouble | None:
+    key = (id(grid), number)
+    if key not in _announced:
+        announced = _announcement(grid, number)
+        if not isinstance(announced, _Announced):
+            return announced
+        _announced[key] = announced
+    objects, message = _announced[key]
+    record: bytes | None = None
+    for each in objects:
+        try:
+            content = _object(grid, each, limit + _SLACK)
+        except TooLarge as error:
+            del _announced[key]
+            return Trouble("too-large", f"sent more than {error} bytes, {limit} are the most due")
+        if content is None:
+            return None  # not there yet; the deadline is the caller's
+        kind = content[:64].split(b" ", maxsplit=1)[0]
+        if kind == b"ConfigRecord" and record is None:
+            record = content
+        elif kind not in (b"Message", b"RecordDict"):
+            del _announced[key]
+            return Trouble("malformed", f"sent an object of kind {kind[:20]!r} where one record is due")
+    del _announced[key]
+    _confirm(grid, message)
+    return _decoded(record)
+
+
+def _announcement(grid: Any, number: str) -> _Announced | Trouble | None:
+    from flwr.proto.runtime_pb2 import PullAppMessagesRequest
+    from flwr.supercore.inflatable.inflatable_object import iterate_object_tree
+
+    got = grid._runtime_client.PullMessages(PullAppMessagesRequest(message_ids=[number]))
+    for message, tree in zip(got.messages_list, got.message_object_trees, strict=True):
+        if message.metadata.reply_to_message_id != number:
+            continue
+        if message.HasField("error"):
+            return said(message.error.code, message.error.reason)
+        objects = [each.object_id for each in islice(iterate_object_tree(tree), _OBJECTS)]
+        if len(objects) >= _OBJECTS:
+            return Trouble("malformed", "sent a message of more parts than a reply has")
+        return _Announced(objects, message.metadata.message_id)
+    return None
+
+
+def _object(grid: Any, number: str, limit: int) -> bytes | None:
+    """An object's bytes; None while it has not come. Raises `TooLarge`, having read no more than that."""
+    from flwr.proto.message_pb2 import PullObjectRequest, PullObjectResponse
+    from flwr.supercore.protobuf.client import ProtobufRequestContext
+    from flwr.supercore.protobuf.constants import PROTOBUF_MEDIA_TYPE
+
+    # As `RuntimeHttpClient.PullObject` does, but reading as it comes, up to the limit.
+    client = grid._runtime_client
+    question = PullObjectRequest(node=grid.node, run_id=grid.run.run_id, object_id=number)
+    request = client._client.build_request(
+        "POST",
+        f"{client._base_url}/v1/runtime/pull-object",
+        content=question.SerializeToString(deterministic=True),
+        headers={
+            "content-type": PROTOBUF_MEDIA_TYPE,
+            "accept": PROTOBUF_MEDIA_TYPE,
+            "accept-encoding": "identity",
+        },
+        timeout=client._client.timeout,
+    )
+    response = client._send(
+        ProtobufRequestContext("/flwr.proto.Runtime/PullObject", question, request), stream=True
+    )
+    came = bytearray()
+    try:
+        response.raise_for_status()
+        for chunk in response.iter_raw(1 << 16):
+            came += chunk
+            if len(came) > limit:
+                raise TooLarge(limit)
+    finally:
+        response.close()
+    answer = PullObjectResponse.FromString(bytes(came))
+    return answer.object_content if answer.object_found and answer.object_available else None
+
+
+def _confirm(grid: Any, message: str) -> None:
+    from flwr.proto.message_pb2 import ConfirmMessageReceivedRequest
+
+    grid._runtime_client.ConfirmMessageReceived(
+        ConfirmMessageReceivedRequest(node=grid.node, run_id=grid.run.run_id, message_object_id=message)
+    )
+
+
+def _decoded(record: bytes | None) -> Mapping[str, Any] | Trouble:
+    from flwr.app import ConfigRecord
+
+    if record is None:
+        return Trouble("malformed", "sent a message without a record")
+    try:
+        return dict(ConfigRecord.inflate(record))
+    except Exception as error:  # protobuf and Flower raise what they like for bytes that mean nothing
+        return Trouble("malformed", f"sent a record that cannot be read: {error!s:.80}")
+
+
+def said(code: int, reason: str) -> Trouble:
+    """What Flower says of a message that was not answered."""
+    from flwr.common.constant import ErrorCode
+
+    words: Mapping[int, str] = {
+        ErrorCode.LOAD_CLIENT_APP_EXCEPTION: "cannot load its app",
+        ErrorCode.CLIENT_APP_RAISED_EXCEPTION: "failed in its computation",
+        ErrorCode.NODE_UNAVAILABLE: "is gone",
+        ErrorCode.CLIENT_APP_CRASHED: "crashed",
+        ErrorCode.INVALID_FAB: "does not trust the app",
+    }
+    late = code in (ErrorCode.MESSAGE_UNAVAILABLE, ErrorCode.REPLY_MESSAGE_UNAVAILABLE)
+    kind: FaultKind = "late" if late else "crashed"
+    text = words.get(code, "did not answer in time" if late else "failed")
+    return Trouble(kind, f"{text} ({reason[:160]})" if reason else text)

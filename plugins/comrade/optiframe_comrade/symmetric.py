@@ -1,0 +1,67 @@
+"""Symmetric positive semidefinite matrices: a Gram matrix from rows, and systems with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+
+from optiframe.values import Array
+
+_BLOCK = 1 << 20  # bytes of rows scaled at a time: they stay in the second-level cache
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def weighted_gram(matrix: Any, weights: Array, ridge: float = 0.0) -> Array:
+    """matrix' diag(weights) matrix + ridge I, for weights of at least zero; a full symmetric array.
+
+    A dense matrix is read once, in blocks that are scaled in one buffer, and only half of each
+    product is computed; memory beside the answer is about 1 MB. A sparse one is
+    multiplied sparse.
+    """
+    columns = matrix.shape[1]
+    if sp.issparse(matrix):
+        total = (matrix.T @ (sp.diags_array(weights) @ matrix)).toarray()
+    else:
+        roots = np.sqrt(weights)
+        upper = np.zeros((columns, columns), order="F")
+        rows = max(64, _BLOCK // (8 * columns))
+        buffer = np.empty((min(rows, len(matrix)), columns))
+        for start in range(0, len(matrix), rows):
+            block = matrix[start : start + rows]
+            scaled = np.multiply(block, roots[start : start + rows, np.newaxis], out=buffer[: len(block)])
+            # The transpose of a C-ordered block is Fortran-ordered: BLAS takes it without a copy.
+            upper = la.blas.dsyrk(1.0, scaled.T, beta=1.0, c=upper, overwrite_c=1)
+        total = np.triu(upper, 1)
+        total += total.T
+        total[np.diag_indices(columns)] = np.diag(upper)
+    total[np.diag_indices(columns)] += ridge
+    return np.asarray(total)
+
+
+def solve_symmetric(matrix: Array, right: Array) -> Array:
+    """matrix^+ right for a positive semidefinite matrix; by Cholesky where its condition allows it."""
+    factor, reciprocal = cholesky(matrix)
+    if factor is not None and reciprocal > len(matrix) * _EPS:
+        return np.asarray(la.cho_solve((factor, False), right))
+    return pseudo_inverse(matrix, right)
+
+
+def cholesky(matrix: Array) -> tuple[Array | None, float]:
+    """The upper Cholesky factor, None where there is none, and about the inverse of the condition."""
+    norm = float(np.abs(matrix).sum(axis=0).max(initial=0.0))
+    factor, info = la.lapack.dpotrf(matrix, lower=0)
+    if info != 0 or not np.isfinite(norm):
+        return None, 0.0
+    reciprocal, _ = la.lapack.dpocon(factor, norm)
+    return factor, float(reciprocal)
+
+
+def pseudo_inverse(matrix: Array, right: Array, power: int = 1) -> Array:
+    """(matrix^+)^power right by eigenvalues, those below rounding taken for zero."""
+    values, vectors = la.eigh(matrix)
+    keep = values > len(matrix) * _EPS * max(float(values[-1]), 0.0)
+    basis = vectors[:, keep]
+    return np.asarray(basis @ ((basis.T @ right) / values[keep] ** power))

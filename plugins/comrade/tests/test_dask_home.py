@@ -1,0 +1,377 @@
+"""Workers on a Dask cluster: the same numbers as in one process, and processes that die, hang and lie."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+from distributed import Client, LocalCluster
+from optiframe_comrade import faults
+from optiframe_comrade.attacks import ALittleIsEnough, FlippedLabels
+from optiframe_comrade.compressors import QSGD
+from optiframe_comrade.comrade import Comrade
+from optiframe_comrade.dask_home import DaskHome
+from optiframe_comrade.distributed import Distributed
+from optiframe_comrade.giant import Giant
+from optiframe_comrade.messages import NEWTON_STEP, Broadcast, Fault, Reply
+from optiframe_comrade.parts import Attack, Negative, Norm
+from optiframe_comrade.per_sample import mean_of
+from optiframe_comrade.round import TooManyFaults
+from optiframe_comrade.worker import Orders
+
+import optiframe
+from optiframe import Budget, InvalidInput, Unsuited
+
+from .classification_twins import planted, problem
+
+pytestmark = pytest.mark.slow  # a cluster of processes is started once, for some seconds
+
+WORKERS = 5
+# Nothing here may depend on being quick: for workers that answer this is for ever.
+LONG = 120.0
+
+
+@pytest.fixture(scope="module")
+def started() -> Iterator[LocalCluster]:
+    with LocalCluster(
+        n_workers=WORKERS,
+        threads_per_worker=1,
+        host="127.0.0.1",
+        dashboard_address=None,
+        scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+        silence_logs=60,
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def cluster(started: LocalCluster) -> Iterator[LocalCluster]:
+    """With all its processes, also after a test: those stopped go on, those killed are started again."""
+    yield started
+    for nanny in started.workers.values():
+        if nanny.pid and psutil.pid_exists(nanny.pid):
+            os.kill(nanny.pid, signal.SIGCONT)
+    with Client(started, set_as_default=False) as client:
+        client.wait_for_workers(WORKERS, timeout=LONG)
+
+
+def home(cluster: LocalCluster) -> DaskHome:
+    return DaskHome(address=cluster.scheduler_address)
+
+
+def run(solver: Distributed, steps: int = 6) -> Any:
+    given = problem(1000, 6)
+    with pytest.warns(optiframe.NotConverged):
+        return optiframe.solve(given, solver, seed=5, budget=Budget(iterations=steps, tolerance=0.0))
+
+
+def process_of(cluster: LocalCluster, name: str) -> int:
+    """The process id behind "worker 1 at tcp://..."."""
+    address = name.rsplit(" ", 1)[1]
+    return next(int(n.pid) for n in cluster.workers.values() if n.worker_address == address)
+
+
+def same_books(one: Any, other: Any) -> None:
+    """Equal but for the workers' names and the sentences of faults."""
+    for a, b in zip(one.exchanges, other.exchanges, strict=True):
+        assert (a.kind, a.asked, a.bytes_down, a.bytes_up) == (b.kind, b.asked, b.bytes_down, b.bytes_up)
+        assert a.trimmed == b.trimmed
+        assert [(f.worker, f.kind) for f in a.faults] == [(f.worker, f.kind) for f in b.faults]
+
+
+def striking(strike: Callable[[], None]) -> Norm:
+    """The filter by norm; before it answers in its third round, it strikes at some workers."""
+    rounds = itertools.count(1)
+
+    class Striking(Norm):
+        name = "filter.striking"
+
+        def aggregate(self, vectors: Any, trim: int = 0) -> Any:
+            if next(rounds) == 3:
+                strike()
+            return super().aggregate(vectors, trim)
+
+    return Striking()
+
+
+SOLVERS: list[Distributed] = [
+    Comrade(workers=WORKERS),
+    Comrade(workers=WORKERS, byzantine=0.2, attack=Negative(), local="cg"),
+    Comrade(workers=WORKERS, byzantine=0.2, attack=FlippedLabels(), compressor=QSGD(), error_feedback=True),
+    Giant(workers=WORKERS, search="armijo"),
+    Comrade(workers=2 * WORKERS, byzantine=0.2),  # two on each process
+]
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda s: f"{s.name}-{s.attack.name}-{s.compressor.name}")
+def test_the_numbers_are_those_of_one_process_to_the_last_bit(
+    solver: Distributed, cluster: LocalCluster
+) -> None:
+    here, there = run(solver), run(solver.model_copy(update={"home": home(cluster)}))
+    np.testing.assert_array_equal(there.solution, here.solution)
+    assert there.trace["objective"] == here.trace["objective"]
+    same_books(there.detail, here.detail)
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        faults.Crash(start=2),
+        faults.Hang(start=2),
+        faults.LateReply(),
+        faults.Replay(),
+        faults.NotANumber(),
+        faults.WrongShape(),
+        faults.WrongType(),
+        faults.HugeMessage(),
+        faults.Malformed(),
+    ],
+    ids=lambda attack: attack.name,
+)
+def test_a_simulated_fault_is_the_same_fault_as_in_one_process(attack: Attack, cluster: LocalCluster) -> None:
+    solver = Comrade(workers=WORKERS, byzantine=0.2, attack=attack)
+    here, there = run(solver, 3), run(solver.model_copy(update={"home": home(cluster)}), 3)
+    np.testing.assert_array_equal(there.solution, here.solution)
+    same_books(there.detail, here.detail)
+    assert there.detail.faults
+
+
+def test_a_killed_and_a_stopped_process_cost_their_workers_and_nothing_else(cluster: LocalCluster) -> None:
+    def strike() -> None:
+        for name, number in (("worker 0 ", signal.SIGKILL), ("worker 1 ", signal.SIGSTOP)):
+            os.kill(process_of(cluster, next(n for n in there if n.startswith(name))), number)
+
+    there = names(cluster)
+    solver = Comrade(workers=WORKERS, trim=0.4, filter=striking(strike), home=home(cluster), deadline=2.0)
+    struck = run(solver, 9)
+    kinds = {(fault.worker, fault.kind) for fault in struck.detail.faults}
+    assert kinds == {(0, "crashed"), (1, "late")}
+    assert [len(each.faults) for each in struck.detail.exchanges] == [0] * 3 + [2] * 6
+    # In one process, with two workers that are silent from the same round on.
+    silent = run(Comrade(workers=WORKERS, trim=0.4, byzantine=0.4, attack=faults.Crash(start=4)), 9)
+    np.testing.assert_array_equal(struck.solution, silent.solution)
+    clean = run(Comrade(workers=WORKERS, trim=0.4), 9)
+    least = optiframe.solve(problem(1000, 6), "newton.exact").objective
+    way = np.log(2) - least  # from the starting point, 0
+    assert abs(struck.trace["objective"][-1] - clean.trace["objective"][-1]) < 0.05 * way
+
+
+def names(cluster: LocalCluster) -> list[str]:
+    """What workers will be called: they are dealt to the processes in the order of addresses."""
+    addresses = sorted(nanny.worker_address for nanny in cluster.workers.values())
+    return [f"worker {number} at {address}" for number, address in enumerate(addresses)]
+
+
+def test_more_faults_than_the_budget_are_an_error_that_names_them(cluster: LocalCluster) -> None:
+    there = names(cluster)
+
+    def strike() -> None:
+        for name in there[1:3]:
+            os.kill(process_of(cluster, name), signal.SIGKILL)
+
+    solver = Comrade(workers=WORKERS, trim=0.2, filter=striking(strike), home=home(cluster), deadline=LONG)
+    with pytest.raises(
+        TooManyFaults, match="round 4: 2 of 5 workers failed and the trim budget covers 1"
+    ) as e:
+        optiframe.solve(problem(1000, 6), solver, budget=Budget(iterations=9, tolerance=0.0))
+    assert [fault.worker for fault in e.value.faults] == [1, 2]
+    for name in there[1:3]:
+        assert name in str(e.value)
+
+
+def test_garbage_from_a_worker_is_a_fault_with_a_name(cluster: LocalCluster) -> None:
+    hired = hire(cluster)
+    try:
+        for garbage, kind in [
+            (lambda asked: None, "wrong-type"),
+            (lambda asked: (asked, None), "wrong-type"),
+            (lambda asked: (asked, 7.0), "wrong-type"),
+            (lambda asked: {"round": asked}, "wrong-type"),
+            (lambda asked: np.zeros(6), "wrong-type"),
+            (lambda asked: 1 / 0, "crashed"),
+        ]:
+            replace_reply(hired, 2, garbage)
+            replies = hired.ask(Broadcast(1, NEWTON_STEP, np.zeros(6)), LONG)
+            assert isinstance(replies[2], Fault)
+            assert (replies[2].worker, replies[2].kind) == (2, kind), replies[2]
+            assert all(isinstance(each, Reply) for each in replies[:2] + replies[3:])
+    finally:
+        hired.close()
+
+
+def test_bytes_that_are_no_message_of_dask_are_a_worker_that_is_late(cluster: LocalCluster) -> None:
+    hired = hire(cluster)
+
+    def noise(asked: int) -> None:
+        from distributed import get_worker
+
+        for connection, asked_for in get_worker()._comms.items():
+            if asked_for != "actor_execute":  # the scheduler's lines are left alone
+                continue
+            # As a length it is more than any memory.
+            connection.stream.socket.setblocking(True)
+            connection.stream.socket.send(b"\x7f" * 64)
+
+    try:
+        replace_reply(hired, 2, noise)
+        for number in (1, 2):
+            replies = hired.ask(Broadcast(number, NEWTON_STEP, np.zeros(6)), 1.0)
+            assert isinstance(replies[2], Fault)
+            assert all(isinstance(each, Reply) for each in replies[:2] + replies[3:])
+    finally:
+        hired.close()
+
+
+def test_a_worker_that_was_late_is_asked_again_when_it_has_answered(cluster: LocalCluster) -> None:
+    hired = hire(cluster)
+    pid = process_of(cluster, hired.names[3])
+    try:
+        os.kill(pid, signal.SIGSTOP)
+        late = hired.ask(Broadcast(1, NEWTON_STEP, np.zeros(6)), 0.5)
+        assert isinstance(late[3], Fault)
+        assert late[3].kind == "late"
+        # Still stopped, and not waited for: one fault is within the budget, and this deadline is long.
+        late = hired.ask(Broadcast(2, NEWTON_STEP, np.zeros(6)), LONG)
+        assert isinstance(late[3], Fault)
+        os.kill(pid, signal.SIGCONT)
+        until = time.monotonic() + LONG
+        number = 3
+        while time.monotonic() < until:
+            back = hired.ask(Broadcast(number, NEWTON_STEP, np.zeros(6)), LONG)[3]
+            if isinstance(back, Reply):
+                break
+            number += 1
+            time.sleep(0.05)
+        assert isinstance(back, Reply)
+        assert back.round == number  # not what it had left to say of round 1
+    finally:
+        hired.close()
+
+
+def test_beyond_the_budget_those_behind_are_waited_for(cluster: LocalCluster) -> None:
+    hired = hire(cluster, trim=0)
+    pid = process_of(cluster, hired.names[3])
+    try:
+        os.kill(pid, signal.SIGSTOP)
+        assert isinstance(hired.ask(Broadcast(1, NEWTON_STEP, np.zeros(6)), 0.5)[3], Fault)
+        threading.Timer(0.5, os.kill, (pid, signal.SIGCONT)).start()
+        replies = hired.ask(Broadcast(2, NEWTON_STEP, np.zeros(6)), LONG)
+        assert [each.round for each in replies] == [2] * WORKERS
+    finally:
+        hired.close()
+
+
+def hire(cluster: LocalCluster, trim: int = 1) -> Any:
+    f = planted(1000, 6)
+    shards = [f.take(slice(at, None, WORKERS)) for at in range(WORKERS)]
+    return home(cluster).hire(shards, Orders(trim=trim))
+
+
+def replace_reply(hired: Any, number: int, reply: Callable[[int], Any]) -> None:
+    """From now on the actor answers with something else; a function that is sent by value."""
+    with Client(hired._client.scheduler.address, set_as_default=False) as client:
+
+        def there(dask_worker: Any) -> None:
+            for seat in dask_worker.state.actors.values():
+                seat.reply = lambda round, kind, point, arrays: reply(round)
+
+        client.run(there, workers=[hired.names[number].rsplit(" ", 1)[1]])
+
+
+def test_nothing_of_a_run_stays_on_the_cluster(cluster: LocalCluster) -> None:
+    run(Comrade(workers=WORKERS, home=home(cluster)), 2)
+    with Client(cluster, set_as_default=False) as client:
+        until = time.monotonic() + LONG
+        while time.monotonic() < until:
+            left = client.run(lambda dask_worker: len(dask_worker.state.actors))
+            if not any(left.values()):
+                break
+            time.sleep(0.05)
+        assert list(left.values()) == [0] * WORKERS
+        assert not client.who_has()
+
+
+def test_an_attack_that_does_not_fit_the_objective_is_refused_as_in_one_process(
+    cluster: LocalCluster,
+) -> None:
+    class Bare:
+        name = "bare"
+
+        def __len__(self) -> int:
+            return 3
+
+    with pytest.raises(Unsuited, match="flipped-labels changes labels, and the objective 'bare' has no"):
+        home(cluster).hire([Bare(), Bare()], Orders(attack=FlippedLabels(), liars=(0,)))  # type: ignore[list-item]
+    colluding = Comrade(workers=2, byzantine=0.4, attack=ALittleIsEnough(), home=home(cluster))
+    with pytest.raises(Unsuited, match=r"attack\.alie must know what honest workers send"):
+        optiframe.solve(problem(), colluding)
+
+
+def test_an_objective_that_cannot_travel_is_refused(cluster: LocalCluster) -> None:
+    lock = threading.Lock()
+
+    def locked(w: Any, features: Any, target: Any) -> Any:
+        with lock:
+            return (features @ w - target) ** 2
+
+    mine = mean_of(locked, np.ones((10, 1)), np.ones(10), l2=1.0)
+    with pytest.raises(Unsuited, match="cannot be sent to another process"):
+        home(cluster).hire([mine], Orders())
+
+
+def test_an_address_where_nobody_answers_is_named() -> None:
+    nobody = DaskHome(address="tcp://127.0.0.1:9", starting=1.0)
+    with pytest.raises(InvalidInput, match=r"no Dask cluster with a worker answers at tcp://127\.0\.0\.1:9"):
+        optiframe.solve(problem(), Comrade(workers=2, home=nobody))
+
+
+def test_a_cluster_of_its_own_listens_on_loopback_and_ends_with_the_run() -> None:
+    before = {child.pid for child in psutil.Process().children(recursive=True)}
+    listening: list[str] = []
+    children: list[psutil.Process] = []
+
+    def look_and_strike() -> None:
+        children.extend(c for c in psutil.Process().children(recursive=True) if c.pid not in before)
+        for process in [psutil.Process(), *children]:
+            listening.extend(
+                each.laddr.ip for each in process.net_connections("inet") if each.status == psutil.CONN_LISTEN
+            )
+        # Of two, one is stopped: the end of the run must not wait for it.
+        workers = [c for c in children if c.net_connections("inet")]
+        os.kill(workers[-1].pid, signal.SIGSTOP)
+
+    table = {"name": "dask", "processes": 2}
+    with pytest.warns(optiframe.NotConverged):
+        result = optiframe.solve(
+            problem(1000, 6),
+            "newton.comrade",
+            workers=2,
+            trim=0.49,
+            filter=striking(look_and_strike),
+            home=table,
+            deadline=1.0,
+            budget=Budget(iterations=5, tolerance=0.0),
+        )
+    assert result.detail.faults
+    assert len(listening) >= 3  # the scheduler and two workers
+    assert set(listening) == {"127.0.0.1"}
+    gone, alive = psutil.wait_procs(
+        [c for c in children if "resource_tracker" not in cmdline(c)], timeout=LONG
+    )
+    assert not alive
+    assert gone
+
+
+def cmdline(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""

@@ -1,0 +1,232 @@
+"""Flower federations on loopback: real processes, killed, lying and sending what they should not."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from optiframe_comrade import Broadcast, Reply
+from optiframe_comrade.compressors import QSGD
+from optiframe_comrade.exact import minimum
+from optiframe_comrade.flower import app, flower
+from optiframe_comrade.flower.node import save_rows
+from optiframe_comrade.flower.own_task import OwnTask
+from optiframe_comrade.flower.server_home import GridWorkers, Ready
+from optiframe_comrade.flower.start_local import LocalFederation
+from optiframe_comrade.flower.trial import work_of
+from optiframe_comrade.in_process import InProcess
+from optiframe_comrade.messages import NEWTON_STEP
+from optiframe_comrade.round import TooManyFaults
+from optiframe_comrade.worker import Orders, split
+
+import optiframe
+from optiframe import Budget, Minimize
+
+from .classification_twins import planted
+
+pytestmark = pytest.mark.slow
+
+NODES, COLUMNS = 4, 5
+F = planted(2000, COLUMNS)
+SHARDS = [F.take(terms) for terms in split(len(F), NODES, np.random.default_rng(1))]
+
+
+class Stage:
+    """Four nodes that behave as they are told, round by round."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        configs = []
+        for number, shard in enumerate(SHARDS):
+            save_rows(folder / f"rows-{number}.npz", shard)
+            paths = {"shard": f"rows-{number}.npz", "mode": f"mode-{number}", "mark": f"mark-{number}"}
+            config = {key: str(folder / name) for key, name in paths.items()}
+            configs.append(config | {"partition-id": number})
+        self.behave()
+        actor = Path(__file__).with_name("flower_actor.py")
+        with flower():
+            self.federation = LocalFederation(configs, instead=[sys.executable, str(actor)])
+            try:
+                self.task = OwnTask(self.federation.link)
+            except BaseException:
+                self.federation.close()
+                raise
+
+    def behave(self, **modes: str) -> None:
+        """Tell nodes how to: ``behave(node0="nan")``; all others are honest."""
+        for number in range(NODES):
+            (self.folder / f"mode-{number}").write_text(modes.get(f"node{number}", "honest"))
+
+    def workers(self, orders: Orders) -> GridWorkers:
+        return GridWorkers(
+            self.task.grid,
+            self.federation.nodes,
+            work_of(SHARDS[0], orders),
+            orders.compressor,
+            names=[f"node {number}" for number in range(NODES)],
+            sizes=[len(shard) for shard in SHARDS],
+            prepare=self.task.identify,
+        )
+
+    def processes(self) -> list[psutil.Process]:
+        """All of the federation that live."""
+        keeper = psutil.Process(self.federation._keeper.pid)
+        found = [keeper, *keeper.children(recursive=True)]
+        return [each for each in found if each.status() != psutil.STATUS_ZOMBIE]
+
+    def close(self) -> None:
+        self.task.close()
+        self.federation.close()
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    made = Stage(tmp_path_factory.mktemp("stage"))
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def at_round(stage: Stage, script: dict[int, Callable[[], None]]) -> Ready:
+    """A home of the stage's nodes; before a round it does what the script says."""
+
+    class Scripted(GridWorkers):
+        def ask(self, broadcast, deadline=None, to=None):
+            script.get(broadcast.round, lambda: None)()
+            return super().ask(broadcast, deadline, to)
+
+    def found(orders: Orders) -> GridWorkers:
+        workers = stage.workers(orders)
+        workers.__class__ = Scripted
+        return workers
+
+    return Ready(found=found)
+
+
+def test_nodes_answer_what_workers_in_this_process_do(stage: Stage) -> None:
+    for orders in (Orders(), Orders(compressor=QSGD(levels=7), seed=11)):
+        asked = Broadcast(1, NEWTON_STEP, np.full(COLUMNS, 0.1))
+        nearby = InProcess(SHARDS, orders)
+        for worker in nearby.workers:
+            worker.resume(1, {})
+        for far, near in zip(stage.workers(orders).ask(asked, 60.0), nearby.ask(asked), strict=True):
+            assert isinstance(far, Reply)
+            np.testing.assert_array_equal(far.payload, near.payload)
+
+
+def test_nothing_listens_but_on_loopback_and_nothing_is_connected_beyond(stage: Stage) -> None:
+    listening, connected = set(), set()
+    for process in stage.processes():
+        for each in process.net_connections(kind="inet"):
+            if each.status == psutil.CONN_LISTEN or not each.raddr:
+                listening.add(each.laddr)
+            else:
+                connected.add(each.raddr.ip)
+    assert {address.ip for address in listening} == {"127.0.0.1"}
+    assert len(listening) == 1 + NODES  # the SuperLink, and each node for its own process
+    assert connected <= {"127.0.0.1"}
+
+
+def test_what_malicious_nodes_send_does_nothing_in_the_centre(stage: Stage) -> None:
+    stage.behave(node0="pickle", node1="object-array", node2="bomb", node3="huge")
+    before = psutil.Process().memory_info().rss
+    asked = Broadcast(1, NEWTON_STEP, np.zeros(COLUMNS))
+    faults = stage.workers(Orders()).ask(asked, 60.0)
+    stage.behave()
+    assert [fault.kind for fault in faults] == ["wrong-type", "malformed", "malformed", "too-large"]
+    assert not list(stage.folder.glob("mark-*"))
+    assert psutil.Process().memory_info().rss - before < 1 << 25  # half of what the last one sent
+
+
+def test_a_run_gets_through_an_attack_nan_and_a_killed_node(stage: Stage) -> None:
+    def kill() -> None:
+        os.kill(stage.federation.pids["node 3"], signal.SIGKILL)
+        stage.behave(node0="negative")
+
+    stage.behave(node0="negative", node1="nan")
+    budget = Budget(iterations=5, tolerance=0.0)
+    given = {"workers": NODES, "trim": 0.49, "budget": budget, "deadline": 8.0}
+    with pytest.warns(match="5 iterations|beta below one half"):
+        hurt = optiframe.solve(Minimize(F), "newton.comrade", home=at_round(stage, {3: kill}), **given)
+    stage.behave()
+    exchanges = hurt.detail.exchanges
+    faults = {(fault.worker, fault.round, fault.kind) for one in exchanges for fault in one.faults}
+    assert faults >= {(1, 1, "not-finite"), (1, 2, "not-finite"), (3, 3, "late")}
+    assert {worker for worker, number, _ in faults if number > 3} == {3}
+    assert all(0 in one.trimmed for one in exchanges)
+
+    nearby = Ready(found=lambda orders: InProcess(SHARDS, orders))
+    with pytest.warns(match="5 iterations"):
+        clean = optiframe.solve(Minimize(F), "newton.comrade", home=nearby, workers=NODES, budget=budget)
+    least = F.value(minimum(F))
+    assert clean.objective - least < 1e-4
+    assert hurt.objective - least < 1e-3  # of half the nodes' rows each step; the start's gap is 0.3
+
+
+def test_too_many_faults_name_the_nodes(stage: Stage) -> None:
+    # Node 3 has been killed before.
+    stage.behave(node0="nan", node1="pickle")
+    with pytest.raises(TooManyFaults, match=r"3 of 4 workers failed.*node 0 entry 0 is nan.*node 1.*node 3"):
+        optiframe.solve(
+            Minimize(F), "newton.comrade", home=at_round(stage, {}), workers=NODES, trim=0.49, deadline=6.0
+        )
+    stage.behave()
+
+
+def test_closing_ends_every_process_and_removes_the_files(stage: Stage) -> None:
+    processes, folder = stage.processes(), stage.federation.folder
+    assert len(processes) >= 8
+    stage.federation.close()
+    gone, alive = psutil.wait_procs(processes, timeout=10)
+    assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
+    assert gone
+    assert not folder.exists()
+
+
+def test_a_federation_with_tls_and_keys_runs_the_app(tmp_path: Path) -> None:
+    """As a federation of several machines is run, but for the addresses."""
+    configs = []
+    for number, shard in enumerate(SHARDS[:2]):
+        save_rows(tmp_path / f"rows-{number}.npz", shard)
+        configs.append({"shard": str(tmp_path / f"rows-{number}.npz")})
+    result = tmp_path / "result.json"
+    with flower(), LocalFederation(configs, serve=True, secure=True, resident=False) as federation:
+        certificate = federation.folder / "ca.crt"
+        (federation.folder / "config.toml").write_text(
+            '[superlink]\ndefault = "trial"\n\n[superlink.trial]\n'
+            f'address = "{federation.link.address}"\nroot-certificates = "{certificate}"\n'
+        )
+        settings = f'nodes=2 columns={COLUMNS} l2={F.l2} steps=2 result="{result}"'
+        done = subprocess.run(
+            [Path(sys.executable).with_name("flwr"), "run", app(), "trial", "--run-config", settings],
+            env=federation.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        ends = time.monotonic() + 90
+        while not result.exists() and time.monotonic() < ends:
+            time.sleep(0.2)
+        assert result.exists(), federation.log("superlink")[-3000:]
+        time.sleep(0.2)
+    answer = json.loads(result.read_text())
+    assert answer["status"] == "iteration_limit"
+    assert answer["rounds"] == 2
+    assert answer["faults"] == []
+    nearby = InProcess(SHARDS[:2], Orders())
+    x = np.zeros(COLUMNS)
+    for number in (1, 2):
+        x = x - np.mean([r.payload for r in nearby.ask(Broadcast(number, NEWTON_STEP, x))], axis=0)
+    np.testing.assert_allclose(answer["solution"], x, rtol=1e-9)

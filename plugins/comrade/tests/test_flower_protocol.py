@@ -1,0 +1,238 @@
+"""Broadcasts and replies on Flower's wire: read strictly, whoever wrote them. No processes here."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_comrade import Broadcast, Fault, Reply
+from optiframe_comrade.compressors import QSGD
+from optiframe_comrade.faults import HugeMessage, Malformed, WrongShape, WrongType
+from optiframe_comrade.flower import node, protocol
+from optiframe_comrade.flower.protocol import Work, read_broadcast, read_reply, write_broadcast, write_reply
+from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, OBJECTIVE, STEP_WITH_GRADIENT, open_reply
+from optiframe_comrade.parts import Nothing, Situation
+from optiframe_comrade.worker import Orders, Worker
+
+from optiframe.errors import InvalidInput
+
+from .classification_twins import planted
+from .flower_actor import Armed
+
+ASKED = Broadcast(3, NEWTON_STEP, np.zeros(4))
+FINE = write_reply(Reply(0, 3, np.arange(4.0)))
+WORK = Work(loss="logistic", l2=0.01, compressor={"name": "none"}, seed=2**62 + 1, run="one")
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(1, 2**40),
+    st.lists(st.floats(width=64), min_size=1, max_size=8),
+    st.sampled_from([NEWTON_STEP, GRADIENT, STEP_WITH_GRADIENT, OBJECTIVE]),
+)
+def test_a_broadcast_comes_out_as_it_went_in(number: int, point: list[float], kind: str) -> None:
+    x = np.array(point)
+    arrays = {
+        STEP_WITH_GRADIENT: {"gradient": -x},
+        OBJECTIVE: {"direction": 2 * x, "steps": np.array([0.0, 1.0])},
+    }.get(kind, {})
+    back = read_broadcast(write_broadcast(Broadcast(number, kind, x, arrays)))
+    assert (back.round, back.kind) == (number, kind)
+    np.testing.assert_array_equal(back.point, x)
+    assert back.arrays.keys() == arrays.keys()
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(back.arrays[name], array)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 2**40), st.lists(st.floats(width=64), min_size=1, max_size=8), st.booleans())
+def test_a_reply_comes_out_as_it_went_in(number: int, entries: list[float], encoded: bool) -> None:
+    payload = np.array(entries).tobytes() if encoded else np.array(entries)
+    back = read_reply(5, ASKED, write_reply(Reply(0, number, payload)))
+    assert isinstance(back, Reply)
+    assert (back.worker, back.round) == (5, number)  # the worker is known by the line, not by its word
+    np.testing.assert_array_equal(back.payload, payload)
+
+
+_ANYTHING = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=5),
+    st.binary(max_size=40),
+    st.lists(st.integers(), max_size=3),
+    st.lists(st.text(max_size=3), max_size=3),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.dictionaries(st.sampled_from(["round", "type", "shape", "payload", "more"]), _ANYTHING),
+    st.sets(st.sampled_from(["round", "type", "shape", "payload"])),
+)
+def test_whatever_is_sent_becomes_a_vector_or_a_fault(sent: dict, honest: set) -> None:
+    values = sent | {key: FINE[key] for key in honest}
+    read = read_reply(0, ASKED, values)
+    opened = open_reply(read, ASKED, Nothing()) if isinstance(read, Reply) else read
+    assert isinstance(opened, Fault) or (opened.shape == (4,) and np.isfinite(opened).all())
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.dictionaries(st.sampled_from(["round", "kind", "point", "array.gradient"]), _ANYTHING))
+def test_a_node_takes_no_broadcast_that_is_none(sent: dict) -> None:
+    values = write_broadcast(Broadcast(1, STEP_WITH_GRADIENT, np.zeros(2), {"gradient": np.zeros(2)})) | sent
+    try:
+        back = read_broadcast(values)
+    except InvalidInput:
+        return
+    assert all(len(array) == len(back.point) for array in back.arrays.values())
+
+
+@pytest.mark.parametrize(
+    ("changed", "kind"),
+    [
+        ({"type": "<i8"}, "wrong-type"),
+        ({"type": "|O"}, "wrong-type"),
+        ({"payload": "text"}, "wrong-type"),
+        ({"shape": [10**12]}, "wrong-shape"),
+        ({"shape": [2, 2]}, "wrong-shape"),
+        ({"shape": [-4]}, "malformed"),
+        ({"shape": []}, "wrong-shape"),
+        ({"round": True}, "malformed"),
+        ({"round": 3.0}, "malformed"),
+        ({"more": 1}, "malformed"),
+        ({"payload": bytes(24), "shape": [3]}, "wrong-shape"),
+        ({"payload": bytes(40), "shape": [5]}, "too-large"),
+        ({"round": 2}, "old-round"),
+        ({"payload": np.full(4, math.nan).tobytes()}, "not-finite"),
+    ],
+)
+def test_each_misdeed_has_its_fault(changed: dict, kind: str) -> None:
+    read = read_reply(0, ASKED, FINE | changed)
+    fault = open_reply(read, ASKED, Nothing()) if isinstance(read, Reply) else read
+    assert isinstance(fault, Fault)
+    assert fault.kind == kind
+
+
+def test_a_claimed_size_costs_no_memory() -> None:
+    tracemalloc.start()
+    try:
+        fault = read_reply(0, ASKED, FINE | {"shape": [10**12]})
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert isinstance(fault, Fault)
+    assert most < 100_000
+
+
+def test_a_pickle_stays_bytes(tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    armed = pickle.dumps(Armed(str(mark)))
+    for form in ("|O", "bytes", "<f8", "pickle"):
+        read = read_reply(0, ASKED, FINE | {"type": form, "payload": armed, "shape": [1]})
+        opened = open_reply(read, ASKED, Nothing()) if isinstance(read, Reply) else read
+        assert isinstance(opened, Fault)
+    assert not mark.exists()
+    pickle.loads(armed)  # it was armed indeed
+    assert mark.exists()
+
+
+@pytest.mark.parametrize("attack", [WrongShape(), WrongType(), Malformed(), HugeMessage(size=4096)])
+@pytest.mark.parametrize("compressor", [Nothing(), QSGD()])
+def test_faults_by_name_arrive_as_the_faults_they_are(attack, compressor) -> None:
+    rng = np.random.default_rng(0)
+    vector = np.arange(4.0)
+    payload = compressor.encode(vector, rng) if compressor.encodes else vector
+    situation = Situation(0, 3, NEWTON_STEP, (0,), 1, None, ASKED.point, rng)
+    here = open_reply(attack.tamper(Reply(0, 3, payload), situation), ASKED, compressor)
+    there = read_reply(0, ASKED, write_reply(attack.tamper(Reply(0, 3, payload), situation)))
+    opened = open_reply(there, ASKED, compressor) if isinstance(there, Reply) else there
+    assert isinstance(here, Fault)
+    assert isinstance(opened, Fault)
+    if compressor.encodes or not isinstance(attack, HugeMessage | WrongShape):
+        assert opened.kind in (here.kind, "wrong-type", "malformed")
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_a_node_answers_like_a_worker(tmp_path: Path, dense: bool) -> None:
+    f = planted(100, 4)
+    shard = f if dense else type(f)(matrix=sp.csr_array(f.matrix), target=f.target, l2=f.l2)
+    node.save_rows(tmp_path / "rows.npz", shard)
+    asked = Broadcast(1, NEWTON_STEP, np.full(4, 0.1))
+    values = write_broadcast(asked) | protocol.write_work(WORK)
+    got = read_reply(0, asked, node.answer(values, {"shard": str(tmp_path / "rows.npz")}, {}))
+    assert isinstance(got, Reply)
+    np.testing.assert_allclose(got.payload, Worker(0, f, Orders()).reply(asked).payload, rtol=1e-12)
+
+
+def test_rows_with_fewer_columns_than_the_point_are_filled_up(tmp_path: Path) -> None:
+    (tmp_path / "rows.svm").write_text("+1 1:1.5\n-1 2:1\n+1 1:-1 2:0.5\n")
+    asked = Broadcast(1, GRADIENT, np.zeros(5))
+    values = write_broadcast(asked) | protocol.write_work(WORK)
+    got = read_reply(0, asked, node.answer(values, {"shard": str(tmp_path / "rows.svm")}, {}))
+    assert isinstance(got, Reply)
+    np.testing.assert_array_equal(got.payload[2:], 0.0)
+    short = write_broadcast(Broadcast(1, GRADIENT, np.zeros(1))) | protocol.write_work(WORK)
+    with pytest.raises(InvalidInput, match="2 columns, the broadcast point 1"):
+        node.answer(short, {"shard": str(tmp_path / "rows.svm")}, {})
+
+
+def test_what_error_feedback_owes_is_kept_between_messages_and_ends_with_the_run(tmp_path: Path) -> None:
+    f = planted(100, 4)
+    node.save_rows(tmp_path / "rows.npz", f)
+    work = Work("logistic", f.l2, {"name": "top-k", "k": 1}, error_feedback=True, seed=1, run="one")
+    config, memory = {"shard": str(tmp_path / "rows.npz"), "partition-id": 0}, {}
+    in_one_go = Worker(0, f, node.orders_of(config, work)[1])
+    for number in (1, 2, 3):
+        asked = Broadcast(number, NEWTON_STEP, np.full(4, 0.1))
+        values = write_broadcast(asked) | protocol.write_work(work)
+        got = read_reply(0, asked, node.answer(values, config, memory))
+        assert isinstance(got, Reply)
+        assert got.payload == in_one_go.reply(asked).payload
+    owed = memory["owed." + NEWTON_STEP]
+    other = Work("logistic", f.l2, {"name": "none"}, run="two")
+    node.answer(write_broadcast(asked) | protocol.write_work(other), config, memory)
+    assert owed
+    assert memory == {"run": "two"}
+
+
+def test_draws_differ_from_round_to_round() -> None:
+    worker = Worker(0, planted(50, 3), Orders(compressor=QSGD(levels=4), seed=5))
+    vector, sent = np.array([1.0, 0.31, -0.47]), set()
+    for number in range(1, 9):
+        worker.resume(1 if number == 8 else number, {})
+        sent.add(worker.send(Broadcast(number, NEWTON_STEP, np.zeros(3)), vector).payload)
+    assert 1 < len(sent) < 8  # the first and the last are of one round, and drawn alike
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"loss": "steal"}, "no loss 'steal'"),
+        ({"compressor": "not JSON"}, "cannot be read"),
+        ({"compressor": "[]"}, "must be a table"),
+        ({"compressor": '{"name": "zip"}'}, "zip"),
+        ({"l2": 1}, "l2 must be a float"),
+        ({"seed": 3}, "seed must be a str"),
+    ],
+)
+def test_a_node_says_what_is_wrong_with_its_orders(tmp_path: Path, changed: dict, words: str) -> None:
+    node.save_rows(tmp_path / "rows.npz", planted(50, 3))
+    values = write_broadcast(Broadcast(1, GRADIENT, np.zeros(3))) | protocol.write_work(WORK) | changed
+    with pytest.raises((InvalidInput, LookupError), match=words):
+        node.answer(values, {"shard": str(tmp_path / "rows.npz")}, {})
+
+
+def test_a_node_without_rows_says_how_to_give_them() -> None:
+    with pytest.raises(InvalidInput, match="node-config"):
+        node.rows({})
+    with pytest.raises(InvalidInput, match="it is 0 to 3"):
+        node.rows({"dataset": "synthetic.covtype-shape", "partition-id": 4, "num-partitions": 4})

@@ -1,0 +1,123 @@
+"""One reading of a dense matrix: every way of it gives what the model's own operations give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_comrade import kernels, sweep
+from optiframe_comrade.exact import Exact, minimum
+from optiframe_comrade.local_step import newton_step
+from optiframe_comrade.sweep import Precision, Sweep
+from scipy.special import expit
+
+import optiframe
+from optiframe import Minimize
+from optiframe.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
+
+from .classification_twins import planted
+
+
+def model(kind: type[LinearModel], rows: int, columns: int, l2: float = 0.1, seed: int = 0) -> LinearModel:
+    f = planted(rows, columns, l2, seed)
+    return kind(matrix=f.matrix, target=f.target, l2=l2)
+
+
+@settings(max_examples=25)
+@given(
+    kind=st.sampled_from([Logistic, LeastSquares, SquaredHinge]),
+    rows=st.integers(1, 60),
+    columns=st.integers(1, 8),
+    precision=st.sampled_from(["single", "double", "auto"]),
+    compiled=st.booleans(),
+    height=st.integers(1, 20),
+    seed=st.integers(0, 99),
+)
+def test_a_sweep_gives_what_the_model_says(  # noqa: PLR0917  # hypothesis calls it by name
+    kind: type[LinearModel],
+    rows: int,
+    columns: int,
+    precision: Precision,
+    compiled: bool,
+    height: int,
+    seed: int,
+) -> None:
+    f = model(kind, rows, columns, seed=seed)
+    x = np.random.default_rng(seed).standard_normal(columns)
+    with pytest.MonkeyPatch.context() as patch:
+        if compiled:
+            patch.setattr(sweep, "_WORTH_COMPILING", 0)
+        passes = Sweep(f, precision)
+    passes.height = min(rows, height)  # blocks, the last of them short
+    here = passes.at(x)
+    assert here.value == pytest.approx(f.value(x), rel=1e-13)
+    np.testing.assert_allclose(here.predictions, f.matrix @ x, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(here.gradient, f.gradient(x), rtol=1e-11, atol=1e-13)
+    exact = f.hessian(x)
+    error = 1e-6 if precision == "single" else 1e-12
+    np.testing.assert_allclose(here.hessian, exact, atol=error * np.abs(exact).max())
+    again = passes.at(x, f.matrix @ x)
+    np.testing.assert_allclose(again.gradient, here.gradient, rtol=1e-11, atol=1e-13)
+    step = passes.step(here, here.gradient)
+    np.testing.assert_allclose(
+        step, np.linalg.solve(exact, f.gradient(x)), rtol=1e3 * error, atol=1e3 * error
+    )
+
+
+def test_the_compiled_logistic_loss_is_exact_to_a_few_last_digits() -> None:
+    z = np.concatenate([np.linspace(-40, 40, 999), [0.0, -0.0, 1e-9, 700, -700, 1e6, -1e6]])
+    for y in (np.ones(len(z)), -np.ones(len(z))):
+        slopes, roots = np.empty_like(z), np.empty_like(z)
+        total = kernels.logistic(z, y, slopes, roots)
+        assert total == pytest.approx(np.logaddexp(0.0, -y * z).sum(), rel=1e-14)
+        np.testing.assert_allclose(slopes, -y * expit(-y * z), rtol=4e-15, atol=1e-300)
+        np.testing.assert_allclose(roots, np.sqrt(expit(z) * expit(-z)), rtol=4e-15, atol=1e-150)
+
+
+def ill_conditioned(spread: float) -> Logistic:
+    f = planted(3000, 6, 0.0)
+    return Logistic(matrix=f.matrix * np.geomspace(1.0, spread, 6), target=f.target, l2=1e-30)
+
+
+def test_a_hessian_too_close_to_singular_is_computed_again_in_double_precision() -> None:
+    f, x = ill_conditioned(1e-6), np.zeros(6)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sweep, "_WORTH_SINGLE", 0)
+        passes = Sweep(f)
+    here = passes.at(x)
+    assert here.single
+    np.testing.assert_allclose(f.hessian(x) @ passes.step(here, here.gradient), here.gradient, rtol=1e-5)
+    assert not passes.at(x).single  # and so are those that follow
+
+
+def test_numbers_beyond_single_precision_are_no_harm() -> None:
+    f, x = ill_conditioned(1e40), np.zeros(6)  # squares overflow in single precision
+    passes = Sweep(f, "single")
+    here = passes.at(x)
+    assert np.isfinite(passes.step(here, here.gradient)).all()
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_newton_goes_to_the_same_point_whatever_the_precision_of_its_hessian(precision: Precision) -> None:
+    f = planted(4000, 5, 1e-3)
+    result = optiframe.solve(Minimize(f), Exact(hessian=precision), budget={"tolerance": 1e-14})
+    assert result.status == "converged"
+    np.testing.assert_allclose(result.solution, minimum(f), rtol=1e-10)
+    assert result.iterations <= 8
+
+
+def test_a_step_too_long_is_shortened_on_the_predictions() -> None:
+    # From far away a full step of logistic regression overshoots.
+    f = planted(400, 3, 1e-4)
+    start = np.full(3, 40.0)
+    result = optiframe.solve(Minimize(f), Exact(), start=start, budget={"tolerance": 1e-10, "iterations": 60})
+    assert min(result.trace["step"]) < 1
+    np.testing.assert_allclose(result.solution, minimum(f), atol=1e-7)
+
+
+def test_a_large_shard_takes_the_compiled_pass_in_single_precision() -> None:
+    f = planted(30_000, 40, 1e-3)
+    x = np.full(40, 0.01)
+    assert Sweep(f).single
+    np.testing.assert_allclose(newton_step(f, x), np.linalg.solve(f.hessian(x), f.gradient(x)), rtol=1e-4)

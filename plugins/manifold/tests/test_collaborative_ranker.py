@@ -1,0 +1,376 @@
+"""`CollaborativeRanker`, users and items nobody knows, and comparisons that come later."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from optiframe_manifold.collaborative_ranking import CollaborativeRanking
+from optiframe_manifold.facade import CollaborativeRanker
+from optiframe_manifold.low_rank import LowRank
+from optiframe_manifold.population import pooled_scores
+from optiframe_manifold.rankings import Rankings
+from optiframe_manifold.trust_region import TrustRegion
+from optiframe_manifold.updating import carried, update, with_comparisons
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.base import clone
+
+import optiframe
+from optiframe.errors import InvalidInput, UnknownName, Unsuited
+from optiframe.values import Array
+
+VOTES = {
+    "user": ["ann"] * 4 + ["bob"] * 4 + ["cy"] * 4,
+    "left": ["tea", "tea", "cola", "milk", "cola", "cola", "tea", "water", "tea", "cola", "tea", "cola"],
+    "right": [
+        "cola",
+        "water",
+        "milk",
+        "water",
+        "tea",
+        "water",
+        "milk",
+        "milk",
+        "water",
+        "milk",
+        "cola",
+        "water",
+    ],
+    "label": ["tea", "tea", "milk", "milk", "cola", "cola", "tea", None, "tea", "milk", "tea", "water"],
+}
+
+
+@cache
+def drawn(users: int = 30, density: float = 15.0) -> dict[str, Any]:
+    name = "collaborative.low-rank"
+    return dict(optiframe.dataset(name, users=users, items=20, rank=2, density=density).inputs())
+
+
+def columns(rows: Any) -> dict[str, Any]:
+    return {name: column[rows] for name, column in drawn()["comparisons"].items()}
+
+
+# --- the estimator ---
+
+
+def test_fit_gives_the_answer_of_solve() -> None:
+    model = CollaborativeRanker(2).fit(drawn()["comparisons"], drawn()["truth"])
+    problem = optiframe.problem(
+        "collaborative-ranking", comparisons=drawn()["comparisons"], truth=drawn()["truth"], rank=2
+    )
+    result = optiframe.solve(problem, "manifold.trust-region")
+    assert model.result_.objective == result.objective
+    assert model.result_.metrics == result.metrics
+    assert model.findings_ == result.findings
+    assert (model.n_iter_, model.n_components_) == (result.iterations, 2)
+    assert model.items_.tolist() == list(range(20))
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_answers_come_in_the_kind_of_frame_given(kind: Any) -> None:
+    model = CollaborativeRanker(1).fit(kind(VOTES))
+    pairs = kind({"user": ["ann"], "left": ["tea"], "right": ["cola"]})
+    answers = (model.rank("ann"), model.scores("bob"), model.population(), model.predict(pairs))
+    for answer in (*answers, model.suggest_pairs(2)):
+        assert isinstance(answer, kind if isinstance(kind, type) else pa.Table)
+
+
+def test_an_array_of_rows_is_a_table() -> None:
+    rows = np.column_stack([columns(slice(None))[name] for name in ("user", "left", "right", "label")])
+    model = CollaborativeRanker(1).fit(rows)
+    assert model.result_.objective == CollaborativeRanker(1).fit(drawn()["comparisons"]).result_.objective
+    with pytest.raises(InvalidInput, match=r"has the columns user, left, right, label .* shape \(5,\)"):
+        model.fit(rows[:, 0][:5])
+
+
+def test_probabilities_are_those_of_the_model() -> None:
+    model = CollaborativeRanker(1).fit(VOTES)
+    scores = dict(zip(model.items_, model.scores("ann")["score"], strict=True))
+    chance = model.predict("ann", "tea", "cola")
+    assert chance == pytest.approx(expit((scores["tea"] - scores["cola"]) / 0.18))
+    assert model.predict("ann", "cola", "tea") == pytest.approx(1 - chance)
+    many = model.predict("ann", ["tea", "cola"], ["cola", "tea"])
+    np.testing.assert_allclose(many, [chance, 1 - chance])
+    assert model.predict([], [], []).shape == (0,)
+    table = model.predict(pd.DataFrame({"user": ["ann"], "left": ["cola"], "right": ["tea"], "more": [1]}))
+    assert list(table) == ["user", "left", "right", "probability", "winner"]
+    assert table["winner"].tolist() == ["tea"]
+
+
+def test_the_score_is_the_share_of_winners_predicted() -> None:
+    model = CollaborativeRanker(2).fit(columns(slice(0, 1500)))
+    rest = pd.DataFrame(columns(slice(1500, None)))
+    winner = model.predict(rest)["winner"].to_numpy()
+    assert model.score(rest) == pytest.approx(np.mean(winner == rest["label"].to_numpy()))
+    assert model.score(rest) > 0.75
+    assert np.isnan(model.score(rest.assign(label=None)))
+
+
+def test_the_rank_can_be_chosen_by_cross_validation() -> None:
+    model = CollaborativeRanker("auto", folds=3).fit(drawn()["comparisons"])
+    assert model.n_components_ == model.rank_choice_.rank == 2
+    assert set(model.rank_choice_.findings) <= set(model.findings_)
+    fixed = CollaborativeRanker(2).fit(drawn()["comparisons"])
+    assert model.result_.objective == pytest.approx(fixed.result_.objective, rel=1e-9)
+    with pytest.raises(AttributeError, match="given and not chosen"):
+        _ = fixed.rank_choice_
+
+
+def test_it_is_an_estimator_as_scikit_learn_has_them() -> None:
+    model = CollaborativeRanker(3, method={"name": "lbfgs"}, budget={"iterations": 50})
+    copy = clone(model)
+    assert copy.get_params(deep=False) == model.get_params(deep=False)
+    assert (
+        repr(copy)
+        == "CollaborativeRanker(n_components=3, method={'name': 'lbfgs'}, budget={'iterations': 50})"
+    )
+    assert copy.set_params(budget__iterations=7).get_params()["budget__iterations"] == 7
+    fitted = CollaborativeRanker(1, method=TrustRegion(begin="random")).fit(VOTES)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert again.rank("ann")["item"].tolist() == fitted.rank("ann")["item"].tolist()
+
+
+@pytest.mark.parametrize("method", ["trust-region", "lbfgs", "manifold.trust-region"])
+def test_methods_go_by_short_or_full_names(method: str) -> None:
+    model = CollaborativeRanker(1, method=method).fit(VOTES)
+    assert model.rank("ann", top=1)["item"].tolist() == ["milk"]
+
+
+def test_columns_can_be_mapped() -> None:
+    frame = pd.DataFrame(VOTES)
+    model = CollaborativeRanker(1, columns={"user": "voter", "label": "choice"})
+    renamed = frame.rename(columns={"user": "voter", "label": "choice"})
+    model.fit(renamed[:8]).partial_fit(renamed[8:])
+    assert model.users_.tolist() == ["ann", "bob", "cy"]
+    assert model.predict(renamed).columns.tolist()[0] == "user"
+    assert 0 <= model.score(renamed) <= 1
+
+
+# --- what is wrong is said ---
+
+
+def test_users_and_items_there_are_not_are_named() -> None:
+    model = CollaborativeRanker(1).fit(VOTES)
+    with pytest.raises(InvalidInput, match="no user 'anne' among the 3 ranked; did you mean 'ann'"):
+        model.rank("anne")
+    with pytest.raises(InvalidInput, match="no user anne among the 3 of the comparisons; did you mean 'ann'"):
+        model.predict("anne", "tea", "cola")
+    with pytest.raises(InvalidInput, match="no item cocoa among the 4"):
+        model.predict("ann", "tea", ["cocoa", "cola"])
+    with pytest.raises(InvalidInput, match="population\\(\\) ranks for users nobody knows"):
+        model.scores(["ann"])
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "rank above users and items": ({"n_components": 4}, "rank: is 4, but scores of 4 items for 3 users"),
+    "rank by another word": ({"n_components": "best"}, "n_components must be a whole number or 'auto'"),
+    "rank zero": ({"n_components": 0}, "rank: must be greater than 0, got 0"),
+    "sigma zero": ({"sigma": 0.0}, "sigma: must be greater than 0"),
+    "penalty there is not": ({"penalty": "ridge"}, "penalty: must be one of"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_wrong_parameters_are_refused_by_fit(case: str) -> None:
+    parameters, sentence = BAD[case]
+    with pytest.raises(InvalidInput, match=sentence):
+        CollaborativeRanker(**parameters).fit(VOTES)
+
+
+def test_nothing_can_be_asked_before_fit() -> None:
+    model = CollaborativeRanker()
+    for ask in (model.rank, model.scores, model.predict):
+        with pytest.raises(InvalidInput, match="call fit"):
+            ask("ann")
+    with pytest.raises(InvalidInput, match="call fit"):
+        model.suggest_pairs()
+    assert not hasattr(model, "users_")
+    with pytest.raises(UnknownName, match="trust-region"):
+        CollaborativeRanker(method="trust").fit(VOTES)
+    fitted = CollaborativeRanker(1).fit(VOTES)
+    with pytest.raises(InvalidInput, match="give user, left and right"):
+        fitted.predict("ann", "tea")
+    with pytest.raises(InvalidInput, match="differ in length"):
+        fitted.predict(["ann", "bob"], ["tea"], "cola")
+
+
+def test_contradictory_repeats_cancel_and_are_named() -> None:
+    both = {"user": ["dee"] * 2, "left": ["tea"] * 2, "right": ["cola"] * 2, "label": ["tea", "cola"]}
+    model = CollaborativeRanker(1).fit({name: [*VOTES[name], *both[name]] for name in VOTES})
+    assert any("1 user whose choices cancel: dee" in finding.text for finding in model.findings_)
+    assert model.predict("dee", "tea", "cola") == pytest.approx(0.5, abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [np.nan, np.inf])
+def test_a_start_that_is_not_finite_is_refused(size: float) -> None:
+    problem = CollaborativeRanking(comparisons=VOTES, rank=1)
+    start = problem.from_factors(LowRank(np.full((3, 1), size), np.ones((4, 1))))
+    with pytest.raises(InvalidInput, match=r"start: (every entry|.*not finite|.*finite)"):
+        optiframe.solve(problem, "manifold.trust-region", start=start)
+
+
+def test_a_start_beyond_all_numbers_is_refused() -> None:
+    problem = CollaborativeRanking(comparisons=VOTES, rank=1)
+    start = problem.from_factors(LowRank(np.full((3, 1), 1e200), np.full((4, 1), 1e200)))
+    with pytest.raises(InvalidInput, match="has entries of some inf, beyond all numbers; give a smaller one"):
+        optiframe.solve(problem, "manifold.trust-region", start=start)
+
+
+def test_a_start_where_the_objective_is_infinite_is_said_to_diverge() -> None:
+    problem = CollaborativeRanking(comparisons=VOTES, rank=1)
+    start = problem.from_factors(LowRank(np.full((3, 1), 1e80), np.arange(4.0)[:, None] * 1e80))
+    with pytest.warns(optiframe.NotConverged, match="not finite at the start; give another start"):
+        result = optiframe.solve(problem, "manifold.trust-region", start=start)
+    assert result.status is optiframe.Status.DIVERGED
+
+
+def test_a_start_far_off_comes_back() -> None:
+    problem = CollaborativeRanking(comparisons=VOTES, rank=1)
+    start = problem.from_factors(LowRank(np.full((3, 1), 10.0), np.arange(4.0)[:, None]))
+    found = optiframe.solve(problem, "manifold.trust-region", start=start)
+    assert found.status is optiframe.Status.CONVERGED
+    assert found.objective <= problem.likelihood.value(LowRank(np.zeros((3, 1)), np.zeros((4, 1)))) + 1e-9
+
+
+# --- users and items nobody knows ---
+
+
+def pooled_by_hand(problem: CollaborativeRanking, ridge: float) -> Array:
+    """SciPy on the loss of all comparisons together."""
+    table = problem.comparisons
+    winner = np.where(table.outcome >= 0, table.left, table.right)
+    loser = np.where(table.outcome >= 0, table.right, table.left)
+    tie = table.outcome == 0
+
+    def loss(p: Array) -> float:
+        margin = (p[winner] - p[loser]) / problem.sigma
+        each = np.logaddexp(0.0, -margin) + np.where(
+            tie, np.logaddexp(0.0, margin), np.logaddexp(0.0, -margin)
+        )
+        return float(each.sum() / 2 + ridge / 2 * p @ p)
+
+    found = minimize(loss, np.zeros(len(problem.item_ids)), method="BFGS", options={"gtol": 1e-7}).x
+    return np.asarray(found - found.mean())
+
+
+def test_pooled_scores_are_the_best_single_ranking() -> None:
+    problem = CollaborativeRanking(comparisons=VOTES, rank=1)
+    ridge = max(2 * problem.strength / 4, 1 / (4 * 0.18**2))
+    np.testing.assert_allclose(pooled_scores(problem), pooled_by_hand(problem, ridge), atol=1e-5)
+    free = problem.model_copy(update={"penalty": "none"})
+    assert np.isfinite(pooled_scores(free)).all()
+
+
+def test_a_user_nobody_knows_is_given_the_ranking_of_all() -> None:
+    problem = CollaborativeRanking(comparisons=VOTES, users=["ann", "bob", "cy", "eve"], rank=1)
+    result = optiframe.solve(problem, "manifold.trust-region")
+    pooled = pooled_scores(problem)
+    np.testing.assert_allclose(result.solution.scores("eve"), pooled)
+    assert result.solution.ranking("eve")["item"].tolist() == problem.item_ids[np.argsort(-pooled)].tolist()
+    # Nobody else's scores change by it, nor do the factors, nor the objective.
+    factors = result.solution.factors
+    centred = factors.dense() - factors.dense().mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(result.solution.served.dense()[:3], centred[:3], atol=1e-12)
+    assert problem.objective(result.solution) == result.objective == problem.likelihood.value(factors)
+    assert any(
+        "eve" in f.text and "the ranking of all users' comparisons together" in f.text
+        for f in result.findings
+    )
+    tables = problem.answer(result.solution)
+    assert tables["users"]["population"].tolist() == [0.0, 0.0, 0.0, 1.0]
+    left = np.column_stack([tables["users"]["factor_1"], tables["users"]["population"]])
+    right = np.column_stack([tables["items"]["factor_1"], tables["items"]["population"]])
+    np.testing.assert_allclose(left @ right.T, result.solution.served.dense())
+
+
+@pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
+def test_an_item_never_compared_is_put_at_the_average() -> None:
+    for penalty in ("log-sum-exp", "frobenius", "none"):
+        problem = CollaborativeRanking(
+            comparisons=VOTES, items=["tea", "cocoa", "cola", "milk", "water"], rank=1, penalty=penalty
+        )
+        answer = optiframe.solve(problem, "manifold.trust-region", budget={"iterations": 5}).solution
+        assert answer.scores("ann")[1] == 0.0
+        assert answer.scores("ann").sum() == pytest.approx(0.0, abs=1e-9)
+
+
+def test_held_out_choices_of_a_user_nobody_knows_are_judged_by_the_population() -> None:
+    held_out = {"user": ["eve"], "left": ["tea"], "right": ["water"], "label": ["tea"]}
+    problem = CollaborativeRanking(
+        comparisons=VOTES, users=["ann", "bob", "cy", "eve"], rank=1, held_out=held_out
+    )
+    result = optiframe.solve(problem, "manifold.trust-region")
+    pooled = pooled_scores(problem)
+    gap = pooled[problem.item_ids == "tea"] - pooled[problem.item_ids == "water"]
+    assert result.metrics["held_out_loss"] == pytest.approx(float(np.logaddexp(0, -gap / 0.18)[0]))
+
+
+# --- comparisons that come later ---
+
+
+def test_batches_give_the_answer_of_all_comparisons_at_once() -> None:
+    late = drawn()["comparisons"]["user"] >= 26
+    model = CollaborativeRanker(2).partial_fit(columns(~late)).partial_fit(columns(late))
+    full = CollaborativeRanker(2).fit(drawn()["comparisons"])
+    assert model.result_.objective == pytest.approx(full.result_.objective, rel=1e-9)
+    assert model.users_.tolist() == full.users_.tolist()
+    np.testing.assert_allclose(
+        model.result_.solution.served.dense(), full.result_.solution.served.dense(), atol=1e-5
+    )
+
+
+def test_new_users_begin_at_the_population_and_new_items_at_the_average() -> None:
+    old = CollaborativeRanker(2).fit(columns(drawn()["comparisons"]["user"] < 28))
+    fresh = {"user": [28, 28], "left": [0, 77], "right": [1, 2], "label": [0, 77]}
+    larger = with_comparisons(old.result_.problem, fresh)
+    start = carried(larger, old.result_.solution)
+    assert larger.shape == (29, 21)
+    assert larger.item_ids[-1] == 77
+    before, now = old.result_.solution.factors, start.factors
+    np.testing.assert_array_equal(now.left[:28], before.left)
+    np.testing.assert_allclose(now.right[20], before.right.mean(axis=0))
+    # The least-squares fit of the population by the items' factors.
+    pooled = pooled_scores(larger)[:20]
+    centred = before.right - before.right.mean(axis=0)
+    rest = pooled - pooled.mean() - centred @ now.left[28]
+    np.testing.assert_allclose(centred.T @ rest, 0.0, atol=1e-9)
+
+
+def test_a_problem_with_more_comparisons_keeps_what_it_knew() -> None:
+    problem = CollaborativeRanking(
+        comparisons=columns(slice(0, 900)), truth=drawn()["truth"], rank=2, sigma=0.3, penalty="frobenius"
+    )
+    larger = with_comparisons(problem, columns(slice(900, 1000)) | {"weight": np.full(100, 2.0)})
+    assert (larger.rows, larger.sigma, larger.penalty, larger.rank) == (1000, 0.3, "frobenius", 2)
+    assert larger.truth is not None
+    assert larger.comparisons.weight is not None
+    assert larger.comparisons.weight.tolist() == [1.0] * 900 + [2.0] * 100
+    new_item = {"user": [0], "left": [0], "right": [99], "label": [None]}
+    assert with_comparisons(problem, new_item).truth is None
+
+
+def test_what_cannot_be_joined_says_why() -> None:
+    result = CollaborativeRanker(1).fit(VOTES).result_
+    with pytest.raises(InvalidInput, match=r"items so far are text, such as .*not text, such as 1"):
+        update(result, {"user": ["ann"], "left": [1], "right": [2], "label": [1]})
+    with pytest.raises(InvalidInput, match="the label is 9, which is neither"):
+        update(result, {"user": ["ann"], "left": ["tea"], "right": ["cola"], "label": [9]})
+    more = {"user": ["ann"], "left": ["tea"], "right": ["cola"], "label": ["tea"]}
+    broken = result.problem.from_factors(LowRank(np.full((3, 1), np.nan), np.ones((4, 1))))
+    with pytest.raises(InvalidInput, match="the earlier answer is not finite"):
+        update(replace(result, solution=broken), more)
+    stranger = Rankings(
+        np.array(["x"]), result.solution.items, LowRank(np.ones((1, 1)), np.ones((4, 1))), 1.0
+    )
+    with pytest.raises(InvalidInput, match="users are not the first 1 of the problem's"):
+        carried(result.problem, stranger)
+    with pytest.raises((Unsuited, UnknownName)):
+        update(result, more, "scipy.lbfgs")

@@ -1,0 +1,165 @@
+"""Standard errors: by hand where one can, and right as often as they say."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from optiframe_manifold import uncertainty
+from optiframe_manifold.geometry import balanced
+from optiframe_manifold.low_rank import LowRank
+from optiframe_manifold.uncertainty import Blocks, Joint, bootstrap_errors, score_errors, score_intervals
+from scipy.special import expit
+
+import optiframe
+from optiframe import InvalidInput
+from optiframe.values import Array
+
+
+@cache
+def solved(seed: int = 0, density: float = 10.0, penalty: str = "frobenius", users: int = 25) -> Any:
+    data = {"name": "collaborative.low-rank", "users": users, "items": 15, "rank": 2, "seed": seed}
+    problem = optiframe.problem(dataset=data | {"density": density}, penalty=penalty)
+    return optiframe.solve(problem, "manifold.trust-region", trace=False)
+
+
+def joint_by_hand(result: Any, user: int) -> Array:
+    """The delta method with the Hessian by differences of gradients."""
+    problem, x = result.problem, balanced(result.solution.factors)
+    f, shape = problem.likelihood, x.shape
+
+    def point(z: Array) -> LowRank:
+        return LowRank(z[: x.left.size].reshape(x.left.shape), z[x.left.size :].reshape(x.right.shape))
+
+    def slope(z: Array) -> Array:
+        g = f.gradient(point(z))
+        return np.concatenate([g.left.ravel(), g.right.ravel()])
+
+    at, h = np.concatenate([x.left.ravel(), x.right.ravel()]), 1e-6
+    eye = np.eye(len(at))
+    hessian = np.array([(slope(at + h * e) - slope(at - h * e)) / (2 * h) for e in eye])
+    inverse = np.linalg.pinv((hessian + hessian.T) / 2, rcond=1e-7, hermitian=True)
+
+    def scores(z: Array) -> Array:
+        row = point(z).row(user)
+        return row - row.mean()
+
+    change = np.array([(scores(at + h * e) - scores(at - h * e)) / (2 * h) for e in eye])
+    assert shape == problem.shape
+    return np.asarray(np.sqrt(np.einsum("aj,ab,bj->j", change, inverse, change)))
+
+
+@pytest.mark.parametrize("penalty", ["frobenius", "log-sum-exp"])
+def test_joint_errors_are_the_delta_method_with_the_whole_hessian(penalty: str) -> None:
+    result = solved(penalty=penalty)
+    found = score_errors(result.problem, result.solution, 3)
+    np.testing.assert_allclose(found, joint_by_hand(result, 3), rtol=1e-4)
+
+
+def test_conjugate_gradients_give_what_the_inverse_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = solved()
+    whole = Joint(result.problem, result.solution).errors(3)
+    monkeypatch.setattr(uncertainty, "_DENSE", 0)
+    np.testing.assert_allclose(Joint(result.problem, result.solution).errors(3), whole, rtol=1e-6)
+
+
+def test_blocks_are_the_inverse_information_of_each_user_and_item() -> None:
+    result = solved()
+    problem, x = result.problem, balanced(result.solution.factors)
+    found = Blocks.of(problem, result.solution)
+    ridge = 2 * problem.strength / (25 * 15)
+    table = problem.comparisons
+    user, item = ridge * x.right.T @ x.right, ridge * x.left.T @ x.left
+    for u, j, k in zip(table.user, table.left, table.right, strict=True):
+        gap = x.right[j] - x.right[k]
+        chance = expit(x.left[u] @ gap / problem.sigma)
+        told = chance * (1 - chance) / problem.sigma**2
+        user = user + (u == 4) * told * np.outer(gap, gap)
+        item = item + (6 in (j, k)) * told * np.outer(x.left[u], x.left[u])
+    np.testing.assert_allclose(found.users[4], np.linalg.inv(user), rtol=1e-9)
+    np.testing.assert_allclose(found.items[6], np.linalg.inv(item), rtol=1e-9)
+
+
+@pytest.mark.slow
+def test_the_three_ways_agree_where_there_is_much_to_go_by() -> None:
+    result = solved(density=60.0)
+    joint = Joint(result.problem, result.solution)
+    blocks = Blocks.of(result.problem, result.solution)
+    drawn = bootstrap_errors(result.problem, result.solution, draws=30)
+    each = np.array([joint.errors(u) for u in range(25)])
+    assert np.sqrt((np.array([blocks.errors(u) for u in range(25)]) ** 2 / each**2).mean()) == pytest.approx(
+        1, abs=0.1
+    )
+    assert np.sqrt((drawn**2).mean() / (each**2).mean()) == pytest.approx(1, abs=0.1)
+
+
+def test_errors_do_not_depend_on_how_the_answer_is_factored() -> None:
+    result = solved()
+    problem, x = result.problem, result.solution.factors
+    turn = np.array([[2.0, 1.0], [0.5, 3.0]])
+    other = problem.from_factors(LowRank(x.left @ np.linalg.inv(turn), x.right @ turn.T))
+    for method in ("joint", "blocks"):
+        first = score_errors(problem, result.solution, 0, method=method)
+        np.testing.assert_allclose(score_errors(problem, other, 0, method=method), first, rtol=1e-6)
+
+
+@pytest.mark.slow
+def test_ninety_percent_intervals_hold_the_truth_about_as_often() -> None:
+    """Over all scores of all users of six drawings; single intervals of a drawing go together."""
+    inside: dict[str, list[float]] = {"joint": [], "blocks": []}
+    for seed in range(6):
+        result = solved(seed, 15.0, "log-sum-exp", 30)
+        truth, scores = result.problem.truth.dense(), result.solution.served.dense()
+        miss = np.abs(scores - (truth - truth.mean(axis=1, keepdims=True)))
+        joint, blocks = Joint(result.problem, result.solution), Blocks.of(result.problem, result.solution)
+        for user in range(30):
+            inside["joint"].append(np.mean(miss[user] <= 1.645 * joint.errors(user)))
+            inside["blocks"].append(np.mean(miss[user] <= 1.645 * blocks.errors(user)))
+    assert np.mean(inside["joint"]) == pytest.approx(0.9, abs=0.04)
+    assert np.mean(inside["blocks"]) == pytest.approx(0.9, abs=0.04)
+
+
+def test_intervals_come_in_a_frame_and_widen_with_the_level() -> None:
+    result = solved()
+    narrow = score_intervals(result.problem, result.solution, 2, level=0.5, method="blocks")
+    wide = score_intervals(result.problem, result.solution, 2, level=0.99, method="blocks")
+    assert list(wide) == ["item", "score", "error", "low", "high"]
+    assert (wide["low"] < narrow["low"]).all()
+    np.testing.assert_allclose((wide["high"] - wide["low"]) / wide["error"], 2 * 2.5758, rtol=1e-4)
+    np.testing.assert_allclose(wide["score"], result.solution.scores(2))
+
+
+def test_nothing_is_said_of_whom_nothing_is_known() -> None:
+    table = {"user": [1, 1, 1, 2, 2], "left": list("abcab"), "right": list("bcabc"), "label": list("abaab")}
+    problem = optiframe.problem(
+        "collaborative-ranking", comparisons=table, users=[1, 2, 3], items=list("abcd"), rank=1
+    )
+    answer = optiframe.solve(problem, "manifold.trust-region").solution
+    for method in ("joint", "blocks", "bootstrap"):
+        assert np.isnan(score_errors(problem, answer, 3, method=method, draws=2)).all()
+        known = score_errors(problem, answer, 1, method=method, draws=2)
+        assert np.isnan(known).tolist() == [False, False, False, True]
+
+
+def test_blocks_need_no_penalty() -> None:
+    result = solved(penalty="none", density=30.0)
+    assert (score_errors(result.problem, result.solution, 0, method="blocks") > 0).all()
+
+
+def test_what_has_no_standard_errors_says_why() -> None:
+    result = solved()
+    problem, answer = result.problem, result.solution
+    with pytest.raises(InvalidInput, match="there is no user 99 among the 25"):
+        score_intervals(problem, answer, 99)
+    with pytest.raises(InvalidInput, match="level must be between 0 and 1, got 90"):
+        score_intervals(problem, answer, 0, level=90)
+    with pytest.raises(InvalidInput, match="draws must be at least 2, got 1"):
+        score_intervals(problem, answer, 0, method="bootstrap", draws=1)
+    with pytest.raises(InvalidInput, match="method must be 'joint', 'blocks' or 'bootstrap', got 'exact'"):
+        score_intervals(problem, answer, 0, method="exact")  # type: ignore[arg-type]  # a wrong one
+    rng = np.random.default_rng(0)
+    nowhere = LowRank(rng.standard_normal((25, 2)), rng.standard_normal((15, 2)))
+    with pytest.raises(InvalidInput, match="negative curvature here, so this is no minimum"):
+        score_intervals(problem, problem.from_factors(nowhere), 0)

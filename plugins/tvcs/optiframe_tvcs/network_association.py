@@ -1,0 +1,66 @@
+"""Networks from correlations over time: what least squares is compared with."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe.values import Array
+from optiframe_tvcs.certificate import Selection
+from optiframe_tvcs.network_identification import Network, NetworkIdentification
+from optiframe_tvcs.network_objective import off_diagonal
+
+
+class NetworkAssociation(Solver[NetworkIdentification, Network, Selection]):
+    """The edges with the strongest correlation between a gene's level and another's next change.
+
+    - ``correlation``: |rho_ij| of gene j's level and gene i's change, as PCC but lagged;
+    - ``clr``: context likelihood of relatedness (Faith et al. 2007) of that: the mutual information
+      of Gaussians, -log(1 - rho^2)/2, standardised within the row and within the column, the
+      positive parts squared and added.
+
+    The edges are those of greatest total score within the caps (exact, by `ThreeView.support`); their
+    weights are the scores, with the sign of the correlation. They are no effects, so the
+    objective at them says nothing. Costs O(N^2 T).
+    """
+
+    name = "tvcs.network-association"
+    solves = NetworkIdentification
+    residual = "how much score is lost at most, by the certificate"
+    reference = "Yang et al., Sec. 5.3 (PCC, CLR), lagged by one step"
+
+    score: Literal["correlation", "clr"] = Field("correlation", description="correlation or clr")
+
+    def iterates(self, problem: NetworkIdentification, run: Run) -> Iterates:
+        rho = _correlations(problem.expression.changes, problem.expression.states)
+        size = np.abs(rho) if self.score == "correlation" else _clr(rho)
+        selection = problem.over.select(off_diagonal(size))
+        entries = np.where(selection.support, off_diagonal(np.where(rho < 0, -size, size)), 0.0)
+        yield Iterate(entries, selection.certificate.gap, detail=selection)
+
+    def finish(self, problem: NetworkIdentification, iterate: Iterate) -> Network:
+        return problem.network(iterate.x)
+
+
+def _correlations(first: Array, second: Array) -> Array:
+    """Pearson's, of each row of `first` with each of `second`; 0 where a row never changes."""
+    a, b = (rows - rows.mean(axis=1, keepdims=True) for rows in (first, second))
+    lengths = np.linalg.norm(a, axis=1)[:, np.newaxis] * np.linalg.norm(b, axis=1)
+    return np.asarray(np.clip(a @ b.T / np.where(lengths > 0, lengths, 1.0), -1.0, 1.0))
+
+
+def _clr(rho: Array) -> Array:
+    """Mutual information of Gaussians against its background in row and column, without self pairs."""
+    most = 1.0 - np.finfo(np.float64).eps  # so that equal series have a finite information
+    information = -np.log1p(-np.minimum(rho**2, most)) / 2
+    size = len(rho)
+    others = np.where(np.eye(size, dtype=bool), np.nan, information)
+    z = np.zeros((2, size, size))
+    for axis in (0, 1):
+        spread = np.nanstd(others, axis=axis, keepdims=True)
+        spread = np.where(spread > 0, spread, 1.0)
+        z[axis] = np.maximum(0.0, (information - np.nanmean(others, axis=axis, keepdims=True)) / spread)
+    return np.asarray(np.sqrt((z**2).sum(axis=0)))

@@ -1,0 +1,115 @@
+"""Least squares for a network of effects, in matrix form."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from optiframe.errors import InvalidInput, require
+from optiframe.objectives import Objective
+from optiframe.values import AnyArray, Array
+
+
+class NetworkLeastSquares(Objective):
+    """Mean over transitions of half the squared misfit |y_t - W x_t|^2, W without a diagonal (Sec. 5.3).
+
+    A point is W row by row without its diagonal: N (N - 1) entries, W_ij the effect of gene j on gene i.
+    The design is the same states for every gene, so that one product with the N x T states serves all:
+    a value or gradient costs O(N^2 T), memory is O(N T + N^2), and no Kronecker product is built.
+
+    With `own_effects` each gene also has an effect on itself (its decay) that is no edge. For given
+    W it is fitted exactly: the misfit of a gene is taken orthogonal to its own states. The
+    objective stays a quadratic of the same curvature bound.
+    """
+
+    name = "network-least-squares"
+    reference = "Yang et al., Sec. 5.3"
+
+    states: AnyArray = Field(description="x_t, genes x transitions")
+    changes: AnyArray = Field(description="y_t = x_{t+1} - x_t, genes x transitions")
+    own_effects: bool = Field(False, description="fit an effect of each gene on itself besides")
+
+    @model_validator(mode="after")
+    def _shapes_agree(self) -> Self:
+        if self.states.ndim != 2 or self.states.shape != self.changes.shape or not self.states.size:
+            raise InvalidInput(
+                f"states have shape {self.states.shape}, changes {self.changes.shape}; both must be "
+                "(genes, transitions) with at least one of each"
+            )
+        return self
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        genes = len(self.states)
+        return (genes * (genes - 1),)
+
+    def matrix(self, x: Array) -> Array:
+        """The point as an N x N matrix with a diagonal of zeros."""
+        return filled(x, len(self.states))
+
+    def value(self, x: Array) -> float:
+        return float(np.sum(self._misfit(x) ** 2) / (2 * self.states.shape[1]))
+
+    def gradient(self, x: Array) -> Array:
+        return self._back(-self._misfit(x))
+
+    def hessian_product(self, x: Array, v: Array) -> Array:
+        return self._back(self._free(self.matrix(v) @ self.states))
+
+    def curvature(self) -> float:
+        """Largest eigenvalue of X X' / T; leaving out entries or directions does not raise it."""
+        return self._curvature
+
+    def as_cvxpy(self, x: Any) -> Any:
+        cp = require("cvxpy", "reference")
+        genes, transitions = self.states.shape
+        rows = []
+        for gene in range(genes):
+            others = np.delete(self.states, gene, axis=0)
+            misfit = self.changes[gene] - x[gene * (genes - 1) : (gene + 1) * (genes - 1)] @ others
+            own = self.states[gene]
+            if self.own_effects and own.any():
+                misfit = misfit - own * ((own / (own @ own)) @ misfit)
+            rows.append(cp.sum_squares(misfit))
+        return cp.sum(cp.hstack(rows)) / (2 * transitions)
+
+    @cached_property
+    def _curvature(self) -> float:
+        gram = self.states @ self.states.T if len(self.states) <= self.states.shape[1] else None
+        gram = self.states.T @ self.states if gram is None else gram
+        rounding: float = np.finfo(np.float64).eps * max(self.states.shape)
+        return float(np.linalg.eigvalsh(gram)[-1] * (1 + rounding) / self.states.shape[1])
+
+    @cached_property
+    def _energy(self) -> Array:
+        energy = (self.states**2).sum(axis=1)
+        return np.where(energy > 0, energy, 1.0)  # a gene that is always 0 has no effect on itself
+
+    def _misfit(self, x: Array) -> Array:
+        return self._free(self.changes - self.matrix(x) @ self.states)
+
+    def _free(self, misfit: Array) -> Array:
+        """The misfit that the genes' effects on themselves leave."""
+        if not self.own_effects:
+            return misfit
+        own = (misfit * self.states).sum(axis=1) / self._energy
+        return np.asarray(misfit - own[:, np.newaxis] * self.states)
+
+    def _back(self, misfit: Array) -> Array:
+        return np.asarray(off_diagonal(misfit @ self.states.T) / self.states.shape[1])
+
+
+def off_diagonal(matrix: NDArray[Any]) -> NDArray[Any]:
+    """The entries of a square matrix row by row, without the diagonal."""
+    return np.asarray(matrix[~np.eye(len(matrix), dtype=bool)])
+
+
+def filled(entries: NDArray[Any], size: int) -> NDArray[Any]:
+    """The inverse of `off_diagonal`: zeros on the diagonal."""
+    matrix = np.zeros((size, size), dtype=entries.dtype)
+    matrix[~np.eye(size, dtype=bool)] = entries
+    return matrix

@@ -1,0 +1,220 @@
+"""Expression time series and known networks: reading and checking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationInfo
+
+from optiframe.column_names import column_names
+from optiframe.errors import InvalidInput, nearest
+from optiframe.files import read_csv, read_parquet
+from optiframe.frames import Table, read_table
+from optiframe.pair_columns import numbers
+from optiframe.values import Array, resolve
+
+Ids = NDArray[Any]
+
+_COLUMNS = ("series", "time", "gene", "value", "source", "target", "edge")
+
+
+@dataclass(frozen=True, eq=False)
+class Transitions:
+    """States and the changes that follow them, within series only.
+
+    Parameters
+    ----------
+    states
+        x_t of every point but the last of its series, shape (genes, transitions).
+    changes
+        x_{t+1} - x_t, same shape.
+    genes
+        Ids of the genes.
+    even
+        Whether all points of all series are equally far apart in time.
+    backend
+        The data-frame library of the table, for the way out. Not content.
+    """
+
+    states: Array
+    changes: Array
+    genes: Ids
+    even: bool
+    backend: str | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        return f"<{self.states.shape[1]} transitions of {len(self.genes)} genes>"
+
+
+def read_columns(value: Any) -> dict[str, str]:
+    """Our column name -> the user's."""
+    return column_names(value, _COLUMNS)
+
+
+def read_expression(value: Any, info: ValidationInfo) -> Transitions | None:
+    """Time series from a wide table (series, time, a column for each gene) or a long one.
+
+    A long table has the columns series, time, gene, value. `series` may be left out when there
+    is one. Rows come in any order.
+
+    Raises
+    ------
+    InvalidInput
+        For what `read_table` finds; for a value that is no number, a time that occurs twice in a
+        series, a missing gene at some time and a series of one point, naming the rows; and for
+        fewer than two genes.
+    """
+    if isinstance(value, Transitions):
+        return value
+    columns = info.data.get("columns")
+    if columns is None:  # wrong and reported; reading on would only add noise
+        return None
+    names = _names(value)
+    mapped = {ours: columns.get(ours, ours) for ours in _COLUMNS}
+    long = mapped["gene"] in names and mapped["value"] in names
+    if long:
+        table = read_table(value, ("time", "gene", "value"), ("series",), title="expression", rename=columns)
+        series, time, genes, levels = _long(table)
+    else:
+        wide = [name for name in names if name not in (mapped["series"], mapped["time"])]
+        # A gene may be called as one of our own columns: keys of the genes are kept apart from those.
+        rename = {key: columns[key] for key in ("series", "time") if key in columns}
+        table = read_table(value, ("time", *wide), ("series",), title="expression", rename=rename)
+        series, time = _series(table), numbers(table, "time")
+        genes = _ids(wide)
+        levels = np.stack([numbers(table, name) for name in wide]) if wide else np.empty((0, len(table)))
+    if len(genes) < 2:
+        raise InvalidInput(
+            f"{table.title} has {len(genes)} gene column(s); give at least two beside series and time, or "
+            "the columns series, time, gene, value"
+        )
+    return _transitions(series, time, genes, levels, table)
+
+
+def _names(value: Any) -> list[str]:
+    """Column names of whatever `read_table` takes; empty where it will say what is wrong."""
+    if isinstance(value, str | Path):
+        path = resolve(value)
+        found = read_parquet(path).column_names if path.suffix.lower() == ".parquet" else read_csv(path)[0]
+        return list(map(str, found))
+    if isinstance(value, Mapping):
+        return list(map(str, value))
+    try:
+        return list(map(str, nw.from_native(value, eager_only=True).columns))
+    except TypeError:
+        return []
+
+
+def _series(table: Table) -> NDArray[Any]:
+    return table.encoded("series", f"{table.title} series")[0] if "series" in table else np.zeros(len(table))
+
+
+def _long(table: Table) -> tuple[NDArray[Any], Array, Ids, Array]:
+    """Series, time and levels (genes, points) of a long table."""
+    code, genes = table.encoded("gene", f"{table.title} genes")
+    points = np.stack([_series(table), numbers(table, "time")])
+    distinct, point = np.unique(points, axis=1, return_inverse=True)
+    cell = point.reshape(-1).astype(np.int64) * len(genes) + code
+    first = np.unique(cell, return_index=True)[1]
+    if len(first) < len(cell):
+        again = np.setdiff1d(np.arange(len(cell)), first)
+        row = int(again[0])
+        raise InvalidInput(
+            f"{table.title} {table.places(again)}: gene {genes[code[row]]} has a value at this time of this "
+            "series already; keep one"
+        )
+    levels = np.full((distinct.shape[1], len(genes)), np.nan)
+    levels.reshape(-1)[cell] = numbers(table, "value")
+    gap = np.argwhere(np.isnan(levels))
+    if len(gap):
+        at, gene = gap[0]
+        row = int(np.flatnonzero(point.reshape(-1) == at)[0])
+        raise InvalidInput(
+            f"{table.title}: gene {genes[gene]} has no value at the time and series of {table.place(row)}; "
+            "give every gene a value at every time"
+        )
+    return distinct[0], distinct[1], genes, levels.T
+
+
+def _transitions(series: NDArray[Any], time: Array, genes: Ids, levels: Array, table: Table) -> Transitions:
+    order = np.lexsort((time, series))
+    series, time, levels = series[order], time[order], levels[:, order]
+    same = series[1:] == series[:-1]
+    twice = np.flatnonzero(same & (time[1:] == time[:-1]))
+    if len(twice):
+        raise InvalidInput(
+            f"{table.title}: time {time[twice[0]]:g} occurs twice in one series (rows "
+            f"{table.place(int(order[twice[0]]))} and {table.place(int(order[twice[0] + 1]))}); number the "
+            "series in a column series"
+        )
+    starts = np.flatnonzero(np.append(True, ~same))
+    alone = starts[np.diff(np.append(starts, len(series))) == 1]
+    if len(alone):
+        raise InvalidInput(
+            f"{table.title} {table.place(int(order[alone[0]]))}: a series of one point; it needs two at least"
+        )
+    before = np.flatnonzero(same)
+    steps = time[before + 1] - time[before]
+    even = bool(np.allclose(steps, steps[0]))
+    states, changes = levels[:, before], levels[:, before + 1] - levels[:, before]
+    return Transitions(_locked(states), _locked(changes), _locked(genes), even, table.backend)
+
+
+def read_truth(value: Any, info: ValidationInfo) -> NDArray[np.bool_] | None:
+    """A known network as a matrix, true where the gene of the column acts on that of the row.
+
+    Columns `source`, `target` and, optionally, `edge`: 1, or 0 for a pair that is none. Edges from
+    a gene to itself are left out.
+
+    Raises
+    ------
+    InvalidInput
+        For what `read_table` finds, for a gene that has no time series, and an `edge` that is
+        neither 0 nor 1, naming the rows.
+    """
+    if value is None or (isinstance(value, np.ndarray) and value.dtype == bool and value.ndim == 2):
+        return value
+    columns, expression = info.data.get("columns"), info.data.get("expression")
+    if columns is None or expression is None:
+        return None
+    table = read_table(value, ("source", "target"), ("edge",), title="truth", rename=columns)
+    place = {gene: code for code, gene in enumerate(expression.genes.tolist())}
+    if not any(gene in place for gene in table["source"].tolist()):  # numbers in a file, text in a header
+        place = {str(gene): code for gene, code in place.items()}
+        source, target = ([str(gene) for gene in table[key].tolist()] for key in ("source", "target"))
+    else:
+        source, target = table["source"].tolist(), table["target"].tolist()
+    for row, pair in enumerate(zip(source, target, strict=True)):
+        for gene in pair:
+            if gene not in place:
+                raise InvalidInput(
+                    f"{table.title} {table.place(row)}: there is no gene {gene!r} in the time series"
+                    f"{nearest(str(gene), map(str, place))}"
+                )
+    edge = numbers(table, "edge") if "edge" in table else np.ones(len(table))
+    wrong = np.flatnonzero((edge != 0) & (edge != 1))
+    if len(wrong):
+        raise InvalidInput(f"{table.title} {table.places(wrong)}: edge must be 0 or 1")
+    acts = np.zeros((len(place), len(place)), dtype=bool)
+    rows, cols = [place[gene] for gene in target], [place[gene] for gene in source]
+    acts[rows, cols] = edge == 1
+    np.fill_diagonal(acts, False)
+    return _locked(acts)
+
+
+def _ids(names: list[str]) -> Ids:
+    ids = np.empty(len(names), dtype=object)
+    ids[:] = names
+    return ids
+
+
+def _locked(array: NDArray[Any]) -> NDArray[Any]:
+    array = np.ascontiguousarray(array)
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,290 @@
+"""Network identification: transitions, least squares in matrix form, metrics, caps, solvers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_tvcs.network_association import NetworkAssociation
+from optiframe_tvcs.network_identification import NetworkIdentification
+from optiframe_tvcs.network_metrics import scores_against
+from optiframe_tvcs.network_objective import NetworkLeastSquares, filled, off_diagonal
+from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef, roc_auc_score
+
+import optiframe
+from optiframe import InvalidInput, Minimize
+from optiframe.losses import LeastSquares
+from optiframe.results import Result
+from optiframe.testing import SolverContract, check_derivatives
+
+SERIES = {  # two series of three and two points, rows out of order
+    "series": ["b", "a", "a", "b", "a"],
+    "time": [1, 2, 0, 0, 1],
+    "x": [5.0, 4.0, 1.0, 9.0, 2.0],
+    "y": [0.0, 2.0, 3.0, 1.0, 7.0],
+}
+
+
+def drawn(**parameters: Any) -> NetworkIdentification:
+    given = {"genes": 8, "edges": 10, "in_degree": 2, "out_degree": 3, "series": 6, "points": 12}
+    return optiframe.problem(dataset={"name": "grn.random-network", **given, **parameters})
+
+
+def solve(problem: Any, solver: Any, **options: Any) -> Result[Any, Any]:
+    return optiframe.solve(problem, solver, progress=False, **options)
+
+
+class TestAssociation(SolverContract):
+    solver = NetworkAssociation()
+
+    def instances(self) -> Iterable[NetworkIdentification]:
+        return [drawn(), NetworkIdentification(expression=SERIES, total=1)]
+
+
+class TestClr(TestAssociation):
+    solver = NetworkAssociation(score="clr")
+
+
+def test_differences_are_never_taken_across_series() -> None:
+    found = NetworkIdentification(expression=SERIES).expression
+    assert found.genes.tolist() == ["x", "y"]
+    assert found.states.tolist() == [[1.0, 2.0, 9.0], [3.0, 7.0, 1.0]]
+    assert found.changes.tolist() == [[1.0, 2.0, -4.0], [4.0, -5.0, -1.0]]
+    assert found.even
+
+
+def test_a_long_table_and_a_wide_one_say_the_same(tmp_path: Path) -> None:
+    wide = pd.DataFrame(SERIES)
+    long = wide.melt(["series", "time"], var_name="gene").sample(frac=1, random_state=0)
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    long.to_parquet(tmp_path / "long.parquet")
+    given = [wide, long, SERIES, str(tmp_path / "wide.csv"), str(tmp_path / "long.parquet")]
+    problems = [NetworkIdentification(expression=one) for one in given]
+    assert all(problem == problems[0] for problem in problems)
+    renamed = wide.rename(columns={"series": "run", "time": "minute"})
+    columns = {"series": "run", "time": "minute"}
+    assert NetworkIdentification(expression=renamed, columns=columns).expression.genes.tolist() == ["x", "y"]
+    single = {"time": [0, 1], "x": [1.0, 2.0], "y": [0.0, 1.0]}
+    assert NetworkIdentification(expression=single).expression.states.shape == (2, 1)
+
+
+def objective(own_effects: bool, genes: int = 4, transitions: int = 9) -> NetworkLeastSquares:
+    states, changes = np.random.default_rng(2).standard_normal((2, genes, transitions))
+    return NetworkLeastSquares(states=states, changes=changes, own_effects=own_effects)
+
+
+@pytest.mark.parametrize("own_effects", [False, True])
+def test_the_derivatives_fit(own_effects: bool) -> None:
+    check_derivatives(objective(own_effects))
+    check_derivatives(objective(own_effects, genes=7, transitions=3))
+
+
+def test_the_matrix_form_is_the_kronecker_one() -> None:
+    function = objective(own_effects=False)
+    genes = len(function.states)
+    design = np.kron(np.eye(genes), function.states.T)[:, ~np.eye(genes, dtype=bool).ravel()]
+    slow = LeastSquares(matrix=design, target=function.changes.ravel())
+    x = np.random.default_rng(0).standard_normal(function.shape)
+    # Theirs is a mean over the N T numbers, ours over the T transitions.
+    assert function.value(x) == pytest.approx(genes * slow.value(x))
+    assert np.allclose(function.gradient(x), genes * slow.gradient(x))
+    assert genes * slow.curvature() <= function.curvature() * (1 + 1e-12)
+
+
+def test_own_effects_are_fitted_for_any_network() -> None:
+    function = objective(own_effects=True)
+    x = np.random.default_rng(0).standard_normal(function.shape)
+    misfit = function.changes - function.matrix(x) @ function.states
+    slow = 0.0
+    for gene, rest in enumerate(misfit):
+        own = function.states[gene][:, np.newaxis]
+        slow += float(np.linalg.lstsq(own, rest)[1][0])
+    assert function.value(x) == pytest.approx(slow / (2 * function.states.shape[1]))
+
+
+@pytest.mark.parametrize("own_effects", [False, True])
+def test_cvxpy_sees_the_same_objective(own_effects: bool) -> None:
+    function = objective(own_effects, genes=3)
+    optimum = solve(Minimize(function), "cvxpy")
+    x = optimum.solution
+    assert np.abs(function.gradient(x)).max() < 1e-4
+    assert function.value(x) == pytest.approx(solve(Minimize(function), "scipy.lbfgs").objective, abs=1e-6)
+
+
+def test_an_intercept_and_a_scale_change_the_units_only() -> None:
+    problem = drawn(noise=0.0, drive=0.05)
+    frame = {"series": np.repeat(np.arange(6), 12), "time": np.tile(np.arange(12), 6)}
+    data = optiframe.dataset("grn.random-network", genes=8, edges=10, in_degree=2, out_degree=3, series=6)
+    levels = {name: values for name, values in data.inputs()["expression"].items() if name.startswith("g")}
+    levels = {name: values[: 6 * 12] for name, values in levels.items()}
+    moved = {name: 3.0 + 10.0 * (k + 1) * values for k, (name, values) in enumerate(levels.items())}
+    options = {"own_effects": True, "intercept": True, "scale": True, "total": 8}
+    plain = NetworkIdentification(expression=frame | levels, **options)
+    scaled = NetworkIdentification(expression=frame | moved, **options)
+    assert np.allclose(plain.least_squares.states, scaled.least_squares.states)
+    assert np.allclose(plain.least_squares.changes, scaled.least_squares.changes)
+    assert problem.genes.tolist() == list(levels)
+
+
+@pytest.mark.parametrize("name", ["tvcs.iht", "tvcs.gradmp", "tvcs.htp"])
+def test_a_network_with_little_noise_is_found(name: str) -> None:
+    result = solve(drawn(noise=0.01, seed=2), name)
+    assert result.metrics["sensitivity"] == result.metrics["specificity"] == 1.0
+    assert result.violation == 0.0
+    truth = optiframe.dataset(
+        "grn.random-network", genes=8, edges=10, in_degree=2, out_degree=3, series=6, points=12, seed=2
+    ).effects()
+    assert np.abs(result.solution.weights - truth).max() < 0.1
+
+
+@pytest.mark.filterwarnings("ignore::optiframe.NotConverged")  # where the caps allow nothing, say
+@settings(max_examples=10)
+@given(st.integers(0, 3), st.integers(0, 3), st.integers(0, 12), st.integers(0, 100))
+def test_answers_keep_the_caps_and_have_no_self_edges(ins: int, outs: int, total: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    levels = {f"g{i}": rng.standard_normal(10) for i in range(4)}
+    problem = NetworkIdentification(
+        expression={"time": np.arange(10), **levels}, in_degree=ins, out_degree=outs, total=total
+    )
+    for solver in (NetworkAssociation(), "tvcs.gradmp"):
+        edges = solve(problem, solver, budget={"iterations": 50}).solution.weights != 0
+        assert not edges.diagonal().any()
+        assert edges.sum(axis=1).max() <= ins
+        assert edges.sum(axis=0).max() <= outs
+        assert edges.sum() <= total
+
+
+def test_caps_may_go_by_gene_or_by_ratio() -> None:
+    problem = drawn(in_degree=2)
+    table = {gene: k % 3 for k, gene in enumerate(problem.genes.tolist())}
+    data = optiframe.dataset("grn.random-network", genes=8).inputs()["expression"]
+    given = NetworkIdentification(expression=data, in_degree=table, out_degree=0.3, total=0.5)
+    assert given.in_caps.tolist() == [0, 1, 2, 0, 1, 2, 0, 1]
+    assert given.out_caps.tolist() == [2] * 8  # of the 7 other genes
+    assert given.over.total == 3
+
+
+def test_a_start_is_a_network() -> None:
+    problem = drawn()
+    found = solve(problem, "tvcs.iht")
+    again = solve(problem, "tvcs.iht", start=found.solution)
+    assert again.iterations <= 2
+    assert again.objective == pytest.approx(found.objective)
+
+
+def test_the_answer_is_in_the_users_terms() -> None:
+    problem = NetworkIdentification(expression=pd.DataFrame(SERIES), total=2)
+    result = solve(problem, "tvcs.gradmp")
+    frame = result.solution.frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert set(frame["source"]) | set(frame["target"]) == {"x", "y"}
+    assert frame["weight"].abs().is_monotonic_decreasing
+    assert list(result.answer()) == ["edges", "genes"]
+    by_hand = {("x", "y"): result.solution.weights[1, 0], ("y", "x"): result.solution.weights[0, 1]}
+    assert {(s, t): w for s, t, w in frame.itertuples(index=False)} == by_hand
+    assert result.metrics == {"edges": 2.0}
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**6), st.integers(2, 30))
+def test_metrics_are_those_of_scikit_learn(seed: int, pairs: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(pairs) < 0.4
+    truth[:2] = True, False
+    scores = np.where(rng.random(pairs) < 0.5, 0.0, rng.integers(-3, 4, pairs) / 2)  # many ties
+    found, strength = scores != 0, np.abs(scores)
+    ours = scores_against(scores, truth)
+    assert ours["auc"] == pytest.approx(roc_auc_score(truth, strength))
+    assert ours["aupr"] == pytest.approx(average_precision_score(truth, strength))
+    assert ours["f1"] == pytest.approx(f1_score(truth, found))
+    assert ours["mcc"] == pytest.approx(matthews_corrcoef(truth, found))
+    assert ours["accuracy"] == pytest.approx(np.mean(truth == found))
+    sn, sp = found[truth].mean(), (~found)[~truth].mean()
+    assert (ours["sensitivity"], ours["specificity"]) == (pytest.approx(sn), pytest.approx(sp))
+    assert ours["auc_thresholded"] == pytest.approx(roc_auc_score(truth, found))
+    assert ours["f_sn_sp"] == pytest.approx(2 * sn * sp / (sn + sp) if sn + sp else 0.0)
+
+
+def test_metrics_without_edges_are_nan_and_not_an_error() -> None:
+    found = scores_against(np.array([1.0, 0.0]), np.zeros(2, dtype=bool))
+    assert math.isnan(found["sensitivity"])
+    assert math.isnan(found["auc"])
+    assert found["specificity"] == 0.5
+
+
+def test_self_edges_of_the_truth_do_not_count() -> None:
+    truth = {"source": ["x", "x"], "target": ["x", "y"], "edge": [1, 1]}
+    problem = NetworkIdentification(expression=SERIES, truth=truth, total=2)
+    assert problem.truth is not None
+    assert problem.truth.tolist() == [[False, False], [True, False]]
+    assert solve(problem, "tvcs.gradmp").metrics["sensitivity"] == 1.0
+
+
+def test_what_the_association_ranks_is_the_lagged_correlation() -> None:
+    problem = drawn()
+    result = solve(problem, NetworkAssociation())
+    data = problem.expression
+    target, source = np.nonzero(result.solution.weights)
+    for i, j in zip(target, source, strict=True):
+        rho = np.corrcoef(data.changes[i], data.states[j])[0, 1]
+        assert result.solution.weights[i, j] == pytest.approx(rho)
+    assert result.detail.certificate.holds
+
+
+def test_off_diagonal_entries_go_there_and_back() -> None:
+    matrix = np.arange(9.0).reshape(3, 3)
+    assert off_diagonal(matrix).tolist() == [1.0, 2.0, 3.0, 5.0, 6.0, 7.0]
+    assert np.array_equal(filled(off_diagonal(matrix), 3), matrix - np.diag(matrix.diagonal()))
+
+
+def test_findings_say_what_cannot_be_believed() -> None:
+    still = {"time": [0, 1, 3], "x": [1.0, 1.0, 1.0], "y": [0.0, 1.0, 3.0], "z": [1.0, 0.0, 2.0]}
+    findings = solve(NetworkIdentification(expression=still, total=1), NetworkAssociation()).findings
+    assert [finding.about for finding in findings] == [("x",), (), ()]
+    texts = " ".join(finding.text for finding in findings)
+    assert "never change" in texts
+    assert "rests on the caps" in texts
+    assert "not equally far apart" in texts
+
+
+LONG = {"time": [0, 0, 1, 1], "gene": ["x", "y", "x", "y"], "value": [1.0, 2.0, 3.0, 4.0]}
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"expression": {**SERIES, "y": [0.0, 2.0, "?", 1.0, 7.0]}}, r"row 2: the y is \?"),
+    (
+        {"expression": {**SERIES, "time": [1, 2, 0, 0, 2]}},
+        r"time 2 occurs twice in one series \(rows row 1 and",
+    ),
+    ({"expression": {**SERIES, "series": ["c", "a", "a", "b", "a"]}}, r"row 3: a series of one point"),
+    ({"expression": {"time": [0, 1], "x": [1.0, 2.0]}}, r"has 1 gene column\(s\); give at least two"),
+    ({"expression": {"x": [1.0, 2.0], "y": [1.0, 2.0]}}, r"has no column 'time'"),
+    ({"expression": {**LONG, "gene": ["x", "y", "x", "x"]}}, r"row 3: gene x has a value at this time"),
+    ({"expression": {**LONG, "time": [0, 0, 1, 2]}}, r"gene y has no value at the time and series of row 2"),
+    ({"expression": SERIES, "in_degree": {"x": 1}}, r"in_degree: gene 'y' has no cap"),
+    ({"expression": SERIES, "out_degree": -2}, r"out_degree: must be a whole number of at least 0"),
+    ({"expression": SERIES, "truth": {"source": ["x"], "target": ["z"]}}, r"row 0: there is no gene 'z'"),
+    (
+        {"expression": SERIES, "truth": {"source": ["x"], "target": ["y"], "edge": [2]}},
+        r"row 0: edge must be",
+    ),
+    ({"expression": 3}, r"a int is not a table"),
+]
+
+
+@pytest.mark.parametrize(("inputs", "message"), BAD)
+def test_bad_input_is_named(inputs: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        optiframe.problem("network-identification", **inputs)
+
+
+def test_a_line_of_a_file_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "levels.csv"
+    file.write_text("time,x,y\n0,1,2\n1,oops,3\n")
+    with pytest.raises(InvalidInput, match=r"levels\.csv line 3: the x is oops"):
+        NetworkIdentification(expression=str(file))

@@ -1,0 +1,424 @@
+"""Task assignment: expected accuracies, the smooth loss, caps, solvers and tables."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_tvcs.assignment import AssignmentByQuality, AssignmentIHT, RandomAssignment
+from optiframe_tvcs.assignment_objective import AssignmentLoss, Judge
+from optiframe_tvcs.boxed_three_view import BoxedThreeView
+from optiframe_tvcs.task_assignment import TaskAssignment
+from optiframe_tvcs.three_view import ThreeView
+
+import optiframe
+from optiframe import InvalidInput
+from optiframe.results import Result
+from optiframe.solvers import Budget
+from optiframe.testing import SolverContract, check_derivatives
+from optiframe.values import Array
+
+SOLVERS = ["tvcs.assignment-random", "tvcs.assignment-by-quality", "tvcs.assignment-iht"]
+
+
+def uniform(**parameters: Any) -> TaskAssignment:
+    given: dict[str, Any] = {"workers": 6, "tasks": 8, "per_worker": 0.4, "per_task": 0.4}
+    return optiframe.problem(dataset={"name": "assignment.uniform", **given, **parameters})
+
+
+def solve(problem: TaskAssignment, solver: Any, **options: Any) -> Result[Any, Any]:
+    return optiframe.solve(problem, solver, progress=False, **options)
+
+
+class _Contract(SolverContract):
+    def instances(self) -> Iterable[TaskAssignment]:
+        rng = np.random.default_rng(1)
+        dense = TaskAssignment(quality=rng.uniform(0.3, 0.95, (4, 5)), per_worker=2, per_task=[1, 2, 3, 0, 4])
+        return [uniform(), dense]
+
+
+class TestIHT(_Contract):
+    solver = AssignmentIHT(steps=10, draws=8)
+    budget = Budget(iterations=100)
+
+
+class TestByQuality(_Contract):
+    solver = AssignmentByQuality()
+
+
+class TestByLogOdds(_Contract):
+    solver = AssignmentByQuality(worth="log-odds")
+
+
+class TestRandom(_Contract):
+    solver = RandomAssignment()
+
+
+def bayes_accuracy(quality: list[float], prior: float) -> float:
+    """The chance that Bayes' rule is right, pattern by pattern of answers, as Sec. 5.2 words it."""
+    right = 0.0
+    for answers in itertools.product((1, 0), repeat=len(quality)):
+        chance = {
+            label: math.prod(
+                q if answer == label else 1 - q for q, answer in zip(quality, answers, strict=True)
+            )
+            for label in (1, 0)
+        }
+        predicted = 0 if prior * chance[1] < (1 - prior) * chance[0] else 1
+        right += chance[predicted] * (prior if predicted == 1 else 1 - prior)
+    return right
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.8, 0.03])
+def test_the_expected_accuracy_is_that_of_every_pattern_of_answers(prior: float) -> None:
+    rng = np.random.default_rng(3)
+    quality = rng.uniform(0.05, 0.95, (5, 4))
+    chosen = rng.random((5, 4)) < 0.6
+    problem = TaskAssignment(quality=quality, prior=prior)
+    slow = [bayes_accuracy(quality[chosen[:, j], j].tolist(), prior) for j in range(4)]
+    found = problem.assignment(chosen).accuracy
+    assert found.value == pytest.approx(np.mean(slow), abs=1e-12)
+    assert found.exact
+    assert found.low == found.high == found.value
+
+
+def test_sampling_comes_within_its_interval_of_the_exact_accuracy() -> None:
+    rng = np.random.default_rng(0)
+    quality, chosen = rng.uniform(0.5, 0.9, (9, 6)), np.ones((9, 6), dtype=bool)
+    prior = np.full(6, 0.4)
+    exact = Judge(quality, prior, 512, 0, 0).estimate(chosen)
+    inside = 0
+    for seed in range(40):
+        sampled = Judge(quality, prior, 511, seed, 0).estimate(chosen)
+        assert not sampled.exact
+        assert sampled.high - sampled.low < 0.02
+        inside += sampled.low <= exact.value <= sampled.high
+    # 95% of 40 is 38; fewer than 33 has a chance below .002
+    assert inside >= 33
+
+
+def test_a_pair_gives_the_same_answers_in_every_assignment() -> None:
+    rng = np.random.default_rng(0)
+    quality, prior = rng.uniform(0.5, 0.9, (12, 1)), np.array([0.5])
+    judge = Judge(quality, prior, 200, 7, 0)
+    all_workers = np.arange(12)
+    one_less = [judge.answers(0, np.delete(all_workers, i)).accuracy for i in range(12)]
+    more = judge.answers(0, all_workers)
+    # With common draws the better informed group is right more often, whatever the draws.
+    assert more.accuracy > np.mean(one_less)
+    again = Judge(quality, prior, 200, 7, 0).answers(0, all_workers)
+    assert again.accuracy == more.accuracy
+    assert Judge(quality, prior, 200, 8, 0).answers(0, all_workers).accuracy != more.accuracy
+
+
+def loss(seed: int = 0) -> AssignmentLoss:
+    rng = np.random.default_rng(seed)
+    return AssignmentLoss.drawn(rng.uniform(0.3, 0.95, (4, 3)), np.array([0.5, 0.2, 0.7]), 6, rng)
+
+
+def test_the_gradient_of_the_loss_is_that_of_finite_differences() -> None:
+    check_derivatives(loss())
+
+
+def test_the_gradient_is_the_papers_with_a_minus_on_label_0() -> None:
+    """Supplement 4: Z is drawn given either label; given label 0 right answers are 0."""
+    function, x = loss(), np.random.default_rng(1).uniform(0, 1, (4, 3))
+    odds, against = function.log_odds, np.log((1 - function.prior) / function.prior)
+    total = np.zeros((4, 3))
+    for right in function.signs:
+        z_one, z_zero = right * odds, -right * odds
+        for j in range(3):
+            s = 1 / (1 + np.exp(-(z_one[:, j] @ x[:, j] - against[j])))
+            total[:, j] += function.prior[j] * s * (1 - s) * z_one[:, j]
+            s = 1 / (1 + np.exp(-(against[j] - z_zero[:, j] @ x[:, j])))
+            total[:, j] -= (1 - function.prior[j]) * s * (1 - s) * z_zero[:, j]
+    assert np.allclose(function.gradient(x), -total / (3 * len(function)))  # ours is to be minimised
+
+
+def test_the_curvature_bound_holds_along_random_lines() -> None:
+    function, rng = loss(), np.random.default_rng(5)
+    for _ in range(50):
+        x, v = rng.standard_normal((2, 4, 3))
+        v /= np.linalg.norm(v)
+        bend = np.vdot(function.gradient(x + 1e-5 * v) - function.gradient(x - 1e-5 * v), v) / 2e-5
+        assert abs(bend) <= function.curvature() * (1 + 1e-6)
+
+
+def test_taking_all_draws_one_by_one_gives_the_mean() -> None:
+    function, x = loss(), np.full((4, 3), 0.5)
+    each = [function.take([i]).gradient(x) for i in range(len(function))]
+    assert np.allclose(np.mean(each, axis=0), function.gradient(x))
+    assert function.shape == (4, 3)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.floats(-3, 3), min_size=6, max_size=6),
+    st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 6)),
+)
+def test_the_projection_into_the_box_is_the_nearest_of_all_supports(
+    entries: list[float], caps: tuple[int, int, int]
+) -> None:
+    over = BoxedThreeView(views=ThreeView.of_matrix((2, 3), caps[2], caps[0], caps[1]))
+    v = np.reshape(entries, (2, 3))
+    found = over.project(v)
+    best = min(
+        float(np.sum((np.clip(v, 0, 1) * mask - v) ** 2))
+        for bits in itertools.product((0, 1), repeat=6)
+        if over.views.excess(mask := np.reshape(bits, (2, 3)).astype(float)) == 0
+    )
+    assert float(np.sum((found - v) ** 2)) == pytest.approx(best, abs=1e-9)
+    assert over.violation(found) == 0.0
+    assert np.array_equal(over.project(found), found)
+
+
+def test_a_box_is_built_from_a_table_and_says_what_it_cannot_hold() -> None:
+    over = optiframe.constraint_set("three-view-box", views={"matrix": [2, 2], "total": 1})
+    assert over.violation(np.array([[2.0, 0.5], [0.0, 0.0]])) == pytest.approx(math.sqrt(1 + 0.25))
+    assert over.violation(np.array([[np.nan, 0.0], [0.0, 0.0]])) == math.inf
+    with pytest.raises(InvalidInput, match="three-view set"):
+        optiframe.constraint_set("three-view-box", views=3)
+
+
+def test_thresholding_beats_the_sum_of_qualities_which_beats_chance() -> None:
+    for seed in range(3):
+        problem = optiframe.problem(dataset={"name": "assignment.uniform", "seed": seed})
+        random, by_quality, iht = (solve(problem, name).solution.accuracy.value for name in SOLVERS)
+        assert random + 0.05 < by_quality < iht
+
+
+def test_two_workers_on_one_task_lose_to_one_on_each() -> None:
+    """The linear program may give both workers to one task; the expected accuracy knows better."""
+    quality = np.array([[0.9, 0.8], [0.89, 0.7]])
+    problem = TaskAssignment(quality=quality, per_worker=1)
+    linear = solve(problem, "tvcs.assignment-by-quality").solution
+    assert linear.chosen.sum() == 2
+    iht = solve(problem, "tvcs.assignment-iht").solution
+    best = max(
+        problem.assignment(np.array(bits).reshape(2, 2) > 0).accuracy.value
+        for bits in itertools.product((0, 1), repeat=4)
+        if max(sum(bits[:2]), sum(bits[2:])) <= 1
+    )
+    assert iht.accuracy.value == pytest.approx(best)
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 10**6), st.integers(0, 4), st.integers(0, 4), st.integers(0, 12))
+def test_every_solver_keeps_every_cap(seed: int, per_worker: int, per_task: int, total: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = TaskAssignment(
+        quality=rng.uniform(0.2, 0.9, (4, 3)),
+        per_worker=per_worker,
+        per_task=per_task,
+        total=total,
+    )
+    for solver in (RandomAssignment(), AssignmentByQuality(), AssignmentIHT(steps=3, draws=2)):
+        found = solve(problem, solver).solution.chosen
+        assert found.sum(axis=1).max() <= per_worker
+        assert found.sum(axis=0).max() <= per_task
+        assert found.sum() <= total
+
+
+def test_caps_are_numbers_ratios_lists_or_tables() -> None:
+    quality = np.full((4, 10), 0.7)
+    assert TaskAssignment(quality=quality, per_worker=0.29).per_worker_caps.tolist() == [2] * 4
+    assert TaskAssignment(quality=quality, per_worker=0.01).per_worker_caps.tolist() == [1] * 4
+    assert TaskAssignment(quality=quality, per_worker=1).per_worker_caps.tolist() == [1] * 4
+    assert TaskAssignment(quality=quality, per_worker=1.0).per_worker_caps.tolist() == [10] * 4
+    assert TaskAssignment(quality=quality).per_task_caps.tolist() == [4] * 10
+    assert TaskAssignment(quality=quality, per_worker=[1, 2, 3, 0]).per_worker_caps.tolist() == [1, 2, 3, 0]
+    table = {"0": 3, "1": 1, "2": 2, "3": 0}  # keys as a TOML file has them
+    assert TaskAssignment(quality=quality, per_worker=table).per_worker_caps.tolist() == [3, 1, 2, 0]
+    assert TaskAssignment(quality=quality, per_worker=3, per_task=1, total=0.75).over.total == 7
+    assert TaskAssignment(quality=quality, total=5).over.total == 5
+    # .29 of 100 is 29 although the product is 28.999999999999996
+    assert TaskAssignment(quality=np.full((1, 100), 0.7), per_worker=0.29).per_worker_caps.tolist() == [29]
+
+
+ROWS = {"worker": ["b", "a", "a"], "task": [7, 7, 3], "quality": [0.6, 0.9, 0.7]}
+
+
+def test_a_frame_comes_back_as_a_frame_with_the_users_ids() -> None:
+    renamed = pd.DataFrame({"who": ROWS["worker"], "task": ROWS["task"], "quality": ROWS["quality"]})
+    problem = TaskAssignment(quality=renamed, columns={"worker": "who"}, total=2)
+    found = solve(problem, "tvcs.assignment-by-quality").solution.frame()
+    assert isinstance(found, pd.DataFrame)
+    assert found.to_dict("list") == {"task": [3, 7], "worker": ["a", "a"], "quality": [0.7, 0.9]}
+
+
+def test_pairs_that_are_not_given_are_never_assigned() -> None:
+    problem = TaskAssignment(quality=ROWS)
+    for name in SOLVERS:
+        chosen = solve(problem, name).solution.chosen
+        assert not (chosen & ~problem.quality.known).any()
+    assert problem.assignment(np.ones((2, 2), dtype=bool)).chosen.sum() == 3
+
+
+def test_a_csv_file_and_a_matrix_say_the_same(tmp_path: Path) -> None:
+    quality = np.round(np.random.default_rng(0).uniform(0.5, 0.9, (3, 4)), 3)
+    worker, task = np.indices(quality.shape).reshape(2, -1)
+    file = tmp_path / "quality.csv"
+    pd.DataFrame({"worker": worker, "task": task, "quality": quality.ravel()}).to_csv(file, index=False)
+    np.save(tmp_path / "quality.npy", quality)
+    problems = [
+        TaskAssignment(quality=given) for given in (str(file), str(tmp_path / "quality.npy"), quality)
+    ]
+    assert problems[0] == problems[1] == problems[2]
+
+
+def test_the_order_of_rows_changes_nothing() -> None:
+    data = uniform().quality
+    worker, task = np.indices(data.quality.shape).reshape(2, -1)
+    order = np.random.default_rng(0).permutation(len(worker))
+    table = {"worker": worker[order], "task": task[order], "quality": data.quality.ravel()[order]}
+    assert TaskAssignment(quality=table) == TaskAssignment(quality=data.quality)
+
+
+def test_the_gain_of_a_cap_is_what_one_more_unit_adds() -> None:
+    problem = TaskAssignment(quality=np.array([[0.9, 0.6], [0.7, 0.8]]), total=1)
+    found = solve(problem, "tvcs.assignment-by-quality").solution
+    more = problem.gains(found)
+    # Worker 0 is on task 0; the best addition is worker 1 on task 1: from .5 to .8 in one of two tasks.
+    assert more.total == pytest.approx(0.15)
+    assert not more.rows.any()
+    assert not more.columns.any()
+    tight = TaskAssignment(quality=np.array([[0.9, 0.8], [0.7, 0.6]]), per_worker=1, per_task=1)
+    both = tight.gains(tight.assignment(np.eye(2) > 0))
+    assert both.total == 0.0
+
+
+def test_marginals_are_differences_of_accuracies() -> None:
+    problem = uniform(seed=4)
+    chosen = solve(problem, "tvcs.assignment-random").solution.chosen
+    judge = Judge(problem.quality.quality, problem.priors, 10_000, 0, 0)
+    worths = judge.marginals(chosen)
+    before = judge.estimate(chosen).value
+    for i, j in np.ndindex(chosen.shape):
+        flipped = chosen.copy()
+        flipped[i, j] = not flipped[i, j]
+        assert worths[i, j] == pytest.approx(abs(judge.estimate(flipped).value - before), abs=1e-12)
+
+
+def test_prices_of_the_linear_program_are_proved() -> None:
+    result = solve(uniform(), "tvcs.assignment-by-quality")
+    assert result.detail.certificate.holds
+    assert result.status == "converged"
+    assert result.detail.prices.rows.shape == (6,)
+
+
+def test_solvers_of_minimize_take_the_formulated_problem() -> None:
+    problem = uniform()
+    worst = solve(problem, "tvcs.assignment-random").objective
+    descent = solve(problem, "tvcs.iht")
+    with pytest.warns(optiframe.NotConverged):  # it has no residual
+        stochastic = solve(problem, "tvcs.stochastic-iht", step=40.0, budget={"iterations": 40})
+    for result in (descent, stochastic):
+        assert result.violation == 0.0
+        assert result.objective < worst
+    start = problem.assignment(np.zeros(problem.over.shape, dtype=bool))
+    assert solve(problem, "tvcs.iht", start=start).objective < worst
+
+
+def test_the_answer_has_tables_of_pairs_tasks_and_caps() -> None:
+    problem = uniform(total=0.2)  # three pairs for eight tasks
+    result = solve(problem, "tvcs.assignment-iht")
+    tables = result.answer()
+    assert list(tables) == ["assignment", "tasks", "caps"]
+    assert list(tables["tasks"]) == ["task", "workers", "accuracy"]
+    assert np.mean(tables["tasks"]["accuracy"]) == pytest.approx(result.solution.accuracy.value)
+    caps = tables["caps"]
+    assert len(caps["cap"]) == 1 + 6 + 8
+    assert caps["used"][0] == len(result.solution) == result.metrics["assigned"]
+    assert (caps["used"] <= caps["limit"]).all()
+    assert caps["one_more_adds"][0] > 0
+
+
+def test_findings_name_tasks_without_workers_and_estimates() -> None:
+    problem = TaskAssignment(quality={**ROWS, "quality": [0.2, 0.9, 0.7]}, total=1)
+    result = solve(problem, "tvcs.assignment-by-quality")
+    assert result.findings[0].about == (3,)
+    full = TaskAssignment(quality=np.full((9, 1), 0.3), samples=100)
+    texts = " ".join(f.text for f in solve(full, "tvcs.assignment-random").findings)
+    assert "less than half the time" in texts
+    assert "estimated from 100 draws" in texts
+
+
+def test_nobody_knowing_anything_is_no_obstacle() -> None:
+    problem = TaskAssignment(quality=np.full((2, 3), 0.5), per_worker=1)
+    assert solve(problem, "tvcs.assignment-iht").solution.accuracy.value == pytest.approx(0.5)
+
+
+def test_worths_agree_where_the_order_of_qualities_decides() -> None:
+    problem = uniform(per_task=1.0, per_worker=1.0, total=0.25)
+    chosen = [
+        solve(problem, "tvcs.assignment-by-quality", worth=worth).solution.chosen
+        for worth in ("quality", "excess", "log-odds", "information")
+    ]
+    assert all(np.array_equal(chosen[0], other) for other in chosen)
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"quality": {**ROWS, "quality": [0.6, 1.0, 0.7]}}, r"row 1: the quality is 1; it must be above 0"),
+    ({"quality": {**ROWS, "quality": [0.6, None, 0.7]}}, r"row 1: quality is empty"),
+    ({"quality": {**ROWS, "worker": ["a", "a", "a"]}}, r"row 1: worker a and task 7 are there already"),
+    ({"quality": {"worker": [1], "task": [2]}}, r"no column 'quality'"),
+    ({"quality": [[0.6, 0.0]]}, r"entry \[0, 1\] \(worker, task\): the quality is 0"),
+    ({"quality": [0.6, 0.7]}, r"a matrix with a row for each worker"),
+    ({"quality": ROWS, "per_worker": -1}, r"per_worker: must be a whole number of at least 0, a ratio"),
+    ({"quality": ROWS, "per_worker": 1.5}, r"per_worker: must be a whole number of at least 0, a ratio"),
+    ({"quality": ROWS, "per_worker": [1]}, r"per_worker: there are 1 caps for 2 workers"),
+    ({"quality": ROWS, "per_worker": {"a": 1}}, r"per_worker: worker 'b' has no cap"),
+    ({"quality": ROWS, "per_worker": {"a": 1, "b": 1, "c": 1}}, r"per_worker: there is no worker 'c'"),
+    ({"quality": ROWS, "per_worker": {"a": 0.5}}, r"per_worker: the cap of 'a' is 0.5; give a whole number"),
+    ({"quality": ROWS, "per_task": [1, True]}, r"per_task: cap number 1 is True"),
+    ({"quality": ROWS, "total": "all"}, r"total: must be a whole number"),
+    ({"quality": ROWS, "prior": 1.0}, r"prior: the prior is 1.0; it must be a number above 0 and below 1"),
+    ({"quality": ROWS, "prior": [0.5]}, r"prior: there are 1 priors for 2 tasks"),
+    ({"quality": ROWS, "prior": {3: 0.5}}, r"prior: task 7 has no prior"),
+    ({"quality": ROWS, "columns": {"labeler": "x"}}, r"unknown column 'labeler'"),
+]
+
+
+@pytest.mark.parametrize(("inputs", "message"), BAD)
+def test_bad_input_is_named(inputs: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        optiframe.problem("task-assignment", **inputs)
+
+
+def test_a_line_of_a_file_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "quality.csv"
+    file.write_text("worker,task,quality\nann,1,0.7\nbob,1,high\n")
+    with pytest.raises(InvalidInput, match=r"quality\.csv line 3: the quality is high"):
+        TaskAssignment(quality=str(file))
+
+
+def test_priors_by_task_move_the_prediction() -> None:
+    quality: Array = np.full((1, 2), 0.6)
+    problem = TaskAssignment(quality=quality, prior={0: 0.95, 1: 0.5})
+    nobody = problem.assignment(np.zeros((1, 2), dtype=bool))
+    assert nobody.accuracy.value == pytest.approx((0.95 + 0.5) / 2)
+    # The only worker is not asked about the label that is all but known.
+    assert TaskAssignment(quality=quality, prior=[0.95, 0.5], per_worker=1).gains(nobody).total == 0.0
+    found = solve(TaskAssignment(quality=quality, prior=[0.95, 0.5], per_worker=1), "tvcs.assignment-iht")
+    assert found.solution.chosen.tolist() == [[False, True]]
+
+
+def test_the_generator_draws_what_it_says() -> None:
+    problem = uniform(workers=30, tasks=40, low=0.6, high=0.7)
+    quality = problem.quality.quality
+    assert quality.shape == (30, 40)
+    assert 0.6 <= quality.min() < 0.605
+    assert 0.695 < quality.max() <= 0.7
+    assert problem == uniform(workers=30, tasks=40, low=0.6, high=0.7)
+    assert problem != uniform(workers=30, tasks=40, low=0.6, high=0.7, seed=1)
+    assert problem.worker_ids[0] == "w01"
+    with pytest.raises(InvalidInput, match="low: is above high"):
+        optiframe.dataset("assignment.uniform", low=0.8, high=0.7)
