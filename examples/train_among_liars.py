@@ -12,10 +12,10 @@ from typing import Any
 from optiframe_comrade import curves
 
 import optiframe
-from optiframe import Budget
 from optiframe.datasets import MissingData
 
-ROUNDS = Budget(iterations=10, tolerance=0.0)
+# COMRADE ends when its update has not become shorter for so many steps: it is at its floor then.
+PATIENCE = 3
 
 
 def data() -> Any:
@@ -32,12 +32,12 @@ def main() -> None:
     problem = data()
     liars = {"workers": 20, "byzantine": 0.1, "attack": "flipped-labels"}
     runs = {
-        "everybody honest": optiframe.solve(problem, "newton.comrade", workers=20, budget=ROUNDS),
+        "everybody honest": optiframe.solve(problem, "newton.comrade", workers=20, patience=PATIENCE),
         "liars, plain mean": optiframe.solve(
-            problem, "newton.comrade", **liars, filter="mean", budget=ROUNDS
+            problem, "newton.comrade", **liars, filter="mean", patience=PATIENCE
         ),
-        "liars, norm filter": optiframe.solve(problem, "newton.comrade", **liars, budget=ROUNDS),
-        "liars, polished": optiframe.solve(problem, "newton.polished", **liars, budget=ROUNDS),
+        "liars, norm filter": optiframe.solve(problem, "newton.comrade", **liars, patience=PATIENCE),
+        "liars, polished": optiframe.solve(problem, "newton.polished", **liars, budget={"tolerance": 1e-6}),
     }
     print(f"{'':20} test accuracy       gap  rounds  bytes up")
     for name, run in runs.items():

@@ -159,7 +159,8 @@ def main() -> int:
         print(f"{chosen.rows} x {data.matrix.shape[1]}, threads {threads}")
         print(f"least objective {data.least:.6f}\n")
         for name in ("newton.exact", "newton.comrade"):
-            data.ours(name, 1)  # compiles
+            data.ours(name, 1)  # imports and compiles
+        data.theirs("lbfgs", 1)
         by = {precision: by_iteration(data, chosen.repeats, precision) for precision in ("double", "auto")}
         print()
         verdict(

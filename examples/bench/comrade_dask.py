@@ -208,7 +208,7 @@ def dealt(problem: Minimize, least: float, setting: Setting) -> bool:
     )
     extra = 100 * float((pairs[:, 1] - pairs[:, 0]).mean() / (np.log(2) - least))
     ok = verdict("   way from the start that the faults cost", extra, 5, unit=" %")
-    ok &= verdict("   median ratio, from 1", 100 * abs(float(np.median(ratios)) - 1), 5, unit=" %")
+    ok &= verdict("   median gap above the clean one", 100 * (float(np.median(ratios)) - 1), 5, unit=" %")
     within = 100 * float(np.mean(ratios < 1.05))
     ok &= verdict("   dealings with a gap at most 5 % above the clean one", within, 95, unit=" %", most=False)
     sys.stdout.flush()
@@ -249,10 +249,12 @@ def main() -> int:
             "a9a": case("libsvm.a9a"),
             "covtype's shape, 58,100 rows": case("synthetic.covtype-shape", terms=58_100),
         }
+    # A round of it is what Dask itself costs.
+    nearly_nothing = {"4,000 x 10": case("synthetic.covtype-shape", terms=4000, columns=10)}
     ok = True
     for setting in SETTINGS[:1] if QUICK else SETTINGS:
         with started(setting.workers) as cluster:
-            for label, problem in cases.items():
+            for label, problem in (nearly_nothing | cases).items():
                 ok &= times(label, problem, cluster, setting.workers)
             for label, problem in cases.items():
                 ok &= struck(label, problem, cluster, setting)

@@ -1,4 +1,4 @@
-"""The study of attacks and filters runs, and gives verdicts."""
+"""The studies run in small, and give verdicts."""
 
 from __future__ import annotations
 
@@ -12,15 +12,23 @@ import pytest
 BENCH = Path(__file__).parents[3] / "examples" / "bench"
 
 
+# Whether a sentence holds is for the full size, not for a test.
+SAYS = {
+    "comrade_robustness.py": "alie z=1 defeats all filters",
+    "comrade_centralized.py": "newton.comrade to gap 1e-3, times faster than lbfgs",
+    "comrade_figures.py": "levels of max, 10% negative, norm filter: gap over gap",
+}
+
+
 @pytest.mark.slow
-def test_the_study_runs_and_gives_verdicts() -> None:
+@pytest.mark.parametrize("script", SAYS)
+def test_the_study_runs_and_gives_verdicts(script: str) -> None:
     done = subprocess.run(
-        [sys.executable, BENCH / "comrade_robustness.py"],
+        [sys.executable, BENCH / script],
         capture_output=True,
         text=True,
         check=False,
         env={**os.environ, "OPTIFRAME_QUICK": "1"},
     )
-    # Whether a sentence holds is for the full size, not for a test.
-    assert "alie z=1 defeats all filters" in done.stdout, done.stderr
+    assert SAYS[script] in done.stdout, done.stderr
     assert "Traceback" not in done.stderr

@@ -101,16 +101,18 @@ def project(
     rows = len(row_caps)
     columns = len(column_caps)
     groups = rows + columns
+    sums[:] = 0
+    sums[4] = -1
     top = largest_of(weights)
+    if not np.isfinite(top):
+        return -1, 1.0, 0.0
+    scale = 1.0 if top <= 0.0 else 2.0 ** min(50 - math.frexp(top)[1], 1000)
+    limit = max(np.rint(top * scale), 1.0 if top > 0.0 else 0.0)  # no price need be higher
     if top <= 0.0 or total == 0:
         support[:] = False
-        sums[:] = 0
         u[:] = 0.0
         w[:] = 0.0
-        sums[4] = -1
-        if top <= 0.0:
-            return 0, 1.0, 0.0
-    scale = 2.0 ** min(50 - math.frexp(top)[1], 1000)
+        return 0, scale, limit
     whole = np.empty(p)
     quantised(weights, order, scale, whole)
     unit = common_unit(whole)
@@ -128,9 +130,11 @@ def project(
         w[:] = 0.0
         y0 = rank_value(whole, total)
     else:
-        y0 = y0 * scale
-        u *= scale
-        w *= scale
+        y0 = min(y0 * scale, limit)
+        for i in range(rows):
+            u[i] = min(u[i] * scale, limit)
+        for j in range(columns):
+            w[j] = min(w[j] * scale, limit)
     drift = 1.0 if warm else 0.0
     for level in range(2):
         if level == 0:
@@ -169,7 +173,6 @@ def project(
         )
         lfirst, lcol, lworth, lplace, chosen = gather(first, col, whole, state, listed_r, n)
         record[5] = n
-        record[3] = stage
         if stage == 0:
             record[4] = n
         # Done when the last smoothing left nearly everything outside its list on its side.
@@ -256,11 +259,14 @@ def project(
                 window_r[:] = np.inf
             price_out(first, col, whole, phi, state, listed_r, excess, window_r, window_c, 4.0**(rounds + 1))
         else:
-            y0 = prices_of(phi, top * scale, u, w)
+            y0 = prices_of(phi, limit, u, w)
             failures = verify(first, col, whole, state, y0, u, w, row_caps, column_caps, total, sums)
             if failures == 0:
                 break
-            price_out(first, col, whole, phi, state, listed_r, excess, window_r, window_c, -1.0)
+            wrong = price_out(first, col, whole, phi, state, listed_r, excess, window_r, window_c, -1.0)
+            if wrong == 0:
+                status = TOO_MUCH_WORK
+                break
         n = 0
         for i in range(rows):
             n += listed_r[i]
@@ -269,8 +275,12 @@ def project(
     if status == TOO_MUCH_WORK:
         record[3] = 1
         bit_scaling(first, col, whole, row_caps, column_caps, total, state, phi, record)
-        y0 = prices_of(phi, top * scale, u, w)
+        y0 = prices_of(phi, limit, u, w)
         failures = verify(first, col, whole, state, y0, u, w, row_caps, column_caps, total, sums)
+    held = 0
+    for k in range(p):
+        held += state[k] & CHOSEN
+    record[2] = held
     if len(order) == 0:
         for k in range(p):
             support[k] = state[k] & CHOSEN

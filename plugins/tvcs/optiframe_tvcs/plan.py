@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -9,56 +13,234 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.values import Array
-from optiframe_tvcs.certificate import Certificate, Prices, Selection
+from optiframe_tvcs import small
+from optiframe_tvcs.certificate import Bounds, Certificate, Prices, Selection, check, quantise
+
+Codes = NDArray[np.int32]
+Counts = NDArray[np.int64]
+
+# A first call without compiled code is answered without it up to here (about 50 ms at 400
+# elements); loading numba and the compiled code takes about half a second.
+_PLAIN = 1000
+_PATIENCE = 8  # such calls of one plan, after which compiled code is loaded: they will go on
+_SAMPLES = (32, 140)  # elements a group in the lists on which prices are first found
+_SPARSE = 0.22  # of all elements: a larger sample saves nothing
+_WINDOW = 2.5  # standard deviations of a sampled price in which elements stay candidates
+_WARM_WINDOW = 1.0  # the same for given prices
+_KEEP = 24.0  # candidates a group for the repair
+_WORK = (200, 1_000_000)  # arcs an element, and besides, that a repair may look at before the fallback
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How the last projection of a plan was found.
+
+    Parameters
+    ----------
+    path
+        "plain" (NumPy), "compiled", or "fallback" (compiled, and the guard tripped).
+    candidates
+        Elements that the repair looked at first.
+    units
+        Units that the smoothed prices left in the wrong place.
+    paths, arcs
+        Paths along which units were carried, and arcs looked at.
+    rounds
+        Lists of candidates that the repair needed; 1 when the first held all that mattered.
+    """
+
+    path: str
+    candidates: int = 0
+    units: int = 0
+    paths: int = 0
+    arcs: int = 0
+    rounds: int = 0
 
 
 class ProjectionPlan:
-    def __init__(self, row_labels, row_caps, column_labels, column_caps, total):
-        p = len(row_labels)
-        self.given = (row_labels, row_caps, column_labels, column_caps, int(total))
-        R, C = len(row_caps) + 1, len(column_caps) + 1
-        r = np.where(row_labels < 0, R - 1, row_labels).astype(np.int32)
-        c = np.where(column_labels < 0, C - 1, column_labels).astype(np.int32)
-        self.row_caps = np.append(np.minimum(row_caps, p + 1), p + 1).astype(np.int64)
-        self.column_caps = np.append(np.minimum(column_caps, p + 1), p + 1).astype(np.int64)
-        self.total = min(int(total), p + 1)
-        if (r[1:] >= r[:-1]).all():
-            self.order = np.empty(0, np.int32)
-        else:
-            self.order = np.argsort(r, kind="stable").astype(np.int32)
-            r, c = r[self.order], c[self.order]
-        self.column = c
-        self.row_length = np.bincount(r, minlength=R).astype(np.float64)
-        self.column_length = np.bincount(c, minlength=C).astype(np.float64)
-        self.first = np.concatenate([[0], np.cumsum(self.row_length)]).astype(np.int64)
-        coin = np.random.default_rng(0).random(p, dtype=np.float32)
-        self.samples = []
-        for size in (32, 140):
-            probability = np.maximum(
-                (size / np.maximum(self.row_length, 1))[r], (size / np.maximum(self.column_length, 1))[c]
-            )
-            place = np.flatnonzero(coin < probability).astype(np.int32)
-            if len(place) > 0.22 * p:
-                place = place[:0]
-            first = np.searchsorted(place, self.first).astype(np.int64)
-            self.samples += [first, c[place], place, 1 / np.minimum(probability[place], 1)]
+    """Three views prepared for repeated projections: exact, and proved on every call.
 
-    def solve(self, weights, start=None, forced=False, window=2.0, keep=24.0, warm_window=2.0):
-        from optiframe_tvcs.compiled import project
-        p = len(weights)
-        R, C = len(self.row_caps), len(self.column_caps)
-        u, w, y0 = np.zeros(R), np.zeros(C), 0.0
+    The support program is a transportation problem with a bound on the whole flow. Prices near the
+    optimum come from the smoothed dual, on samples first, then on candidates near the
+    thresholds; shortest paths on the graph of groups make them exact, and pricing all
+    elements proves it (`dual_kernels`, `repair_kernels`). When the repair takes more than a bounded
+    effort, scaling bit by bit takes over (`scaling_kernels`), whose effort is bounded for every input.
+
+    Small first calls, and machines without numba, take a plain NumPy path (`small`). Memory: 12
+    bytes an element for the plan (8 when elements come sorted by rows), at most 40 while solving
+    beside the result. Picklable.
+
+    Parameters
+    ----------
+    row_labels, column_labels
+        Group of each element in each view, -1 for none; int32, shape (p,).
+    row_caps, column_caps
+        Bound of each group, int64.
+    total
+        Bound on the whole vector.
+    """
+
+    effort: Effort | None = None
+
+    def __init__(
+        self, row_labels: Codes, row_caps: Counts, column_labels: Codes, column_caps: Counts, total: int
+    ) -> None:
+        self.bounds = Bounds(row_labels, row_caps, column_labels, column_caps, int(total))
+        self.elements = len(row_labels)
+        self._calls = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"bounds": self.bounds, "elements": self.elements, "_calls": 0}
+
+    def solve(
+        self, weights: Array, start: Prices | None = None, *, compiled: bool | None = None, forced: bool = False
+    ) -> Selection:
+        """The support of greatest total weight, its prices, and the proof.
+
+        Weights are quantised to whole numbers up to 2**50, so that the proof is exact arithmetic.
+
+        Parameters
+        ----------
+        weights
+            Real weights, float64, shape (p,); what is not positive is never chosen.
+        start
+            Prices to start at, in the units of the weights: those of a similar projection.
+        compiled
+            Whether to use compiled code; None: where it is there and worth its loading.
+        forced
+            Take the fallback even though the guard has not tripped (for tests; compiled only).
+
+        Raises
+        ------
+        InvalidInput
+            When the weights are not finite or not p numbers.
+        """
+        weights = np.ascontiguousarray(weights, dtype=np.float64)
+        if weights.shape != (self.elements,):
+            raise InvalidInput(
+                f"the plan is for {self.elements} weights, and these have the shape {weights.shape}"
+            )
+        if compiled is None:
+            self._calls += 1
+            loaded = "optiframe_tvcs.compiled" in sys.modules
+            large = self.elements > _PLAIN or self._calls > _PATIENCE
+            compiled = loaded or (large and find_spec("numba") is not None)
+        if compiled:
+            return self._compiled(weights, start, forced)
+        self._check_finite(weights)
+        return self._plain(weights, start)
+
+    def _check_finite(self, weights: Array) -> None:
+        bad = np.flatnonzero(~np.isfinite(weights))
+        if bad.size:
+            raise InvalidInput(
+                f"weight {bad[0]} is {weights[bad[0]]}; weights must be finite (clean the point before)"
+            )
+
+    def _plain(self, weights: Array, start: Prices | None) -> Selection:
+        whole, scale = quantise(weights)
+        row, column, row_caps, column_caps, total = self._all_grouped
+        given = None
+        if start is not None:
+            rows, columns = np.append(start.rows, 0.0), np.append(start.columns, 0.0)
+            most = float(whole.max(initial=0.0))
+            given = (
+                min(float(np.rint(start.total * scale)), most),
+                np.minimum(np.rint(rows * scale), most),
+                np.minimum(np.rint(columns * scale), most),
+            )
+        support, y0, u, w = small.select(whole, row, column, row_caps, column_caps, total, given)
+        prices = Prices(float(y0), u[:-1], w[:-1])
+        self.effort = Effort("plain")
+        return Selection(support, prices.times(1 / scale), check(whole, self.bounds, support, prices, scale))
+
+    @property
+    def _all_grouped(self) -> tuple[Codes, Codes, Counts, Counts, int]:
+        """The views with one more group each, without a bound, for elements in no group."""
+        rows, row_caps, columns, column_caps, total = self.bounds
+        free = self.elements + 1  # more than can be chosen
+        return (
+            np.where(rows < 0, len(row_caps), rows).astype(np.int32),
+            np.where(columns < 0, len(column_caps), columns).astype(np.int32),
+            np.append(np.minimum(row_caps, free), free).astype(np.int64),
+            np.append(np.minimum(column_caps, free), free).astype(np.int64),
+            min(total, free),
+        )
+
+    @cached_property
+    def _layout(self) -> tuple[Any, ...]:
+        """Elements in the order of their rows, bounds, and samples: what the compiled code takes."""
+        row, column, row_caps, column_caps, total = self._all_grouped
+        if (row[1:] >= row[:-1]).all():
+            order = np.empty(0, np.int32)
+        else:
+            order = np.argsort(row, kind="stable").astype(np.int32)
+            row, column = row[order], column[order]
+        row_length = np.bincount(row, minlength=len(row_caps)).astype(np.float64)
+        column_length = np.bincount(column, minlength=len(column_caps)).astype(np.float64)
+        first = np.concatenate([[0], np.cumsum(row_length)]).astype(np.int64)
+        samples: list[Any] = []
+        # The same elements every time: the answer does not depend on them, only its time.
+        coin = np.random.default_rng(0).random(self.elements, dtype=np.float32)
+        share_r = (1 / np.maximum(row_length, 1)).astype(np.float32)
+        share_c = (1 / np.maximum(column_length, 1)).astype(np.float32)
+        for size in _SAMPLES:
+            # so many of each group on average, and all of a group that is smaller
+            chance = np.maximum(share_r[row], share_c[column])
+            chance *= size
+            place = np.flatnonzero(coin < chance).astype(np.int32)
+            if len(place) > _SPARSE * self.elements:
+                place = place[:0]
+            copies = 1 / np.minimum(chance[place], 1).astype(np.float64)
+            samples += [np.searchsorted(place, first).astype(np.int64), column[place], place, copies]
+        return (
+            order, first, column, row_length, column_length, row_caps, column_caps, total, *samples,
+        )  # fmt: skip
+
+    def _compiled(self, weights: Array, start: Prices | None, forced: bool) -> Selection:
+        from optiframe_tvcs.compiled import project  # noqa: PLC0415  # numba is loaded on use
+
+        layout = self._layout
+        rows, columns = len(layout[5]), len(layout[6])
+        u, w, y0 = np.zeros(rows), np.zeros(columns), 0.0
         if start is not None:
             u[:-1], w[:-1], y0 = start.rows, start.columns, start.total
-        support = np.empty(p, np.bool_)
-        sums = np.zeros(6, np.int64)
+        support = np.empty(self.elements, np.bool_)
         record = np.zeros(8, np.int64)
+        sums = np.zeros(6, np.int64)
         failures, scale, y0 = project(
-            weights, self.order, self.first, self.column, self.row_length, self.column_length,
-            self.row_caps, self.column_caps, self.total, *self.samples,
-            start is not None, y0, u, w, window if start is None else warm_window, keep, 200 * p + 10**6, forced, support, sums, record)
-        self.record = record
-        primal = (int(sums[0]) << 26) + int(sums[1])
-        dual = (int(sums[2]) << 26) + int(sums[3])
-        cert = Certificate(failures == 0, primal / scale, dual / scale, (dual - primal) / scale, None, 0.0, 0.0, "" if failures == 0 else "x")
-        return Selection(support, Prices(y0 / scale, u[:-1] / scale, w[:-1] / scale), cert)
+            weights, *layout, start is not None, y0, u, w, _WINDOW if start is None else _WARM_WINDOW,
+            _KEEP, _WORK[0] * self.elements + _WORK[1], forced, support, sums, record,
+        )  # fmt: skip
+        if failures < 0:
+            self._check_finite(weights)
+        seen = record.tolist()
+        self.effort = Effort(
+            "fallback" if seen[3] else "compiled", seen[5], seen[6], seen[0], seen[1], seen[7]
+        )
+        return Selection(
+            support,
+            Prices(y0 / scale, u[:-1] / scale, w[:-1] / scale),
+            _certificate(failures, sums.tolist(), scale, seen[2], min(self.bounds.total, self.elements)),
+        )
+
+
+def _certificate(failures: int, sums: list[int], scale: float, chosen: int, limit: int) -> Certificate:
+    """The certificate from the compiled check, whose sums come in two parts."""
+    primal, dual = (sums[0] << 26) + sums[1], (sums[2] << 26) + sums[3]
+    worst = sums[4] if sums[4] >= 0 else None
+    reason = ""
+    if failures:
+        reason = "a bound is broken, or has a price and is not used up"
+        if worst is not None:
+            reason = f"element {worst} has a reduced worth of the wrong sign"
+    return Certificate(
+        holds=failures == 0,
+        primal=primal / scale,
+        dual=dual / scale,
+        gap=(dual - primal) / scale,
+        worst=worst,
+        failure=sums[5] / scale,
+        rounding=(chosen + limit) / scale,
+        reason=reason,
+    )

@@ -107,7 +107,12 @@ def repair(
     before = np.empty(nodes, np.int32)
     arc = np.empty(nodes, np.int32)
     touched = np.empty(nodes, np.int32)
-    nearer = np.empty(len(worth) + nodes + 2, np.int32)
+    most = nodes + 1  # arcs of a node, S and T included
+    for i in range(rows):
+        most = max(most, first[i + 1] - first[i] + 1)
+    for j in range(columns):
+        most = max(most, cfirst[j + 1] - cfirst[j] + 1)
+    nearer = np.empty(most, np.int32)
     work = 0
     start = 0
     while start < nodes:

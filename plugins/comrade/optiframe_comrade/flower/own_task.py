@@ -8,6 +8,7 @@ another version; a true federation (`server_app`) needs none of them.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import threading
 import time
@@ -19,6 +20,7 @@ from typing import Any
 from optiframe.errors import OptiframeError
 
 _BEAT = 10.0  # seconds between signs of life; Flower gives a task up after 30 s or more
+_PATIENCE = 20.0  # seconds without a SuperLink after which a run fails
 _CLAIM = 20.0  # seconds to wait for a run just started to be up for claiming
 _AUTHENTICATED = frozenset({"/flwr.proto.Runtime/AcquireTask"})
 
@@ -57,6 +59,8 @@ class OwnTask:
         run = _start_run(link)
         token = _claim(link, run)
         self.grid = HttpGrid(link.address, link.certificate is None, link.certificate, token=token)
+        # Flower would try for ever to reach a SuperLink that is gone.
+        self.grid._retry_invoker.max_time = _PATIENCE
         got = self.grid._runtime_client.PullTaskInput(PullTaskInputRequest())
         self._task, self._node = got.task_id, got.context.node_id
         self.run = run_from_proto(got.run)
@@ -73,18 +77,21 @@ class OwnTask:
         TaskIdentity.node_id = self._node
 
     def close(self) -> None:
-        """End the task and its run."""
+        """End the task and its run; may be called twice, and when the SuperLink is gone."""
+        import httpx
         from flwr.common.constant import SubStatus
         from flwr.proto.runtime_pb2 import PushTaskOutputRequest
 
+        if self._over.is_set():
+            return
         self._over.set()
         self._pulse.join()
-        try:
+        self.grid._retry_invoker.max_tries = 1
+        with contextlib.suppress(httpx.HTTPError):
             self.grid._runtime_client.PushTaskOutput(
                 PushTaskOutputRequest(sub_status=SubStatus.COMPLETED, details="")
             )
-        finally:
-            self.grid.close()
+        self.grid.close()
 
     def _beat(self) -> None:
         from flwr.proto.runtime_pb2 import SendTaskHeartbeatRequest

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from optiframe.objectives import FiniteSum
+from optiframe_comrade.flower.own_task import FederationFailed
 from optiframe_comrade.flower.protocol import (
     RECORD,
     Work,
@@ -78,6 +79,18 @@ class GridWorkers:
 
     def ask(
         self, broadcast: Broadcast, deadline: float | None = None, to: Sequence[int] | None = None
+    ) -> list[Reply | Fault]:
+        import httpx
+
+        try:
+            return self._ask(broadcast, deadline, to)
+        except httpx.HTTPError as error:
+            raise FederationFailed(
+                f"the centre has lost Flower's SuperLink ({error}); see its log"
+            ) from error
+
+    def _ask(
+        self, broadcast: Broadcast, deadline: float | None, to: Sequence[int] | None
     ) -> list[Reply | Fault]:
         asked = list(range(len(self)) if to is None else to)
         ends = None if deadline is None else time.monotonic() + deadline
