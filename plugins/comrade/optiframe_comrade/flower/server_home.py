@@ -85,9 +85,7 @@ class GridWorkers:
         try:
             return self._ask(broadcast, deadline, to)
         except httpx.HTTPError as error:
-            raise FederationFailed(
-                f"the centre has lost Flower's SuperLink ({error}); see its log"
-            ) from error
+            raise FederationFailed(f"Flower's SuperLink is out of reach: {error}") from error
 
     def _ask(
         self, broadcast: Broadcast, deadline: float | None, to: Sequence[int] | None
