@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 import pickle
+import signal
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_comrade import Broadcast, Fault, Reply
+from optiframe_comrade import Broadcast, Fault, Reply, mean_of
 from optiframe_comrade.compressors import QSGD
 from optiframe_comrade.faults import HugeMessage, Malformed, WrongShape, WrongType
 from optiframe_comrade.flower import node, protocol
@@ -21,7 +25,8 @@ from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, OBJECTIVE, STEP_WI
 from optiframe_comrade.parts import Nothing, Situation
 from optiframe_comrade.worker import Orders, Worker
 
-from optiframe.errors import InvalidInput
+import optiframe
+from optiframe.errors import InvalidInput, Unsuited
 
 from .classification_twins import planted
 from .flower_actor import Armed
@@ -236,3 +241,34 @@ def test_a_node_without_rows_says_how_to_give_them() -> None:
         node.rows({})
     with pytest.raises(InvalidInput, match="it is 0 to 3"):
         node.rows({"dataset": "synthetic.covtype-shape", "partition-id": 4, "num-partitions": 4})
+
+
+def test_the_keeper_ends_its_processes_when_its_owner_is_killed() -> None:
+    owner = """
+import json, subprocess, sys, time
+keeper = subprocess.Popen(
+    [sys.executable, "-m", "optiframe_comrade.flower.keeper"], stdin=-1, stdout=-1, text=True
+)
+order = {"argv": [sys.executable, "-c", "import time; time.sleep(100)"], "log": "/dev/null"}
+keeper.stdin.write(json.dumps(order) + chr(10))
+keeper.stdin.flush()
+print(keeper.stdout.readline(), flush=True)
+time.sleep(100)
+"""
+    with subprocess.Popen([sys.executable, "-c", owner], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        kept = psutil.Process(int(process.stdout.readline()))
+        assert kept.is_running()
+        process.send_signal(signal.SIGKILL)
+    _, alive = psutil.wait_procs([kept], timeout=10)
+    assert all(each.status() == psutil.STATUS_ZOMBIE for each in alive)
+
+
+def test_a_trial_refuses_what_cannot_travel() -> None:
+    f = mean_of(lambda w, x, y: (x @ w - y) ** 2, np.ones((8, 2)), np.ones(8))
+    with pytest.raises(Unsuited, match="takes the losses logistic, least-squares, squared-hinge"):
+        optiframe.solve(optiframe.Minimize(f), "gradient.robust", workers=2, home="flower")
+    with pytest.raises(Unsuited, match="which no node on Flower knows"):
+        optiframe.solve(
+            optiframe.Minimize(planted(50, 2)), "newton.comrade", workers=4, home="flower", attack="mimic"
+        )

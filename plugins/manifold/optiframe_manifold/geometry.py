@@ -67,7 +67,7 @@ class Factors:
         """
         left, right = self.grams
         root, inverse = _power(left, 0.5), _power(left, -0.5)
-        values, vectors = np.linalg.eigh(root @ right @ root)
+        values, vectors = _eigh(root @ right @ root)
         floor = _EPS * max(float(values[-1]), _LEAST)
         return inverse @ vectors, vectors.T @ root, np.maximum(values, floor)
 
@@ -247,12 +247,26 @@ def stacked(x: LowRank) -> Array:
 
 
 def balanced(x: LowRank) -> LowRank:
-    """The same matrix with L'L = R'R = diag(singular values): two QR and one small SVD."""
+    """The same matrix with L'L = R'R = diag(singular values): two QR and one small SVD.
+
+    Factors of nan where the matrix is not finite, so that its value is not either.
+    """
     left, turn_left = np.linalg.qr(x.left)
     right, turn_right = np.linalg.qr(x.right)
-    u, values, wt = np.linalg.svd(turn_left @ turn_right.T)
+    small = turn_left @ turn_right.T
+    if not np.isfinite(small).all():
+        return LowRank(np.full(left.shape, np.nan), np.full(right.shape, np.nan))
+    u, values, wt = np.linalg.svd(small)
     root = np.sqrt(values)
     return LowRank(left @ (u * root), right @ (wt.T * root))
+
+
+def _eigh(matrix: Array) -> tuple[Array, Array]:
+    """Eigenvalues and vectors, nan where an entry is not finite: a step that overflowed is then refused."""
+    if not np.isfinite(matrix).all():
+        return np.full(len(matrix), np.nan), np.full(matrix.shape, np.nan)
+    values, vectors = np.linalg.eigh(matrix)
+    return values, vectors
 
 
 def _gram(factor: Array) -> Array:
@@ -261,7 +275,7 @@ def _gram(factor: Array) -> Array:
 
 def _power(gram: Array, exponent: float) -> Array:
     """A power of a symmetric positive matrix, by its eigenvalues; see `Factors` for the smallest."""
-    values, vectors = np.linalg.eigh(gram)
+    values, vectors = _eigh(gram)
     floor = _EPS * max(float(values[-1]), _LEAST)
     return np.asarray((vectors * np.maximum(values, floor) ** exponent) @ vectors.T)
 

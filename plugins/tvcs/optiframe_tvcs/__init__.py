@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from optiframe_tvcs.certificate import Selection as Selection
     from optiframe_tvcs.gains import gains as gains
     from optiframe_tvcs.groups import Groups as Groups
+    from optiframe_tvcs.plan import ProjectionPlan as ProjectionPlan
     from optiframe_tvcs.three_view import ThreeView as ThreeView
 
 # Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
@@ -25,6 +26,7 @@ __getattr__, _, __all__ = exports(
         "certificate": ("Certificate", "Prices", "Selection"),
         "gains": ("gains",),
         "groups": ("Groups",),
+        "plan": ("ProjectionPlan",),
         "three_view": ("ThreeView",),
     },
 )
@@ -51,6 +53,11 @@ def optiframe_constraint_sets() -> list[Description]:
 @hookimpl
 def optiframe_solvers() -> list[Description]:
     return [
+        Description(
+            "tvcs.exact",
+            _HERE + "exact:ExactProjection",
+            "Projection onto a three-view set, exact and proved on every call",
+        ),
         Description(
             "tvcs.iht",
             _HERE + "iht:IterativeHardThresholding",

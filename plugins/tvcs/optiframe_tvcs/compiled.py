@@ -114,7 +114,7 @@ def project(
         w[:] = 0.0
         return 0, scale, limit
     whole = np.empty(p)
-    quantised(weights, order, scale, whole)
+    record[4] = quantised(weights, order, scale, whole)
     unit = common_unit(whole)
     caps_r = row_caps.astype(np.float64)
     caps_c = column_caps.astype(np.float64)
@@ -173,8 +173,6 @@ def project(
         )
         lfirst, lcol, lworth, lplace, chosen = gather(first, col, whole, state, listed_r, n)
         record[5] = n
-        if stage == 0:
-            record[4] = n
         # Done when the last smoothing left nearly everything outside its list on its side.
         if n == 0 or (stage > 0 and p <= SMALL) or (stage > 1 and wrong <= 0.01 * groups):
             break

@@ -23,17 +23,19 @@ def largest_of(weights):  # type: ignore[no-untyped-def]
 
 @compiled
 def quantised(weights, order, scale, whole):  # type: ignore[no-untyped-def]
-    """Whole-number worths in the order of the rows; the positive stay positive."""
+    """Whole-number worths in the order of the rows; the positive, which are counted, stay positive."""
+    positive = 0
     if len(order) == 0:
         for k in range(len(weights)):
             w = weights[k]
-            q = np.rint(w * scale)
-            whole[k] = max(q, 1.0) if w > 0 else 0.0
+            whole[k] = max(np.rint(w * scale), 1.0) if w > 0 else 0.0
+            positive += np.int64(w > 0)
     else:
         for k in range(len(weights)):
             w = weights[order[k]]
-            q = np.rint(w * scale)
-            whole[k] = max(q, 1.0) if w > 0 else 0.0
+            whole[k] = max(np.rint(w * scale), 1.0) if w > 0 else 0.0
+            positive += np.int64(w > 0)
+    return positive
 
 
 @compiled

@@ -19,10 +19,10 @@ from optiframe_tvcs.certificate import Bounds, Certificate, Prices, Selection, c
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
-# A first call without compiled code is answered without it up to here (about 50 ms at 400
-# elements); loading numba and the compiled code takes about half a second.
-_PLAIN = 1000
-_PATIENCE = 8  # such calls of one plan, after which compiled code is loaded: they will go on
+# Loading numba and the compiled code takes most of a second; the plain path takes about 2.5
+# microseconds an element, so that it comes first up to so many elements a call, and altogether.
+_PLAIN = 2000
+_PLAIN_IN_ALL = 200_000
 _SAMPLES = (32, 140)  # elements a group in the lists on which prices are first found
 _SPARSE = 0.22  # of all elements: a larger sample saves nothing
 _WINDOW = 2.5  # standard deviations of a sampled price in which elements stay candidates
@@ -87,10 +87,10 @@ class ProjectionPlan:
     ) -> None:
         self.bounds = Bounds(row_labels, row_caps, column_labels, column_caps, int(total))
         self.elements = len(row_labels)
-        self._calls = 0
+        self._seen = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"bounds": self.bounds, "elements": self.elements, "_calls": 0}
+        return {"bounds": self.bounds, "elements": self.elements, "_seen": 0}
 
     def solve(
         self, weights: Array, start: Prices | None = None, *, compiled: bool | None = None, forced: bool = False
@@ -121,9 +121,9 @@ class ProjectionPlan:
                 f"the plan is for {self.elements} weights, and these have the shape {weights.shape}"
             )
         if compiled is None:
-            self._calls += 1
+            self._seen += self.elements
             loaded = "optiframe_tvcs.compiled" in sys.modules
-            large = self.elements > _PLAIN or self._calls > _PATIENCE
+            large = self.elements > _PLAIN or self._seen > _PLAIN_IN_ALL
             compiled = loaded or (large and find_spec("numba") is not None)
         if compiled:
             return self._compiled(weights, start, forced)
@@ -221,11 +221,11 @@ class ProjectionPlan:
         return Selection(
             support,
             Prices(y0 / scale, u[:-1] / scale, w[:-1] / scale),
-            _certificate(failures, sums.tolist(), scale, seen[2], min(self.bounds.total, self.elements)),
+            _certificate(failures, sums.tolist(), scale, seen[2] + min(self.bounds.total, seen[4])),
         )
 
 
-def _certificate(failures: int, sums: list[int], scale: float, chosen: int, limit: int) -> Certificate:
+def _certificate(failures: int, sums: list[int], scale: float, at_most: int) -> Certificate:
     """The certificate from the compiled check, whose sums come in two parts."""
     primal, dual = (sums[0] << 26) + sums[1], (sums[2] << 26) + sums[3]
     worst = sums[4] if sums[4] >= 0 else None
@@ -241,6 +241,6 @@ def _certificate(failures: int, sums: list[int], scale: float, chosen: int, limi
         gap=(dual - primal) / scale,
         worst=worst,
         failure=sums[5] / scale,
-        rounding=(chosen + limit) / scale,
+        rounding=at_most / scale,
         reason=reason,
     )

@@ -93,9 +93,19 @@ class _Flow:
         self.source = self.rows + self.columns
         self.sink = self.source + 1
         potential = np.concatenate([y0 + u, -w, [y0, 0.0]])
-        chosen = whole - (y0 + u[row]) - w[column] > 0
+        reduced = whole - (y0 + u[row]) - w[column]
+        chosen = reduced > 0
         count_r = np.bincount(row[chosen], minlength=self.rows)
         count_c = np.bincount(column[chosen], minlength=self.columns)
+        # Elements at their threshold may be on either side: what fits is taken at once.
+        room = total - int(count_r.sum())
+        for e in np.flatnonzero((reduced == 0) & (whole > 0)).tolist():
+            i, j = row[e], column[e]
+            if room > 0 and count_r[i] < row_caps[i] and count_c[j] < column_caps[j]:
+                chosen[e] = True
+                count_r[i] += 1
+                count_c[j] += 1
+                room -= 1
         fed = np.where(u > 0, row_caps, np.minimum(count_r, row_caps))
         drained = np.where(w > 0, column_caps, np.minimum(count_c, column_caps))
         self.back = total if y0 > 0 else min(total, int(drained.sum()))

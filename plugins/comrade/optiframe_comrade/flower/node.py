@@ -87,10 +87,10 @@ def rows(config: Mapping[str, Any]) -> tuple[Any, Array]:
         )
     import optiframe
 
-    data = optiframe.dataset(str(config["dataset"])).inputs()
     mine, shares = int(config.get("partition-id", 0)), int(config.get("num-partitions", 1))
     if not 0 <= mine < shares:
         raise InvalidInput(f"partition-id is {mine}; with num-partitions = {shares} it is 0 to {shares - 1}")
+    data = optiframe.dataset(str(config["dataset"])).inputs()
     chosen = split(len(data["target"]), shares, np.random.default_rng(0))[mine]
     return data["matrix"][chosen], np.asarray(data["target"])[chosen]
 

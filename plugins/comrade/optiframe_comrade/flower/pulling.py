@@ -9,11 +9,11 @@ looked at while it comes in, and nothing but that record is decoded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
-from optiframe_comrade.flower.protocol import RECORD
+from optiframe.errors import InvalidInput
 from optiframe_comrade.messages import FaultKind
 
 _OBJECTS = 4  # in an honest reply: the message, its record dict, and one record
@@ -31,41 +31,6 @@ class TooLarge(Exception):
     """More bytes came than an honest reply has."""
 
 
-def pull(grid: Any, pending: Iterable[str], limit: int) -> dict[str, Mapping[str, Any] | Trouble]:
-    """Replies that have come to the messages `pending`, by the number of the message replied to.
-
-    Parameters
-    ----------
-    grid
-        A Flower `Grid`. One that is neither on HTTP nor in this process's hands is asked by its
-        public method, message by message, without the guards above.
-    pending
-        Numbers of messages sent.
-    limit
-        Bytes a reply's record may have at most.
-    """
-    from flwr.superlink.grid import HttpGrid
-
-    take = _take if isinstance(grid, HttpGrid) else _take_unguarded
-    found: dict[str, Mapping[str, Any] | Trouble] = {}
-    for number in pending:
-        reply = take(grid, number, limit)
-        if reply is not None:
-            found[number] = reply
-    return found
-
-
-def _take_unguarded(grid: Any, number: str, limit: int) -> Mapping[str, Any] | Trouble | None:
-    try:
-        for message in grid.pull_messages([number]):
-            if message.has_error():
-                return said(message.error.code, message.error.reason)
-            return dict(message.content.config_records[RECORD])
-    except Exception as error:  # whatever Flower makes of a message that a liar put together
-        return Trouble("malformed", f"sent a message that cannot be read: {error!s:.80}")
-    return None
-
-
 class _Announced(NamedTuple):
     """A reply whose objects are still to come."""
 
@@ -73,36 +38,57 @@ class _Announced(NamedTuple):
     message: str
 
 
-# Replies announced and not yet complete, by grid and message: `PullMessages` hands each out once.
-_announced: dict[tuple[int, str], _Announced] = {}
+class Inbox:
+    """The replies of one round, as they come in.
 
+    Parameters
+    ----------
+    grid
+        The grid a ServerApp is given by a SuperLink.
+    limit
+        Bytes a reply's record may have at most.
 
-def _take(grid: Any, number: str, limit: int) -> Mapping[str, Any] | Trouble | None:
-    key = (id(grid), number)
-    if key not in _announced:
-        announced = _announcement(grid, number)
-        if not isinstance(announced, _Announced):
-            return announced
-        _announced[key] = announced
-    objects, message = _announced[key]
-    record: bytes | None = None
-    for each in objects:
-        try:
-            content = _object(grid, each, limit + _SLACK)
-        except TooLarge as error:
-            del _announced[key]
-            return Trouble("too-large", f"sent more than {error} bytes, {limit} are the most due")
-        if content is None:
-            return None  # not there yet; the deadline is the caller's
-        kind = content[:64].split(b" ", maxsplit=1)[0]
-        if kind == b"ConfigRecord" and record is None:
-            record = content
-        elif kind not in (b"Message", b"RecordDict"):
-            del _announced[key]
-            return Trouble("malformed", f"sent an object of kind {kind[:20]!r} where one record is due")
-    del _announced[key]
-    _confirm(grid, message)
-    return _decoded(record)
+    Raises
+    ------
+    InvalidInput
+        For a grid of Flower's simulation, which has no wire to guard.
+    """
+
+    def __init__(self, grid: Any, limit: int) -> None:
+        from flwr.superlink.grid import HttpGrid
+
+        if not isinstance(grid, HttpGrid):
+            raise InvalidInput(
+                f"a {type(grid).__name__} is not a connection to a SuperLink; to simulate workers "
+                'take home = "in-process"'
+            )
+        self.grid, self.limit = grid, limit
+        # `PullMessages` hands out each announcement once, so those not yet complete are kept here.
+        self._announced: dict[str, _Announced] = {}
+
+    def take(self, number: str) -> Mapping[str, Any] | Trouble | None:
+        """The values replied to the message of that number, or what is wrong; None: nothing yet."""
+        if number not in self._announced:
+            announced = _announcement(self.grid, number)
+            if not isinstance(announced, _Announced):
+                return announced
+            self._announced[number] = announced
+        objects, message = self._announced[number]
+        record: bytes | None = None
+        for each in objects:
+            try:
+                content = _object(self.grid, each, self.limit + _SLACK)
+            except TooLarge:
+                return Trouble("too-large", f"sent more than {self.limit} bytes, the most that are due")
+            if content is None:
+                return None
+            kind = content[:64].split(b" ", maxsplit=1)[0]
+            if kind == b"ConfigRecord" and record is None:
+                record = content
+            elif kind not in (b"Message", b"RecordDict"):
+                return Trouble("malformed", f"sent an object of kind {kind[:20]!r} where one record is due")
+        _confirm(self.grid, message)
+        return _decoded(record)
 
 
 def _announcement(grid: Any, number: str) -> _Announced | Trouble | None:
@@ -191,4 +177,7 @@ def said(code: int, reason: str) -> Trouble:
     late = code in (ErrorCode.MESSAGE_UNAVAILABLE, ErrorCode.REPLY_MESSAGE_UNAVAILABLE)
     kind: FaultKind = "late" if late else "crashed"
     text = words.get(code, "did not answer in time" if late else "failed")
-    return Trouble(kind, f"{text} ({reason[:160]})" if reason else text)
+    shown = "".join(
+        each if each.isprintable() else " " for each in reason[:160]
+    )  # a liar may have written it
+    return Trouble(kind, f"{text} ({shown})" if shown else text)

@@ -18,7 +18,7 @@ from optiframe_comrade.flower.protocol import (
     write_broadcast,
     write_work,
 )
-from optiframe_comrade.flower.pulling import Trouble, pull
+from optiframe_comrade.flower.pulling import Inbox, Trouble
 from optiframe_comrade.homes import Home
 from optiframe_comrade.messages import Broadcast, Fault, Reply
 from optiframe_comrade.parts import Compressor
@@ -94,10 +94,13 @@ class GridWorkers:
         ends = None if deadline is None else time.monotonic() + deadline
         pending = self._push(broadcast, asked, deadline)
         heard: dict[int, Reply | Fault] = {}
-        limit = most_bytes(self._most(broadcast))
+        inbox = Inbox(self.grid, most_bytes(self._most(broadcast)))
         while pending:
-            for number, came in pull(self.grid, list(pending), limit).items():
-                worker = pending.pop(number)
+            for number, worker in list(pending.items()):
+                came = inbox.take(number)
+                if came is None:
+                    continue
+                del pending[number]
                 heard[worker] = self._opened(worker, broadcast, came)
                 self._silent.discard(worker)
             if not pending or (ends is not None and time.monotonic() >= ends):

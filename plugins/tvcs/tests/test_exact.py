@@ -1,0 +1,227 @@
+"""The exact projection: proved on every call, equal to HiGHS, the same by every path."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_tvcs.certificate import check, quantise
+from optiframe_tvcs.exact import ExactProjection
+from optiframe_tvcs.generators import KINDS, Instance, hard_instance, paper_instance, random_instance
+from optiframe_tvcs.groups import Groups
+from optiframe_tvcs.plan import ProjectionPlan
+from optiframe_tvcs.three_view import ThreeView
+from scipy.optimize import linprog
+
+from optiframe import InvalidInput, Projection, Solver, solve
+from optiframe.results import Status
+from optiframe.testing import SolverContract
+
+from .support_twins import best_worth, papers_set, points, sets
+
+PATHS = {
+    "plain": {"compiled": False},
+    "compiled": {"compiled": True},
+    "fallback": {"compiled": True, "forced": True},
+}
+instances = st.builds(
+    lambda kind, seed: random_instance(np.random.default_rng(seed), kind, 300),
+    st.sampled_from(KINDS),
+    st.integers(0, 10**6),
+)
+
+
+def set_of(instance: Instance) -> ThreeView:
+    rows, row_caps, columns, column_caps, total = instance.bounds
+    return ThreeView(rows=Groups(rows, row_caps), columns=Groups(columns, column_caps), total=total)
+
+
+def best_by_highs(instance: Instance) -> float:
+    matrix, bounds = set_of(instance).incidence
+    weights = instance.v**2
+    largest = max(float(weights.max(initial=0.0)), 1e-300)
+    found = linprog(-weights / largest, A_ub=matrix, b_ub=bounds, bounds=(0, 1), method="highs-ds")
+    return float(-found.fun) * largest
+
+
+class TestExact(SolverContract):
+    solver: Solver = ExactProjection()
+
+    def instances(self) -> Iterable[Projection]:
+        made = []
+        for seed, draw in enumerate([np.random.Generator.standard_normal, lambda r, s: r.integers(0, 4, s)]):
+            over, rng = papers_set(25, seed)
+            made.append(Projection(np.asarray(draw(rng, over.shape), dtype=float), over))
+        return made
+
+    def optimum(self, problem: Projection) -> float:
+        over, point = problem.onto, problem.point
+        chosen = ProjectionPlan(*over.plan.bounds).solve(point.ravel() ** 2, compiled=False)
+        return float(point.ravel() @ point.ravel() - chosen.certificate.primal) / 2
+
+
+@pytest.mark.parametrize("path", PATHS)
+@given(instance=instances)
+@settings(max_examples=25)
+def test_every_answer_is_proved_and_as_good_as_that_of_highs(path: str, instance: Instance) -> None:
+    weights = instance.v**2
+    plan = ProjectionPlan(*instance.bounds)
+    found = plan.solve(weights, **PATHS[path])
+    whole, scale = quantise(weights)
+    again = check(whole, plan.bounds, found.support, found.prices.times(scale), scale)
+    assert found.certificate.holds
+    assert again.holds
+    assert found.certificate.gap == again.gap == 0.0
+    assert found.certificate.primal == again.primal == again.dual
+    assert found.certificate.rounding == again.rounding
+    assert found.certificate.primal == pytest.approx(best_by_highs(instance), rel=1e-9, abs=1e-30)
+
+
+@given(data=st.data())
+@settings(max_examples=40)
+def test_small_sets_keep_as_much_as_trying_every_support(data: st.DataObject) -> None:
+    over = data.draw(sets())
+    v = data.draw(points(over.elements))
+    best = best_worth(over, v**2)
+    for options in PATHS.values():
+        found = over.plan.solve(v**2, **options)
+        assert float((v**2)[found.support].sum()) == pytest.approx(best, rel=1e-12)
+        assert over.excess(found.support) == 0
+
+
+@given(instance=instances)
+@settings(max_examples=15)
+def test_projecting_twice_changes_nothing(instance: Instance) -> None:
+    over = set_of(instance)
+    x = over.project(instance.v)
+    assert np.array_equal(over.project(x), x)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@given(instance=instances, seed=st.integers(0, 10**6))
+@settings(max_examples=10)
+def test_worth_does_not_depend_on_order_and_sign(path: str, instance: Instance, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(instance.v))
+    bounds = instance.bounds
+    shuffled = bounds._replace(row_labels=bounds.row_labels[order], column_labels=bounds.column_labels[order])
+    turned = (instance.v * rng.choice([-1.0, 1.0], len(order)))[order]
+    before = ProjectionPlan(*bounds).solve(instance.v**2, **PATHS[path])
+    after = ProjectionPlan(*shuffled).solve(turned**2, **PATHS[path])
+    assert before.certificate.primal == after.certificate.primal
+    if instance.bounds.total and len(np.unique(instance.v**2)) == len(order):
+        assert after.certificate.holds
+
+
+@given(instance=instances, seed=st.integers(0, 10**6))
+@settings(max_examples=15)
+def test_larger_bounds_never_keep_less(instance: Instance, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    bounds = instance.bounds
+    wider = bounds._replace(
+        row_caps=bounds.row_caps + rng.integers(0, 3, len(bounds.row_caps)),
+        column_caps=bounds.column_caps + rng.integers(0, 3, len(bounds.column_caps)),
+        total=bounds.total + int(rng.integers(0, 3)),
+    )
+    weights = instance.v**2
+    less = ProjectionPlan(*bounds).solve(weights, compiled=True)
+    more = ProjectionPlan(*wider).solve(weights, compiled=True)
+    assert more.certificate.primal >= less.certificate.primal
+
+
+@pytest.mark.parametrize("path", PATHS)
+@given(instance=instances, seed=st.integers(0, 10**6))
+@settings(max_examples=10)
+def test_a_start_changes_the_way_and_not_the_answer(path: str, instance: Instance, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    weights = instance.v**2
+    plan = ProjectionPlan(*instance.bounds)
+    other = (instance.v * (1 + 0.3 * rng.standard_normal(len(weights)))) ** 2
+    cold = plan.solve(weights, **PATHS[path])
+    warm = plan.solve(weights, plan.solve(other, compiled=True).prices, **PATHS[path])
+    assert warm.certificate.holds
+    assert warm.certificate.primal == cold.certificate.primal
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "ties", "equal", "pareto", "huge"])
+def test_instances_beyond_the_sampled_sizes_are_proved(kind: str) -> None:
+    instance = hard_instance(np.random.default_rng(3), 190, kind)  # large enough for a sample
+    plan = ProjectionPlan(*instance.bounds)
+    found = plan.solve(instance.v**2, compiled=True)
+    whole, scale = quantise(instance.v**2)
+    assert check(whole, plan.bounds, found.support, found.prices.times(scale), scale).holds
+    assert found.certificate.holds
+    again = plan.solve((instance.v * 1.01) ** 2, found.prices, compiled=True)
+    assert again.certificate.holds
+
+
+def test_guard_on_repair_work_leads_to_the_same_support() -> None:
+    instance = paper_instance(np.random.default_rng(0), 30)
+    plan = ProjectionPlan(*instance.bounds)
+    usual, fallback = (plan.solve(instance.v**2, compiled=True, forced=forced) for forced in (False, True))
+    assert plan.effort is not None
+    assert plan.effort.path == "fallback"
+    assert np.array_equal(usual.support, fallback.support)
+
+
+def test_real_weights_choose_nothing_below_zero() -> None:
+    plan = ProjectionPlan(*paper_instance(np.random.default_rng(1), 8).bounds)
+    weights = np.random.default_rng(2).standard_normal(64)
+    for options in PATHS.values():
+        found = plan.solve(weights, **options)
+        assert found.certificate.holds
+        assert not (found.support & (weights <= 0)).any()
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_nothing_to_choose_is_an_empty_support_with_a_proof(compiled: bool) -> None:
+    plan = ProjectionPlan(*paper_instance(np.random.default_rng(1), 5).bounds)
+    found = plan.solve(np.zeros(25), compiled=compiled)
+    assert not found.support.any()
+    assert found.certificate.holds
+    assert found.certificate.rounding == 0.0
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_weights_that_are_not_finite_or_of_another_length_are_named(compiled: bool) -> None:
+    plan = ProjectionPlan(*paper_instance(np.random.default_rng(1), 5).bounds)
+    for wrong in (np.nan, np.inf, -np.inf):
+        weights = np.ones(25)
+        weights[7] = wrong
+        with pytest.raises(InvalidInput, match="weight 7 is"):
+            plan.solve(weights, compiled=compiled)
+    with pytest.raises(InvalidInput, match="25 weights"):
+        plan.solve(np.ones(24), compiled=compiled)
+
+
+def test_a_plan_is_picklable_and_leaves_what_is_derived_behind() -> None:
+    instance = paper_instance(np.random.default_rng(4), 60)
+    plan = ProjectionPlan(*instance.bounds)
+    found = plan.solve(instance.v**2, compiled=True)
+    copy = pickle.loads(pickle.dumps(plan))
+    assert len(pickle.dumps(plan)) < 9 * 3600
+    assert np.array_equal(copy.solve(instance.v**2, compiled=True).support, found.support)
+
+
+def test_first_projections_of_a_small_set_load_no_compiler() -> None:
+    code = (
+        "import sys, numpy as np; from optiframe_tvcs.three_view import ThreeView;"
+        "ThreeView.of_matrix((20, 20), total=60, per_row=5, per_column=5).project(np.ones((20, 20)));"
+        "print('numba' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "False"
+
+
+def test_the_solver_gives_prices_and_proof() -> None:
+    over, rng = papers_set(100, 0)
+    result = solve(Projection(rng.standard_normal(over.shape), over), "tvcs.exact")
+    assert result.status is Status.CONVERGED
+    assert result.detail.certificate.holds
+    assert result.violation == 0.0
