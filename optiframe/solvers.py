@@ -107,6 +107,11 @@ class Run:
         """Seconds of the time budget left; inf when there is no limit."""
         return math.inf if self.budget.time is None else max(0.0, self.budget.time - self._clock.read())
 
+    @property
+    def stopping(self) -> bool:
+        """Whether the user has asked the run to stop: a long step then does well to end where it is."""
+        return self._stop.is_set()
+
     def steps_left(self) -> float:
         """Iterations of the budget left; inf when there is no limit."""
         limit = self.budget.iterations

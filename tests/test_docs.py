@@ -90,7 +90,12 @@ def test_the_pages_hold_blocks_of_every_kind() -> None:
 
 
 @pytest.mark.parametrize(
-    ("plugin", "families"), [("rankone", ("labels", "rankone")), ("hodgerank", ("hodge",))]
+    ("plugin", "families"),
+    [
+        ("rankone", ("labels", "rankone")),
+        ("hodgerank", ("hodge",)),
+        ("comrade", ("newton", "gradient")),
+    ],
 )
 def test_the_pages_of_a_method_name_every_solver_of_it(plugin: str, families: tuple[str, ...]) -> None:
     names = {entry.name for entry in registry().entries("solver")}

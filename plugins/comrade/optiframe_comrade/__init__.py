@@ -11,11 +11,10 @@ from optiframe.hookspec import Description, hookimpl
 from optiframe.lazy import exports
 
 if TYPE_CHECKING:
-    from optiframe_comrade.curves import curves as curves
-    from optiframe_comrade.curves import least_objective as least_objective
     from optiframe_comrade.filters import FromCallable as FromCallable
     from optiframe_comrade.homes import Home as Home
     from optiframe_comrade.ledger import Ledger as Ledger
+    from optiframe_comrade.left_out import suspicion as suspicion
     from optiframe_comrade.messages import Broadcast as Broadcast
     from optiframe_comrade.messages import Fault as Fault
     from optiframe_comrade.messages import Reply as Reply
@@ -28,21 +27,25 @@ if TYPE_CHECKING:
     from optiframe_comrade.plots import plot_attacks as plot_attacks
     from optiframe_comrade.plots import plot_left_out as plot_left_out
     from optiframe_comrade.plots import plot_progress as plot_progress
+    from optiframe_comrade.progress_curves import curves as curves
+    from optiframe_comrade.progress_curves import least_objective as least_objective
     from optiframe_comrade.theory import advice as advice
     from optiframe_comrade.workers import Workers as Workers
 
+# No module may be called as what it exports: once imported, it would stand in its place.
 # Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
 __getattr__, _, __all__ = exports(
     __name__,
     {
-        "curves": ("curves", "least_objective"),
         "filters": ("FromCallable",),
         "homes": ("Home",),
         "ledger": ("Ledger",),
+        "left_out": ("suspicion",),
         "messages": ("Broadcast", "Fault", "Reply"),
         "parts": ("Attack", "Compressor", "Filter", "Selecting", "Situation"),
         "per_sample": ("mean_of",),
         "plots": ("plot_attacks", "plot_left_out", "plot_progress"),
+        "progress_curves": ("curves", "least_objective"),
         "theory": ("advice",),
         "workers": ("Workers",),
     },
@@ -124,7 +127,9 @@ def optiframe_parts() -> list[Description]:
             _HERE + "flower.local_home:FlowerHome",
             "Flower nodes on this machine, as processes on loopback",
         ),
-        Description("home.dask", _HERE + "dask_home:DaskHome", "Actors on a Dask cluster, of machines you own"),
+        Description(
+            "home.dask", _HERE + "dask_home:DaskHome", "Actors on a Dask cluster, of machines you own"
+        ),
         *_filters(),
         *_attacks(),
         *_faults(),

@@ -23,7 +23,7 @@ from optiframe.values import Array
 from optiframe_comrade.dask_cluster import Connection
 from optiframe_comrade.messages import Broadcast, Fault, Reply
 from optiframe_comrade.parts import NoReply
-from optiframe_comrade.worker import Orders, Worker
+from optiframe_comrade.worker import NotFinite, Orders, Worker
 
 _GLANCE = 0.1  # seconds between looks at who has died: short beside a deadline, long beside a look
 
@@ -199,6 +199,8 @@ class DaskWorkers:
         error = task.exception()
         if isinstance(error, OSError):
             return fault("crashed", f"cannot be reached: {error!s:.80}")
+        if isinstance(error, NotFinite):
+            return fault("not-finite", str(error))
         if error is not None:
             return fault("crashed", f"its computation failed: {error!s:.80}")
         sent = task.result()
@@ -208,11 +210,9 @@ class DaskWorkers:
                 fault("late", "no reply by the deadline") if late else fault("crashed", "the worker is gone")
             )
         try:
-            reply = Reply(number, *sent)
-            int(reply.nbytes)
-        except Exception:  # neither an array nor bytes, and perhaps an object made to annoy
+            return Reply(number, *sent)
+        except Exception:  # not two things, and perhaps an object made to annoy
             return fault("wrong-type", f"sent a {type(sent).__name__} that is no reply")
-        return reply
 
     async def _forget(self) -> None:
         for task in self._open.values():

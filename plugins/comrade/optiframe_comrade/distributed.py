@@ -133,9 +133,12 @@ class Distributed(Solver[Minimize, Array, Ledger]):
         f = problem.function
         assert isinstance(f, FiniteSum)  # `unsuited` has said so
         if self.left_out >= self.workers:
+            what, way = ("byzantine", "alpha m + 2 are, unless `trim` says otherwise")
+            if self.trim is not None:
+                what, way = "trim", "give a smaller one"
             raise InvalidInput(
-                f"trim: {self.left_out} of {self.workers} workers would be left out each round; "
-                "give a smaller trim, or more workers"
+                f"{what}: {self.left_out} of {self.workers} workers would be left out each round; "
+                f"{way}, or take more workers"
             )
         x = problem.initial() if run.start is None else run.start
         with self.centre(f, run) as centre:
@@ -144,7 +147,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
                 try:
                     x, update = next(steps)
                 except TooManyFaults as trouble:
-                    if trouble.overflow and len(trouble.faults) > self.workers / 2:
+                    if trouble.overflows > self.workers / 2:
                         return Status.DIVERGED, "most workers' updates are no longer finite"
                     raise
                 length = float(np.linalg.norm(update.vector))

@@ -15,26 +15,7 @@ from pydantic import Field, PositiveFloat, PositiveInt
 from optiframe.errors import InvalidInput
 from optiframe.values import Array
 from optiframe_comrade import robust_means
-from optiframe_comrade.parts import Filter, Indices, Selecting
-
-
-def rows_of(vectors: Any, trim: int) -> Array:
-    """The vectors as an (m, d) array.
-
-    Raises
-    ------
-    InvalidInput
-        When they are not vectors of one length, there is none, or `trim` leaves none.
-    """
-    try:
-        rows = np.asarray(vectors, dtype=np.float64)
-    except ValueError as error:
-        raise InvalidInput(f"vectors must be numbers and of one length ({error})") from None
-    if rows.ndim != 2 or not len(rows):
-        raise InvalidInput(f"vectors must be an (m, d) array or a list of vectors, got shape {rows.shape}")
-    if not 0 <= trim < len(rows):
-        raise InvalidInput(f"trim is {trim}; of {len(rows)} vectors it can be 0 to {len(rows) - 1}")
-    return rows
+from optiframe_comrade.parts import Filter, Indices, Selecting, rows_of
 
 
 class DistanceToMedian(Selecting):

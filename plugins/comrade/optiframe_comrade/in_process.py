@@ -10,7 +10,7 @@ from optiframe.objectives import FiniteSum
 from optiframe.values import Array
 from optiframe_comrade.messages import Broadcast, Fault, Reply
 from optiframe_comrade.parts import NoReply
-from optiframe_comrade.worker import Orders, Worker
+from optiframe_comrade.worker import NotFinite, Orders, Worker
 
 
 class InProcess:
@@ -22,6 +22,7 @@ class InProcess:
 
     def __init__(self, shards: Sequence[FiniteSum], orders: Orders | None = None) -> None:
         orders = Orders() if orders is None else orders
+        self._colluding = orders.attack.colludes and bool(orders.liars)
         self.workers = [Worker(number, shard, orders) for number, shard in enumerate(shards)]
         self.names = [f"worker {number}" for number in range(len(shards))]
         self.sizes = [len(shard) for shard in shards]
@@ -39,6 +40,9 @@ class InProcess:
             for number, vector in computed.items()
             if not isinstance(vector, Fault) and not self.workers[number].hostile
         ]
+        if self._colluding and not honest:  # a filter has let none but hostile workers into this round
+            others = [n for n, worker in enumerate(self.workers) if not worker.hostile]
+            honest = [v for n in others if not isinstance(v := self._compute(n, broadcast), Fault)]
         rows = np.array(honest) if honest else None
         return [self._send(number, broadcast, computed[number], rows) for number in asked]
 
@@ -48,8 +52,7 @@ class InProcess:
     def _compute(self, number: int, broadcast: Broadcast) -> Array | Fault:
         try:
             return self.workers[number].compute(broadcast)
-        except (np.linalg.LinAlgError, ValueError, FloatingPointError) as error:
-            # What LAPACK raises for a Hessian with nan, as after an overflow.
+        except (ValueError, FloatingPointError) as error:
             return Fault(number, broadcast.round, "crashed", f"its computation failed: {error!s:.80}")
 
     def _send(
@@ -63,3 +66,5 @@ class InProcess:
             if silence.kind == "late":
                 return Fault(number, broadcast.round, "late", "no reply by the deadline")
             return Fault(number, broadcast.round, "crashed", "the worker is gone")
+        except NotFinite as overflow:
+            return Fault(number, broadcast.round, "not-finite", str(overflow))

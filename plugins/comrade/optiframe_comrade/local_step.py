@@ -67,7 +67,9 @@ def newton_step(shard: FiniteSum, x: Array, gradient: Array | None = None, metho
         Vectors of shape (d,).
     method
         "cholesky" forms the Hessian: s d^2 operations, 8 d^2 bytes; for linear models with s
-        below d its dual: s^2 d operations, 8 s^2 bytes. "cg" needs products only: 4 s d
+        below d its dual: s^2 d operations, 8 s^2 bytes. A dense shard with s >= d is read once, and if
+        large its Hessian is rounded to single precision where its condition allows it (see
+        `optiframe_comrade.sweep`). "cg" needs products only: 4 s d
         operations a product (of a sparse shard, 4 nnz), memory a few vectors. "auto" takes
         the first up to 1,000 columns (or rows), the second beyond.
 

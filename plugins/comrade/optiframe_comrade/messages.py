@@ -101,9 +101,12 @@ class Reply:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the payload and the round number on the wire."""
-        size = getattr(self.payload, "nbytes", None)
-        return _NUMBER + (int(size) if size is not None else len(self.payload))
+        """Bytes of the payload and the round number on the wire; of no payload at all, the latter."""
+        try:
+            size = getattr(self.payload, "nbytes", None)
+            return _NUMBER + (int(size) if size is not None else len(self.payload))
+        except Exception:  # neither an array nor bytes, and perhaps an object made to annoy
+            return _NUMBER
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,7 @@ def check_reply(reply: Reply, asked: Broadcast, compressor: Compressor) -> Fault
 
     number = reply.round
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number != asked.round:
-        return fault("old-round", f"answers round {number!r:.20}, asked was round {asked.round}")
+        return fault("old-round", f"answers round {_shown(number)}, asked was round {asked.round}")
     payload, size = reply.payload, asked.size
     if asked.compressible and compressor.encodes:
         if not isinstance(payload, bytes):
@@ -160,12 +163,26 @@ def open_reply(reply: Reply, asked: Broadcast, compressor: Compressor) -> Array 
             return Fault(reply.worker, asked.round, "malformed", f"cannot be decoded: {error!s:.80}")
         if type(vector) is not np.ndarray or vector.shape != (asked.size,) or vector.dtype != np.float64:
             return Fault(reply.worker, asked.round, "malformed", "decodes to something that is no vector")
+    overflow = not_finite(vector)
+    if overflow is not None:
+        return Fault(reply.worker, asked.round, "not-finite", overflow)
+    return np.asarray(vector)
+
+
+def not_finite(vector: Array) -> str | None:
+    """What in a vector is not finite, in words; None when it and its norm are."""
     finite = np.isfinite(vector)
     if not finite.all():
         where = int(np.argmin(finite))
-        return Fault(reply.worker, asked.round, "not-finite", f"entry {where} is {vector[where]}")
+        return f"entry {where} is {vector[where]}"
     # A norm that overflows would hide in the sorting; such a message is as bad as an infinite one.
     with np.errstate(over="ignore"):
-        if not np.isfinite(vector @ vector):
-            return Fault(reply.worker, asked.round, "not-finite", "its norm overflows")
-    return np.asarray(vector)
+        return None if np.isfinite(vector @ vector) else "its norm overflows"
+
+
+def _shown(number: object) -> str:
+    """What a worker gives for a round, in a few letters."""
+    try:
+        return f"{number!r:.20}"
+    except Exception:  # Python writes no whole number of over 4,300 digits, and an object what it likes
+        return f"a strange {type(number).__name__}"

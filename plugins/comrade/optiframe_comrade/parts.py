@@ -9,15 +9,17 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PositiveFloat
 
+from optiframe.errors import InvalidInput
 from optiframe.objectives import FiniteSum
 from optiframe.parts import Part
 from optiframe.values import Array
+from optiframe_comrade import robust_means
 from optiframe_comrade.messages import Reply
 
 Indices = NDArray[np.intp]
@@ -49,6 +51,25 @@ class Filter(Part):
         return None
 
 
+def rows_of(vectors: Any, trim: int) -> Array:
+    """The vectors as an (m, d) array.
+
+    Raises
+    ------
+    InvalidInput
+        When they are not vectors of one length, there is none, or `trim` leaves none.
+    """
+    try:
+        rows = np.asarray(vectors, dtype=np.float64)
+    except ValueError as error:
+        raise InvalidInput(f"vectors must be numbers and of one length ({error})") from None
+    if rows.ndim != 2 or not len(rows):
+        raise InvalidInput(f"vectors must be an (m, d) array or a list of vectors, got shape {rows.shape}")
+    if not 0 <= trim < len(rows):
+        raise InvalidInput(f"trim is {trim}; of {len(rows)} vectors it can be 0 to {len(rows) - 1}")
+    return rows
+
+
 class Selecting(Filter):
     """A filter that chooses vectors and averages them; a subclass gives `kept`."""
 
@@ -57,7 +78,7 @@ class Selecting(Filter):
         """Rows that go into the average, rising."""
 
     def aggregate(self, vectors: Array, trim: int = 0) -> Array:
-        rows = np.asarray(vectors)
+        rows = rows_of(vectors, trim)
         return np.asarray(rows[self.kept(rows, trim)].mean(axis=0))
 
 
@@ -205,7 +226,7 @@ class Mean(Filter):
     name = "filter.mean"
 
     def aggregate(self, vectors: Array, trim: int = 0) -> Array:
-        return np.asarray(np.mean(np.asarray(vectors), axis=0))
+        return np.asarray(rows_of(vectors, trim).mean(axis=0))
 
     def kept(self, vectors: Array, trim: int = 0) -> Indices:
         return np.arange(len(vectors))
@@ -218,6 +239,6 @@ class Norm(Selecting):
     reference = "Ghosh et al., Algorithm 1"
 
     def kept(self, vectors: Array, trim: int = 0) -> Indices:
-        norms = np.linalg.norm(np.asarray(vectors), axis=1)
+        norms = robust_means.norms(rows_of(vectors, trim))
         # Stable: of equal norms the lower numbers stay, so that a run is repeated by its seed.
         return np.sort(np.argsort(norms, kind="stable")[: len(norms) - trim])

@@ -11,6 +11,7 @@ from pydantic import Field, PositiveFloat, PositiveInt
 
 from optiframe.objectives import FiniteSum
 from optiframe.values import Array
+from optiframe_comrade import robust_means
 from optiframe_comrade.comrade import Comrade
 from optiframe_comrade.giant import averaged_step, searched
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, STEP_WITH_GRADIENT
@@ -60,7 +61,7 @@ class Polished(Comrade):
             senders = list(heard.senders)
             strangest[senders] = np.maximum(strangest[senders], strangeness(heard.vectors))
             update = centre.combine(heard)
-            if float((update.vector**2).sum()) <= (self.floor * update.noise) ** 2:
+            if float(np.linalg.norm(update.vector)) <= self.floor * update.noise:
                 break
             x = x - self.step * update.vector
             yield x, update
@@ -95,7 +96,10 @@ def _screened(centre: Centre, heard: Heard, limit: float) -> Combined:
 
 def strangeness(vectors: Array) -> Array:
     """Each row's distance from the coordinate-wise median, over the median of these distances."""
-    distances = np.linalg.norm(vectors - np.median(vectors, axis=0), axis=1)
+    distances = robust_means.distances(vectors, robust_means.coordinate_median(vectors))
     middle = float(np.median(distances))
     # Rows that mostly agree to the last bit: whoever differs at all is strange.
-    return np.asarray(distances / middle) if middle > 0 else np.where(distances > 0, np.inf, 0.0)
+    if middle == 0.0:
+        return np.where(distances > 0, np.inf, 0.0)
+    with np.errstate(over="ignore"):
+        return np.asarray(distances / middle)

@@ -36,7 +36,10 @@ class RobustGradient(Distributed):
         return super().unsuited(problem)
 
     def steps(self, centre: Centre, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
-        length = 1 / f.curvature() if self.step is None else self.step
+        length = self.step
+        if length is None:
+            bound = float(f.curvature())
+            length = 1 / bound if bound > 0.0 else 1.0  # where nothing is curved any step will do
         while True:
             gradient = centre.combine(centre.weigh(centre.ask(GRADIENT, x)))
             x = x - np.float64(length) * gradient.vector

@@ -29,9 +29,9 @@ class TooManyFaults(OptiframeError):
         self.faults = tuple(faults)
 
     @property
-    def overflow(self) -> bool:
-        """Whether all that is wrong are numbers that are not finite: the point itself may be too far."""
-        return all(fault.kind in ("not-finite", "crashed") for fault in self.faults)
+    def overflows(self) -> int:
+        """How many sent numbers that are not finite; when most did, the point itself is too far out."""
+        return sum(fault.kind == "not-finite" for fault in self.faults)
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,11 @@ class Centre:
             if isinstance(reply, Reply):
                 arrived += reply.nbytes
                 opened = open_reply(replace(reply, worker=worker), broadcast, self.compressor)
-            else:
+            elif isinstance(reply, Fault):
                 opened = reply
+            else:
+                text = f"sent a {type(reply).__name__} that is no reply"
+                opened = Fault(worker, broadcast.round, "wrong-type", text)
             if isinstance(opened, Fault):
                 faults.append(opened)
             else:
@@ -138,7 +141,8 @@ class Centre:
         chosen = set(rows)
         self.ledger.trim(tuple(sender for row, sender in enumerate(heard.senders) if row not in chosen))
         spread = heard.vectors[list(rows)] - vector
-        noise = float(np.sqrt((spread**2).sum() / max(1, len(rows) * (len(rows) - 1))))
+        with np.errstate(over="ignore"):  # the squares of a lie need not be finite
+            noise = float(np.sqrt((spread**2).sum() / max(1, len(rows) * (len(rows) - 1))))
         return Combined(vector, tuple(heard.senders[row] for row in rows), noise)
 
     def newton_step(self, kind: str, point: Array) -> Combined:

@@ -103,7 +103,7 @@ class Sweep:
         return Swept(z, value, pull / rows + model.l2 * x, gram, self.single)
 
     def step(self, here: Swept, right: Array) -> Array:
-        """H^+ right, with H the Hessian where `here` is; in double precision where its condition asks for it."""
+        """H^+ right, with H the Hessian where `here` is; in double precision if need be."""
         if here.single:
             factor, reciprocal = cholesky(here.hessian)
             if factor is not None and (reciprocal > _SAFE or self.precision == "single"):

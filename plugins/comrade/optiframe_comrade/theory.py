@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
-from optiframe.errors import Unsuited
+from optiframe.errors import InvalidInput, Unsuited
 from optiframe.losses import LinearModel
 from optiframe.problems import Finding, Minimize, Problem
 from optiframe.values import Array
@@ -95,11 +95,18 @@ def advice(
 
     Raises
     ------
+    InvalidInput
+        When `workers` is below 1, or `eta` or `delta` are not between 0 and 1.
     Unsuited
         When the objective is no linear model.
 
     Source: Ghosh et al., Definition 1, Theorem 1, Remark 5. Costs n d^2 operations, n d numbers.
     """
+    if workers < 1:
+        raise InvalidInput(f"workers is {workers}; there must be at least one")
+    for name, value in (("eta", eta), ("delta", delta)):
+        if not 0 < value < 1:
+            raise InvalidInput(f"{name} is {value}; it must be between 0 and 1")
     last: Problem[Array] = problem
     while last.formulation is not None and not isinstance(last, Minimize):
         last = last.formulation.problem

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from optiframe.errors import OptiframeError
 from optiframe.objectives import FiniteSum
 from optiframe.values import Array
 from optiframe_comrade.error_feedback import ErrorFeedback
 from optiframe_comrade.local_step import Method, answer
-from optiframe_comrade.messages import Broadcast, Reply
+from optiframe_comrade.messages import Broadcast, Reply, not_finite
 from optiframe_comrade.parts import Attack, Compressor, Honest, Nothing, Situation
 
 _REMEMBERED = 4  # rounds whose replies an attack may send again
@@ -50,6 +51,10 @@ class Orders:
     seed: int = 0
 
 
+class NotFinite(OptiframeError):
+    """A worker's vector is not finite, and its compressor has no bytes for that."""
+
+
 class Worker:
     """The worker with a number, for as long as a run lasts."""
 
@@ -81,13 +86,27 @@ class Worker:
         """The vector it computes with its data."""
         # Far from the optimum a loss may overflow; what is not finite is found by the centre.
         with np.errstate(all="ignore"):
-            return answer(self.shard, asked, self.orders.method)
+            try:
+                return answer(self.shard, asked, self.orders.method)
+            except ValueError:  # LAPACK's, of a Hessian with nan; or of a loss that does not work at all
+                if np.isfinite(self.shard.gradient(asked.point)).all():
+                    raise
+                return np.full(asked.size, np.nan)
 
     def send(self, asked: Broadcast, vector: Array, honest: Array | None = None) -> Reply:
-        """The reply that leaves it. Raises `NoReply` when, under attack, none does."""
+        """The reply that leaves it.
+
+        Raises
+        ------
+        NoReply
+            When, under attack, none does.
+        NotFinite
+            When the vector is not finite and has to go through a compressor.
+        """
         situation = self._situation(asked, honest) if self.hostile else None
         if situation is not None:
-            vector = self.orders.attack.falsify(vector, situation)
+            with np.errstate(all="ignore"):
+                vector = self.orders.attack.falsify(vector, situation)
         reply = Reply(self.number, asked.round, self._encoded(asked, vector))
         if situation is not None:
             self._past.append(reply)
@@ -102,6 +121,9 @@ class Worker:
         compressor = self.orders.compressor
         if not (asked.compressible and compressor.encodes):
             return np.array(vector, dtype=np.float64)
+        overflow = not_finite(vector)
+        if overflow is not None:
+            raise NotFinite(overflow)
         if not self.orders.error_feedback:
             return compressor.encode(vector, self._coding)
         return self._coders.setdefault(asked.kind, ErrorFeedback(compressor)).encode(vector, self._coding)

@@ -42,6 +42,8 @@ def content(mode: str, values: dict, path: str):
         values["payload"] = (-5 * np.frombuffer(values["payload"])).tobytes()
     elif mode == "pickle":
         values |= {"type": "|O", "shape": [1], "payload": pickle.dumps(Armed(path))}
+    elif mode == "parts":
+        return RecordDict({f"record {number}": ConfigRecord(values | {"n": number}) for number in range(20)})
     elif mode == "huge":
         values["payload"] = bytes(1 << 26)
     elif mode == "object-array":

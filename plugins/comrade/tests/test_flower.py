@@ -77,12 +77,6 @@ class Stage:
             prepare=self.task.identify,
         )
 
-    def processes(self) -> list[psutil.Process]:
-        """All of the federation that live."""
-        keeper = psutil.Process(self.federation._keeper.pid)
-        found = [keeper, *keeper.children(recursive=True)]
-        return [each for each in found if each.status() != psutil.STATUS_ZOMBIE]
-
     def close(self) -> None:
         self.task.close()
         self.federation.close()
@@ -95,6 +89,14 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         yield made
     finally:
         made.close()
+
+
+def living(federation: LocalFederation) -> list[psutil.Process]:
+    """All processes of a federation, its keeper first."""
+    assert federation._keeper is not None
+    keeper = psutil.Process(federation._keeper.pid)
+    found = [keeper, *keeper.children(recursive=True)]
+    return [each for each in found if each.status() != psutil.STATUS_ZOMBIE]
 
 
 def at_round(stage: Stage, script: dict[int, Callable[[], None]]) -> Ready:
@@ -126,7 +128,7 @@ def test_nodes_answer_what_workers_in_this_process_do(stage: Stage) -> None:
 
 def test_nothing_listens_but_on_loopback_and_nothing_is_connected_beyond(stage: Stage) -> None:
     listening, connected = set(), set()
-    for process in stage.processes():
+    for process in living(stage.federation):
         for each in process.net_connections(kind="inet"):
             if each.status == psutil.CONN_LISTEN or not each.raddr:
                 listening.add(each.laddr)
@@ -175,16 +177,18 @@ def test_a_run_gets_through_an_attack_nan_and_a_killed_node(stage: Stage) -> Non
 
 def test_too_many_faults_name_the_nodes(stage: Stage) -> None:
     # Node 3 has been killed before.
-    stage.behave(node0="nan", node1="pickle")
-    with pytest.raises(TooManyFaults, match=r"3 of 4 workers failed.*node 0 entry 0 is nan.*node 1.*node 3"):
-        optiframe.solve(
-            Minimize(F), "newton.comrade", home=at_round(stage, {}), workers=NODES, trim=0.49, deadline=6.0
-        )
+    stage.behave(node0="nan", node1="parts")
+    given = {"workers": NODES, "trim": 0.49, "deadline": 6.0, "budget": Budget(iterations=1)}
+    with pytest.raises(
+        TooManyFaults,
+        match=r"3 of 4 workers failed.*node 0 entry 0 is nan.*node 1 sent a message of more parts.*node 3",
+    ):
+        optiframe.solve(Minimize(F), "newton.comrade", home=at_round(stage, {}), **given)
     stage.behave()
 
 
 def test_closing_ends_every_process_and_removes_the_files(stage: Stage) -> None:
-    processes, folder = stage.processes(), stage.federation.folder
+    processes, folder = living(stage.federation), stage.federation.folder
     assert len(processes) >= 8
     stage.federation.close()
     gone, alive = psutil.wait_procs(processes, timeout=10)
@@ -206,7 +210,8 @@ def test_a_federation_with_tls_and_keys_runs_the_app(tmp_path: Path) -> None:
             '[superlink]\ndefault = "trial"\n\n[superlink.trial]\n'
             f'address = "{federation.link.address}"\nroot-certificates = "{certificate}"\n'
         )
-        settings = f'nodes=2 columns={COLUMNS} l2={F.l2} steps=2 result="{result}"'
+        settings = f"nodes=2 columns={COLUMNS} l2={F.l2} steps=2 result='{result}' "
+        settings += """parameters='{"step": 1.0, "filter": "mean"}'"""
         done = subprocess.run(
             [Path(sys.executable).with_name("flwr"), "run", app(), "trial", "--run-config", settings],
             env=federation.environment,
@@ -220,7 +225,9 @@ def test_a_federation_with_tls_and_keys_runs_the_app(tmp_path: Path) -> None:
         while not result.exists() and time.monotonic() < ends:
             time.sleep(0.2)
         assert result.exists(), federation.log("superlink")[-3000:]
-        time.sleep(0.2)
+        processes = living(federation)
+    _, alive = psutil.wait_procs(processes, timeout=10)
+    assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
     answer = json.loads(result.read_text())
     assert answer["status"] == "iteration_limit"
     assert answer["rounds"] == 2

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import os
 import pickle
 import signal
 import subprocess
@@ -22,7 +24,7 @@ from optiframe_comrade.faults import HugeMessage, Malformed, WrongShape, WrongTy
 from optiframe_comrade.flower import node, protocol
 from optiframe_comrade.flower.protocol import Work, read_broadcast, read_reply, write_broadcast, write_reply
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, OBJECTIVE, STEP_WITH_GRADIENT, open_reply
-from optiframe_comrade.parts import Nothing, Situation
+from optiframe_comrade.parts import Negative, Nothing, Situation
 from optiframe_comrade.worker import Orders, Worker
 
 import optiframe
@@ -267,8 +269,29 @@ time.sleep(100)
 def test_a_trial_refuses_what_cannot_travel() -> None:
     f = mean_of(lambda w, x, y: (x @ w - y) ** 2, np.ones((8, 2)), np.ones(8))
     with pytest.raises(Unsuited, match="takes the losses logistic, least-squares, squared-hinge"):
-        optiframe.solve(optiframe.Minimize(f), "gradient.robust", workers=2, home="flower")
+        optiframe.solve(optiframe.Minimize(f), "gradient.robust", workers=2, home="flower", step=0.1)
     with pytest.raises(Unsuited, match="which no node on Flower knows"):
         optiframe.solve(
             optiframe.Minimize(planted(50, 2)), "newton.comrade", workers=4, home="flower", attack="mimic"
         )
+
+
+def test_a_node_told_to_attack_does(tmp_path: Path) -> None:
+    f = planted(100, 4)
+    node.save_rows(tmp_path / "rows.npz", f)
+    table = {"attack": Negative(c=0.5).table(), "liars": [2], "trim": 1}
+    (tmp_path / "attack.json").write_text(json.dumps(table))
+    asked = Broadcast(1, NEWTON_STEP, np.full(4, 0.1))
+    values = write_broadcast(asked) | protocol.write_work(WORK)
+    config = {"shard": str(tmp_path / "rows.npz"), "partition-id": 2}
+    honest = read_reply(2, asked, node.answer(values, config, {}))
+    lied = read_reply(2, asked, node.answer(values, config | {"attack": str(tmp_path / "attack.json")}, {}))
+    np.testing.assert_array_equal(lied.payload, -0.5 * honest.payload)
+
+
+def test_the_bench_runs_small() -> None:
+    script = Path(__file__).parents[3] / "examples" / "bench" / "comrade_flower.py"
+    quick = os.environ | {"OPTIFRAME_QUICK": "1"}
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, env=quick)
+    assert done.returncode == 0, done.stderr
+    assert "fewer rounds than GIANT: met" in done.stdout

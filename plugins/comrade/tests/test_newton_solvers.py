@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from optiframe_comrade.comrade import Comrade
-from optiframe_comrade.curves import curves, least_objective
 from optiframe_comrade.distributed import Distributed
 from optiframe_comrade.exact import Exact, minimum
 from optiframe_comrade.giant import Giant, RobustGiant
 from optiframe_comrade.per_sample import mean_of
 from optiframe_comrade.polished import Polished
+from optiframe_comrade.progress_curves import curves, least_objective
 from optiframe_comrade.robust_gradient import RobustGradient
 from optiframe_comrade.round import TooManyFaults
 from optiframe_comrade.worker import split

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput, require
 from optiframe.objectives import Objective
@@ -20,6 +20,8 @@ from optiframe_manifold.prepared import passes_for
 from optiframe_manifold.row_passes import Comparisons, RowPasses
 
 Penalty = Literal["log-sum-exp", "frobenius", "none"]
+# Second derivatives go as its inverse square, and squares of these must be numbers still.
+Scale = Annotated[float, Field(ge=1e-50, le=1e50)]
 
 _KEPT = 2  # points whose derivatives are kept: where a solver stands, and where it tries to go
 _CROWDED = 8  # entries for each comparison up to which passes by rows are faster (compiled, at rank 10)
@@ -98,7 +100,7 @@ class BtlObjective(Objective):
     loser: Places = Field(description="the other item of each comparison")
     pointer: Pointer = Field(description="where each user's comparisons begin, and the end of the last's")
     weight: Vector | None = Field(default=None, description="weight of each comparison, at least 0; None: 1")
-    sigma: PositiveFloat = Field(default=0.18, description="scale of the logistic noise (Eq. 1)")
+    sigma: Scale = Field(default=0.18, description="scale of the logistic noise (Eq. 1)")
     penalty: Penalty = Field(default="log-sum-exp", description="log-sum-exp, frobenius or none")
     strength: NonNegativeFloat = Field(default=0.0, description="lambda, the whole factor of the penalty")
 
@@ -152,6 +154,12 @@ class BtlObjective(Objective):
         point = BtlPoint(self, x)
         self.__dict__["_points"] = (point, *known)[:_KEPT]  # one assignment, so that threads may share it
         return point
+
+    def forget_prepared(self, but: BtlPoint | None = None) -> None:
+        """Let go of the m x n arrays that Hessian products keep: 8 m n bytes, 16 with log-sum-exp."""
+        for point in self.__dict__.get("_points", ()):
+            if point is not but:
+                point.forget_prepared()
 
     def value(self, x: LowRank) -> float:
         return self.at(x).value

@@ -8,13 +8,13 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput
 from optiframe.problems import Columns, Finding, Formulation, Minimize, Problem
 from optiframe.values import Accepts, Array
 from optiframe_manifold import metrics, trust
-from optiframe_manifold.btl_objective import BtlObjective
+from optiframe_manifold.btl_objective import BtlObjective, Scale
 from optiframe_manifold.ids import Ids, read_ids
 from optiframe_manifold.known_scores import read_truth
 from optiframe_manifold.low_rank import LowRank, Rank
@@ -90,7 +90,7 @@ class CollaborativeRanking(Problem[Rankings]):
         PlainValidator(read_comparisons),
         Accepts(_TABLE + "user, left, right, label (the winner's id; empty or 0: a tie); weight"),
     ] = Field(description="which item each user preferred to which")
-    sigma: PositiveFloat = Field(
+    sigma: Scale = Field(
         0.18, description="scale of the model: scores so far apart are chosen 73 to 27; the paper's 0.18"
     )
     rank: PositiveInt = Field(2, description="rank of the score matrix: the number of tastes")

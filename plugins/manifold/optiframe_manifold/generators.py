@@ -10,6 +10,7 @@ from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_va
 
 from optiframe.datasets import DataSet
 from optiframe.errors import InvalidInput
+from optiframe_manifold.btl_objective import Scale
 from optiframe_manifold.low_rank import LowRank, blocks
 
 _BLOCK = 1 << 20  # entries of the score matrix held at a time
@@ -35,7 +36,7 @@ class LowRankScores(DataSet):
     items: Annotated[int, Field(ge=2)] = Field(200, description="number of items")
     rank: PositiveInt = Field(10, description="rank of the scores, r")
     density: PositiveFloat = Field(5.0, description="rescaled sample size, d; the paper's 1 to 15")
-    sigma: PositiveFloat = Field(0.18, description="scale of the model")
+    sigma: Scale = Field(0.18, description="scale of the model")
     seed: NonNegativeInt = Field(0, description="fixes every draw")
 
     @model_validator(mode="after")

@@ -77,22 +77,23 @@ class FactorLBFGS(Solver[Minimize, LowRank, None]):
             def callback(intermediate_result: OptimizeResult) -> None:
                 emit(iterate(intermediate_result.x))
 
-            found = minimize(
-                cost,
-                stacked(start).ravel(),
-                jac=True,
-                method="L-BFGS-B",
-                callback=callback,
-                options={
-                    "maxcor": self.memory,
-                    "ftol": 0.0,
-                    "gtol": 0.0,
-                    "maxiter": run.steps_left(),
-                    "maxfun": np.inf,
-                },
-            )
-            if found.get("nit", 0) == 0:
-                emit(iterate(found.x))
+            with np.errstate(all="ignore"):  # a trial step may overflow; it is then shortened
+                found = minimize(
+                    cost,
+                    stacked(start).ravel(),
+                    jac=True,
+                    method="L-BFGS-B",
+                    callback=callback,
+                    options={
+                        "maxcor": self.memory,
+                        "ftol": 0.0,
+                        "gtol": 0.0,
+                        "maxiter": run.steps_left(),
+                        "maxfun": np.inf,
+                    },
+                )
+                if found.get("nit", 0) == 0:
+                    emit(iterate(found.x))
             said = str(found.message).strip(": ")
             if found.get("status") == _LINE_SEARCH_FAILED:
                 return Status.STALLED, f"the line search finds no lower point (SciPy: {said})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -21,6 +22,7 @@ from optiframe_manifold.low_rank import LowRank, Rank
 from optiframe_manifold.naive import naive_value
 from optiframe_manifold.quotient_manifold import quotient_manifold
 from optiframe_manifold.trust_region import first_factors
+from optiframe_manifold.trust_region_loop import NO_PLACE_TO_BEGIN
 
 _ENDLESS = 10**9  # pymanopt wants a number; the core keeps the limits
 
@@ -84,6 +86,12 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
             verbosity=0,
         )
         with np.errstate(all="ignore"):  # a trial step may overflow; pymanopt then shortens it
+            norm = float(manifold.norm(begin, task.riemannian_gradient(begin)))
+            if not math.isfinite(float(task.cost(begin)) + norm):
+                return Status.DIVERGED, NO_PLACE_TO_BEGIN
+            if norm <= run.budget.tolerance:  # pymanopt would divide by a norm of zero
+                watch.last(begin, norm)
+                return Status.FINISHED, "the start is the answer"
             found = optimizer.run(task, initial_point=begin)
         watch.last(found.point, found.gradient_norm)
         timed_out = "max time" in found.stopping_criterion

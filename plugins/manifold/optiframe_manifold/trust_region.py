@@ -86,10 +86,6 @@ class TrustRegion(Solver[Minimize, Any, None]):
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         manifold, landscape, start = self._setting(problem, run)
-        with np.errstate(all="ignore"):  # said in words instead
-            first = landscape.value(start)
-        if not np.isfinite(first):
-            return Status.DIVERGED, "the objective is not finite at the start; give another start"
         unit = typical_distance(manifold)
         preconditioner = getattr(manifold, "precondition", None) if self.precondition else None
         search = trust_region(
@@ -102,13 +98,14 @@ class TrustRegion(Solver[Minimize, Any, None]):
             kappa=self.kappa,
             theta=self.theta,
             enough=run.budget.tolerance,
-            time_left=run.time_left,
+            time_left=lambda: 0.0 if run.stopping else run.time_left(),
         )
-        for _ in range(self.steps):
+        for done in range(self.steps):
             try:
-                step = next(search)
+                with np.errstate(all="ignore"):  # what overflows is refused, or said in words
+                    step = next(search)
             except StopIteration as end:
-                return Status.STALLED, end.value
+                return Status.STALLED if done else Status.DIVERGED, end.value
             if step.gradient_norm <= run.budget.tolerance:
                 _warn_of_lower_rank(step.point, run)
             yield self._iterate(step)
@@ -144,7 +141,10 @@ class TrustRegion(Solver[Minimize, Any, None]):
 def first_factors(
     objective: Objective, geometry: FixedRank, given: LowRank | None, begin: str, run: Run
 ) -> LowRank:
-    """Where a search over factors begins: the caller's start, else as `begin` says."""
+    """Where a search over factors begins: the caller's start, else as `begin` says.
+
+    An objective that overflows there is left to the solver, which says so.
+    """
     if given is not None:
         start, present = completed(given, geometry.rank, run.rng)
         if present == geometry.rank:
@@ -157,7 +157,8 @@ def first_factors(
             return start
         run.warn(f"the start is zero, where the gradient by the factors vanishes: began {begin} instead")
     if begin == "spectral":
-        found = spectral_start(objective, geometry.rank)
+        with np.errstate(all="ignore"):
+            found = spectral_start(objective, geometry.rank)
         if found is not None:
             return found
     return random_start((geometry.rows, geometry.columns), geometry.rank, run.rng)

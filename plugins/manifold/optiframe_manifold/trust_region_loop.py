@@ -17,6 +17,9 @@ _EPS = float(np.finfo(np.float64).eps)
 # A difference of two values below this share of them is rounding: sums of many terms lose two
 # to three digits (Conn, Gould and Toint, Trust-Region Methods, Sec. 17.4.2; Manopt's 1e3).
 _NOISE = 1e3 * _EPS
+NO_PLACE_TO_BEGIN = (
+    "the objective or its gradient is not finite at the start; give another start, or scale the data"
+)
 
 
 class Manifold(Protocol):
@@ -143,15 +146,21 @@ def trust_region(
     Returns
     -------
     str
-        Why no further progress is possible.
+        Why no further progress is possible; before any step, that the start is no place to begin.
+
+    Notes
+    -----
+    A step that overflows is refused; NumPy's warnings of it are the caller's to silence.
     """
     limit = manifold.dim if products is None else products
-    point, value = start, landscape.value(start)
-    ambient = landscape.gradient(point)
+    point, ambient = start, landscape.gradient(start)  # first: some objectives then know the value
+    value = landscape.value(point)
     gradient = manifold.euclidean_to_riemannian_gradient(point, ambient)
     norm = manifold.norm(point, gradient)
+    if not math.isfinite(value + norm):
+        return NO_PLACE_TO_BEGIN
     first, refused_in_noise = norm, 0
-    smallest = radius * _EPS
+    smallest, going_well = radius * _EPS, True
     while True:
 
         def hessian(v: Any, at: Any = point, of: Any = ambient) -> Any:
@@ -171,8 +180,10 @@ def trust_region(
             time_left=time_left,
         )
         proposal = manifold.retraction(point, model.step)
-        with np.errstate(all="ignore"):  # a step too long may overflow; it is then refused
-            reached = landscape.value(proposal)
+        # After a step that went well the next one is likely to, and its gradient will be wanted:
+        # some objectives then know the value, too.
+        new_ambient = landscape.gradient(proposal) if going_well else None
+        reached = landscape.value(proposal)
         predicted = -manifold.inner_product(point, gradient, model.step)
         predicted -= 0.5 * manifold.inner_product(point, model.step, model.image)
         # Near the answer both differences drown in rounding; the same small amount added to both
@@ -180,13 +191,14 @@ def trust_region(
         noise = _NOISE * max(abs(value), abs(reached))
         ratio = (value - reached + noise) / (predicted + noise) if predicted + noise > 0 else math.nan
         accepted = ratio > 0.1
-        used = radius
+        used, going_well = radius, ratio >= 0.25
         if not ratio >= 0.25:  # True for nan, too
             radius /= 4
         elif ratio > 0.75 and model.ending in ("curvature", "boundary"):
             radius = min(2 * radius, largest)
         if accepted:
-            new_ambient = landscape.gradient(proposal)
+            if new_ambient is None:
+                new_ambient = landscape.gradient(proposal)
             new_gradient = manifold.euclidean_to_riemannian_gradient(proposal, new_ambient)
             new_norm = manifold.norm(proposal, new_gradient)
             # Where values cannot tell better from worse, the gradient can.

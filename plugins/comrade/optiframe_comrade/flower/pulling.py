@@ -17,6 +17,7 @@ from optiframe.errors import InvalidInput
 from optiframe_comrade.messages import FaultKind
 
 _OBJECTS = 4  # in an honest reply: the message, its record dict, and one record
+_HEAD = 1 << 16  # bytes of an announcement; an honest one has some 500, an error as many as its text
 _SLACK = 4096  # bytes the objects of a message take up besides the record's values
 
 
@@ -68,16 +69,32 @@ class Inbox:
 
     def take(self, number: str) -> Mapping[str, Any] | Trouble | None:
         """The values replied to the message of that number, or what is wrong; None: nothing yet."""
+        import httpx
+
+        try:
+            taken = self._take(number)
+        except httpx.HTTPStatusError as error:
+            if not error.response.is_server_error:
+                raise
+            # The SuperLink is up, and this message alone is asked for here.
+            return Trouble("malformed", f"sent a message at which the SuperLink fails ({error!s:.60})")
+        if isinstance(taken, Trouble) and number in self._announced:
+            self._confirm(self._announced[number].message)  # let the SuperLink forget it
+        return taken
+
+    def _take(self, number: str) -> Mapping[str, Any] | Trouble | None:
         if number not in self._announced:
-            announced = _announcement(self.grid, number)
+            announced = self._announcement(number)
             if not isinstance(announced, _Announced):
                 return announced
             self._announced[number] = announced
         objects, message = self._announced[number]
+        if len(objects) >= _OBJECTS:
+            return Trouble("malformed", "sent a message of more parts than a reply has")
         record: bytes | None = None
         for each in objects:
             try:
-                content = _object(self.grid, each, self.limit + _SLACK)
+                content = self._object(each)
             except TooLarge:
                 return Trouble("too-large", f"sent more than {self.limit} bytes, the most that are due")
             if content is None:
@@ -87,69 +104,83 @@ class Inbox:
                 record = content
             elif kind not in (b"Message", b"RecordDict"):
                 return Trouble("malformed", f"sent an object of kind {kind[:20]!r} where one record is due")
-        _confirm(self.grid, message)
+        self._confirm(message)
         return _decoded(record)
 
+    def _announcement(self, number: str) -> _Announced | Trouble | None:
+        from flwr.proto.runtime_pb2 import PullAppMessagesRequest, PullAppMessagesResponse
+        from flwr.supercore.inflatable.inflatable_object import iterate_object_tree
+        from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # ships no types
 
-def _announcement(grid: Any, number: str) -> _Announced | Trouble | None:
-    from flwr.proto.runtime_pb2 import PullAppMessagesRequest
-    from flwr.supercore.inflatable.inflatable_object import iterate_object_tree
-
-    got = grid._runtime_client.PullMessages(PullAppMessagesRequest(message_ids=[number]))
-    for message, tree in zip(got.messages_list, got.message_object_trees, strict=True):
-        if message.metadata.reply_to_message_id != number:
-            continue
-        if message.HasField("error"):
-            return said(message.error.code, message.error.reason)
-        objects = [each.object_id for each in islice(iterate_object_tree(tree), _OBJECTS)]
-        if len(objects) >= _OBJECTS:
+        question = PullAppMessagesRequest(message_ids=[number])
+        try:
+            got = PullAppMessagesResponse.FromString(
+                self._read("pull-messages", "PullMessages", question, _HEAD)
+            )
+            for message, tree in zip(got.messages_list, got.message_object_trees, strict=True):
+                if message.metadata.reply_to_message_id != number:
+                    continue
+                if message.HasField("error"):
+                    return said(message.error.code, message.error.reason)
+                objects = [each.object_id for each in islice(iterate_object_tree(tree), _OBJECTS)]
+                return _Announced(objects, message.metadata.message_id)
+        except (TooLarge, DecodeError, RecursionError):  # a tree of parts too wide, or too deep
             return Trouble("malformed", "sent a message of more parts than a reply has")
-        return _Announced(objects, message.metadata.message_id)
-    return None
+        return None
 
+    def _object(self, number: str) -> bytes | None:
+        """An object's bytes; None while it has not come."""
+        from flwr.proto.message_pb2 import PullObjectRequest, PullObjectResponse
 
-def _object(grid: Any, number: str, limit: int) -> bytes | None:
-    """An object's bytes; None while it has not come. Raises `TooLarge`, having read no more than that."""
-    from flwr.proto.message_pb2 import PullObjectRequest, PullObjectResponse
-    from flwr.supercore.protobuf.client import ProtobufRequestContext
-    from flwr.supercore.protobuf.constants import PROTOBUF_MEDIA_TYPE
+        question = PullObjectRequest(node=self.grid.node, run_id=self.grid.run.run_id, object_id=number)
+        came = self._read("pull-object", "PullObject", question, self.limit + _SLACK)
+        answer = PullObjectResponse.FromString(came)
+        return answer.object_content if answer.object_found and answer.object_available else None
 
-    # As `RuntimeHttpClient.PullObject` does, but reading as it comes, up to the limit.
-    client = grid._runtime_client
-    question = PullObjectRequest(node=grid.node, run_id=grid.run.run_id, object_id=number)
-    request = client._client.build_request(
-        "POST",
-        f"{client._base_url}/v1/runtime/pull-object",
-        content=question.SerializeToString(deterministic=True),
-        headers={
-            "content-type": PROTOBUF_MEDIA_TYPE,
-            "accept": PROTOBUF_MEDIA_TYPE,
-            "accept-encoding": "identity",
-        },
-        timeout=client._client.timeout,
-    )
-    response = client._send(
-        ProtobufRequestContext("/flwr.proto.Runtime/PullObject", question, request), stream=True
-    )
-    came = bytearray()
-    try:
-        response.raise_for_status()
-        for chunk in response.iter_raw(1 << 16):
-            came += chunk
-            if len(came) > limit:
-                raise TooLarge(limit)
-    finally:
-        response.close()
-    answer = PullObjectResponse.FromString(bytes(came))
-    return answer.object_content if answer.object_found and answer.object_available else None
+    def _read(self, path: str, method: str, question: Any, limit: int) -> bytes:
+        """What the SuperLink answers; raises `TooLarge`, having read no more than the limit."""
+        from flwr.supercore.protobuf.client import ProtobufRequestContext
+        from flwr.supercore.protobuf.constants import PROTOBUF_MEDIA_TYPE
 
+        # As Flower's `RuntimeHttpClient` does, but reading as it comes.
+        client = self.grid._runtime_client
 
-def _confirm(grid: Any, message: str) -> None:
-    from flwr.proto.message_pb2 import ConfirmMessageReceivedRequest
+        def send() -> Any:
+            request = client._client.build_request(
+                "POST",
+                f"{client._base_url}/v1/runtime/{path}",
+                content=question.SerializeToString(deterministic=True),
+                headers={
+                    "content-type": PROTOBUF_MEDIA_TYPE,
+                    "accept": PROTOBUF_MEDIA_TYPE,
+                    "accept-encoding": "identity",
+                },
+                timeout=client._client.timeout,
+            )
+            context = ProtobufRequestContext(f"/flwr.proto.Runtime/{method}", question, request)
+            response = client._send(context, stream=True)
+            response.raise_for_status()
+            return response
 
-    grid._runtime_client.ConfirmMessageReceived(
-        ConfirmMessageReceivedRequest(node=grid.node, run_id=grid.run.run_id, message_object_id=message)
-    )
+        response = self.grid._retry_invoker.invoke(send)
+        came = bytearray()
+        try:
+            for chunk in response.iter_raw(1 << 16):
+                came += chunk
+                if len(came) > limit:
+                    raise TooLarge(limit)
+        finally:
+            response.close()
+        return bytes(came)
+
+    def _confirm(self, message: str) -> None:
+        from flwr.proto.message_pb2 import ConfirmMessageReceivedRequest
+
+        self.grid._runtime_client.ConfirmMessageReceived(
+            ConfirmMessageReceivedRequest(
+                node=self.grid.node, run_id=self.grid.run.run_id, message_object_id=message
+            )
+        )
 
 
 def _decoded(record: bytes | None) -> Mapping[str, Any] | Trouble:

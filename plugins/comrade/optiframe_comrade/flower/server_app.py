@@ -69,7 +69,9 @@ def main(grid: Grid, context: Context) -> None:
     settings = context.run_config
     answer = run(grid, settings)
     path = Path(str(settings["result"])).resolve()
-    path.write_text(json.dumps(answer, indent=1), encoding="utf-8")
+    unfinished = path.with_name(path.name + ".part")
+    unfinished.write_text(json.dumps(answer, indent=1), encoding="utf-8")
+    unfinished.replace(path)  # whoever waits for the file finds it whole
     _LOG.info("%s: %s; written to %s", settings["solver"], answer["message"], path)
 
 
