@@ -8,18 +8,16 @@ every user of the machine can.
 
 from __future__ import annotations
 
-import logging
-import multiprocessing
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
 from optiframe.comparison.executors import Tell
 from optiframe.comparison.isolation import run_isolated
 from optiframe.comparison.records import Outcome, Request
-from optiframe.errors import InvalidInput, OptiframeError, require
+from optiframe.errors import InvalidInput, require
+from optiframe.loopback_cluster import loopback_cluster
 from optiframe.results import Status
 
 _PATIENCE = 30.0  # seconds to wait for a cluster, and for a first worker of it
@@ -45,11 +43,11 @@ class DaskExecutor:
 
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
         distributed = require("distributed", "dask")
-        dask = require("dask", "dask")
         self._dask = distributed
         self._cluster: Any = None
         if address is None:
-            self._cluster = _local_cluster(distributed, dask, workers)
+            # Its cells are processes of its own, which a daemon cannot have.
+            self._cluster = loopback_cluster(workers, {"distributed.worker.daemon": False})
         try:
             self._client = distributed.Client(self._cluster or address, timeout=_PATIENCE)
             self._client.wait_for_workers(1, timeout=_PATIENCE)
@@ -119,48 +117,6 @@ class DaskExecutor:
     def _close_cluster(self) -> None:
         if self._cluster is not None:
             self._cluster.close()
-
-
-def _local_cluster(distributed: Any, dask: Any, workers: int | None) -> Any:
-    """A worker process a cell. Scheduler and workers listen on loopback, and trust who connects."""
-    unguarded = (
-        "a Dask cluster of this machine's processes cannot be started: if this is a script, begin its work "
-        'below `if __name__ == "__main__":`, since each of Dask\'s workers imports the script anew'
-    )
-    if getattr(multiprocessing.current_process(), "_inheriting", False):  # as multiprocessing itself asks
-        raise SystemExit(1)  # we are such a worker, and not asked for another cluster; the parent says why
-    settings = {
-        "distributed.worker.daemon": False,  # its cells are processes of its own
-        # The HTTP servers cannot be left out; without routes there is nothing to be had from them.
-        "distributed.scheduler.http.routes": [],
-        "distributed.worker.http.routes": [],
-    }
-    try:
-        with dask.config.set(settings), _quiet_nannies():
-            return distributed.LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                processes=True,
-                host="127.0.0.1",
-                dashboard_address=None,
-                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # whichever port is free
-            )
-    except RuntimeError as error:
-        raise OptiframeError(f"{unguarded} ({error})") from None
-
-
-@contextmanager
-def _quiet_nannies() -> Iterator[None]:
-    """Without the log of every worker that does not start: what follows from it is said once."""
-    loggers = [logging.getLogger(f"distributed.{name}") for name in ("nanny", "core")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
 
 
 # On the workers: which runs go on; an event is set to kill the children of its run.

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import logging
-import multiprocessing
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any
 
 from optiframe.errors import InvalidInput, OptiframeError, require
+from optiframe.loopback_cluster import loopback_cluster, quiet_dask
 
 _CLOSING = 20.0  # seconds for an orderly end; Dask kills a process that does not answer after 4
-# A killed worker is the centre's to report; Dask's own lines about it would come on top.
-_LOGGERS = ("nanny", "core", "scheduler", "worker", "client", "batched")
 
 
 class Connection:
@@ -39,7 +36,13 @@ class Connection:
 
     def __init__(self, address: str | None, processes: int, patience: float) -> None:
         distributed = require("distributed", "dask")
-        self._cluster: Any = None if address else _local_cluster(distributed, processes)
+        self._cluster: Any = None
+        if not address:
+            self._cluster = loopback_cluster(
+                processes,
+                memory_limit=0,  # an even share of the memory means nothing for uneven use of it
+                silence_logs=logging.CRITICAL + 1,  # a killed worker is the centre's to report
+            )
         try:
             # Direct, since through the scheduler every vector would travel twice, and one stopped
             # worker could hold up the scheduler's connections. Not the default client, which is
@@ -80,7 +83,7 @@ class Connection:
             return
         cluster, self._cluster = self._cluster, None
         nannies = list(cluster.workers.values())
-        with _quiet():
+        with quiet_dask():
             try:
                 cluster.close(timeout=_CLOSING)
             except (TimeoutError, OSError):
@@ -100,46 +103,3 @@ class Connection:
             "start one with `dask scheduler` and `dask worker`, or leave the address out for one on this "
             "machine"
         )
-
-
-def _local_cluster(distributed: Any, processes: int) -> Any:
-    """A process a worker, one thread each. Scheduler and workers listen on loopback alone."""
-    dask = require("dask", "dask")
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise SystemExit(1)  # a worker that imports an unguarded script again; its parent says so
-    settings: dict[str, list[str]] = {
-        # The HTTP servers cannot be left out; without routes there is nothing to be had from them.
-        "distributed.scheduler.http.routes": [],
-        "distributed.worker.http.routes": [],
-    }
-    try:
-        with dask.config.set(settings), _quiet():
-            return distributed.LocalCluster(
-                n_workers=processes,
-                threads_per_worker=1,
-                processes=True,
-                host="127.0.0.1",
-                memory_limit=0,  # an even share of the memory means nothing for uneven use of it
-                dashboard_address=None,
-                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # whichever port is free
-                silence_logs=logging.CRITICAL + 1,
-            )
-    except RuntimeError as error:
-        raise OptiframeError(
-            "a Dask cluster of this machine's processes cannot be started: if this is a script, begin its "
-            'work below `if __name__ == "__main__":`, since each of Dask\'s workers imports the script anew '
-            f"({error})"
-        ) from None
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    loggers = [logging.getLogger(f"distributed.{name}") for name in _LOGGERS]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)

@@ -154,7 +154,10 @@ class Distributed(Solver[Minimize, Array, Ledger]):
                 since = 0 if length < shortest else since + 1
                 shortest = min(shortest, length)
                 centre.ledger.reached(x)
-                yield Iterate(x, length, 1, _columns(centre, update, length), centre.ledger)
+                # A compressor may round all to nothing, and where a loss is straight no Hessian is
+                # left: a zero update alone says nothing.
+                residual = length if length > 0.0 else float(np.linalg.norm(f.gradient(x)))
+                yield Iterate(x, residual, 1, _columns(centre, update, length), centre.ledger)
             return Status.FINISHED, f"at its floor: the update has not become shorter for {since} steps"
 
     @abstractmethod

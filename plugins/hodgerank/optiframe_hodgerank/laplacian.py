@@ -79,7 +79,7 @@ def _is_band(laplacian: sp.csr_array) -> bool:
     place[reverse_cuthill_mckee(sp.csr_matrix(laplacian), symmetric_mode=True)] = np.arange(items)
     entries = laplacian.tocoo()
     bandwidth = float(np.abs(place[entries.row] - place[entries.col]).max(initial=0))
-    return bandwidth <= _BAND * items and items * bandwidth <= _FILL
+    return bool(bandwidth <= _BAND * items and items * bandwidth <= _FILL)
 
 
 class Components:

@@ -25,9 +25,9 @@ class BtlPoint:
     """`BtlObjective` at one point: each of its derivatives is computed once, when first asked for.
 
     It keeps the first and second derivative of the loss by every comparison's margin, 16 bytes a
-    comparison, and some arrays of the factors' size; from the third Hessian product on, up to two
-    m x n arrays where 256 MB hold them (`RowPasses.prepared`). Take it from `BtlObjective.at`. Beyond the range of floats the value is inf and the derivatives are not
-    finite, without a warning.
+    comparison, and some arrays of the factors' size; from the third Hessian product on, up to two m x n
+    arrays where 256 MB hold them (`RowPasses.prepared`). Take it from `BtlObjective.at`. Beyond the range
+    of floats the value is inf and the derivatives are not finite, without a warning.
     """
 
     def __init__(self, objective: BtlObjective, x: LowRank) -> None:

@@ -153,7 +153,7 @@ class RowPasses:
         return float(self.passes.log_loss(here, data.sigma, weight, slope[mine], bend[mine]))
 
     def prepared(self, x: LowRank, exponents: tuple[float, float], slope: Array) -> Prepared | None:
-        """What saves Hessian products at `x` a quarter of their time; None where it has no room or loses digits.
+        """What saves Hessian products at `x` a quarter of their time; None without room or where digits are lost.
 
         Takes the time of one product and 8 m n bytes, 16 m n with exponents, `exponents` being
         the shift and the scale.
@@ -186,7 +186,7 @@ class RowPasses:
             if ready.second is None:
                 bent.fill(0.0)
             else:
-                bent *= ready.second[block.rows]
+                np.multiply(bent, ready.second[block.rows], out=bent)
             self.passes.spread(bent, block.pointer, block.winner, block.loser, here)
             of_bent.add(bent, block)
             of_first.add(ready.first[block.rows], block)

@@ -65,7 +65,7 @@ class TrustRegion(Solver[Minimize, Any, None]):
     kappa: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=0.1, description="share of the gradient norm at which an inner loop ends, far from the answer"
     )
-    theta: NonNegativeFloat = Field(default=1.0, description="near it, the order of convergence less one")
+    theta: NonNegativeFloat = Field(default=0.5, description="near it, the order of convergence less one")
     manifold: Annotated[
         Any, PlainValidator(as_manifold), Accepts("a manifold object of pymanopt, in Python only")
     ] = Field(default=None, description="manifold to search, for an objective over its arrays")

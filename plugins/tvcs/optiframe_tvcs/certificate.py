@@ -29,6 +29,14 @@ _LEAST = math.ulp(0.0)  # the worth of an entry whose square vanishes beside the
 _BLOCK = 1 << 16  # elements checked at a time: temporaries stay in the cache, 2.5 MB in all
 
 
+def _times(amount: Any, factor: float) -> Any:
+    """The amount in other units; nothing stays nothing where one unit is more than float64 holds."""
+    if math.isfinite(factor):
+        return amount * factor
+    scaled = np.where(np.asarray(amount) > 0, factor, 0.0)
+    return scaled if scaled.ndim else float(scaled)
+
+
 @dataclass(frozen=True, eq=False)
 class Prices:
     """What the bounds cost, in the units of the worths (v squared): a dual answer.
@@ -61,7 +69,7 @@ class Prices:
 
     def times(self, factor: float) -> Prices:
         """The prices in other units."""
-        return Prices(self.total * factor, self.rows * factor, self.columns * factor)
+        return Prices(_times(self.total, factor), _times(self.rows, factor), _times(self.columns, factor))
 
 
 @dataclass(frozen=True)
@@ -101,7 +109,7 @@ class Certificate:
     def times(self, factor: float) -> Certificate:
         """The certificate in other units."""
         amounts = ("primal", "dual", "gap", "failure", "rounding")
-        return replace(self, **{name: getattr(self, name) * factor for name in amounts})
+        return replace(self, **{name: _times(getattr(self, name), factor) for name in amounts})
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ from optiframe_tvcs.tie_kernels import common_unit, drain
 # faster, fewer leave less to repair.
 NONE = (0.0, 0.0)
 WIDE = (8.0, 0.0)
-FEW = (5.0, 0.8)
+FEW = (4.0, 0.8)
 FIRST = (16.0, 0.0)
 WARM = (6.0, 0.0)
 LAST = (3.0, 0.7)
@@ -39,20 +39,21 @@ STAGES = 6  # lists of candidates made before what is wrong is left to the repai
 
 
 @compiled
-def sweep(first, col, worth, copies, cfirst, crow, cworth, ccopies, base_r, base_c, row_caps, column_caps, total, y0, u, w, tau, close, times, t, star):  # type: ignore[no-untyped-def]  # fmt: skip
+def sweep(first, col, worth, copies, cfirst, crow, cworth, ccopies, base_r, base_c, row_caps, column_caps, total, y0, u, w, tau, close, centre_r, centre_c, window_r, window_c, times, t, star):  # type: ignore[no-untyped-def]  # fmt: skip
     """Minimise over (y0, u), then over (y0, w), so many times; gives y0."""
     for _ in range(times):
         y0 = minimise_block(
-            first, col, worth, copies, base_r, row_caps, total, y0, u, w, tau, close, t, star
+            first, col, worth, copies, base_r, row_caps, total, y0, u, w, tau, close, centre_r, window_r, t, star
         )
         y0 = minimise_block(
-            cfirst, crow, cworth, ccopies, base_c, column_caps, total, y0, w, u, tau, close, t, star
+            cfirst, crow, cworth, ccopies, base_c, column_caps, total, y0, w, u, tau, close, centre_c, window_c, t,
+            star,
         )
     return y0
 
 
 @compiled
-def smooth(first, col, worth, copies, base_r, base_c, row_caps, column_caps, total, y0, u, w, cold, widths, times, close):  # type: ignore[no-untyped-def]  # fmt: skip
+def smooth(first, col, worth, copies, base_r, base_c, row_caps, column_caps, total, y0, u, w, cold, widths, times, close, window_r, window_c):  # type: ignore[no-untyped-def]  # fmt: skip
     """Prices by the smoothed dual on one list; `widths` are elements a group within the ramp."""
     n = len(col)
     columns = len(column_caps)
@@ -60,11 +61,13 @@ def smooth(first, col, worth, copies, base_r, base_c, row_caps, column_caps, tot
     t = np.empty(n)
     star = np.empty(max(len(row_caps), columns))
     groups = len(row_caps) + columns
-    if cold:
+    centre_r = y0 + u
+    centre_c = y0 + w
+    if cold and widths[1] == 0.0:
         tau = 0.2 * np.mean(worth) + 2.0  # wide enough for Newton steps, narrow beside the values
         y0 = sweep(
             first, col, worth, copies, cfirst, crow, cworth, ccopies, base_r, base_c, row_caps, column_caps,
-            total, y0, u, w, tau, 0.5, 1, t, star,
+            total, y0, u, w, tau, 0.5, centre_r, centre_c, window_r, window_c, 1, t, star,
         )  # fmt: skip
     for width in widths:
         if width == 0.0:
@@ -73,9 +76,9 @@ def smooth(first, col, worth, copies, base_r, base_c, row_caps, column_caps, tot
         tau = max(2.0, 2.0 * near_width(first, col, worth, y0 + u, w, min(width * groups, 0.3 * n)))
         y0 = sweep(
             first, col, worth, copies, cfirst, crow, cworth, ccopies, base_r, base_c, row_caps, column_caps,
-            total, y0, u, w, tau, close, times, t, star,
+            total, y0, u, w, tau, close, centre_r, centre_c, window_r, window_c, times, t, star,
         )  # fmt: skip
-    return y0, cfirst, crow, cworth, ccopies, t
+    return y0, cfirst, crow, cworth, ccopies, centre_r, centre_c, t
 
 
 @compiled
@@ -148,8 +151,9 @@ def project(
         for k in range(n):
             worth[k] = whole[place[k]]
         widths = NONE if warm else WIDE
-        y0, cfirst, crow, cworth, ccopies, t = smooth(
+        y0, cfirst, crow, cworth, ccopies, centre_r, centre_c, t = smooth(
             f, c, worth, copies, base_r, base_c, caps_r, caps_c, float(total), y0, u, w, cold, widths, 2, 0.5,
+            window_r, window_c,
         )  # fmt: skip
         cold = False
         if level == 1 or len(col_b) == 0:
@@ -158,9 +162,9 @@ def project(
             # before are taken to be as good as those of a sample of half.
             m = 2.0 if warm else np.mean(copies)
             more = np.mean(copies)
-            window_r = spread(f, c, worth, copies, y0, u, w, window * np.sqrt(row_length * (m - 1)) + more, window_r, t)
+            window_r = spread(f, c, worth, copies, y0, u, w, window * np.sqrt(row_length * (m - 1)) + more, window_r, centre_r, t)
             window_c = spread(
-                cfirst, crow, cworth, ccopies, y0, w, u, window * np.sqrt(column_length * (m - 1)) + more, window_c, t
+                cfirst, crow, cworth, ccopies, y0, w, u, window * np.sqrt(column_length * (m - 1)) + more, window_c, centre_c, t
             )
     for stage in range(STAGES):
         y0 = unit * np.rint(y0 / unit)
@@ -179,9 +183,9 @@ def project(
         if stage == STAGES - 1:
             break
         widths = FEW if p <= SMALL else (WARM if warm else FIRST) if stage == 0 else LAST
-        y0, cfirst, crow, cworth, ccopies, t = smooth(
+        y0, cfirst, crow, cworth, ccopies, centre_r, centre_c, t = smooth(
             lfirst, lcol, lworth, np.ones(n), base_r, base_c, caps_r, caps_c, float(total), y0, u, w, cold,
-            widths, 1 if stage == 0 and (warm or cold) else 2, 0.5 if stage == 0 else 0.1,
+            widths, 1 if stage == 0 and (warm or cold) else 2, 0.5 if stage == 0 else 0.1, window_r, window_c,
         )  # fmt: skip
         cold = False
         if p <= SMALL:
@@ -193,9 +197,9 @@ def project(
         elif stage > 0 or keep * groups < n:
             # From here on, the so many elements of each group that are nearest to its threshold.
             need = (0.5 if stage > 0 else 1.5) * keep
-            window_r = spread(lfirst, lcol, lworth, np.ones(n), y0, u, w, np.full(rows, need), window_r, t)
+            window_r = spread(lfirst, lcol, lworth, np.ones(n), y0, u, w, np.full(rows, need), window_r, centre_r, t)
             window_c = spread(
-                cfirst, crow, cworth, ccopies, y0, w, u, np.full(columns, need), window_c, t
+                cfirst, crow, cworth, ccopies, y0, w, u, np.full(columns, need), window_c, centre_c, t
             )
             if unit > 1.0:
                 window_r = np.maximum(window_r, unit)

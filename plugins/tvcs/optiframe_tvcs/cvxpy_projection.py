@@ -12,7 +12,7 @@ from optiframe.solvers import Iterates, Run, Solver
 from optiframe.values import Array
 from optiframe_tvcs.certificate import Selection
 from optiframe_tvcs.linear_program import SupportProgram, perturbed, relative_gap, why_not
-from optiframe_tvcs.proving import feasible, fill, prove
+from optiframe_tvcs.proving import completed, feasible, fill, prove
 
 
 class CvxpyProjection(Solver[Projection, Array, Selection]):
@@ -63,6 +63,7 @@ class CvxpyProjection(Solver[Projection, Array, Selection]):
             if not feasible(program, support):
                 shares = np.where(program.whole > 0, x.value, 0.0)
                 support = fill(program, np.argsort(-shares, kind="stable")[: np.count_nonzero(program.whole)])
+            support = completed(program, support)
             near = program.prices(np.asarray(bounds.dual_value), per_unit=float(program.whole.max()))
             selection = prove(program, support, near)
         else:

@@ -55,10 +55,11 @@ def threshold(t, copies, a, b, base, cap, low, high, guess, tau, close):  # type
 
 
 @estimating
-def minimise_block(first, other, worth, copies, base, caps, total, y0, price, other_price, tau, close, t, star):  # type: ignore[no-untyped-def]
+def minimise_block(first, other, worth, copies, base, caps, total, y0, price, other_price, tau, close, centre, window, t, star):  # type: ignore[no-untyped-def]
     """Minimise the smoothed dual over y0 and the prices of one view; gives y0.
 
-    `base` counts, for each group, elements that are chosen for sure and are not in the list.
+    `base` counts, for each group, elements that are chosen for sure and are not in the list. No
+    threshold moves further than its window from its centre: beyond, the list is not complete.
     t and star are scratch: an element each, a group each.
     """
     groups = len(caps)
@@ -75,11 +76,12 @@ def minimise_block(first, other, worth, copies, base, caps, total, y0, price, ot
             high = max(high, t[k])
             weight += copies[k]
         if b == a or base[g] + weight <= caps[g]:
-            star[g] = -1.0  # the bound cannot bind
+            star[g] = max(-1.0, centre[g] - window[g])  # the bound cannot bind
         else:
             star[g] = threshold(
-                t, copies, a, b, base[g], caps[g], low - 0.5 * tau, high + 0.5 * tau, y0 + price[g], tau, close
-            )
+                t, copies, a, b, base[g], caps[g], max(low - 0.5 * tau, centre[g] - window[g]),
+                min(high + 0.5 * tau, centre[g] + window[g]), y0 + price[g], tau, close,
+            )  # fmt: skip
         top = max(top, high)
     # y0: where the counts, each limited by its group's bound, meet the total.
     low = 0.0
@@ -146,7 +148,7 @@ def by_columns(first, other, worth, copies, columns):  # type: ignore[no-untyped
 
 
 @estimating
-def spread(first, other, worth, copies, y0, price, other_price, need, old, t):  # type: ignore[no-untyped-def]
+def spread(first, other, worth, copies, y0, price, other_price, need, old, centre, t):  # type: ignore[no-untyped-def]
     """For each group, the distance from its threshold within which `need` elements lie.
 
     Beyond the `old` windows a list holds only what other groups wanted, so that none grows
@@ -159,6 +161,9 @@ def spread(first, other, worth, copies, y0, price, other_price, need, old, t):  
         largest = 0.0
         weight = 0.0
         theta = y0 + price[g]
+        if abs(theta - centre[g]) > 0.9 * old[g]:
+            out[g] = 2.0 * old[g]  # it would have moved further
+            continue
         for k in range(a, b):
             t[k] = abs(worth[k] - other_price[other[k]] - theta)
         for k in range(a, b):

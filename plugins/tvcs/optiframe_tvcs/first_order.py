@@ -48,11 +48,9 @@ class FirstOrderProjection(Solver[Projection, Array, Selection]):
     def iterates(self, problem: Projection, run: Run) -> Iterates:
         program = SupportProgram.of(problem)
         largest = float(program.whole.max(initial=0.0)) / program.scale * program.unit
-        if not largest < 1e100:  # its square would not be a finite number
-            return (
-                Status.DIVERGED,
-                "the point is too large for Eq. 7; divide it by its largest entry",
-            )
+        if program.whole.any() and not 1e-100 < largest < 1e100:  # beyond, squares are inf or 0
+            size = "large" if largest > 1 else "small"
+            return Status.DIVERGED, f"the point is too {size} for Eq. 7; divide it by its largest entry"
         worth = perturbed(program.relative, self.perturbation, run.rng) * largest
         down = program.matrix.tocsr()
         up = down.T.tocsr()

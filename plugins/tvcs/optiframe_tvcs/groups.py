@@ -15,6 +15,7 @@ Labels = NDArray[np.int32]
 Caps = NDArray[np.int64]
 
 _KEYS = ("labels", "groups", "bounds")
+_MOST_EMPTY = 1_000_000  # groups without elements that labels may imply: 8 MB of bounds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +54,8 @@ class Groups:
 
     def scaled(self, factor: int) -> Groups:
         """The same groups with their bounds multiplied (GradMP looks for twice the support)."""
-        return Groups(self.labels, _locked(self.caps * factor))
+        caps = np.minimum(self.caps, self.size)  # so that a bound beyond p does not overflow
+        return Groups(self.labels, _locked(caps * factor))
 
     @classmethod
     def of_labels(cls, labels: Any, bounds: Any, view: str = "groups") -> Groups:
@@ -88,6 +90,12 @@ class Groups:
         highest = int(codes.max(initial=-1))
         if highest >= np.iinfo(np.int32).max:
             raise InvalidInput(f"{view}: label {highest} is too large; number the groups from 0")
+        if not np.ndim(bounds) and highest >= max(_MOST_EMPTY, 2 * len(codes)):
+            at = int(np.argmax(codes))
+            raise InvalidInput(
+                f"{view}: label of element {at} is {highest}, so that most groups would be empty; number the "
+                "groups from 0 (numpy.unique with return_inverse does), or give one bound for each"
+            )
         caps = _caps(bounds, None if np.ndim(bounds) else highest + 1, view)
         if highest >= len(caps):
             at = int(np.argmax(codes))
@@ -205,16 +213,28 @@ def _whole(values: Any, what: str, hint: str) -> NDArray[np.int64]:
         raise InvalidInput(f"{what} must be a list of whole numbers; {hint}") from None
     if array.size == 0 and array.dtype.kind == "f":  # an empty list
         array = array.astype(np.int64)
-    if array.dtype.kind == "f":
-        odd = np.flatnonzero(~(array == np.floor(array)))
-        at = f", entry {odd[0]} is {array.flat[odd[0]]:g}" if odd.size and array.ndim else ""
-        given = f", got {array:g}" if array.ndim == 0 else f", got {array.dtype}{at}"
-        raise InvalidInput(f"{what} must be whole numbers{given}; {hint}")
     if array.dtype.kind not in "iu":
-        raise InvalidInput(f"{what} must be whole numbers, got {array.dtype}; {hint}")
+        odd, wrong = _first_odd(array)
+        at = f"entry {odd} is " if array.ndim else "got "
+        raise InvalidInput(f"{what} must be whole numbers, {at}{wrong}; {hint}")
     if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
         raise InvalidInput(f"{what}: {array.max()} is too large")
     return array.astype(np.int64)
+
+
+def _first_odd(array: NDArray[Any]) -> tuple[int, str]:
+    """The first entry that is no whole number (else the first, of a kind that counts nothing), in words."""
+    entries = array.reshape(-1).tolist()
+    plain = [
+        isinstance(entry, int) and not isinstance(entry, bool) and abs(entry) < 2**63 for entry in entries
+    ]
+    if array.dtype.kind == "f":
+        plain = [entry.is_integer() for entry in entries]
+    at = plain.index(False) if False in plain else 0
+    value = entries[at]
+    kind = f" ({array.dtype})" if array.dtype.kind == "f" and plain[at] else ""
+    text = f"{value:g}" if isinstance(value, float) else f"{value!r:.60}"
+    return at, f"{text}{kind}"
 
 
 def _locked(array: Any) -> Any:

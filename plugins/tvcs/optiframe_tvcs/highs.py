@@ -13,7 +13,9 @@ from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
 from optiframe_tvcs.certificate import Selection
 from optiframe_tvcs.linear_program import SupportProgram, relative_gap, why_not
-from optiframe_tvcs.proving import prove
+from optiframe_tvcs.proving import completed, feasible, prove
+
+_PRECISE = {"dual_feasibility_tolerance": 1e-10}  # HiGHS's least; worths are relative to the largest
 
 
 class SimplexProjection(Solver[Projection, Array, Selection]):
@@ -47,7 +49,7 @@ class SimplexProjection(Solver[Projection, Array, Selection]):
             b_ub=program.bounds,
             bounds=(0, 1),
             method="highs-ds",
-            options={"time_limit": run.time_left(), "presolve": False} if limited else {},
+            options=_PRECISE | ({"time_limit": run.time_left(), "presolve": False} if limited else {}),
         )
         if found.status == 1:
             return Status.TIME_LIMIT, "HiGHS ran out of time"
@@ -55,6 +57,7 @@ class SimplexProjection(Solver[Projection, Array, Selection]):
             return Status.STALLED, f"HiGHS: {found.message}"
         chosen = (found.x > 0.5) & (program.whole > 0)
         near = program.prices(-found.ineqlin.marginals, per_unit=float(program.whole.max()))
+        chosen = completed(program, chosen) if feasible(program, chosen) else chosen
         yield self._proved(program, prove(program, chosen, near))
 
     def _proved(self, program: SupportProgram, selection: Selection) -> Iterate:

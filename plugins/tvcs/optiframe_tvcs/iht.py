@@ -65,7 +65,7 @@ class IterativeHardThresholding(Solver[Minimize, Array, None]):
                 yield Iterate(x)
                 return Status.STALLED, "no step along the gradient lowers the objective"
             residual = norm(moved - x) / descent.step
-            if residual > FAR:
+            if residual > FAR or norm(moved) > FAR:  # the latter where steps, and not gradients, grow
                 yield Iterate(x)
                 return Status.DIVERGED, "the moves grow without end; take a shorter step"
             x = moved

@@ -13,6 +13,8 @@ from optiframe_tvcs.certificate import Selection
 from optiframe_tvcs.network_identification import Network, NetworkIdentification
 from optiframe_tvcs.network_objective import off_diagonal
 
+_ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of a mean and of differences, relative to the levels
+
 
 class NetworkAssociation(Solver[NetworkIdentification, Network, Selection]):
     """The edges with the strongest correlation between a gene's level and another's next change.
@@ -47,9 +49,16 @@ class NetworkAssociation(Solver[NetworkIdentification, Network, Selection]):
 
 def _correlations(first: Array, second: Array) -> Array:
     """Pearson's, of each row of `first` with each of `second`; 0 where a row never changes."""
-    a, b = (rows - rows.mean(axis=1, keepdims=True) for rows in (first, second))
-    lengths = np.linalg.norm(a, axis=1)[:, np.newaxis] * np.linalg.norm(b, axis=1)
-    return np.asarray(np.clip(a @ b.T / np.where(lengths > 0, lengths, 1.0), -1.0, 1.0))
+    a, b = _directions(first, second), _directions(second, second)
+    return np.asarray(np.clip(a @ b.T, -1.0, 1.0))
+
+
+def _directions(rows: Array, levels: Array) -> Array:
+    """Centred rows of length 1; zeros where what varies is no more than the rounding of the levels."""
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    length = np.linalg.norm(centred, axis=1, keepdims=True)
+    rounding = _ROUNDING * np.linalg.norm(levels, axis=1, keepdims=True)
+    return np.asarray(np.where(length > rounding, centred, 0.0) / np.where(length > rounding, length, 1.0))
 
 
 def _clr(rho: Array) -> Array:

@@ -15,7 +15,7 @@ from pydantic import ValidationInfo
 from optiframe.column_names import column_names
 from optiframe.errors import InvalidInput, nearest
 from optiframe.files import read_csv, read_parquet
-from optiframe.frames import Table, read_table
+from optiframe.frames import Table, missing, read_table
 from optiframe.pair_columns import numbers
 from optiframe.values import Array, resolve
 
@@ -112,7 +112,15 @@ def _names(value: Any) -> list[str]:
 
 
 def _series(table: Table) -> NDArray[Any]:
-    return table.encoded("series", f"{table.title} series")[0] if "series" in table else np.zeros(len(table))
+    if "series" not in table:
+        return np.zeros(len(table))
+    empty = np.flatnonzero(missing(table["series"]))
+    if len(empty):
+        raise InvalidInput(
+            f"{table.title} {table.places(empty)}: series is empty; drop the row or give a value, or leave "
+            "out the column where there is one series"
+        )
+    return table.encoded("series", f"{table.title} series")[0]
 
 
 def _long(table: Table) -> tuple[NDArray[Any], Array, Ids, Array]:
@@ -149,7 +157,7 @@ def _transitions(series: NDArray[Any], time: Array, genes: Ids, levels: Array, t
     twice = np.flatnonzero(same & (time[1:] == time[:-1]))
     if len(twice):
         raise InvalidInput(
-            f"{table.title}: time {time[twice[0]]:g} occurs twice in one series (rows "
+            f"{table.title}: time {time[twice[0]]:g} occurs twice in one series ("
             f"{table.place(int(order[twice[0]]))} and {table.place(int(order[twice[0] + 1]))}); number the "
             "series in a column series"
         )
@@ -169,20 +177,20 @@ def _transitions(series: NDArray[Any], time: Array, genes: Ids, levels: Array, t
 def read_truth(value: Any, info: ValidationInfo) -> NDArray[np.bool_] | None:
     """A known network as a matrix, true where the gene of the column acts on that of the row.
 
-    Columns `source`, `target` and, optionally, `edge`: 1, or 0 for a pair that is none. Edges from
-    a gene to itself are left out.
+    Columns `source`, `target` and, optionally, `edge`: 1, or 0 for a pair that is none; or that matrix.
+    Edges from a gene to itself are left out.
 
     Raises
     ------
     InvalidInput
-        For what `read_table` finds, for a gene that has no time series, and an `edge` that is
-        neither 0 nor 1, naming the rows.
+        For what `read_table` finds, for a gene that has no time series, an `edge` that is
+        neither 0 nor 1 and one that is both, naming the rows; for a matrix of another shape.
     """
-    if value is None or (isinstance(value, np.ndarray) and value.dtype == bool and value.ndim == 2):
-        return value
     columns, expression = info.data.get("columns"), info.data.get("expression")
-    if columns is None or expression is None:
+    if value is None or columns is None or expression is None:
         return None
+    if isinstance(value, np.ndarray) and value.dtype == bool:
+        return _of_matrix(value, len(expression.genes))
     table = read_table(value, ("source", "target"), ("edge",), title="truth", rename=columns)
     place = {gene: code for code, gene in enumerate(expression.genes.tolist())}
     if not any(gene in place for gene in table["source"].tolist()):  # numbers in a file, text in a header
@@ -201,11 +209,24 @@ def read_truth(value: Any, info: ValidationInfo) -> NDArray[np.bool_] | None:
     wrong = np.flatnonzero((edge != 0) & (edge != 1))
     if len(wrong):
         raise InvalidInput(f"{table.title} {table.places(wrong)}: edge must be 0 or 1")
-    acts = np.zeros((len(place), len(place)), dtype=bool)
-    rows, cols = [place[gene] for gene in target], [place[gene] for gene in source]
-    acts[rows, cols] = edge == 1
+    acts, none = np.zeros((2, len(place), len(place)), dtype=bool)
+    rows, cols = np.array([[place[gene] for gene in genes] for genes in (target, source)])
+    acts[rows[edge == 1], cols[edge == 1]] = True
+    none[rows[edge == 0], cols[edge == 0]] = True
+    torn = np.flatnonzero(acts[rows, cols] & none[rows, cols])
+    if len(torn):
+        raise InvalidInput(
+            f"{table.title} {table.places(torn)}: edge is both 0 and 1 for {source[torn[0]]!r} and "
+            f"{target[torn[0]]!r}; keep one"
+        )
     np.fill_diagonal(acts, False)
     return _locked(acts)
+
+
+def _of_matrix(acts: NDArray[np.bool_], genes: int) -> NDArray[np.bool_]:
+    if acts.shape != (genes, genes):
+        raise InvalidInput(f"has shape {acts.shape}; with {genes} genes a matrix is ({genes}, {genes})")
+    return _locked(acts & ~np.eye(genes, dtype=bool))
 
 
 def _ids(names: list[str]) -> Ids:

@@ -11,7 +11,7 @@ from optiframe.solvers import Iterates, Run, Solver
 from optiframe.values import Array
 from optiframe_tvcs.certificate import Selection
 from optiframe_tvcs.linear_program import SupportProgram, perturbed, relative_gap, why_not
-from optiframe_tvcs.proving import descend, exact_prices, feasible, fill
+from optiframe_tvcs.proving import completed, descend, exact_prices, feasible, fill
 from optiframe_tvcs.rounding import to_vertex
 
 _DECREASE = 0.2  # restart when the error fell to this share of that at the last restart (PDLP's beta)
@@ -72,7 +72,8 @@ class PrimalDualProjection(Solver[Projection, Array, Selection]):
                 threshold = error * _RETRY
                 vertex = to_vertex(program, x)
                 if feasible(program, vertex):
-                    support, prices = vertex, exact_prices(program, vertex, near)
+                    support = completed(program, vertex)
+                    prices = exact_prices(program, support, near)
             selection = program.selection(support, near if prices is None else prices)
             yield program.iterate(selection, relative_gap(selection), steps=count)
             if selection.certificate.holds:

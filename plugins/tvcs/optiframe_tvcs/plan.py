@@ -115,16 +115,9 @@ class ProjectionPlan:
         InvalidInput
             When the weights are not finite or not p numbers.
         """
-        weights = np.ascontiguousarray(weights, dtype=np.float64)
-        if weights.shape != (self.elements,):
-            raise InvalidInput(
-                f"the plan is for {self.elements} weights, and these have the shape {weights.shape}"
-            )
+        weights = self._checked(weights)
         if compiled is None:
-            self._seen += self.elements
-            loaded = "optiframe_tvcs.compiled" in sys.modules
-            large = self.elements > _PLAIN or self._seen > _PLAIN_IN_ALL
-            compiled = loaded or (large and find_spec("numba") is not None)
+            compiled = self._uses_compiled()
         if compiled:
             return self._compiled(weights, start, forced)
         self._check_finite(weights)
@@ -197,30 +190,81 @@ class ProjectionPlan:
             order, first, column, row_length, column_length, row_caps, column_caps, total, *samples,
         )  # fmt: skip
 
-    def _compiled(self, weights: Array, start: Prices | None, forced: bool) -> Selection:
+    def support(self, weights: Array) -> NDArray[np.bool_]:
+        """The support alone, for those who project in a loop; the same as that of `solve`.
+
+        Raises
+        ------
+        InvalidInput
+            As `solve`.
+        RuntimeError
+            If the support were not proved optimal, which would be an error of this module.
+        """
+        if self._uses_compiled():
+            weights = self._checked(weights)
+            support = np.empty(self.elements, np.bool_)
+            record, sums = np.zeros(8, np.int64), np.zeros(6, np.int64)
+            failures = self._run(weights, None, False, support, sums, record)[0]
+            if failures == 0:
+                return support
+        found = self.solve(weights)
+        if not found.certificate.holds:
+            raise RuntimeError(f"the projection is not proved: {found.certificate.reason}; please report it")
+        return found.support
+
+    def _uses_compiled(self) -> bool:
+        """Whether compiled code is there, or worth its loading."""
+        if "optiframe_tvcs.compiled" in sys.modules:
+            return True
+        self._seen += self.elements
+        large = self.elements > _PLAIN or self._seen > _PLAIN_IN_ALL
+        return large and find_spec("numba") is not None
+
+    def _checked(self, weights: Array) -> Array:
+        weights = np.ascontiguousarray(weights, dtype=np.float64)
+        if weights.shape != (self.elements,):
+            raise InvalidInput(
+                f"the plan is for {self.elements} weights, and these have the shape {weights.shape}"
+            )
+        return weights
+
+    def _run(
+        self,
+        weights: Array,
+        start: Prices | None,
+        forced: bool,
+        support: NDArray[np.bool_],
+        sums: Counts,
+        record: Counts,
+    ) -> tuple[int, float, float, Array, Array]:
+        """One call of the compiled driver: failures, scale, and the prices in whole units."""
         from optiframe_tvcs.compiled import project  # noqa: PLC0415  # numba is loaded on use
 
         layout = self._layout
-        rows, columns = len(layout[5]), len(layout[6])
-        u, w, y0 = np.zeros(rows), np.zeros(columns), 0.0
+        u, w, y0 = np.zeros(len(layout[5])), np.zeros(len(layout[6])), 0.0
         if start is not None:
             u[:-1], w[:-1], y0 = start.rows, start.columns, start.total
-        support = np.empty(self.elements, np.bool_)
-        record = np.zeros(8, np.int64)
-        sums = np.zeros(6, np.int64)
         failures, scale, y0 = project(
             weights, *layout, start is not None, y0, u, w, _WINDOW if start is None else _WARM_WINDOW,
             _KEEP, _WORK[0] * self.elements + _WORK[1], forced, support, sums, record,
         )  # fmt: skip
+        return failures, scale, y0, u, w
+
+    def _compiled(self, weights: Array, start: Prices | None, forced: bool) -> Selection:
+        support = np.empty(self.elements, np.bool_)
+        record, sums = np.zeros(8, np.int64), np.zeros(6, np.int64)
+        failures, scale, y0, u, w = self._run(weights, start, forced, support, sums, record)
         if failures < 0:
             self._check_finite(weights)
         seen = record.tolist()
         self.effort = Effort(
             "fallback" if seen[3] else "compiled", seen[5], seen[6], seen[0], seen[1], seen[7]
         )
+        u *= 1 / scale
+        w *= 1 / scale
         return Selection(
             support,
-            Prices(y0 / scale, u[:-1] / scale, w[:-1] / scale),
+            Prices(y0 / scale, u[:-1], w[:-1]),
             _certificate(failures, sums.tolist(), scale, seen[2] + min(self.bounds.total, seen[4])),
         )
 

@@ -190,6 +190,21 @@ def fill(program: SupportProgram, order: NDArray[np.intp]) -> NDArray[np.bool_]:
     return support
 
 
+def completed(program: SupportProgram, support: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """A feasible support with what still fits, largest worths first.
+
+    Methods in floating point take worths below their tolerance, relative to the largest, for nothing.
+    """
+    rows, columns = program.rows, program.columns
+    room_row = np.append(rows.counts(support) < rows.caps, True)  # the last is what label -1 reads
+    room_column = np.append(columns.counts(support) < columns.caps, True)
+    free = ~support & (program.whole > 0) & room_row[rows.labels] & room_column[columns.labels]
+    if not free.any() or int(np.count_nonzero(support)) >= program.total:
+        return support
+    either = np.flatnonzero(support | free)
+    return fill(program, either[np.lexsort((-program.whole[either], free[either]))])
+
+
 def feasible(program: SupportProgram, support: NDArray[np.bool_]) -> bool:
     """Whether a support keeps all bounds."""
     views = (program.rows, program.columns)

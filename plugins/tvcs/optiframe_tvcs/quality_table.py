@@ -203,10 +203,11 @@ def priors_of(prior: Any, ids: Ids) -> Array:
 def _by_id(given: Mapping[Any, Any], ids: Ids, kind: str, what: str) -> list[Any]:
     known = ids.tolist()
     table = dict(given)
-    if not set(table) & set(known):  # keys of a TOML table are text; the ids may be numbers
+    if table.keys().isdisjoint(known):  # keys of a TOML table are text; the ids may be numbers
         table = {str(key): value for key, value in given.items()}
         known = [str(one) for one in known]
-    strange = [key for key in table if key not in set(known)]
+    there = set(known)
+    strange = [key for key in table if key not in there]
     if strange:
         raise InvalidInput(f"there is no {kind} {strange[0]!r}{nearest(str(strange[0]), map(str, known))}")
     absent = [one for one in known if one not in table]

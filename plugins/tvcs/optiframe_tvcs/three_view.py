@@ -25,7 +25,8 @@ def _as_matrix_shape(value: Any) -> tuple[int, int] | None:
         return None
     whole = isinstance(value, list | tuple) and len(value) == 2
     if not whole or any(isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0 for n in value):
-        raise InvalidInput(f"must be two whole numbers (rows, columns), got {value!r}")
+        text = f"must be two whole numbers (rows, columns), got {value!r}"
+        raise InvalidInput(f"matrix: {text}", [(("matrix",), text)])
     return int(value[0]), int(value[1])
 
 
@@ -47,7 +48,7 @@ class ThreeView(ConstraintSet):
 
     The groups of one view do not overlap; those of different views may. Any view may be
     left out: two give a degree-bounded selection, one of groups a bound for each group, and
-    the total alone the `size` largest entries (top-k).
+    the total alone keeps the `total` largest entries (top-k).
 
     Points are vectors of `size` entries, or, built with `of_matrix` (or the field `matrix`),
     matrices of that shape, whose rows and columns are the groups.
@@ -85,6 +86,9 @@ class ThreeView(ConstraintSet):
         if not isinstance(given, Mapping):
             return given
         values = dict(given)
+        for key in ("total", "size"):  # sums and lengths of arrays are often NumPy's whole numbers
+            if isinstance(values.get(key), np.integer):
+                values[key] = int(values[key])
         shape = _as_matrix_shape(values.get("matrix"))
         size = values.get("size")
         if shape is not None:
@@ -98,10 +102,14 @@ class ThreeView(ConstraintSet):
                 table = dict(values[view])
                 if shape is not None and not {"labels", "groups"} & set(table):
                     table["labels"] = np.indices(shape, dtype=np.int32)[axis].reshape(-1)
-                    if isinstance(table.get("bounds"), int | np.integer):
-                        table["bounds"] = np.full(
-                            shape[axis], table["bounds"]
-                        )  # also where there is no entry
+                    bounds = table.get("bounds")
+                    if isinstance(bounds, int | np.integer):
+                        table["bounds"] = np.full(shape[axis], bounds)  # also where there is no entry
+                    elif np.ndim(bounds) == 1 and len(bounds) != shape[axis]:
+                        raise InvalidInput(
+                            f"{view}: {len(bounds)} bounds for {shape[axis]} {view} of the matrix; "
+                            "give one for each, or one number for all"
+                        )
                 values[view] = Groups.from_table(table, size, view)
             elif values.get(view) is not None and not isinstance(values[view], Groups):
                 raise InvalidInput(
@@ -215,7 +223,7 @@ class ThreeView(ConstraintSet):
         return self.select(c).support.reshape(np.shape(c)).astype(np.float64)
 
     def project(self, v: Array) -> Array:
-        v = np.asarray(v, dtype=np.float64)
+        v = _numbers(v)
         return np.where(self.select_for(v).support.reshape(v.shape), v, 0.0)
 
     def excess(self, x: Array) -> int:
@@ -228,7 +236,7 @@ class ThreeView(ConstraintSet):
 
     def violation(self, x: Array) -> float:
         """Euclidean distance of `x` to the set; counted where that suffices: 0.0 inside."""
-        x = np.asarray(x, dtype=np.float64)
+        x = _numbers(x)
         if not np.isfinite(x).all():
             return math.inf
         return self.distance(self.project(x), x) if self.excess(x) else 0.0
@@ -240,15 +248,16 @@ class ThreeView(ConstraintSet):
         """
         cp = require("cvxpy", "reference")
         worths, unit = squares(self._flat(v))
+        largest = float(worths.max(initial=0.0)) or 1.0  # engines take what is below some 1e-7 for nothing
         matrix, bounds = self.incidence
         x = cp.Variable(self.elements)
-        kept = worths @ x if self.elements else cp.Constant(0.0)
+        kept = (worths / largest) @ x if self.elements else cp.Constant(0.0)
         program = cp.Problem(cp.Maximize(kept), [matrix @ x <= bounds, x >= 0, x <= 1])
         energy = float(worths.sum())
         return CvxpyProgram(
             program,
             read=lambda: np.where(np.reshape(x.value > 0.5, np.shape(v)), v, 0.0),
-            objective=lambda held: (energy - held) * unit / 2,
+            objective=lambda held: (energy - held * largest) * unit / 2,
             engine="SCIPY",  # HiGHS's simplex by SciPy; an interior-point method may end between vertices
         )
 
@@ -266,10 +275,21 @@ class ThreeView(ConstraintSet):
         return [matrix @ size <= magnitude * bounds, size <= magnitude]
 
     def _flat(self, v: Array) -> NDArray[np.float64]:
-        v = np.asarray(v, dtype=np.float64)
+        v = _numbers(v)
         self.check_shape(v.shape)
         bad = ~np.isfinite(v)
         if bad.any():
             at = [int(i) for i in np.argwhere(bad)[0]]
             raise InvalidInput(f"entry {at} of the point is {v[tuple(at)]}; every entry must be finite")
         return v.reshape(-1)
+
+
+def _numbers(v: Any) -> NDArray[np.float64]:
+    """A point as float64, or an error where it holds no real numbers."""
+    try:
+        array = np.asarray(v)
+        if array.dtype.kind in "fiub":
+            return array.astype(np.float64, copy=False)
+    except ValueError:
+        raise InvalidInput("the rows of the point differ in length") from None
+    raise InvalidInput(f"the point must hold real numbers, got {array.dtype}")
