@@ -184,3 +184,38 @@ def exp_bends(x: Array, d: Array, shift: float, scale: float, growth: float) -> 
             grown = scale * exp(entry * entry - shift)
             entries[j] = entry * grown
             change[j] = grown * (along + entry * (2.0 * entry * along - growth))
+
+
+@_compile
+def bend_rows(  # noqa: PLR0917  # compiled code is called by position
+    x: Array,
+    d: Array,
+    exponents: tuple[float, float, float],
+    pointer: NDArray[np.int64],
+    winner: NDArray[np.int32],
+    loser: NDArray[np.int32],
+    slope: Array,
+    bend: Array,
+) -> None:
+    """Entries to the gradient by them, and how it changes: row by row, while a row is in the first cache."""
+    shift, scale, growth = exponents
+    longest = 0
+    for i in range(x.shape[0]):
+        longest = max(longest, pointer[i + 1] - pointer[i])
+    turn = np.empty(longest)
+    for i in range(x.shape[0]):
+        begin, end = pointer[i], pointer[i + 1]
+        entries, change = x[i], d[i]
+        for e in range(begin, end):
+            turn[e - begin] = bend[e] * (change[winner[e]] - change[loser[e]])
+        for j in range(len(entries)):
+            entry, along = entries[j], change[j]
+            grown = scale * exp(entry * entry - shift)
+            entries[j] = entry * grown
+            change[j] = grown * (along + entry * (2.0 * entry * along - growth))
+        for e in range(begin, end):
+            j, k = winner[e], loser[e]
+            change[j] += turn[e - begin]
+            change[k] -= turn[e - begin]
+            entries[j] += slope[e]
+            entries[k] -= slope[e]

@@ -138,6 +138,28 @@ def exp_bends(x: Array, d: Array, shift: float, scale: float, growth: float) -> 
     x *= grown
 
 
+def bend_rows(  # noqa: PLR0917  # as its twin
+    x: Array,
+    d: Array,
+    exponents: tuple[float, float, float],
+    pointer: Pointer,
+    winner: Items,
+    loser: Items,
+    slope: Array,
+    bend: Array,
+) -> None:
+    """A block `x` of entries becomes the gradient by them, and `d`, its change, becomes the change of that.
+
+    The gradient is that of the comparisons, `slope`, and of `exp_bends`, whose numbers are `exponents`.
+    """
+    turn = np.empty(len(winner))
+    gather(d, pointer, winner, loser, turn)
+    turn *= bend
+    exp_bends(x, d, *exponents)
+    spread(d, pointer, winner, loser, turn)
+    spread(x, pointer, winner, loser, slope)
+
+
 def _grown(x: Array, shift: float) -> Array:
     grown = x * x
     grown -= shift

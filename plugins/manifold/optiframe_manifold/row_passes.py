@@ -206,18 +206,18 @@ class RowPasses:
         of_bent, of_pulls = _Products(x.left, x.right), _Products(v.left, v.right)
         change = self._products(np.hstack([v.left, x.left]), np.hstack([x.right, v.right]))
         for block, bent in change:
-            here = margin[: len(block.winner)]
-            self.passes.gather(bent, block.pointer, block.winner, block.loser, here)
-            here *= bend[block.mine]
-            pulls = _part(buffer, block, self.data.items)
+            pulls, chosen = _part(buffer, block, self.data.items), (block.pointer, block.winner, block.loser)
             if self.exponents:
                 np.matmul(x.left[block.rows], turned, out=pulls)
-                self.passes.exp_bends(pulls, bent, *exponents)
+                self.passes.bend_rows(pulls, bent, exponents, *chosen, slope[block.mine], bend[block.mine])
             else:
+                here = margin[: len(block.winner)]
+                self.passes.gather(bent, *chosen, here)
+                here *= bend[block.mine]
                 pulls.fill(0.0)
                 bent.fill(0.0)
-            self.passes.spread(bent, block.pointer, block.winner, block.loser, here)
-            self.passes.spread(pulls, block.pointer, block.winner, block.loser, slope[block.mine])
+                self.passes.spread(bent, *chosen, here)
+                self.passes.spread(pulls, *chosen, slope[block.mine])
             of_bent.add(bent, block)
             of_pulls.add(pulls, block)
         straight, moved = of_bent.factors(), of_pulls.factors()

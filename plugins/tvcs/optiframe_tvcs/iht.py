@@ -67,6 +67,8 @@ class IterativeHardThresholding(Solver[Minimize, Array, None]):
             residual = norm(moved - x) / descent.step
             if residual > FAR or norm(moved) > FAR:  # the latter where steps, and not gradients, grow
                 yield Iterate(x)
-                return Status.DIVERGED, "the moves grow without end; take a shorter step"
+                searched = self.step == "backtracking"
+                hint = "the objective has no minimum here" if searched else "take a shorter step"
+                return Status.DIVERGED, f"the moves grow without end; {hint}"
             x = moved
             yield Iterate(x, residual, info={"step": descent.step})

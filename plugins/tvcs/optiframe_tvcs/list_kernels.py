@@ -242,7 +242,7 @@ def verify(first, col, whole, state, y0, u, w, row_caps, column_caps, total, sum
 @compiled
 def rank_value(whole, rank):  # type: ignore[no-untyped-def]
     """About the worth above which `rank` elements lie, from some 1,000 of them."""
-    step = max(1, len(whole) // 1000)
+    step = max(1, len(whole) // min(1000, max(64, len(whole) // 16)))
     values = np.sort(whole[::step])
     at = len(values) - 1 - np.int64(rank / step)
     return values[at] if at >= 0 else 0.0
@@ -250,9 +250,9 @@ def rank_value(whole, rank):  # type: ignore[no-untyped-def]
 
 @compiled
 def near_width(lfirst, lcol, lworth, rho, b, want):  # type: ignore[no-untyped-def]
-    """A width within which about `want` elements of the list lie, from some 1,000 of them."""
+    """A width within which about `want` elements of the list lie, from a sample of at most some 1,000."""
     n = len(lcol)
-    step = max(1, n // 1000)
+    step = max(1, n // min(1000, max(64, n // 16)))  # sorting them is not to take longer than using them
     z = np.empty(n // step + 1)
     m = 0
     i = 0

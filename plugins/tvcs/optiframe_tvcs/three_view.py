@@ -248,16 +248,17 @@ class ThreeView(ConstraintSet):
         """
         cp = require("cvxpy", "reference")
         worths, unit = squares(self._flat(v))
-        largest = float(worths.max(initial=0.0)) or 1.0  # engines take what is below some 1e-7 for nothing
+        # Engines take what is below some 1e-7 for nothing: that shall be little beside the largest.
+        one = (float(worths.max(initial=0.0)) or 1.0) / 2**20
         matrix, bounds = self.incidence
         x = cp.Variable(self.elements)
-        kept = (worths / largest) @ x if self.elements else cp.Constant(0.0)
+        kept = (worths / one) @ x if self.elements else cp.Constant(0.0)
         program = cp.Problem(cp.Maximize(kept), [matrix @ x <= bounds, x >= 0, x <= 1])
         energy = float(worths.sum())
         return CvxpyProgram(
             program,
             read=lambda: np.where(np.reshape(x.value > 0.5, np.shape(v)), v, 0.0),
-            objective=lambda held: (energy - held * largest) * unit / 2,
+            objective=lambda held: (energy - held * one) * unit / 2,
             engine="SCIPY",  # HiGHS's simplex by SciPy; an interior-point method may end between vertices
         )
 
