@@ -53,7 +53,9 @@ def flow_of(instance: Instance) -> Callable[[], Any]:
     def solve() -> Any:
         flow = flows.SimpleMinCostFlow()
         arcs = flow.add_arcs_with_capacity_and_unit_cost(row, column, ones, cost)
-        flow.add_arcs_with_capacity_and_unit_cost(np.full(m + 1, source), np.arange(m + 1), fed, no_cost[: m + 1])
+        flow.add_arcs_with_capacity_and_unit_cost(
+            np.full(m + 1, source), np.arange(m + 1), fed, no_cost[: m + 1]
+        )
         flow.add_arcs_with_capacity_and_unit_cost(
             np.arange(n + 1) + m + 1, np.full(n + 1, sink), drained, no_cost[: n + 1]
         )
@@ -149,7 +151,9 @@ def main() -> int:
             times.append(mine / batch)
             warm.append(mine / again)
             paths.add(over.plan.effort.path if over.plan.effort else "")
-        print(f"p = {side**2}: {np.median(times) * 1e3:.3f} ms, ratios {np.round(ratios, 2)}, {sorted(paths)}")
+        print(
+            f"p = {side**2}: {np.median(times) * 1e3:.3f} ms, ratios {np.round(ratios, 2)}, {sorted(paths)}"
+        )
         target = TARGETS.get(side, 1.0)
         good &= verdict(f"OR-tools / ours at p = {side**2}", float(np.median(ratios)), target, most=False)
         good &= verdict(f"cold / warm at p = {side**2}", float(np.median(warm)), 3, most=False)

@@ -133,12 +133,14 @@ class Distributed(Solver[Minimize, Array, Ledger]):
         f = problem.function
         assert isinstance(f, FiniteSum)  # `unsuited` has said so
         if self.left_out >= self.workers:
-            what, way = ("byzantine", "alpha m + 2 are, unless `trim` says otherwise")
-            if self.trim is not None:
-                what, way = "trim", "give a smaller one"
+            asked, what = (
+                ("trim", "give a smaller `trim`")
+                if self.trim is not None
+                else ("byzantine", "that is alpha m + 2; give a `trim`")
+            )
             raise InvalidInput(
-                f"{what}: {self.left_out} of {self.workers} workers would be left out each round; "
-                f"{way}, or take more workers"
+                f"{asked}: {self.left_out} of {self.workers} workers would be left out each round; "
+                f"{what}, or take more workers"
             )
         x = problem.initial() if run.start is None else run.start
         with self.centre(f, run) as centre:

@@ -88,8 +88,9 @@ class Worker:
         with np.errstate(all="ignore"):
             try:
                 return answer(self.shard, asked, self.orders.method)
-            except ValueError:  # LAPACK's, of a Hessian with nan; or of a loss that does not work at all
-                if np.isfinite(self.shard.gradient(asked.point)).all():
+            except ValueError as error:
+                # SciPy's words for a Hessian with nan; any other error is one of the loss itself.
+                if not (isinstance(error, np.linalg.LinAlgError) or "infs or NaNs" in str(error)):
                     raise
                 return np.full(asked.size, np.nan)
 

@@ -231,3 +231,12 @@ def test_too_many_lies_are_refused_in_words(each: Filter, trim: int, said: str) 
 def test_what_is_no_list_of_vectors_is_refused(vectors: list[object]) -> None:
     with pytest.raises(InvalidInput, match="vectors must be"):
         CoordinateMedian().aggregate(vectors)  # type: ignore[arg-type]  # the point of the test
+
+
+@pytest.mark.parametrize("each", ALL, ids=title)
+def test_a_trim_that_leaves_nobody_is_refused(each: Filter) -> None:
+    for trim in (-1, 3, 5):
+        with pytest.raises(InvalidInput, match=f"trim is {trim}; of 3 vectors it can be 0 to 2"):
+            each.aggregate(np.ones((3, 2)), trim)
+    with pytest.raises(InvalidInput, match="got shape"):
+        each.aggregate([])

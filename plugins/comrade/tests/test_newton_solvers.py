@@ -306,3 +306,52 @@ def test_curves_hold_gap_bytes_and_accuracy_of_every_step() -> None:
     assert (np.asarray(table["gap"]) > 0).all()
     with pytest.raises(InvalidInput, match="this result has NoneType"):
         curves(run("newton.exact", on, 4))
+
+
+def test_a_loss_that_does_not_work_is_said_and_not_called_divergence() -> None:
+    f = planted(40, 3)
+    wrong = mean_of(lambda w, rows, target: (rows @ w - target).sum(), f.matrix, f.target)
+    with pytest.raises(TooManyFaults, match="the loss must give one number a row"):
+        run("gradient.robust", Minimize(wrong), 3, workers=2, step=1.0)
+
+
+@pytest.mark.parametrize("compressor", ["none", "qsgd"])
+@pytest.mark.parametrize("name", ["newton.comrade", "gradient.robust"])
+def test_a_start_where_numbers_overflow_is_diverged(name: str, compressor: str) -> None:
+    f = planted(100, 3, l2=0.0)
+    squares = LeastSquares(matrix=f.matrix, target=f.target)
+    budget = Budget(iterations=9)
+    far: dict[str, Any] = {
+        "workers": 4,
+        "compressor": compressor,
+        "start": np.full(3, 1e307),
+        "budget": budget,
+    }
+    assert optiframe.solve(Minimize(squares), name, **far).status is Status.DIVERGED
+
+
+def test_a_step_of_zero_far_from_the_minimum_is_not_convergence() -> None:
+    rng = np.random.default_rng(0)
+    on = Minimize(Logistic(matrix=1 + rng.random((200, 3)), target=rng.choice([-1.0, 1.0], 200)))
+    # So far out that every second derivative is zero in float64, and with it every Newton step.
+    result = optiframe.solve(on, "newton.comrade", workers=4, start=np.full(3, 1e4), patience=5)
+    assert result.status is Status.FINISHED
+    assert result.trace["residual"][-1] > 0.1
+
+
+def test_a_function_without_curvature_has_any_step() -> None:
+    flat = Minimize(LeastSquares(matrix=np.zeros((8, 2)), target=np.ones(8)))
+    assert run("gradient.robust", flat, 3, workers=2).objective == 0.5
+
+
+def test_lies_just_short_of_overflow_do_not_stop_the_polishing() -> None:
+    attack = {"name": "negative", "c": 3e153}
+    result = run(*("newton.polished", problem(), 4), byzantine=0.1, filter="mean", floor=100.0, attack=attack)
+    assert gap(result) < 1e-3
+
+
+def test_too_few_workers_for_the_default_trim_are_told_why() -> None:
+    with pytest.raises(InvalidInput, match=r"byzantine: 3 of 2 .*alpha m \+ 2; give a `trim`"):
+        run("newton.comrade", problem(), 2, workers=2, byzantine=0.1)
+    with pytest.raises(InvalidInput, match=r"trim: 1 of 1 .*give a smaller `trim`"):
+        run("newton.comrade", problem(), 2, workers=1, trim=0.1)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pickle
+import pkgutil
 import tomllib
 from typing import Any
 
 import numpy as np
+import optiframe_comrade
 import pytest
 from optiframe_comrade import Attack, Compressor, Filter, Selecting
 from optiframe_comrade.comrade import Comrade
@@ -133,3 +135,10 @@ def test_every_family_is_a_part() -> None:
         assert issubclass(family, Part)
     assert isinstance(Comrade().filter, Norm)
     assert Mean().kept(np.zeros((3, 1))) is not None
+
+
+def test_no_module_hides_what_the_package_exports() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(optiframe_comrade.__path__)}
+    assert not modules & set(optiframe_comrade.__all__)
+    assert callable(optiframe_comrade.curves)
+    assert callable(optiframe_comrade.suspicion)

@@ -20,7 +20,7 @@ from optiframe_comrade.messages import (
     check_reply,
     open_reply,
 )
-from optiframe_comrade.parts import Compressor, Mean, Negative, Norm, Nothing
+from optiframe_comrade.parts import Attack, Compressor, Mean, Negative, Norm, Nothing
 from optiframe_comrade.round import Centre, TooManyFaults
 from optiframe_comrade.worker import Orders, Worker, split
 
@@ -208,3 +208,54 @@ def test_values_of_a_line_search_are_not_compressed() -> None:
     reply = Worker(0, f, Orders(compressor=QSGD)).reply(asked)
     assert reply.payload.tolist() == [f.value(np.zeros(3))]
     np.testing.assert_array_equal(open_reply(reply, asked, QSGD), reply.payload)
+
+
+class Odd(Scripted):
+    """Workers that send their payloads as they are."""
+
+    def ask(self, broadcast: Broadcast, deadline: float | None = None, to: Any = None) -> list[Any]:
+        return [p if isinstance(p, str) else Reply(0, broadcast.round, p) for p in self.payloads]
+
+
+def test_what_is_neither_reply_nor_array_is_a_fault_and_never_an_error() -> None:
+    centre = hired(Odd(np.ones(2), np.ones(2), None, 3, "not a reply"), trim=3)
+    np.testing.assert_array_equal(centre.newton_step(NEWTON_STEP, np.zeros(2)).vector, [1.0, 1.0])
+    assert [(f.worker, f.kind) for f in centre.ledger.faults] == [(i, "wrong-type") for i in (2, 3, 4)]
+    assert "sent a str that is no reply" in centre.ledger.faults[2].text
+    assert centre.ledger.bytes_up == 2 * (8 + 16) + 2 * 8
+
+
+def test_a_round_number_that_cannot_be_written_down_is_a_fault_and_never_an_error() -> None:
+    class Mute:
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+    for number in (10**5000, Mute()):
+        fault = open_reply(replace(GOOD, round=number), ASKED, Nothing())  # type: ignore[arg-type]  # a lie
+        assert isinstance(fault, Fault)
+        assert fault.kind == "old-round"
+        assert f"a strange {type(number).__name__}" in fault.text
+
+
+def test_what_no_compressor_can_write_is_a_fault_of_one_worker() -> None:
+    f = planted(60, 3)
+    orders = Orders(compressor=QSGD, attack=Negative(c=1e308), liars=(0,))
+    first, second = InProcess([f, f], orders).ask(Broadcast(1, NEWTON_STEP, np.full(3, 9.0)))
+    assert isinstance(first, Fault)
+    assert (first.kind, second.nbytes) == ("not-finite", 8 + 8 + 2)
+
+
+def test_workers_that_are_gone_are_not_taken_for_numbers_that_overflow() -> None:
+    gone = [Fault(i, 1, "crashed", "is gone") for i in range(3)]
+    with pytest.raises(TooManyFaults) as caught:
+        hired(Scripted(*gone, [np.inf]), trim=1).newton_step(NEWTON_STEP, np.zeros(1))
+    assert caught.value.overflows == 1
+
+
+def test_colluding_workers_among_themselves_still_know_the_honest_ones() -> None:
+    f = planted(60, 3)
+    attack = part(Attack, "inner-product")
+    crowd = InProcess([f, f, f], Orders(attack=attack, liars=(0,)))
+    asked = Broadcast(1, GRADIENT, np.zeros(3))
+    (alone,) = crowd.ask(asked, to=[0])
+    np.testing.assert_array_equal(alone.payload, crowd.ask(asked)[0].payload)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from optiframe_comrade.theory import advice, coherence, terms_wanted
 
 import optiframe
-from optiframe import Minimize, Unsuited, from_function
+from optiframe import InvalidInput, Minimize, Unsuited, from_function
 from optiframe.losses import Logistic
 
 from .classification_twins import hessian_row_by_row, planted
@@ -62,3 +62,10 @@ def test_the_advice_looks_through_a_formulation_and_needs_a_linear_model() -> No
     assert advice(problem, 4) == advice(Minimize(model), 4)
     with pytest.raises(Unsuited, match="this needs a linear model"):
         advice(Minimize(from_function(lambda x: (x**2).sum(), 2)))
+
+
+def test_advice_on_impossible_numbers_is_refused() -> None:
+    on = Minimize(planted(60, 3))
+    for name, value in (("workers", 0), ("eta", 0.0), ("delta", 1.0)):
+        with pytest.raises(InvalidInput, match=f"{name} is {value}"):
+            advice(on, **{name: value})

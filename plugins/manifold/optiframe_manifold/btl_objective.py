@@ -74,9 +74,7 @@ class BtlObjective(Objective):
 
     Time of a gradient or Hessian product: O(comparisons + m n r) with log-sum-exp or where there is
     a comparison for every eight entries, else O((comparisons + m + n) r). Memory beside the data: 16
-    bytes for each comparison and 24 (m + n) r bytes at each of the last two points; from the third
-    Hessian product at a point on, at one of them by rows, 16 m n bytes (8 without log-sum-exp) where that
-    is at most 256 MB; and during a pass
+    bytes for each comparison and 24 (m + n) r bytes at each of the last two points, and during a pass
     16 max(65536, n) + 48 (m + n) r bytes by rows, else 8 bytes for each comparison and 32 (m + n) r.
 
     Parameters
@@ -156,12 +154,6 @@ class BtlObjective(Objective):
         point = BtlPoint(self, x)
         self.__dict__["_points"] = (point, *known)[:_KEPT]  # one assignment, so that threads may share it
         return point
-
-    def forget_prepared(self, but: BtlPoint | None = None) -> None:
-        """Let go of the m x n arrays that Hessian products keep: 8 m n bytes, 16 with log-sum-exp."""
-        for point in self.__dict__.get("_points", ()):
-            if point is not but:
-                point.forget_prepared()
 
     def value(self, x: LowRank) -> float:
         return self.at(x).value

@@ -14,20 +14,15 @@ from optiframe_manifold.low_rank import LowRank
 
 if TYPE_CHECKING:
     from optiframe_manifold.btl_objective import BtlObjective
-    from optiframe_manifold.row_passes import Prepared
-
-_OFTEN = 3
-"""The Hessian product before which those to come are prepared for. To prepare takes what some three save, and
-far from the answer a search asks for one or two at a point."""
 
 
 class BtlPoint:
     """`BtlObjective` at one point: each of its derivatives is computed once, when first asked for.
 
     It keeps the first and second derivative of the loss by every comparison's margin, 16 bytes a
-    comparison, and some arrays of the factors' size; from the third Hessian product on, up to two m x n
-    arrays where 256 MB hold them (`RowPasses.prepared`). Take it from `BtlObjective.at`. Beyond the range
-    of floats the value is inf and the derivatives are not finite, without a warning.
+    comparison, and some arrays of the factors' size; no m x n array. Take it from
+    `BtlObjective.at`. Beyond the range of floats the value is inf and the derivatives are not
+    finite, without a warning.
     """
 
     def __init__(self, objective: BtlObjective, x: LowRank) -> None:
@@ -44,8 +39,6 @@ class BtlPoint:
         self._gradient: LowRank | None = None
         # Of the log-sum-exp penalty: the shift, N = sum exp(X^2 - shift), the gradient of log N.
         self._exponents: tuple[float, float, LowRank] | None = None
-        self._prepared: Prepared | None = None
-        self._asked = 0  # Hessian products since nothing was prepared
 
     def holds(self, x: LowRank) -> bool:
         """Whether this is the point `x`, entry for entry: O((m + n) r)."""
@@ -85,33 +78,13 @@ class BtlPoint:
         v = LowRank(np.ascontiguousarray(v.left), np.ascontiguousarray(v.right))
         with np.errstate(all="ignore"):
             if f.by_rows:
-                found = self._by_rows(v, slope, bend)
+                found = f.row_passes.hessian_product(x, v, self._exponents_along(v), slope, bend)
             else:
                 found = f.entry_passes.hessian_product(x, v, slope, bend)
             if f.ridge:
                 left, right = penalties.ridge_hessian_product(x, v, f.ridge)
                 return LowRank(found.left + left, found.right + right)
             return found
-
-    def _by_rows(self, v: LowRank, slope: Array, bend: Array) -> LowRank:
-        passes, x = self._objective.row_passes, self.x
-        shift, scale, growth = self._exponents_along(v)
-        self._asked += 1
-        if self._asked == _OFTEN:
-            self._objective.forget_prepared(but=self)  # a search asks for products at one point at a time
-            self._prepared = passes.prepared(x, (shift, scale), slope)
-        ready = self._prepared  # which another thread may forget meanwhile
-        if ready is None:
-            return passes.hessian_product(x, v, (shift, scale, growth), slope, bend)
-        found = passes.prepared_product(ready, x, v, bend)
-        if self._exponents is None:
-            return found
-        fall, of_log = growth * self._objective.strength, self._exponents[2]
-        return LowRank(found.left - fall * of_log.left, found.right - fall * of_log.right)
-
-    def forget_prepared(self) -> None:
-        """Let go of the m x n arrays; many more Hessian products prepare them again."""
-        self._prepared, self._asked = None, 0
 
     def _exponents_along(self, v: LowRank) -> tuple[float, float, float]:
         """The shift, 2 lambda / N, and the derivative of log N along `v`."""

@@ -175,18 +175,6 @@ def exp_terms(x: Array, shift: float) -> float:
 
 
 @_compile
-def exp_bends(x: Array, d: Array, shift: float, scale: float, growth: float) -> None:
-    """Entries to scale x exp(x^2 - shift), and how they change."""
-    for i in range(x.shape[0]):
-        entries, change = x[i], d[i]
-        for j in range(len(entries)):
-            entry, along = entries[j], change[j]
-            grown = scale * exp(entry * entry - shift)
-            entries[j] = entry * grown
-            change[j] = grown * (along + entry * (2.0 * entry * along - growth))
-
-
-@_compile
 def bend_rows(  # noqa: PLR0917  # compiled code is called by position
     x: Array,
     d: Array,

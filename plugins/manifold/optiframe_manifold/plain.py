@@ -125,7 +125,7 @@ def exp_terms(x: Array, shift: float) -> float:
     return float(grown.sum())
 
 
-def exp_bends(x: Array, d: Array, shift: float, scale: float, growth: float) -> None:
+def _exp_bends(x: Array, d: Array, shift: float, scale: float, growth: float) -> None:
     """`x` becomes x e, with e = scale exp(x^2 - shift), and `d`, its change, becomes the change of that.
 
     `growth` is the relative change of 1/scale, which is taken off before it is multiplied: where one
@@ -150,12 +150,12 @@ def bend_rows(  # noqa: PLR0917  # as its twin
 ) -> None:
     """A block `x` of entries becomes the gradient by them, and `d`, its change, becomes the change of that.
 
-    The gradient is that of the comparisons, `slope`, and of `exp_bends`, whose numbers are `exponents`.
+    The gradient is that of the comparisons, `slope`, and of `_exp_bends`, whose numbers are `exponents`.
     """
     turn = np.empty(len(winner))
     gather(d, pointer, winner, loser, turn)
     turn *= bend
-    exp_bends(x, d, *exponents)
+    _exp_bends(x, d, *exponents)
     spread(d, pointer, winner, loser, turn)
     spread(x, pointer, winner, loser, slope)
 

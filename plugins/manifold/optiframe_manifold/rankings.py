@@ -81,9 +81,14 @@ class Rankings:
         InvalidInput
             For a user there is not, with the nearest.
         """
-        found = self._user_codes.get(user)
+        found = self._user_codes.get(user) if isinstance(user, Hashable) else None
         if found is None:
-            near = nearest(str(user), map(str, self.users.tolist()))
+            spelled = [known for known in self._user_codes if str(known) == str(user)]
+            near = (
+                f"; did you mean {spelled[0]!r}, which is of type {type(spelled[0]).__name__}?"
+                if spelled
+                else nearest(str(user), map(str, self.users.tolist()))
+            )
             raise InvalidInput(f"there is no user {user!r} among the {len(self.users)} ranked{near}")
         return found
 
@@ -106,10 +111,16 @@ class Rankings:
         return found
 
     def ranking(self, user: Hashable, top: int | None = None) -> Any:
-        """One user's items, best first: a frame `item, rank, score, preference` of the best `top`."""
+        """One user's items, best first: a frame `item, rank, score, preference` of the best `top`.
+
+        Raises
+        ------
+        InvalidInput
+            For a user there is not, and a `top` that is no whole number of at least 1.
+        """
         scores = self.scores(user)
         rank, order = (found[0] for found in _ranked(scores[None, :]))
-        best = order[:top]
+        best = order[: self._most(top)]
         table = {
             "item": self.items[best],
             "rank": rank[best],
@@ -118,12 +129,24 @@ class Rankings:
         }
         return to_frame(table, self.backend)
 
+    def _most(self, top: int | None) -> int:
+        if top is None:
+            return len(self.items)
+        if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
+            raise InvalidInput(f"top must be a whole number of at least 1, or None for all, got {top!r}")
+        return min(int(top), len(self.items))
+
     def columns(self, top: int | None = None) -> Columns:
         """Columns `user, item, rank, score`: the best `top` items of every user (None: all), best first.
 
         Equal scores share the best rank. Memory: 40 bytes a row, rows = users x top.
+
+        Raises
+        ------
+        InvalidInput
+            For a `top` that is no whole number of at least 1.
         """
-        each = len(self.items) if top is None else min(top, len(self.items))
+        each = self._most(top)
         users = len(self.users)
         item = np.empty((users, each), dtype=np.int64)
         rank, score = np.empty_like(item), np.empty((users, each))

@@ -18,13 +18,8 @@ from scipy.linalg.blas import dgemm
 
 from optiframe.values import Array
 from optiframe_manifold.low_rank import LowRank
-from optiframe_manifold.penalties import greatest_square
 
 _BLOCK = 1 << 16  # entries of a block: half a megabyte, so that two of them stay in a core's cache
-_ROOM = 1 << 28  # bytes that what is prepared for Hessian products may take: some 4,000 users and items
-_EVEN = 50.0
-"""Largest X_ij^2 up to which they are prepared. Where one entry outgrows the rest, its terms of the product
-are some 2 X_ij^2 times as large as what they leave, so that no more than two digits are lost."""
 
 
 @dataclass(frozen=True)
@@ -48,18 +43,6 @@ class Rows:
     pointer: NDArray[np.int64]  # from 0 on
     winner: NDArray[np.int32]
     loser: NDArray[np.int32]
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """What all Hessian products at one point share, entry by entry.
-
-    `first`, shape (m, n): the gradient by X. `second`: the penalty's second derivative by an entry with log N
-    held fixed; None without exponents.
-    """
-
-    first: Array
-    second: Array | None
 
 
 class _Products:
@@ -151,47 +134,6 @@ class RowPasses:
         self.passes.gather(part, block.pointer, block.winner, block.loser, here)
         weight = data.weight[mine] if len(data.weight) else data.weight
         return float(self.passes.log_loss(here, data.sigma, weight, slope[mine], bend[mine]))
-
-    def prepared(self, x: LowRank, exponents: tuple[float, float], slope: Array) -> Prepared | None:
-        """What saves Hessian products at `x` a quarter of their time; None without room or where digits are lost.
-
-        Takes the time of one product and 8 m n bytes, 16 m n with exponents, `exponents` being
-        the shift and the scale.
-        """
-        shape = len(self.data.pointer) - 1, self.data.items
-        size = 8 * shape[0] * shape[1] * (2 if self.exponents else 1)
-        if size > _ROOM or (self.exponents and not greatest_square(x) <= _EVEN):
-            return None
-        first = np.empty(shape) if self.exponents else np.zeros(shape)
-        second = np.ones(shape) if self.exponents else None
-        turned = np.ascontiguousarray(x.right.T)
-        for block in self._blocks:
-            pulls = first[block.rows]
-            if second is not None:
-                np.matmul(x.left[block.rows], turned, out=pulls)
-                # The change of an entry of x exp(x^2) when x changes by one and N does not.
-                self.passes.exp_bends(pulls, second[block.rows], *exponents, 0.0)
-            self.passes.spread(pulls, block.pointer, block.winner, block.loser, slope[block.mine])
-        return Prepared(first, second)
-
-    def prepared_product(self, ready: Prepared, x: LowRank, v: LowRank, bend: Array) -> LowRank:
-        """`hessian_product` from what was prepared, but for the change of the scale along v."""
-        margin = np.empty(self._most)
-        of_bent, of_first = _Products(x.left, x.right), _Products(v.left, v.right)
-        change = self._products(np.hstack([v.left, x.left]), np.hstack([x.right, v.right]))
-        for block, bent in change:
-            here = margin[: len(block.winner)]
-            self.passes.gather(bent, block.pointer, block.winner, block.loser, here)
-            here *= bend[block.mine]
-            if ready.second is None:
-                bent.fill(0.0)
-            else:
-                np.multiply(bent, ready.second[block.rows], out=bent)
-            self.passes.spread(bent, block.pointer, block.winner, block.loser, here)
-            of_bent.add(bent, block)
-            of_first.add(ready.first[block.rows], block)
-        straight, moved = of_bent.factors(), of_first.factors()
-        return LowRank(straight.left + moved.left, straight.right + moved.right)
 
     def hessian_product(
         self, x: LowRank, v: LowRank, exponents: tuple[float, float, float], slope: Array, bend: Array

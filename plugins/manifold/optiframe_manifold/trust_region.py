@@ -17,7 +17,7 @@ from optiframe_manifold.foreign import as_manifold, random_point, typical_distan
 from optiframe_manifold.geometry import Factors, FixedRank
 from optiframe_manifold.landscapes import OfArrays, OfFactors
 from optiframe_manifold.low_rank import LowRank, Rank
-from optiframe_manifold.positive_rank_one import Vectors, holds_all_vectors
+from optiframe_manifold.positive_rank_one import PositiveRankOne, Vectors, holds_all_vectors
 from optiframe_manifold.starts import completed, random_start, spectral_start
 from optiframe_manifold.trust_region_loop import Step, trust_region
 
@@ -132,8 +132,14 @@ class TrustRegion(Solver[Minimize, Any, None]):
             return geometry, OfFactors(problem.function, geometry), Factors(start)
         if self.manifold is not None:
             point = random_point(self.manifold, run.rng) if given is None else _finite(given)
+            _check_point(point, problem, self.manifold)
             return self.manifold, OfArrays(problem.function, self.manifold), point
         point = _finite(problem.initial() if given is None else given)
+        if isinstance(problem.over, PositiveRankOne) and not point.any():
+            # The gradient of a function of x x' by x vanishes at zero, whatever the function.
+            point = run.rng.standard_normal(point.shape)
+            if given is not None:
+                run.warn("the start is zero, where the gradient by x vanishes: began at random instead")
         vectors = Vectors(point.size, typical_dist=max(float(np.linalg.norm(point)), 1.0))
         return vectors, OfArrays(problem.function, vectors), point
 
@@ -162,6 +168,16 @@ def first_factors(
         if found is not None:
             return found
     return random_start((geometry.rows, geometry.columns), geometry.rank, run.rng)
+
+
+def _check_point(point: Any, problem: Minimize, manifold: Any) -> None:
+    found = np.asarray(point)
+    if found.dtype.kind != "f" or found.shape != problem.function.shape:
+        raise InvalidInput(
+            f"points of {manifold} are {found.dtype} arrays of shape {found.shape}, the objective "
+            f"{problem.function.name!r} takes float64 ones of shape {problem.function.shape}; "
+            "give the manifold of these"
+        )
 
 
 def _finite(start: Any) -> Array:

@@ -212,6 +212,8 @@ def trust_region(
         yield Step(point, value, norm, used, ratio, model.products, accepted, model.ending)
         if norm == 0.0:
             return "the gradient is exactly zero"
+        if not math.isfinite(predicted):
+            return f"second derivatives overflow where the gradient norm is {norm:.3g}; scale the data"
         if refused_in_noise > 1:
             return f"rounding does not let the gradient norm fall below {norm:.3g}"
         if radius < smallest:

@@ -59,7 +59,7 @@ BAD_FIELDS: dict[str, tuple[dict[str, Any], str]] = {
         "rank: is 3, but scores of 3 items for 2 users have rank 2 at most; give a rank up to that",
     ),
     "rank of zero": ({"rank": 0}, "rank: must be greater than 0"),
-    "sigma of zero": ({"sigma": 0.0}, "sigma: must be greater than 0"),
+    "sigma of zero": ({"sigma": 0.0}, "sigma: must be at least 1e-50"),
     "sigma that is nan": ({"sigma": math.nan}, "sigma: must be a finite number"),
     "negative multiplier": ({"multiplier": -1.0}, "multiplier: must be at least 0"),
     "another penalty": ({"penalty": "frobenious"}, "penalty: .* did you mean 'frobenius'"),
@@ -159,3 +159,25 @@ def test_a_solver_for_points_that_are_arrays_is_unsuited() -> None:
     problem = CollaborativeRanking(comparisons=table(), rank=1)
     with pytest.raises(Unsuited, match="LowRank"):
         solve(problem, "scipy.lbfgs")
+
+
+@pytest.mark.parametrize("sigma", [1e-200, 1e200])
+def test_a_sigma_whose_square_is_no_number_is_refused(sigma: float) -> None:
+    with pytest.raises(InvalidInput, match="sigma: must be at (least 1e-50|most 1e.50)"):
+        CollaborativeRanking.load(comparisons=table(), sigma=sigma)
+    rows = table()
+    rows["label"] = rows["left"]
+    for extreme in (1e-50, 1e50):
+        assert math.isfinite(CollaborativeRanking.load(comparisons=rows, sigma=extreme).likelihood.strength)
+
+
+def test_users_and_tops_there_are_not_are_refused_in_words() -> None:
+    found = solve(CollaborativeRanking.load(comparisons=table()), "manifold.trust-region").solution
+    with pytest.raises(InvalidInput, match=r"no user '1' among the 2 ranked; did you mean 1, .* type int"):
+        found.scores("1")
+    with pytest.raises(InvalidInput, match=r"there is no user \[1\]"):
+        found.scores([1])
+    for top in (0, -1, 2.5, True):
+        for asked in (found.columns, lambda top: found.ranking(1, top)):
+            with pytest.raises(InvalidInput, match="top must be a whole number of at least 1"):
+                asked(top)

@@ -160,39 +160,6 @@ def test_every_way_of_computing_gives_the_same_numbers(seed: int, penalty: str, 
                 np.testing.assert_allclose(one, two, rtol=tolerance, atol=tolerance * np.abs(two).max())
 
 
-@pytest.mark.parametrize("passes", [plain, kernels])
-@pytest.mark.parametrize("penalty", PENALTIES)
-@pytest.mark.parametrize("size", [0.3, 1.0, 3.0, 30.0])
-def test_products_that_were_prepared_for_are_those_that_were_not(
-    passes: Any, penalty: str, size: float
-) -> None:
-    f = with_passes(comparisons(users=30, items=40, count=600, penalty=penalty), passes, by_rows=True)
-    x, v = point(f, size=size**0.5), point(f, seed=2)
-    here = f.at(x)
-    first, *_, last = [here.hessian_product(v) for _ in range(4)]
-    mild = penalties.greatest_square(x) <= 50
-    assert (here._prepared is not None) == (mild or penalty != "log-sum-exp")
-    for side in ("left", "right"):
-        one, other = getattr(last, side), getattr(first, side)
-        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13 * np.abs(other).max())
-
-
-def test_only_the_point_asked_last_keeps_whole_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
-    f = with_passes(comparisons(), plain, by_rows=True)
-    first, second = (f.at(point(f, seed=seed, size=0.5)) for seed in (1, 2))
-    v = point(f, seed=3)
-    for at in (first, second):
-        for _ in range(3):
-            at.hessian_product(v)
-    assert first._prepared is None
-    assert second._prepared is not None
-    monkeypatch.setattr("optiframe_manifold.row_passes._ROOM", 10)
-    for _ in range(3):
-        found = first.hessian_product(v)
-    assert first._prepared is None
-    np.testing.assert_array_equal(found.left, again(f).hessian_product(first.x, v).left)
-
-
 def test_blocks_of_rows_add_up_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     f, v = comparisons(users=20, items=9, count=150), point(comparisons(users=20, items=9, count=150), seed=5)
     x = point(f)

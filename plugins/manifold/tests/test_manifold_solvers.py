@@ -235,3 +235,21 @@ def test_solvers_and_objectives_are_found_by_name() -> None:
     assert solve(problem, "manifold.trust-region", progress=False).objective == pytest.approx(
         np.linalg.svd([[1.0, 2.0], [3.0, 4.0]], compute_uv=False)[1] ** 2 / 2
     )
+
+
+@pytest.mark.parametrize("optimizer", ["trust-region", "conjugate-gradient"])
+def test_pymanopt_is_not_started_where_the_gradient_vanishes(optimizer: str) -> None:
+    nothing = KnownEntries(rows=5, columns=4, row=[], column=[], entry=[])
+    result = solve(Minimize(nothing, over=Rank(5, 4, 2)), "manifold.pymanopt", optimizer=optimizer)
+    assert result.status is Status.CONVERGED
+    assert result.objective == 0.0
+
+
+@pytest.mark.parametrize("solver", [Pymanopt(), FactorLBFGS()])
+@pytest.mark.parametrize("size", [1e100, 1e200])
+def test_data_beyond_the_range_of_numbers_end_in_words(solver: Any, size: float) -> None:
+    f = planted(1)[0].function
+    known = KnownEntries(rows=14, columns=11, row=f.row, column=f.column, entry=f.entry * size)
+    with pytest.warns(NotConverged, match="finite|infinite|no lower point"):
+        result = solve(Minimize(known, over=Rank(14, 11, 2)), solver, progress=False)
+    assert result.status in (Status.DIVERGED, Status.STALLED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -323,12 +324,56 @@ def test_a_start_with_nan_and_a_start_of_another_shape_are_refused() -> None:
 
 def test_a_start_where_the_objective_overflows_is_called_diverged() -> None:
     problem, truth = planted(1, ridge=1.0)
-    with (
-        pytest.warns(NotConverged, match="not finite at the start"),
-        np.errstate(over="ignore", invalid="ignore"),
-    ):
-        result = run(problem, start=LowRank(truth.left * 1e160, truth.right))
-    assert result.status is Status.DIVERGED
+    for size in (1e140, 1e160):  # the gradient's norm, then the value too
+        with pytest.warns(NotConverged, match="not finite at the start"):
+            result = run(problem, start=LowRank(truth.left * size, truth.right))
+        assert result.status is Status.DIVERGED
+
+
+def test_data_whose_second_derivatives_overflow_end_the_run_in_words() -> None:
+    problem, _ = planted(1)
+    f = problem.function
+    known = KnownEntries(rows=14, columns=11, row=f.row, column=f.column, entry=f.entry * 1e60)
+    with pytest.warns(NotConverged, match="second derivatives overflow.*scale the data"):
+        result = run(Minimize(known, over=problem.over))
+    assert result.status is Status.STALLED
+    assert math.isfinite(result.objective)
+
+
+def test_a_stop_asked_for_ends_the_inner_loop() -> None:
+    asked: list[int] = []
+
+    class Interrupting(KnownEntries):
+        name = "interrupting"
+
+        def hessian_product(self, x: LowRank, v: LowRank) -> LowRank:
+            asked.append(1)
+            signal.raise_signal(signal.SIGINT)  # the first Ctrl-C; a second would raise
+            return super().hessian_product(x, v)
+
+    f = planted(1)[0].function
+    known = Interrupting(rows=14, columns=11, row=f.row, column=f.column, entry=f.entry)
+    start = random_start((14, 11), 2, np.random.default_rng(0))
+    result = run(Minimize(known, over=Rank(14, 11, 2)), start=start, radius=1e3)
+    assert result.status is Status.CANCELLED
+    assert len(asked) == 1
+
+
+def test_a_search_for_a_matrix_of_rank_one_does_not_rest_at_zero() -> None:
+    target = np.outer([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
+    f = from_function(lambda x: anp.sum((anp.outer(x, x) - target) ** 2), (3,))
+    problem = Minimize(f, over=PositiveRankOne())
+    assert run(problem).objective < 1e-12
+    result = run(problem, start=np.zeros(3))
+    assert result.objective < 1e-12
+    assert any("start is zero" in finding.text for finding in result.findings)
+
+
+def test_a_manifold_of_other_points_than_the_objectives_is_refused() -> None:
+    f = from_function(lambda x: anp.sum(x**2), (8,))
+    for manifold in (pymanopt.manifolds.Sphere(9), pymanopt.manifolds.ComplexCircle(8)):
+        with pytest.raises(InvalidInput, match=r"the objective .* takes float64 ones of shape \(8,\)"):
+            run(Minimize(f), manifold=manifold)
 
 
 def test_a_rank_that_is_too_high_is_named() -> None:

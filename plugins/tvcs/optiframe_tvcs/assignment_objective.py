@@ -148,7 +148,10 @@ class Judge:
 
 
 def _as_signs(value: Any) -> NDArray[np.int8]:
-    signs = np.asarray(value)
+    try:
+        signs = np.asarray(value)
+    except ValueError:
+        raise InvalidInput("rows differ in length") from None
     if signs.ndim != 3 or not signs.size or not np.isin(signs, (-1, 1)).all():
         raise InvalidInput("must be -1 and 1, of shape (draws, workers, tasks), with at least one of each")
     signs = signs.astype(np.int8)

@@ -34,7 +34,8 @@ class FewerViews(Solver[Minimize, Array, None]):
     """Sparse learning that knows only some of a three-view set's bounds, projected onto all at the end.
 
     - ``total``: the bound on the whole vector alone ("overall sparsity");
-    - ``rows``, ``columns``: that and the bounds of one view ("bilevel exclusive sparsity").
+    - ``rows``, ``columns``: that, where there is one, and the bounds of one view ("bilevel exclusive
+      sparsity").
 
     Needs a `ThreeView` with those bounds. Costs what the method inside costs; the answer of
     each recorded iterate costs one projection more. The best of those by the objective is
@@ -60,7 +61,7 @@ class FewerViews(Solver[Minimize, Array, None]):
         over = problem.over
         if not isinstance(over, ThreeView):
             return f"the set {over.name!r} has no views to leave out"
-        if over.total is None:
+        if self.views == "total" and over.total is None:
             return "the three-view set has no bound on the total"
         if self.views != "total" and getattr(over, self.views) is None:
             return f"the three-view set has no bounds on its {self.views}"

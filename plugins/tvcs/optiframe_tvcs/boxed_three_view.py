@@ -12,7 +12,9 @@ from pydantic import Field, PlainValidator
 from optiframe.constraints import ConstraintSet
 from optiframe.errors import InvalidInput
 from optiframe.values import Accepts, Array
-from optiframe_tvcs.three_view import ThreeView
+from optiframe_tvcs.three_view import ThreeView, as_point
+
+_FAR = 1e300  # twice it is a finite number; what is as large is chosen anyway, or ties
 
 
 def _as_views(value: Any) -> ThreeView:
@@ -47,12 +49,13 @@ class BoxedThreeView(ConstraintSet):
         self.views.check_shape(shape)
 
     def project(self, v: Array) -> Array:
-        v = np.asarray(v, dtype=np.float64)
+        v = as_point(v)
         clipped = np.clip(v, 0.0, 1.0)
-        return np.asarray(clipped * self.views.support(clipped * (2.0 * v - clipped)))
+        worths = clipped * (2.0 * np.where(np.isfinite(v), np.minimum(v, _FAR), v) - clipped)
+        return np.asarray(clipped * self.views.support(worths))
 
     def violation(self, x: Array) -> float:
-        x = np.asarray(x, dtype=np.float64)
+        x = as_point(x)
         if not np.isfinite(x).all():
             return math.inf
         inside = bool(((x >= 0) & (x <= 1)).all()) and not self.views.excess(x)

@@ -1,5 +1,8 @@
 """The compiled driver of the projection: one call from weights to a certified support."""
 
+# mypy: disable-error-code="no-untyped-def"
+# Compiled code is not annotated: numba takes the types from the call.
+
 from __future__ import annotations
 
 import math
@@ -31,29 +34,58 @@ from optiframe_tvcs.tie_kernels import common_unit, drain
 NONE = (0.0, 0.0)
 WIDE = (8.0, 0.0)
 FEW = (4.0, 0.8)
+FEW_WARM = (0.8, 0.0)
 FIRST = (16.0, 0.0)
-WARM = (6.0, 0.0)
 LAST = (3.0, 0.7)
 SMALL = 3000  # elements up to which all are candidates
 STAGES = 6  # lists of candidates made before what is wrong is left to the repair
 
 
 @compiled
-def sweep(first, col, worth, copies, cfirst, crow, cworth, ccopies, base_r, base_c, row_caps, column_caps, total, y0, u, w, tau, close, centre_r, centre_c, window_r, window_c, times, t, star):  # type: ignore[no-untyped-def]  # fmt: skip
+def sweep(first, col, worth, copies, cfirst, crow, cworth, ccopies, base_r, base_c, row_caps, column_caps, total, y0, u, w, tau, close, centre_r, centre_c, window_r, window_c, times, t, star):  # fmt: skip
     """Minimise over (y0, u), then over (y0, w), so many times; gives y0."""
     for _ in range(times):
         y0 = minimise_block(
-            first, col, worth, copies, base_r, row_caps, total, y0, u, w, tau, close, centre_r, window_r, t, star
+            first,
+            col,
+            worth,
+            copies,
+            base_r,
+            row_caps,
+            total,
+            y0,
+            u,
+            w,
+            tau,
+            close,
+            centre_r,
+            window_r,
+            t,
+            star,
         )
         y0 = minimise_block(
-            cfirst, crow, cworth, ccopies, base_c, column_caps, total, y0, w, u, tau, close, centre_c, window_c, t,
+            cfirst,
+            crow,
+            cworth,
+            ccopies,
+            base_c,
+            column_caps,
+            total,
+            y0,
+            w,
+            u,
+            tau,
+            close,
+            centre_c,
+            window_c,
+            t,
             star,
         )
     return y0
 
 
 @compiled
-def smooth(first, col, worth, copies, base_r, base_c, row_caps, column_caps, total, y0, u, w, cold, widths, times, close, window_r, window_c):  # type: ignore[no-untyped-def]  # fmt: skip
+def smooth(first, col, worth, copies, base_r, base_c, row_caps, column_caps, total, y0, u, w, cold, widths, times, close, window_r, window_c):  # fmt: skip
     """Prices by the smoothed dual on one list; `widths` are elements a group within the ramp."""
     n = len(col)
     columns = len(column_caps)
@@ -82,7 +114,7 @@ def smooth(first, col, worth, copies, base_r, base_c, row_caps, column_caps, tot
 
 
 @compiled
-def prices_of(phi, limit, u, w):  # type: ignore[no-untyped-def]
+def prices_of(phi, limit, u, w):
     """Prices of the bounds from potentials, none above the largest worth; gives y0."""
     rows = len(u)
     source = rows + len(w)
@@ -98,7 +130,7 @@ def project(
     weights, order, first, col, row_length, column_length, row_caps, column_caps, total,
     first_a, col_a, place_a, copies_a, first_b, col_b, place_b, copies_b,
     warm, y0, u, w, window, keep, budget, forced, support, sums, record,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     """The support of greatest worth and its prices; gives (failures, scale, y0)."""
     p = len(weights)
     rows = len(row_caps)
@@ -162,10 +194,36 @@ def project(
             # before are taken to be as good as those of a sample of half.
             m = 2.0 if warm else np.mean(copies)
             more = np.mean(copies)
-            window_r = spread(f, c, worth, copies, y0, u, w, window * np.sqrt(row_length * (m - 1)) + more, window_r, centre_r, t)
-            window_c = spread(
-                cfirst, crow, cworth, ccopies, y0, w, u, window * np.sqrt(column_length * (m - 1)) + more, window_c, centre_c, t
+            window_r = spread(
+                f,
+                c,
+                worth,
+                copies,
+                y0,
+                u,
+                w,
+                window * np.sqrt(row_length * (m - 1)) + more,
+                window_r,
+                centre_r,
+                t,
             )
+            window_c = spread(
+                cfirst,
+                crow,
+                cworth,
+                ccopies,
+                y0,
+                w,
+                u,
+                window * np.sqrt(column_length * (m - 1)) + more,
+                window_c,
+                centre_c,
+                t,
+            )
+    if warm and len(col_a) == 0 and 6.0 * keep * groups < p:
+        width = near_width(first, col, whole, y0 + u, w, 1.5 * keep * groups)
+        window_r[:] = width
+        window_c[:] = width
     for stage in range(STAGES):
         y0 = unit * np.rint(y0 / unit)
         for i in range(rows):
@@ -178,11 +236,17 @@ def project(
         lfirst, lcol, lworth, lplace, chosen = gather(first, col, whole, state, listed_r, n)
         record[5] = n
         # Done when the last smoothing left nearly everything outside its list on its side.
-        if n == 0 or (stage > 0 and p <= SMALL) or (stage > 1 and wrong <= 0.01 * groups):
+        if (
+            n == 0
+            or (stage > 0 and p <= SMALL)
+            or ((stage > 1 or (stage > 0 and warm)) and wrong <= 0.01 * groups)
+        ):
             break
         if stage == STAGES - 1:
             break
-        widths = FEW if p <= SMALL else (WARM if warm else FIRST) if stage == 0 else LAST
+        widths = FIRST if stage == 0 and not warm else LAST
+        if p <= SMALL:
+            widths = FEW_WARM if warm else FEW
         y0, cfirst, crow, cworth, ccopies, centre_r, centre_c, t = smooth(
             lfirst, lcol, lworth, np.ones(n), base_r, base_c, caps_r, caps_c, float(total), y0, u, w, cold,
             widths, 1 if stage == 0 and (warm or cold) else 2, 0.5 if stage == 0 else 0.1, window_r, window_c,
@@ -196,8 +260,10 @@ def project(
                 window_c *= 2.0
         elif stage > 0 or keep * groups < n:
             # From here on, the so many elements of each group that are nearest to its threshold.
-            need = (0.5 if stage > 0 else 1.5) * keep
-            window_r = spread(lfirst, lcol, lworth, np.ones(n), y0, u, w, np.full(rows, need), window_r, centre_r, t)
+            need = (0.5 if stage > 0 or warm else 1.5) * keep
+            window_r = spread(
+                lfirst, lcol, lworth, np.ones(n), y0, u, w, np.full(rows, need), window_r, centre_r, t
+            )
             window_c = spread(
                 cfirst, crow, cworth, ccopies, y0, w, u, np.full(columns, need), window_c, centre_c, t
             )
@@ -259,7 +325,9 @@ def project(
             # What lies next to the thresholds decides; after three times all elements do.
             if rounds >= 3:
                 window_r[:] = np.inf
-            price_out(first, col, whole, phi, state, listed_r, excess, window_r, window_c, 4.0**(rounds + 1))
+            price_out(
+                first, col, whole, phi, state, listed_r, excess, window_r, window_c, 4.0 ** (rounds + 1)
+            )
         else:
             y0 = prices_of(phi, limit, u, w)
             failures = verify(first, col, whole, state, y0, u, w, row_caps, column_caps, total, sums)

@@ -9,6 +9,9 @@ Lists hold elements group by group: ``first[g]:first[g + 1]`` are the elements o
 their worth, their group in the other view, and how many elements each stands for.
 """
 
+# mypy: disable-error-code="no-untyped-def"
+# Compiled code is not annotated: numba takes the types from the call.
+
 from __future__ import annotations
 
 import numpy as np
@@ -17,7 +20,7 @@ from optiframe_tvcs.jit import compiled, estimating
 
 
 @estimating
-def ramp_count(t, copies, a, b, theta, tau):  # type: ignore[no-untyped-def]  # compiled: types come with the call
+def ramp_count(t, copies, a, b, theta, tau):
     """How many of t[a:b] are above theta, by a ramp of width tau, and minus the derivative."""
     n = 0.0
     d = 0.0
@@ -32,7 +35,7 @@ def ramp_count(t, copies, a, b, theta, tau):  # type: ignore[no-untyped-def]  # 
 
 
 @estimating
-def threshold(t, copies, a, b, base, cap, low, high, guess, tau, close):  # type: ignore[no-untyped-def]
+def threshold(t, copies, a, b, base, cap, low, high, guess, tau, close):
     """Where base plus the ramp count of t[a:b] meets the cap; within [low, high]."""
     theta = min(max(guess, low), high)
     for _ in range(80):
@@ -55,7 +58,24 @@ def threshold(t, copies, a, b, base, cap, low, high, guess, tau, close):  # type
 
 
 @estimating
-def minimise_block(first, other, worth, copies, base, caps, total, y0, price, other_price, tau, close, centre, window, t, star):  # type: ignore[no-untyped-def]
+def minimise_block(
+    first,
+    other,
+    worth,
+    copies,
+    base,
+    caps,
+    total,
+    y0,
+    price,
+    other_price,
+    tau,
+    close,
+    centre,
+    window,
+    t,
+    star,
+):
     """Minimise the smoothed dual over y0 and the prices of one view; gives y0.
 
     `base` counts, for each group, elements that are chosen for sure and are not in the list. No
@@ -125,7 +145,7 @@ def minimise_block(first, other, worth, copies, base, caps, total, y0, price, ot
 
 
 @compiled
-def by_columns(first, other, worth, copies, columns):  # type: ignore[no-untyped-def]
+def by_columns(first, other, worth, copies, columns):
     """The same list column by column: first, row, worth, copies, and the place in the list by rows."""
     n = len(other)
     start = np.zeros(columns + 1, np.int64)
@@ -148,7 +168,7 @@ def by_columns(first, other, worth, copies, columns):  # type: ignore[no-untyped
 
 
 @estimating
-def spread(first, other, worth, copies, y0, price, other_price, need, old, centre, t):  # type: ignore[no-untyped-def]
+def spread(first, other, worth, copies, y0, price, other_price, need, old, centre, t):
     """For each group, the distance from its threshold within which `need` elements lie.
 
     Beyond the `old` windows a list holds only what other groups wanted, so that none grows

@@ -15,6 +15,7 @@ Labels = NDArray[np.int32]
 Caps = NDArray[np.int64]
 
 _KEYS = ("labels", "groups", "bounds")
+_BOUND = "a bound counts elements"
 _MOST_EMPTY = 1_000_000  # groups without elements that labels may imply: 8 MB of bounds
 
 
@@ -54,8 +55,8 @@ class Groups:
 
     def scaled(self, factor: int) -> Groups:
         """The same groups with their bounds multiplied (GradMP looks for twice the support)."""
-        caps = np.minimum(self.caps, self.size)  # so that a bound beyond p does not overflow
-        return Groups(self.labels, _locked(caps * factor))
+        most = np.iinfo(np.int64).max // max(factor, 1)  # a bound that large binds nothing
+        return Groups(self.labels, _locked(np.minimum(self.caps, most) * factor))
 
     @classmethod
     def of_labels(cls, labels: Any, bounds: Any, view: str = "groups") -> Groups:
@@ -90,13 +91,14 @@ class Groups:
         highest = int(codes.max(initial=-1))
         if highest >= np.iinfo(np.int32).max:
             raise InvalidInput(f"{view}: label {highest} is too large; number the groups from 0")
-        if not np.ndim(bounds) and highest >= max(_MOST_EMPTY, 2 * len(codes)):
+        given = _whole(bounds, f"{view}: bounds", _BOUND)
+        if not given.ndim and highest >= max(_MOST_EMPTY, 2 * len(codes)):
             at = int(np.argmax(codes))
             raise InvalidInput(
                 f"{view}: label of element {at} is {highest}, so that most groups would be empty; number the "
                 "groups from 0 (numpy.unique with return_inverse does), or give one bound for each"
             )
-        caps = _caps(bounds, None if np.ndim(bounds) else highest + 1, view)
+        caps = _caps(given, None if given.ndim else highest + 1, view)
         if highest >= len(caps):
             at = int(np.argmax(codes))
             raise InvalidInput(
@@ -187,7 +189,7 @@ class Groups:
 
 def _caps(bounds: Any, groups: int | None, view: str) -> Caps:
     """One bound for each group, as int64; `groups`: how many must be there, None: whatever is given."""
-    caps = _whole(bounds, f"{view}: bounds", "a bound counts elements")
+    caps = _whole(bounds, f"{view}: bounds", _BOUND)
     if caps.ndim > 1:
         raise InvalidInput(
             f"{view}: bounds must be one number, or one for each group; got shape {caps.shape}"
@@ -211,6 +213,8 @@ def _whole(values: Any, what: str, hint: str) -> NDArray[np.int64]:
         array = np.asarray(values)
     except ValueError:
         raise InvalidInput(f"{what} must be a list of whole numbers; {hint}") from None
+    if np.ma.is_masked(values):
+        raise InvalidInput(f"{what} must be whole numbers, and some are masked; {hint}")
     if array.size == 0 and array.dtype.kind == "f":  # an empty list
         array = array.astype(np.int64)
     if array.dtype.kind not in "iu":

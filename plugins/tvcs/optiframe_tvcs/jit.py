@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numba
 
-F = TypeVar("F", bound=Callable[..., Any])
+Compiler = Callable[[Any], Any]
 # Errors of arithmetic as in NumPy: a division by zero is inf, and no branch is spent on it.
-compiled = cast("Callable[[F], F]", numba.njit(cache=True, nogil=True, error_model="numpy"))
+compiled = cast("Compiler", numba.njit(cache=True, nogil=True, error_model="numpy"))
 # For passes that only estimate: sums may be reordered, so that they are vectorised. What is proved
 # never depends on them.
 estimating = cast(
-    "Callable[[F], F]",
+    "Compiler",
     numba.njit(
         cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract", "arcp", "nnan"}
     ),

@@ -1,5 +1,8 @@
 """Compiled passes over all elements: quantising, lists of candidates, pricing, the final check."""
 
+# mypy: disable-error-code="no-untyped-def"
+# Compiled code is not annotated: numba takes the types from the call.
+
 from __future__ import annotations
 
 import numpy as np
@@ -11,7 +14,7 @@ LISTED = 2
 
 
 @compiled
-def largest_of(weights):  # type: ignore[no-untyped-def]
+def largest_of(weights):
     """The largest weight, at least 0, or nan when one is not finite."""
     top = 0.0
     total = 0.0
@@ -22,7 +25,7 @@ def largest_of(weights):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def quantised(weights, order, scale, whole):  # type: ignore[no-untyped-def]
+def quantised(weights, order, scale, whole):
     """Whole-number worths in the order of the rows; the positive, which are counted, stay positive."""
     positive = 0
     if len(order) == 0:
@@ -39,7 +42,7 @@ def quantised(weights, order, scale, whole):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def mark(first, col, whole, rho, b, window_r, window_c, state, base_r, base_c, listed_r, again):  # type: ignore[no-untyped-def]  # fmt: skip
+def mark(first, col, whole, rho, b, window_r, window_c, state, base_r, base_c, listed_r, again):  # fmt: skip
     """Chosen by sign of the reduced worth; listed when within the windows.
 
     Gives how many are listed, and, with `again`, how many changed sides that were not listed before.
@@ -75,7 +78,7 @@ def mark(first, col, whole, rho, b, window_r, window_c, state, base_r, base_c, l
 
 
 @compiled
-def gather(first, col, whole, state, listed_r, n):  # type: ignore[no-untyped-def]
+def gather(first, col, whole, state, listed_r, n):
     """The listed elements row by row: first, column, worth, place, chosen."""
     lfirst = np.zeros(len(listed_r) + 1, np.int64)
     lplace = np.empty(n + 1, np.int32)
@@ -99,7 +102,7 @@ def gather(first, col, whole, state, listed_r, n):  # type: ignore[no-untyped-de
 
 
 @compiled
-def columns_of(lfirst, lcol, lworth, columns):  # type: ignore[no-untyped-def]
+def columns_of(lfirst, lcol, lworth, columns):
     """The list column by column: first, row, worth, and the place in the list."""
     n = len(lcol)
     start = np.zeros(columns + 1, np.int64)
@@ -122,7 +125,7 @@ def columns_of(lfirst, lcol, lworth, columns):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def price_out(first, col, whole, phi, state, listed_r, excess, window_r, window_c, widened):  # type: ignore[no-untyped-def]
+def price_out(first, col, whole, phi, state, listed_r, excess, window_r, window_c, widened):
     """Correct elements outside the list by the sign of their reduced worth; the corrected join the list.
 
     So do those within `widened` times their window; give -1 for none. Gives how many were wrong.
@@ -163,7 +166,7 @@ def price_out(first, col, whole, phi, state, listed_r, excess, window_r, window_
 
 
 @compiled
-def verify(first, col, whole, state, y0, u, w, row_caps, column_caps, total, sums):  # type: ignore[no-untyped-def]
+def verify(first, col, whole, state, y0, u, w, row_caps, column_caps, total, sums):
     """Complementary slackness over all elements and bounds; gives failures and the worst one.
 
     `sums` gets the worth of the support and the bound by the prices, each as a count of 2**26
@@ -240,7 +243,7 @@ def verify(first, col, whole, state, y0, u, w, row_caps, column_caps, total, sum
 
 
 @compiled
-def rank_value(whole, rank):  # type: ignore[no-untyped-def]
+def rank_value(whole, rank):
     """About the worth above which `rank` elements lie, from some 1,000 of them."""
     step = max(1, len(whole) // min(1000, max(64, len(whole) // 16)))
     values = np.sort(whole[::step])
@@ -249,7 +252,7 @@ def rank_value(whole, rank):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def near_width(lfirst, lcol, lworth, rho, b, want):  # type: ignore[no-untyped-def]
+def near_width(lfirst, lcol, lworth, rho, b, want):
     """A width within which about `want` elements of the list lie, from a sample of at most some 1,000."""
     n = len(lcol)
     step = max(1, n // min(1000, max(64, n // 16)))  # sorting them is not to take longer than using them

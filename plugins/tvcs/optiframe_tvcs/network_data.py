@@ -118,7 +118,7 @@ class Dream4Of100Number2(Dream4Of100):
 
 def read_series(path: Path) -> dict[str, NDArray[Any]]:
     """The wide table of a DREAM4 time-series file: series (from 1), time, a column for each gene."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = _lines(path)
     header = [name.strip().strip('"') for name in lines[0].split("\t")] if lines else []
     if header[:1] != ["Time"] or len(header) < 2:
         raise InvalidInput(f"{path.name} line 1: expected Time and the genes, separated by tabs")
@@ -145,9 +145,16 @@ def read_series(path: Path) -> dict[str, NDArray[Any]]:
     return {name: column.copy() for name, column in zip(names, table.T, strict=True)}
 
 
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{path.name} is not text in UTF-8; unpack it, or get it anew") from None
+
+
 def read_gold(path: Path) -> dict[str, Any]:
     """The edges of a DREAM4 gold standard: source, target, edge."""
-    cells = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    cells = [line.split("\t") for line in _lines(path) if line.strip()]
     for number, row in enumerate(cells, start=1):
         if len(row) != 3 or row[2] not in ("0", "1"):
             raise InvalidInput(f"{path.name} line {number}: expected regulator, target, 0 or 1, with tabs")

@@ -93,7 +93,12 @@ class ProjectionPlan:
         return {"bounds": self.bounds, "elements": self.elements, "_seen": 0}
 
     def solve(
-        self, weights: Array, start: Prices | None = None, *, compiled: bool | None = None, forced: bool = False
+        self,
+        weights: Array,
+        start: Prices | None = None,
+        *,
+        compiled: bool | None = None,
+        forced: bool = False,
     ) -> Selection:
         """The support of greatest total weight, its prices, and the proof.
 

@@ -11,6 +11,9 @@ the potentials move with the distances, so that the signs stay right (successive
 All numbers are whole and below 2**53, so nothing is rounded.
 """
 
+# mypy: disable-error-code="no-untyped-def"
+# Compiled code is not annotated: numba takes the types from the call.
+
 from __future__ import annotations
 
 import numpy as np
@@ -22,7 +25,7 @@ TOO_MUCH_WORK = 2
 
 
 @compiled
-def heap_pop(heap, place, dist, size):  # type: ignore[no-untyped-def]
+def heap_pop(heap, place, dist, size):
     """Takes the nearest node off the heap, whose size is then one less."""
     top = heap[0]
     place[top] = -2
@@ -48,7 +51,7 @@ def heap_pop(heap, place, dist, size):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def start_flow(phi, row_count, column_count, row_caps, column_caps, total, fs, ft, excess):  # type: ignore[no-untyped-def]
+def start_flow(phi, row_count, column_count, row_caps, column_caps, total, fs, ft, excess):
     """Flows on the arcs of S and T that agree with the potentials; fills excess, gives the flow T to S."""
     rows = len(row_caps)
     columns = len(column_caps)
@@ -89,7 +92,7 @@ def repair(
     first, col, worth, chosen,
     cfirst, crow, cworth, cplace,
     phi, row_caps, column_caps, total, fs, ft, back, excess, budget, together, record,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     """Carry every excess to a lack, one shortest path at a time; gives (status, flow from T to S).
 
     With `together` one search starts from all nodes with an excess, and the call ends after one

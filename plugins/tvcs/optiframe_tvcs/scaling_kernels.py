@@ -6,6 +6,9 @@ paths are then at most a few units a group long. With G groups and worths of B b
 at most B rounds of O(G) shortest-path searches, each followed by blocking flows.
 """
 
+# mypy: disable-error-code="no-untyped-def"
+# Compiled code is not annotated: numba takes the types from the call.
+
 from __future__ import annotations
 
 import numpy as np
@@ -17,7 +20,7 @@ from optiframe_tvcs.tie_kernels import drain
 
 
 @compiled
-def bit_scaling(first, col, whole, row_caps, column_caps, total, state, phi, record):  # type: ignore[no-untyped-def]
+def bit_scaling(first, col, whole, row_caps, column_caps, total, state, phi, record):
     """An optimal support and its potentials, from nothing."""
     p = len(whole)
     rows = len(row_caps)

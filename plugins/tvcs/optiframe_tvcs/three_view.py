@@ -102,10 +102,11 @@ class ThreeView(ConstraintSet):
                 table = dict(values[view])
                 if shape is not None and not {"labels", "groups"} & set(table):
                     table["labels"] = np.indices(shape, dtype=np.int32)[axis].reshape(-1)
-                    bounds = table.get("bounds")
+                    bounds: Any = table.get("bounds")
+                    several = isinstance(bounds, list | tuple) or getattr(bounds, "ndim", 0) == 1
                     if isinstance(bounds, int | np.integer):
                         table["bounds"] = np.full(shape[axis], bounds)  # also where there is no entry
-                    elif np.ndim(bounds) == 1 and len(bounds) != shape[axis]:
+                    elif several and len(bounds) != shape[axis]:
                         raise InvalidInput(
                             f"{view}: {len(bounds)} bounds for {shape[axis]} {view} of the matrix; "
                             "give one for each, or one number for all"
@@ -223,8 +224,9 @@ class ThreeView(ConstraintSet):
         return self.select(c).support.reshape(np.shape(c)).astype(np.float64)
 
     def project(self, v: Array) -> Array:
-        v = _numbers(v)
-        return np.where(self.select_for(v).support.reshape(v.shape), v, 0.0)
+        v = as_point(v)
+        worths, _ = squares(self._flat(v))
+        return np.where(self.plan.support(worths).reshape(v.shape), v, 0.0)
 
     def excess(self, x: Array) -> int:
         """By how many nonzeros `x` is over the bounds, summed over all bounds; 0 inside."""
@@ -236,7 +238,7 @@ class ThreeView(ConstraintSet):
 
     def violation(self, x: Array) -> float:
         """Euclidean distance of `x` to the set; counted where that suffices: 0.0 inside."""
-        x = _numbers(x)
+        x = as_point(x)
         if not np.isfinite(x).all():
             return math.inf
         return self.distance(self.project(x), x) if self.excess(x) else 0.0
@@ -276,7 +278,7 @@ class ThreeView(ConstraintSet):
         return [matrix @ size <= magnitude * bounds, size <= magnitude]
 
     def _flat(self, v: Array) -> NDArray[np.float64]:
-        v = _numbers(v)
+        v = as_point(v)
         self.check_shape(v.shape)
         bad = ~np.isfinite(v)
         if bad.any():
@@ -285,7 +287,7 @@ class ThreeView(ConstraintSet):
         return v.reshape(-1)
 
 
-def _numbers(v: Any) -> NDArray[np.float64]:
+def as_point(v: Any) -> NDArray[np.float64]:
     """A point as float64, or an error where it holds no real numbers."""
     try:
         array = np.asarray(v)

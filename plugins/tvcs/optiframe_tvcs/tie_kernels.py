@@ -1,5 +1,8 @@
 """Compiled kernels for worths with ties: many arcs of length zero, carried by a blocking flow at once."""
 
+# mypy: disable-error-code="no-untyped-def"
+# Compiled code is not annotated: numba takes the types from the call.
+
 from __future__ import annotations
 
 import numpy as np
@@ -8,7 +11,7 @@ from optiframe_tvcs.jit import compiled
 
 
 @compiled
-def common_unit(whole):  # type: ignore[no-untyped-def]
+def common_unit(whole):
     """The largest number that divides all worths, from a few of them, checked on all; else 1."""
     p = len(whole)
     step = max(1, p // 64)
@@ -29,7 +32,7 @@ def common_unit(whole):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def drain(first, col, worth, chosen, cfirst, crow, cworth, cplace, phi, row_caps, column_caps, total, fs, ft, back, excess, record):  # type: ignore[no-untyped-def]  # fmt: skip
+def drain(first, col, worth, chosen, cfirst, crow, cworth, cplace, phi, row_caps, column_caps, total, fs, ft, back, excess, record):  # fmt: skip
     """Carry as much excess to lacks as arcs of length zero allow (blocking flows by levels)."""
     rows = len(row_caps)
     columns = len(column_caps)

@@ -33,9 +33,9 @@ from optiframe import InvalidInput, Projection
         ({"size": 2, "columns": {"groups": [[0], []], "bounds": 1}}, "columns: group 1 is empty"),
         ({"size": 2, "columns": {"groups": [[2]], "bounds": 1}}, "columns: group 0: index 2 is out of range"),
         ({"matrix": [2, 3], "size": 5}, "size is 5, and a matrix of shape (2, 3) has 6"),
-        ({"matrix": [2]}, "must be two whole numbers (rows, columns), got [2]"),
-        ({"matrix": [2, -1]}, "must be two whole numbers (rows, columns), got [2, -1]"),
-        ({"matrix": [2, 3], "columns": {"bounds": [1]}}, "columns: element 2 is in group 2"),
+        ({"matrix": [2]}, "matrix: must be two whole numbers (rows, columns), got [2]"),
+        ({"matrix": [2, -1]}, "matrix: must be two whole numbers (rows, columns), got [2, -1]"),
+        ({"matrix": [2, 3], "columns": {"bounds": [1]}}, "columns: 1 bounds for 3 columns of the matrix"),
         ({"matrix": [2, 3], "rows": {"bounds": -1}}, "rows: the bound of group 0 is -1"),
         ({"size": 3, "per_row": 1}, "per_row: unknown key"),
     ],
@@ -85,3 +85,20 @@ def test_a_point_of_zeros_has_the_empty_support_and_a_valid_certificate() -> Non
     assert selection.certificate.gap == 0.0
     assert selection.prices.total == 0.0
     assert not selection.prices.rows.any()
+
+
+@pytest.mark.parametrize("v", [[["a", "b"], ["c", "d"]], [[1j, 0], [0, 0]], [[None, 0], [0, 0]]])
+def test_points_of_other_things_than_numbers_are_refused(v: object) -> None:
+    over = ThreeView.of_matrix((2, 2), total=2)
+    for use in (over.project, over.support, over.excess, over.violation):
+        with pytest.raises(InvalidInput, match=r"the point must hold real numbers, got"):
+            use(v)
+    with pytest.raises(InvalidInput, match=r"the rows of the point differ in length"):
+        over.project([[1.0], [2.0, 3.0]])
+
+
+def test_whole_numbers_of_numpy_count_as_such() -> None:
+    caps = np.array([1, 2])
+    over = ThreeView.of_matrix((2, 2), total=caps.sum(), per_row=caps, per_column=caps.max())
+    assert over == ThreeView.of_matrix((2, 2), total=3, per_row=[1, 2], per_column=2)
+    assert ThreeView(size=np.int64(4), total=np.int32(2)) == ThreeView(size=4, total=2)

@@ -125,3 +125,11 @@ def test_a_damaged_gold_standard_is_refused_by_line(tmp_path: Path, text: str, m
 def test_a_network_that_cannot_be_stable_is_refused() -> None:
     with pytest.raises(InvalidInput, match=r"radius: a network without edges has the spectral radius"):
         optiframe.dataset("grn.random-network", decay=0.0, radius=0.9)
+
+
+def test_files_that_are_not_text_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "levels.tsv"
+    file.write_bytes(b"\xff\xfe\x00")
+    for read in (read_series, read_gold):
+        with pytest.raises(InvalidInput, match=r"levels\.tsv is not text in UTF-8"):
+            read(file)

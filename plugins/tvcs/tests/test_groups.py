@@ -55,20 +55,26 @@ def test_it_is_shown_by_its_size() -> None:
     [
         ([0, 1, -2], 1, "authors: label of element 2 is -2; labels start at 0, and -1 stands for no group"),
         ([0, 1, 2], [1, 1], "authors: element 2 is in group 2, and there are bounds for 2 groups"),
-        ([0.0, 0.5], 1, "authors: labels must be whole numbers, got float64, entry 1 is 0.5"),
-        ([0.0, np.nan], 1, "authors: labels must be whole numbers, got float64, entry 1 is nan"),
-        (["a", "b"], 1, "authors: labels must be whole numbers, got <U1"),
-        ([True, False], 1, "authors: labels must be whole numbers, got bool"),
+        ([0.0, 0.5], 1, "authors: labels must be whole numbers, entry 1 is 0.5"),
+        ([0.0, np.nan], 1, "authors: labels must be whole numbers, entry 1 is nan"),
+        (["a", "b"], 1, "authors: labels must be whole numbers, entry 0 is 'a'"),
+        ([True, False], 1, "authors: labels must be whole numbers, entry 0 is True"),
+        ([0.0, 1.0], 1, "authors: labels must be whole numbers, entry 0 is 0 (float64)"),
+        ([0, None], 1, "authors: labels must be whole numbers, entry 1 is None"),
+        ([0, 10**30], 1, "authors: labels must be whole numbers, entry 1 is 1000000000"),
+        (np.ma.masked_array([0, 1], [0, 1]), 1, "authors: labels must be whole numbers, and some are masked"),
+        ([0, 10**8], 1, "authors: label of element 1 is 100000000, so that most groups would be empty"),
         ([[0, 1], [0, 1]], 1, "authors: labels must be one number an element, got shape (2, 2)"),
         ([[0], [0, 1]], 1, "authors: labels must be a list of whole numbers"),
         ([0, 2**40], 1, "authors: label 1099511627776 is too large"),
         ([0, 1], [1, -1], "authors: the bound of group 1 is -1; it must be at least 0"),
         ([0, 1], -1, "authors: the bound of every group is -1"),
-        ([0, 1], [1.0, 0.5], "authors: bounds must be whole numbers, got float64, entry 1 is 0.5"),
+        ([0, 1], [1.0, 0.5], "authors: bounds must be whole numbers, entry 1 is 0.5"),
         ([0, 1], 1.5, "authors: bounds must be whole numbers, got 1.5"),
         ([0, 1], [1, np.inf], "authors: bounds must be whole numbers"),
-        ([0, 1], "two", "authors: bounds must be whole numbers, got <U3"),
+        ([0, 1], "two", "authors: bounds must be whole numbers, got 'two'"),
         ([0, 1], [1], "authors: element 1 is in group 1, and there are bounds for 1 groups"),
+        ([0, 1], [[1], [1, 2]], "authors: bounds must be a list of whole numbers"),
         ([0, 1], [[1], [1]], "authors: bounds must be one number, or one for each group; got shape (2, 1)"),
     ],
 )
@@ -86,7 +92,7 @@ def test_wrong_labels_and_bounds_are_named(labels: object, bounds: object, said:
         ([[0], [3]], "topics: group 1: index 3 is out of range; indices run from 0 to 2"),
         ([[-1]], "topics: group 0: index -1 is out of range"),
         ([[0, 0]], "topics: group 0: element 0 is listed twice"),
-        ([[0.5]], "topics: group 0 must be whole numbers, got float64, entry 0 is 0.5"),
+        ([[0.5]], "topics: group 0 must be whole numbers, entry 0 is 0.5"),
         ([[[0]]], "topics: group 0 must be a list of indices, got shape (1, 1)"),
         ([0, 1], "topics: group 0 must be a list of indices"),
         ("ab", "topics: groups must be a list of lists of indices"),
@@ -106,3 +112,8 @@ def test_a_bound_for_a_group_that_is_not_listed_is_an_error() -> None:
 def test_a_group_of_no_elements_has_no_range_to_name() -> None:
     with pytest.raises(InvalidInput, match="index 0 is out of range; there are no elements"):
         Groups.of_lists([[0]], 1, 0)
+
+
+def test_a_bound_beyond_any_number_of_elements_can_be_doubled() -> None:
+    groups = Groups.of_labels([0, 0, 1], [2**63 - 1, 1])
+    assert groups.scaled(2).caps.tolist() == [2**63 - 2, 2]

@@ -17,7 +17,7 @@ import optiframe
 from optiframe import InvalidInput, Minimize, Solver, Unsuited, from_function
 from optiframe.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.objectives import SquaredDistance
-from optiframe.results import Result
+from optiframe.results import Result, Status
 from optiframe.sets import Box, Cardinality
 from optiframe.solvers import Budget
 from optiframe.testing import SolverContract
@@ -228,3 +228,11 @@ def test_the_stochastic_method_asks_for_a_finite_sum() -> None:
     problem = Minimize(SquaredDistance(to=np.ones(3)), over=Cardinality(size=1))
     with pytest.raises(Unsuited, match="not a finite sum"):
         solve(problem, "tvcs.stochastic-iht")
+
+
+def test_an_objective_without_a_minimum_diverges() -> None:
+    slope = np.array([1.0, -2.0, 0.5])
+    falling = from_function(lambda x: x @ slope, 3, gradient=lambda x: slope)
+    with pytest.warns(UserWarning, match="no minimum"):
+        result = solve(Minimize(falling, over=Cardinality(size=2)), "tvcs.iht")
+    assert result.status is Status.DIVERGED

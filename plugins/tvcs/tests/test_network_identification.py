@@ -259,7 +259,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"expression": {**SERIES, "y": [0.0, 2.0, "?", 1.0, 7.0]}}, r"row 2: the y is \?"),
     (
         {"expression": {**SERIES, "time": [1, 2, 0, 0, 2]}},
-        r"time 2 occurs twice in one series \(rows row 1 and",
+        r"time 2 occurs twice in one series \(row 1 and",
     ),
     ({"expression": {**SERIES, "series": ["c", "a", "a", "b", "a"]}}, r"row 3: a series of one point"),
     ({"expression": {"time": [0, 1], "x": [1.0, 2.0]}}, r"has 1 gene column\(s\); give at least two"),
@@ -273,6 +273,15 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"expression": SERIES, "truth": {"source": ["x"], "target": ["y"], "edge": [2]}},
         r"row 0: edge must be",
     ),
+    (
+        {
+            "expression": SERIES,
+            "truth": {"source": ["x", "y", "x"], "target": ["y", "x", "y"], "edge": [1, 0, 0]},
+        },
+        r"row 0, row 2: edge is both 0 and 1 for 'x' and 'y'",
+    ),
+    ({"expression": SERIES, "truth": np.ones((3, 3), dtype=bool)}, r"has shape \(3, 3\); with 2 genes"),
+    ({"expression": {**SERIES, "series": ["b", None, "a", "b", None]}}, r"row 1, row 4: series is empty"),
     ({"expression": 3}, r"a int is not a table"),
 ]
 
@@ -288,3 +297,16 @@ def test_a_line_of_a_file_is_named(tmp_path: Path) -> None:
     file.write_text("time,x,y\n0,1,2\n1,oops,3\n")
     with pytest.raises(InvalidInput, match=r"levels\.csv line 3: the x is oops"):
         NetworkIdentification(expression=str(file))
+
+
+def test_a_matrix_is_a_truth_without_its_diagonal() -> None:
+    problem = NetworkIdentification(expression=SERIES, truth=np.array([[True, True], [False, True]]))
+    assert problem.truth.tolist() == [[False, True], [False, False]]
+
+
+@pytest.mark.parametrize("score", ["correlation", "clr"])
+def test_rounding_is_no_correlation(score: str) -> None:
+    levels = {"steady": 0.1 * np.arange(1, 8), "still": np.full(7, 0.1), "free": [1, 3, 2, 5, 4, 7, 1]}
+    problem = NetworkIdentification(expression={"time": np.arange(7), **levels})
+    found = optiframe.solve(problem, "tvcs.network-association", score=score).solution
+    assert {*found.columns()["target"]} <= {"free"}  # the others change by the same at every step

@@ -212,3 +212,18 @@ def test_flow_keeps_the_contract_and_agrees_in_a_process_of_its_own() -> None:
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"failed": [], "disagreeing": [], "unproved": []}
+
+
+@pytest.mark.parametrize("solver", [*EXACT, GreedyProjection()], ids=lambda solver: solver.name)
+def test_small_entries_are_kept_beside_large_ones(solver: Solver) -> None:
+    v = np.array([1e4, 1.0, 2.0, 3.0])  # squares beyond the tolerances of floating-point engines
+    found = solve(Projection(v, ThreeView(size=4, total=3)), solver)
+    assert found.solution.tolist() == [1e4, 0.0, 2.0, 3.0]
+    assert found.detail.certificate.holds
+
+
+@pytest.mark.parametrize(("size", "said"), [(1e-200, "too small"), (1e200, "too large")])
+def test_first_order_says_when_squares_leave_the_numbers(size: float, said: str) -> None:
+    with pytest.warns(UserWarning, match=said):
+        found = solve(Projection(np.full(3, size), ThreeView(size=3, total=1)), FirstOrderProjection())
+    assert found.status is Status.DIVERGED

@@ -220,3 +220,10 @@ def test_the_benchmark_runs_and_gives_a_verdict() -> None:
     # Whether a target is reached is for a quiet machine and the full size, not for a test.
     assert "time in gradients over time in projections" in done.stdout, done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_bounds_of_one_view_suffice_without_a_total() -> None:
+    over = ThreeView.of_matrix((2, 2), per_row=1, per_column=1)
+    problem = Minimize(LeastSquares(matrix=np.eye(4), target=np.array([3.0, 1.0, 2.0, 1.0])), over=over)
+    found = optiframe.solve(problem, FewerViews(views="rows"), progress=False).solution
+    assert np.flatnonzero(found).tolist() == [0]  # rows alone would keep the first column

@@ -422,3 +422,14 @@ def test_the_generator_draws_what_it_says() -> None:
     assert problem.worker_ids[0] == "w01"
     with pytest.raises(InvalidInput, match="low: is above high"):
         optiframe.dataset("assignment.uniform", low=0.8, high=0.7)
+
+
+def test_a_box_takes_any_finite_numbers_and_nothing_else() -> None:
+    box = BoxedThreeView(views=ThreeView.of_matrix((2, 2), total=2))
+    found = box.project(np.array([[1e308, 0.4], [-1e308, 0.6]]))
+    assert found.tolist() == [[1.0, 0.0], [0.0, 0.6]]
+    for use in (box.project, box.violation):
+        with pytest.raises(InvalidInput, match="the point must hold real numbers"):
+            use([["a", "b"], ["c", "d"]])
+    with pytest.raises(InvalidInput, match=r"entry \[0, 1\] of the point is inf"):
+        box.project(np.array([[1.0, np.inf], [0.0, 0.0]]))

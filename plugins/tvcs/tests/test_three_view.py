@@ -239,3 +239,24 @@ def test_it_is_not_convex_and_its_hull_is_what_supports_span() -> None:
     # A linear cost over the hull is best at one of its points: two entries of size 2.
     program.solve(solver="CLARABEL")
     assert program.value == pytest.approx(2 * max(3.0 + 1.0, 2.0 + 2.5), rel=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-4, 1e30])
+def test_its_program_does_not_depend_on_the_scale_of_the_point(scale: float) -> None:
+    over = ThreeView.of_matrix((3, 3), total=3, per_row=1, per_column=1)
+    v = scale * np.random.default_rng(0).standard_normal((3, 3))
+    program = over.projection_as_cvxpy(v)
+    program.program.solve(solver=program.engine)
+    kept = over.project(v)
+    np.testing.assert_array_equal(program.read(), kept)
+    assert program.objective(program.program.value) == pytest.approx(np.sum((v - kept) ** 2) / 2, rel=1e-9)
+
+
+def test_prices_whose_unit_is_beyond_float64_are_numbers_or_infinite() -> None:
+    over = ThreeView.of_matrix((2, 2), total=2, per_row=1)
+    free = over.select_for(np.diag([1e200, 1.0]))
+    assert free.certificate.holds
+    assert (free.certificate.gap, free.prices.total) == (0.0, 0.0)
+    tied = over.select_for(np.full((2, 2), 1e200))
+    assert tied.certificate.primal == np.inf
+    assert not np.isnan([tied.prices.total, *tied.prices.rows, tied.certificate.gap]).any()
