@@ -84,7 +84,7 @@ class Run:
     `rng` is the only source of randomness a solver may use. `start` is the caller's start,
     encoded in the terms of the solver's problem, or None. `budget` holds the limits; the
     core enforces them between iterates, a solver that takes long steps may look ahead
-    with `time_left()` and `steps_left()`.
+    with `time_left()`, `steps_left()` and `stopping`.
     """
 
     def __init__(

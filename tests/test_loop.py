@@ -559,6 +559,12 @@ def test_the_first_interrupt_ends_the_run_with_an_answer() -> None:
     assert "stopping after this iterate; Ctrl-C again stops at once" in output
 
 
+def test_a_long_step_can_see_that_it_is_to_stop() -> None:
+    code, output = _interrupt("while not run.stopping: time.sleep(0.01)", 1)
+    assert code == 0
+    assert output.startswith("cancelled True\n")
+
+
 def test_the_second_interrupt_raises_inside_a_long_step() -> None:
     code, output = _interrupt("time.sleep(60)", 2)
     assert code != 0

@@ -24,8 +24,8 @@ from optiframe_comrade.comrade import Comrade
 from optiframe_comrade.dask_home import DaskHome
 from optiframe_comrade.distributed import Distributed
 from optiframe_comrade.giant import Giant
-from optiframe_comrade.messages import NEWTON_STEP, Broadcast, Fault, Reply
-from optiframe_comrade.parts import Attack, Negative, Norm
+from optiframe_comrade.messages import NEWTON_STEP, Broadcast, Fault, Reply, open_reply
+from optiframe_comrade.parts import Attack, Negative, Norm, Nothing
 from optiframe_comrade.per_sample import mean_of
 from optiframe_comrade.round import TooManyFaults
 from optiframe_comrade.worker import Orders
@@ -204,10 +204,25 @@ def test_garbage_from_a_worker_is_a_fault_with_a_name(cluster: LocalCluster) -> 
             (lambda asked: 1 / 0, "crashed"),
         ]:
             replace_reply(hired, 2, garbage)
-            replies = hired.ask(Broadcast(1, NEWTON_STEP, np.zeros(6)), LONG)
-            assert isinstance(replies[2], Fault)
-            assert (replies[2].worker, replies[2].kind) == (2, kind), replies[2]
+            asked = Broadcast(1, NEWTON_STEP, np.zeros(6))
+            replies = hired.ask(asked, LONG)
+            sent = replies[2]
+            fault = sent if isinstance(sent, Fault) else open_reply(sent, asked, Nothing())
+            assert isinstance(fault, Fault)
+            assert (fault.worker, fault.kind) == (2, kind), fault
             assert all(isinstance(each, Reply) for each in replies[:2] + replies[3:])
+    finally:
+        hired.close()
+
+
+def test_a_vector_that_no_compressor_can_write_is_said_to_be_not_finite(cluster: LocalCluster) -> None:
+    orders = Orders(compressor=QSGD(), attack=Negative(c=1e308), liars=(0,))
+    hired = home(cluster).hire([planted(60, 6)] * WORKERS, orders)
+    try:
+        replies = hired.ask(Broadcast(1, NEWTON_STEP, np.full(6, 9.0)), LONG)
+        assert isinstance(replies[0], Fault)
+        assert replies[0].kind == "not-finite"
+        assert all(isinstance(each, Reply) for each in replies[1:])
     finally:
         hired.close()
 

@@ -48,7 +48,10 @@ class LowRank:
 
     def __post_init__(self) -> None:
         for name in ("left", "right"):
-            factor = np.asarray(getattr(self, name))
+            try:
+                factor = np.asarray(getattr(self, name))
+            except ValueError:  # rows of different lengths
+                raise InvalidInput(f"the {name} factor must be a matrix; its rows differ in length") from None
             if factor.ndim != 2 or factor.dtype.kind not in "fiu":
                 raise InvalidInput(
                     f"the {name} factor must be a matrix of real numbers, got {factor.dtype} of shape "
@@ -214,6 +217,8 @@ class NuclearBall(ConstraintSet):
             raise InvalidInput(f"the nuclear norm is one of matrices, the point has shape {shape}")
 
     def project(self, v: Array) -> Array:
+        if not finite(v):
+            raise InvalidInput("a matrix with entries that are not finite has no nearest one in the ball")
         u, values, wt = np.linalg.svd(v, full_matrices=False)
         kept = L1Ball(radius=self.radius).project(values)
         # A point of the set stays bit for bit, so that its violation is 0.0.
@@ -233,6 +238,8 @@ def leading(v: Any, rank: int) -> tuple[Array, Array, Array]:
     if not sp.issparse(v) or short <= max(_DENSE, 2 * rank):
         u, values, wt = np.linalg.svd(_array(v), full_matrices=False)
         return u[:, :rank], values[:rank], wt[:rank].T
+    if not v.count_nonzero():  # ARPACK takes no matrix of zeros; any directions are its leading ones
+        return np.eye(v.shape[0], rank), np.zeros(rank), np.eye(v.shape[1], rank)
     from scipy.sparse.linalg import svds
 
     # A fixed start gives the same bits each time; ones could be orthogonal to what is sought.

@@ -355,7 +355,7 @@ def test_the_cvxpy_expression_has_the_same_value(penalty: str) -> None:
         ({"weight": [1.0, -1.0]}, "weight: entry 1 is -1"),
         ({"winner": [0.0, 1.0]}, "must be a vector of whole numbers"),
         ({"winner": [0, 2**40]}, "has a number beyond 2_147_483_647"),
-        ({"sigma": 0.0}, "sigma: must be greater than 0"),
+        ({"sigma": 0.0}, "sigma: must be at least 1e-50"),
         ({"penalty": "ridge"}, "penalty: must be one of"),
         ({"strength": -1.0}, "strength: must be at least 0"),
     ],

@@ -107,6 +107,6 @@ def test_too_many_pairs_ask_for_a_user() -> None:
     problem = optiframe.problem(
         "collaborative-ranking", comparisons=table, users=list(range(900)), items=list(range(500)), rank=1
     )
-    start = optiframe.solve(problem, "manifold.trust-region", budget={"iterations": 3})
+    start = optiframe.solve(problem, "manifold.trust-region", budget={"iterations": 10})
     with pytest.raises(InvalidInput, match=r"900 users and 500 items make more than .*; name the user"):
         suggest_pairs(problem, start.solution)

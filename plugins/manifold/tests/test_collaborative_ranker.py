@@ -173,7 +173,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "rank above users and items": ({"n_components": 4}, "rank: is 4, but scores of 4 items for 3 users"),
     "rank by another word": ({"n_components": "best"}, "n_components must be a whole number or 'auto'"),
     "rank zero": ({"n_components": 0}, "rank: must be greater than 0, got 0"),
-    "sigma zero": ({"sigma": 0.0}, "sigma: must be greater than 0"),
+    "sigma zero": ({"sigma": 0.0}, "sigma: must be at least 1e-50"),
     "penalty there is not": ({"penalty": "ridge"}, "penalty: must be one of"),
 }
 

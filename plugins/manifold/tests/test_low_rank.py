@@ -189,3 +189,17 @@ def test_the_nuclear_ball_projection_is_cvxpys() -> None:
     assert np.allclose(program.read(), ball.project(v), atol=1e-5)
     with pytest.raises(InvalidInput, match="one of matrices"):
         ball.check_shape((3,))
+
+
+def test_a_large_sparse_matrix_of_zeros_is_its_own_projection() -> None:
+    empty = sp.csr_array((400, 350))
+    stored = sp.csr_array((np.zeros(1), ([3], [4])), shape=(400, 350))
+    for zeros in (empty, stored):
+        assert Rank(400, 350, 3).project(zeros).norm() == 0.0
+
+
+def test_what_is_no_finite_matrix_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="no nearest one in the ball"):
+        NuclearBall(radius=1.0).project(np.array([[1.0, np.nan]]))
+    with pytest.raises(InvalidInput, match="the left factor must be a matrix; its rows differ in length"):
+        LowRank([[1.0], [2.0, 3.0]], [[1.0]])  # type: ignore[arg-type]  # what a caller may write

@@ -81,3 +81,12 @@ def test_a_rank_that_cannot_be_is_named() -> None:
     f, _ = planted(users=2, items=3, count=9)
     with pytest.raises(InvalidInput, match="rank 3 is none a 2 x 3 matrix can have; give 1 to 2"):
         spectral_start(f, 3)
+
+
+def test_a_large_problem_of_ties_alone_has_no_spectral_start() -> None:
+    users = items = 320  # beyond the size up to which singular vectors are found densely
+    winner = np.tile([0, 1], users)
+    ties = BtlObjective(
+        users=users, items=items, winner=winner, loser=1 - winner, pointer=2 * np.arange(users + 1)
+    )
+    assert ties.spectral_start(2) is None

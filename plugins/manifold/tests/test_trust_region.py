@@ -354,7 +354,12 @@ def test_a_stop_asked_for_ends_the_inner_loop() -> None:
     f = planted(1)[0].function
     known = Interrupting(rows=14, columns=11, row=f.row, column=f.column, entry=f.entry)
     start = random_start((14, 11), 2, np.random.default_rng(0))
-    result = run(Minimize(known, over=Rank(14, 11, 2)), start=start, radius=1e3)
+    # A shell that runs its jobs in the background makes them ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        result = run(Minimize(known, over=Rank(14, 11, 2)), start=start, radius=1e3)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert result.status is Status.CANCELLED
     assert len(asked) == 1
 

@@ -51,7 +51,8 @@ class BoxedThreeView(ConstraintSet):
     def project(self, v: Array) -> Array:
         v = as_point(v)
         clipped = np.clip(v, 0.0, 1.0)
-        worths = clipped * (2.0 * np.where(np.isfinite(v), np.minimum(v, _FAR), v) - clipped)
+        near = np.where(np.isfinite(v), np.clip(v, -_FAR, _FAR), v)  # the views refuse what is not finite
+        worths = clipped * (2.0 * near - clipped)
         return np.asarray(clipped * self.views.support(worths))
 
     def violation(self, x: Array) -> float:

@@ -28,7 +28,6 @@ from optiframe_tvcs.repair_kernels import NO_PATH, TOO_MUCH_WORK, repair, start_
 from optiframe_tvcs.scaling_kernels import bit_scaling
 from optiframe_tvcs.tie_kernels import common_unit, drain
 
-
 # Widths of the ramp in a stage, as elements a group within it: averaging over more elements moves
 # faster, fewer leave less to repair.
 NONE = (0.0, 0.0)
@@ -42,7 +41,10 @@ STAGES = 6  # lists of candidates made before what is wrong is left to the repai
 
 
 @compiled
-def sweep(first, col, worth, copies, cfirst, crow, cworth, ccopies, base_r, base_c, row_caps, column_caps, total, y0, u, w, tau, close, centre_r, centre_c, window_r, window_c, times, t, star):  # fmt: skip
+def sweep(
+    first, col, worth, copies, cfirst, crow, cworth, ccopies, base_r, base_c, row_caps, column_caps,
+    total, y0, u, w, tau, close, centre_r, centre_c, window_r, window_c, times, t, star,
+):  # fmt: skip
     """Minimise over (y0, u), then over (y0, w), so many times; gives y0."""
     for _ in range(times):
         y0 = minimise_block(
@@ -85,7 +87,10 @@ def sweep(first, col, worth, copies, cfirst, crow, cworth, ccopies, base_r, base
 
 
 @compiled
-def smooth(first, col, worth, copies, base_r, base_c, row_caps, column_caps, total, y0, u, w, cold, widths, times, close, window_r, window_c):  # fmt: skip
+def smooth(
+    first, col, worth, copies, base_r, base_c, row_caps, column_caps, total, y0, u, w, cold, widths,
+    times, close, window_r, window_c,
+):  # fmt: skip
     """Prices by the smoothed dual on one list; `widths` are elements a group within the ramp."""
     n = len(col)
     columns = len(column_caps)
@@ -170,7 +175,6 @@ def project(
             u[i] = min(u[i] * scale, limit)
         for j in range(columns):
             w[j] = min(w[j] * scale, limit)
-    drift = 1.0 if warm else 0.0
     for level in range(2):
         if level == 0:
             f, c, place, copies = first_a, col_a, place_a, copies_a

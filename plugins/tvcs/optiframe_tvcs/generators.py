@@ -21,7 +21,10 @@ class Instance(NamedTuple):
 
 
 def paper_instance(rng: np.random.Generator, side: int, v: Array | None = None) -> Instance:
-    """The paper's set-up: a square matrix, row and column bounds uniform in [1, side], total .8 of the least sum."""
+    """The paper's set-up: a square matrix, row and column bounds uniform in [1, side].
+
+    The total is .8 of the smaller sum of bounds.
+    """
     row, column = np.indices((side, side), dtype=np.int32).reshape(2, -1)
     rows, columns = rng.integers(1, side + 1, (2, side))
     total = int(0.8 * min(rows.sum(), columns.sum()))
@@ -53,7 +56,9 @@ def hard_instance(rng: np.random.Generator, side: int, kind: str) -> Instance:
     rows, row_caps = _pareto_groups(rng, p, side)
     columns, column_caps = _pareto_groups(rng, p, side)
     total = int(0.8 * min(row_caps.sum(), column_caps.sum()))
-    return plain._replace(bounds=Bounds(rows, row_caps, columns, column_caps, total))
+    return plain._replace(
+        bounds=Bounds(rows.astype(np.int32), row_caps, columns.astype(np.int32), column_caps, total)
+    )
 
 
 def random_instance(rng: np.random.Generator, kind: str, largest: int = 2000) -> Instance:
@@ -82,8 +87,7 @@ def random_instance(rng: np.random.Generator, kind: str, largest: int = 2000) ->
     elif kind == "equal":
         v = np.full(p, float(rng.choice([1.0, 0.37, 1e-9])))
     if kind in {"pareto", "mixed"}:
-        rows, row_caps = _pareto_groups(rng, p, m)
-        columns, column_caps = _pareto_groups(rng, p, n)
+        (rows, row_caps), (columns, column_caps) = _pareto_groups(rng, p, m), _pareto_groups(rng, p, n)
     if kind in {"uncovered", "mixed"}:
         rows, columns = (np.where(rng.random(p) < 0.3, -1, g) for g in (rows, columns))
     if kind == "tight":
@@ -103,10 +107,10 @@ def random_instance(rng: np.random.Generator, kind: str, largest: int = 2000) ->
 
 def _pareto_groups(
     rng: np.random.Generator, p: int, groups: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Labels of groups with Pareto-sized shares, 5% in none, and bounds uniform in [1, size]."""
     share = rng.pareto(1.5, groups) + 1
     labels = rng.choice(groups, p, p=share / share.sum())
     caps = rng.integers(1, np.maximum(np.bincount(labels, minlength=groups), 1) + 1)
     labels[rng.random(p) < 0.05] = -1
-    return labels.astype(np.int32), caps
+    return labels.astype(np.int64), caps

@@ -233,7 +233,7 @@ class ProjectionPlan:
             )
         return weights
 
-    def _run(
+    def _run(  # noqa: PLR0917  # arrays that compiled code fills
         self,
         weights: Array,
         start: Prices | None,
@@ -243,7 +243,7 @@ class ProjectionPlan:
         record: Counts,
     ) -> tuple[int, float, float, Array, Array]:
         """One call of the compiled driver: failures, scale, and the prices in whole units."""
-        from optiframe_tvcs.compiled import project  # noqa: PLC0415  # numba is loaded on use
+        from optiframe_tvcs.compiled import project  # numba is loaded on use
 
         layout = self._layout
         u, w, y0 = np.zeros(len(layout[5])), np.zeros(len(layout[6])), 0.0

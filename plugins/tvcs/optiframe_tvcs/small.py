@@ -22,7 +22,7 @@ Counts = NDArray[np.int64]
 _SWEEPS = 4  # over both views; more leave no fewer units to repair on random instances
 
 
-def select(
+def select(  # noqa: PLR0917  # the parts of an instance
     whole: Array,
     row: Codes,
     column: Codes,
@@ -77,7 +77,7 @@ def _sweep(worth: Array, group: Codes, caps: Counts, total: int) -> tuple[float,
 class _Flow:
     """Units on the graph of groups: S to rows to columns to T, and back to S (see `repair_kernels`)."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917  # as `select`
         self,
         whole: Array,
         row: Codes,

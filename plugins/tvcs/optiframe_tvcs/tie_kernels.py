@@ -32,7 +32,10 @@ def common_unit(whole):
 
 
 @compiled
-def drain(first, col, worth, chosen, cfirst, crow, cworth, cplace, phi, row_caps, column_caps, total, fs, ft, back, excess, record):  # fmt: skip
+def drain(
+    first, col, worth, chosen, cfirst, crow, cworth, cplace, phi, row_caps, column_caps, total, fs,
+    ft, back, excess, record,
+):  # fmt: skip
     """Carry as much excess to lacks as arcs of length zero allow (blocking flows by levels)."""
     rows = len(row_caps)
     columns = len(column_caps)
