@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -41,7 +40,6 @@ FaultKind: TypeAlias = Literal[
 ]
 
 _NUMBER = 8  # bytes of a float64, and of the round number
-_NO_ARRAYS: Mapping[str, Array] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class Broadcast:
     round: int
     kind: str
     point: Array
-    arrays: Mapping[str, Array] = field(default_factory=lambda: _NO_ARRAYS)
+    arrays: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def nbytes(self) -> int:

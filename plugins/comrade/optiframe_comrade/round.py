@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,9 @@ class TooManyFaults(OptiframeError):
     def __init__(self, message: str, faults: Sequence[Fault]) -> None:
         super().__init__(message)
         self.faults = tuple(faults)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # Python's own way would forget the faults, and then fail
+        return type(self), (*self.args, self.faults)
 
     @property
     def overflows(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -259,3 +260,10 @@ def test_colluding_workers_among_themselves_still_know_the_honest_ones() -> None
     asked = Broadcast(1, GRADIENT, np.zeros(3))
     (alone,) = crowd.ask(asked, to=[0])
     np.testing.assert_array_equal(alone.payload, crowd.ask(asked)[0].payload)
+
+
+def test_questions_and_complaints_go_from_process_to_process() -> None:
+    gone = TooManyFaults("1 of 3 workers failed", [Fault(1, 2, "crashed", "is gone")])
+    back = pickle.loads(pickle.dumps(gone))
+    assert (str(back), back.faults) == (str(gone), gone.faults)
+    assert pickle.loads(pickle.dumps(ASKED)).nbytes == ASKED.nbytes
