@@ -11,10 +11,10 @@ from optiframe.hookspec import Description, hookimpl
 from optiframe.lazy import exports
 
 if TYPE_CHECKING:
+    from optiframe_tvcs.cap_gains import gains as gains
     from optiframe_tvcs.certificate import Certificate as Certificate
     from optiframe_tvcs.certificate import Prices as Prices
     from optiframe_tvcs.certificate import Selection as Selection
-    from optiframe_tvcs.gains import gains as gains
     from optiframe_tvcs.groups import Groups as Groups
     from optiframe_tvcs.plan import ProjectionPlan as ProjectionPlan
     from optiframe_tvcs.three_view import ThreeView as ThreeView
@@ -24,7 +24,7 @@ __getattr__, _, __all__ = exports(
     __name__,
     {
         "certificate": ("Certificate", "Prices", "Selection"),
-        "gains": ("gains",),
+        "cap_gains": ("gains",),
         "groups": ("Groups",),
         "plan": ("ProjectionPlan",),
         "three_view": ("ThreeView",),

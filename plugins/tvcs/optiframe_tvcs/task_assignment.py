@@ -18,8 +18,8 @@ from optiframe.problems import Columns, Finding, Formulation, Minimize, Problem
 from optiframe.values import Accepts, Array
 from optiframe_tvcs.assignment_objective import AssignmentLoss, Estimate, Judge
 from optiframe_tvcs.boxed_three_view import BoxedThreeView
+from optiframe_tvcs.cap_gains import gains
 from optiframe_tvcs.certificate import Prices, Selection
-from optiframe_tvcs.gains import gains
 from optiframe_tvcs.quality_table import (
     Ids,
     QualityTable,
