@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from optiframe_tvcs.certificate import Bounds, Certificate, Prices, Selection, c
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
-# Loading numba and the compiled code takes most of a second; the plain path takes about 2.5
-# microseconds an element, so that it comes first up to so many elements a call, and altogether.
+# Loading numba and the compiled code takes most of a second, compiling it half a minute; the plain
+# path takes about 2.5 microseconds an element. So it comes first up to so many elements a call, and
+# altogether up to where its time reaches that of loading, or nears that of compiling.
 _PLAIN = 2000
 _PLAIN_IN_ALL = 200_000
+_PLAIN_BEFORE_COMPILING = 4_000_000
 _SAMPLES = (32, 140)  # elements a group in the lists on which prices are first found
 _SPARSE = 0.22  # of all elements: a larger sample saves nothing
 _WINDOW = 2.5  # standard deviations of a sampled price in which elements stay candidates
@@ -55,6 +58,12 @@ class Effort:
     paths: int = 0
     arcs: int = 0
     rounds: int = 0
+
+
+@cache
+def _compiled_before() -> bool:
+    """Whether numba's cache beside this module holds the driver."""
+    return any((Path(__file__).parent / "__pycache__").glob("compiled.project-*.nbi"))
 
 
 class ProjectionPlan:
@@ -222,8 +231,11 @@ class ProjectionPlan:
         if "optiframe_tvcs.compiled" in sys.modules:
             return True
         self._seen += self.elements
-        large = self.elements > _PLAIN or self._seen > _PLAIN_IN_ALL
-        return large and find_spec("numba") is not None
+        if self.elements <= _PLAIN:
+            most = _PLAIN_IN_ALL if _compiled_before() else _PLAIN_BEFORE_COMPILING
+            if self._seen <= most:
+                return False
+        return find_spec("numba") is not None
 
     def _checked(self, weights: Array) -> Array:
         weights = np.ascontiguousarray(weights, dtype=np.float64)
