@@ -171,6 +171,13 @@ class _Sparsifier(Compressor):
     def rho(self, size: int) -> float:
         return self.kept(size) / size
 
+    def unwise(self, size: int) -> str | None:
+        if self.k <= size:
+            return None
+        return (
+            f"{self.name} sends {self.k} entries, and an update has {size}: all are sent; give a smaller `k`"
+        )
+
     def encode(self, vector: Array, rng: np.random.Generator) -> bytes:
         places = self.choose(_checked(vector), rng)
         return pack_places(places, len(vector)) + pack_numbers(vector[places])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
+from optiframe.errors import InvalidInput
 from optiframe.objectives import FiniteSum
 from optiframe_comrade.homes import Home
 from optiframe_comrade.worker import Orders
@@ -39,6 +40,15 @@ class DaskHome(Home):
     starting: PositiveFloat = Field(
         default=60.0, description="seconds to wait for the cluster, and then for workers to take their shards"
     )
+
+    @field_validator("address")
+    @classmethod
+    def _has_a_scheme(cls, address: str | None) -> str | None:
+        if address is not None and "://" not in address:
+            raise InvalidInput(
+                f"a scheduler's address has the form tcp://host:8786, or tls://host:8786, got {address!r}"
+            )
+        return address
 
     def hire(self, shards: Sequence[FiniteSum], orders: Orders) -> Workers:
         from optiframe_comrade.dask_cluster import Connection

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import BeforeValidator, Field, PositiveFloat, PositiveInt
 
 from optiframe.constraints import WholeSpace
 from optiframe.errors import InvalidInput
@@ -27,7 +27,14 @@ from optiframe_comrade.parts import Attack, Compressor, Filter, Honest, Norm, No
 from optiframe_comrade.round import Centre, Combined, TooManyFaults
 from optiframe_comrade.worker import Orders, split
 
-Share = Annotated[float, Field(ge=0, lt=0.5)]
+
+def _share(value: Any) -> Any:
+    if isinstance(value, int | float) and value >= 1:
+        raise InvalidInput(f"{value} is a share of the workers, between 0 and 0.5, not a number of them")
+    return value
+
+
+Share = Annotated[float, Field(ge=0, lt=0.5), BeforeValidator(_share)]
 
 _ROUNDING = 1e-9  # so that .1 of 10 workers is 1 and not the ceiling of 1.0000000000000002
 _MUCH_DATA = 5  # terms a worker and column below which local Hessians are poor; measured in the docs
@@ -177,6 +184,13 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             run.warn(
                 f"{self.liars} workers are hostile and only {self.left_out} replies are left out a round"
             )
+        if not self.liars and not isinstance(self.attack, Honest):
+            run.warn(f"{self.attack.name} is named and nobody is hostile, so it is not made: set `byzantine`")
+        if not self.left_out and self.filter.trims and "filter" in self.model_fields_set:
+            run.warn(f"{self.filter.name} leaves nobody out, since the trim is 0: set `trim` or `byzantine`")
+        unwise = self.compressor.unwise(f.shape[0])
+        if unwise is not None:
+            run.warn(unwise)
         lossy = definition_2(self.compressor, f.shape[0])
         if lossy is not None:
             run.warn(lossy.text)

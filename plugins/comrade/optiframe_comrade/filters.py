@@ -28,6 +28,7 @@ class DistanceToMedian(Selecting):
 
     name = "filter.distance-to-median"
     reference = "trimming as in Ghosh et al., Algorithm 1, around the median of Yin et al. 2018"
+    trims = True
 
     def kept(self, vectors: Array, trim: int = 0) -> Indices:
         rows = rows_of(vectors, trim)
@@ -63,6 +64,7 @@ class TrimmedMean(Filter):
 
     name = "filter.trimmed-mean"
     reference = "Yin et al. 2018, Definition 2"
+    trims = True
 
     def aggregate(self, vectors: Array, trim: int = 0) -> Array:
         rows = rows_of(vectors, trim)
@@ -106,6 +108,7 @@ class MultiKrum(Selecting):
 
     name = "filter.multi-krum"
     reference = "Blanchard et al. 2017, Sec. 4"
+    trims = True
 
     def selects(self, m: int, trim: int) -> int:
         """How many vectors are averaged."""
@@ -136,6 +139,7 @@ class Krum(MultiKrum):
 
     name = "filter.krum"
     reference = "Blanchard et al. 2017, Sec. 4"
+    trims = False  # it takes one vector, whatever the trim
 
     def selects(self, m: int, trim: int) -> int:
         return 1
@@ -162,7 +166,7 @@ class FromCallable(Filter):
         answer = np.asarray(self.function(rows.copy()), dtype=np.float64)
         if answer.shape != rows.shape[1:] or not np.isfinite(answer).all():
             raise InvalidInput(
-                f"the aggregator must return a finite vector of length {rows.shape[1]}, "
+                f"{self.name}: the aggregator must return a finite vector of length {rows.shape[1]}, "
                 f"got one of shape {answer.shape}"
             )
         return answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
@@ -83,10 +84,15 @@ class LinearClassification(Problem[Array]):
         return self.function.value(minimum(self.function))
 
     def accuracy(self, solution: Array, test: bool = False) -> float:
-        """Share of rows whose label is the sign of their score; a score of zero counts as wrong."""
+        """Share of rows whose label is the sign of their score; a score of zero counts as wrong.
+
+        nan where the solution is not finite.
+        """
         matrix, target = (self.test_matrix, self.test_target) if test else (self.matrix, self.target)
         if matrix is None:
             raise InvalidInput("there are no test rows; give test_matrix and test_target")
+        if not np.isfinite(solution).all():
+            return math.nan
         scores = matrix @ solution[: matrix.shape[1]]
         return float(np.mean(scores * target > 0))
 
@@ -95,8 +101,13 @@ class LinearClassification(Problem[Array]):
         if self.test_matrix is not None:
             found["test_accuracy"] = self.accuracy(solution, test=True)
         if self.gap:
-            found["gap"] = max(0.0, self.function.value(solution) - self.lowest)
+            found["gap"] = self._gap(solution)
         return found
+
+    def _gap(self, solution: Array) -> float:
+        if not np.isfinite(solution).all():
+            return math.nan
+        return max(0.0, self.function.value(solution) - self.lowest)
 
     def check(self, solution: Any) -> None:
         Minimize(self.function).check(solution)
@@ -105,7 +116,7 @@ class LinearClassification(Problem[Array]):
         positive = float(np.mean(self.target > 0))
         majority = max(positive, 1 - positive)
         reached = self.accuracy(solution)
-        if reached > majority + 0.01 or majority < 0.6:
+        if math.isnan(reached) or reached > majority + 0.01 or majority < 0.6:
             return ()
         text = (
             f"the accuracy {reached:.3f} is no better than always answering the commoner label "

@@ -33,6 +33,7 @@ class Filter(Part):
     """
 
     family = "filter"
+    trims: ClassVar[bool] = False  # True: with a trim of 0 it is the plain mean
 
     @abstractmethod
     def aggregate(self, vectors: Array, trim: int = 0) -> Array:
@@ -180,6 +181,10 @@ class Compressor(Part):
         """
         return None
 
+    def unwise(self, size: int) -> str | None:
+        """What to warn of before vectors of `size` numbers are sent, None when nothing."""
+        return None
+
 
 class Nothing(Compressor):
     """No compression: eight bytes a number."""
@@ -237,6 +242,7 @@ class Norm(Selecting):
 
     name = "filter.norm"
     reference = "Ghosh et al., Algorithm 1"
+    trims = True
 
     def kept(self, vectors: Array, trim: int = 0) -> Indices:
         norms = robust_means.norms(rows_of(vectors, trim))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from optiframe.errors import OptiframeError
+from optiframe.errors import InvalidInput, OptiframeError
 from optiframe.values import Array
 from optiframe_comrade.ledger import Exchange, Ledger
 from optiframe_comrade.messages import OBJECTIVE, Broadcast, Fault, Reply, open_reply
@@ -129,10 +129,21 @@ class Centre:
         return Heard(tuple(senders), np.array(rows))
 
     def combine(self, heard: Heard) -> Combined:
-        """Filter and average; faults have used up their share of the trim budget."""
+        """Filter and average; faults have used up their share of the trim budget.
+
+        Raises
+        ------
+        InvalidInput
+            When the filter returns something of another shape than a reply.
+        """
         trim = max(0, self.trim - (len(self.workers) - len(heard.senders)))
         kept = self.filter.kept(heard.vectors, trim)
         vector = np.asarray(self.filter.aggregate(heard.vectors, trim))
+        if vector.shape != heard.vectors.shape[1:]:
+            raise InvalidInput(
+                f"{self.filter.name} must return one vector of shape {heard.vectors.shape[1:]}, "
+                f"got one of shape {vector.shape}"
+            )
         rows = range(len(heard.senders)) if kept is None else [int(row) for row in kept]
         return self._entered(heard, rows, vector)
 
@@ -168,7 +179,7 @@ class Centre:
 
     def _complaint(self, number: int, faults: Sequence[Fault], asked: int) -> str:
         names = self.workers.names
-        said = "; ".join(f"{names[fault.worker]} {fault.text}" for fault in faults[:5])
+        said = "; ".join(f"{names[fault.worker]}: {fault.text}" for fault in faults[:5])
         more = f"; and {len(faults) - 5} more" if len(faults) > 5 else ""
         return (
             f"round {number}: {len(faults)} of {asked} workers failed and the trim budget covers "

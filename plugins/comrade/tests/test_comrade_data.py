@@ -115,6 +115,16 @@ def test_the_gap_is_reported_unless_it_is_switched_off() -> None:
     assert "gap" not in small(gap=False).metrics(np.zeros(3))
 
 
+@pytest.mark.parametrize("entry", [np.nan, np.inf])
+def test_an_answer_that_is_not_finite_has_neither_accuracy_nor_gap(entry: float) -> None:
+    f = planted(60, 3)
+    judged = small(test_matrix=f.matrix, test_target=f.target)
+    found = judged.metrics(np.array([1.0, entry, 0.0]))
+    assert set(found) == {"accuracy", "test_accuracy", "gap"}
+    assert all(np.isnan(value) for value in found.values())
+    assert judged.diagnose(np.full(3, entry)) == ()
+
+
 def test_an_accuracy_no_better_than_the_commoner_label_is_a_finding() -> None:
     rng = np.random.default_rng(0)
     target = np.where(np.arange(100) < 95, -1.0, 1.0)

@@ -347,6 +347,11 @@ def test_an_objective_that_cannot_travel_is_refused(cluster: LocalCluster) -> No
         home(cluster).hire([mine], Orders())
 
 
+def test_an_address_without_a_scheme_is_refused_with_the_form_expected() -> None:
+    with pytest.raises(InvalidInput, match=r"the form tcp://host:8786.*got 'localhost'"):
+        DaskHome(address="localhost")
+
+
 def test_an_address_where_nobody_answers_is_named() -> None:
     nobody = DaskHome(address="tcp://127.0.0.1:9", starting=1.0)
     with pytest.raises(InvalidInput, match=r"no Dask cluster with a worker answers at tcp://127\.0\.0\.1:9"):

@@ -210,7 +210,7 @@ def test_any_aggregator_that_is_called_with_the_vectors_drops_in() -> None:
     mine = FromCallable(function=lambda vectors: np.median(vectors, axis=0))
     np.testing.assert_allclose(mine.aggregate(rows, 1), np.median(rows, axis=0))
     assert mine.kept(rows, 1) is None
-    with pytest.raises(InvalidInput, match="finite vector of length 3"):
+    with pytest.raises(InvalidInput, match=r"filter\.from-callable: .* finite vector of length 3"):
         FromCallable(function=lambda vectors: vectors[:, 0]).aggregate(rows)
 
 

@@ -181,7 +181,7 @@ def test_too_many_faults_name_the_nodes(stage: Stage) -> None:
     given = {"workers": NODES, "trim": 0.49, "deadline": 6.0, "budget": Budget(iterations=1)}
     with pytest.raises(
         TooManyFaults,
-        match=r"3 of 4 workers failed.*node 0 entry 0 is nan.*node 1 sent a message of more parts.*node 3",
+        match=r"3 of 4 workers failed.*node 0: entry 0 is nan.*node 1: sent a message of more parts.*node 3",
     ):
         optiframe.solve(Minimize(F), "newton.comrade", home=at_round(stage, {}), **given)
     stage.behave()

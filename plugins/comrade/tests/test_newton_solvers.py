@@ -242,6 +242,13 @@ def test_unwise_settings_are_findings() -> None:
     assert "2 workers are hostile and only 0 replies are left out" in said(byzantine=0.1, trim=0.0)
     assert "needs beta below one half" in said(workers=5, byzantine=0.2)
     assert said(workers=20) == ""
+    assert said(workers=20, trim=0.0) == ""
+    assert "attack.negative is named and nobody is hostile" in said(attack="negative")
+    assert "filter.norm leaves nobody out" in said(filter="norm")
+    assert said(filter="norm", trim=0.1) == said(filter="krum") == said(filter="mean") == ""
+    assert "top-k sends 6 entries, and an update has 5" in said(compressor={"name": "top-k", "k": 6})
+    with pytest.raises(InvalidInput, match=r"byzantine: 20 is a share of the workers, between 0 and 0\.5"):
+        said(byzantine=20)
     with pytest.raises(InvalidInput, match="3 of 3 workers would be left out"):
         run("newton.comrade", problem(), 2, workers=3, byzantine=0.3)
 

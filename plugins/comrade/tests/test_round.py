@@ -21,11 +21,12 @@ from optiframe_comrade.messages import (
     check_reply,
     open_reply,
 )
-from optiframe_comrade.parts import Attack, Compressor, Mean, Negative, Norm, Nothing
+from optiframe_comrade.parts import Attack, Compressor, Filter, Mean, Negative, Norm, Nothing
 from optiframe_comrade.round import Centre, TooManyFaults
 from optiframe_comrade.worker import Orders, Worker, split
 
-from optiframe import part
+from optiframe import InvalidInput, part
+from optiframe.values import Array
 
 from .classification_twins import algorithm_1, planted
 
@@ -149,10 +150,22 @@ def test_faults_use_up_the_trim_budget_first() -> None:
     assert centre.ledger.table()["faults"] == ["worker 1: crashed, worker 2: not-finite"]
 
 
+def test_a_filter_that_returns_another_shape_is_named() -> None:
+    class Columns(Filter):
+        name = "filter.columns"
+
+        def aggregate(self, vectors: Array, trim: int = 0) -> Array:
+            return np.asarray(vectors[:, 0])
+
+    centre = Centre(Scripted([1.0], [2.0]), filter=Columns(), trim=0, compressor=Nothing())
+    with pytest.raises(InvalidInput, match=r"filter\.columns must return.*\(1,\), got one of shape \(2,\)"):
+        centre.newton_step(NEWTON_STEP, np.zeros(1))
+
+
 def test_more_faults_than_the_budget_end_the_run_and_name_the_workers() -> None:
     centre = hired(Scripted([1.0], [np.inf], [np.nan]), trim=1)
     with pytest.raises(
-        TooManyFaults, match=r"2 of 3 workers failed.*covers 1: worker 1 entry 0 is inf; worker 2"
+        TooManyFaults, match=r"2 of 3 workers failed.*covers 1: worker 1: entry 0 is inf; worker 2: entry"
     ):
         centre.newton_step(NEWTON_STEP, np.zeros(1))
     with pytest.raises(TooManyFaults) as caught:
