@@ -181,7 +181,7 @@ class BtlObjective(Objective):
         matrix.sum_duplicates()
         return matrix
 
-    def spectral_start(self, rank: int) -> LowRank | None:
+    def spectral_start(self, rank: int) -> LowRank:
         """Where to begin: see `optiframe_manifold.spectral.spectral_start`."""
         from optiframe_manifold.spectral import spectral_start
 

@@ -15,7 +15,7 @@ from optiframe.problems import Columns, Finding, Formulation, Minimize, Problem
 from optiframe.values import Accepts, Array
 from optiframe_manifold import metrics, trust
 from optiframe_manifold.btl_objective import BtlObjective, Scale
-from optiframe_manifold.ids import Ids, read_ids
+from optiframe_manifold.ids import Ids, read_ids, sizes
 from optiframe_manifold.known_scores import read_truth
 from optiframe_manifold.low_rank import LowRank, Rank
 from optiframe_manifold.population import Population, population
@@ -115,7 +115,7 @@ class CollaborativeRanking(Problem[Rankings]):
         users, items = self.shape
         if self.rank > min(users, items):
             text = (
-                f"is {self.rank}, but scores of {items} items for {users} users have rank "
+                f"is {self.rank}, but scores of {sizes(self.shape)} have rank "
                 f"{min(users, items)} at most; give a rank up to that"
             )
             raise InvalidInput(f"rank: {text}", [(("rank",), text)])

@@ -348,13 +348,11 @@ class CollaborativeRanker(Estimator):
         return answer
 
     def _check_user(self, user: Hashable) -> None:
-        known = self._answer().users.tolist()
-        if user not in known:
-            near = nearest(str(user), map(str, known))
-            raise InvalidInput(
-                f"there is no user {user!r} among the {len(known)} ranked{near}; population() ranks for "
-                "users nobody knows"
-            )
+        answer = self._answer()
+        try:
+            answer.code(user)
+        except InvalidInput as error:
+            raise InvalidInput(f"{error} (population() ranks for users nobody knows)") from None
 
     def _chances(self, user: Ids, left: Ids, right: Ids) -> Array:
         answer = self._answer()

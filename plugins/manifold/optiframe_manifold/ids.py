@@ -58,6 +58,12 @@ def positions(ids: Ids, wanted: Ids) -> NDArray[np.int64]:
     return np.array(found, dtype=np.int64)
 
 
+def sizes(shape: tuple[int, int]) -> str:
+    """So many items for so many users."""
+    users, items = shape
+    return f"{items} item{'s' * (items != 1)} for {users} user{'s' * (users != 1)}"
+
+
 def listed(ids: Ids | Sequence[Any]) -> str:
     """The first few ids, and how many more there are."""
     values = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)

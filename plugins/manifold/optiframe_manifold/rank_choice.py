@@ -18,6 +18,7 @@ from optiframe.problems import Columns, Finding
 from optiframe.solvers import Budget, Solver
 from optiframe.values import Array
 from optiframe_manifold.collaborative_ranking import CollaborativeRanking
+from optiframe_manifold.ids import sizes
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.metrics import of_held_out
 from optiframe_manifold.more_rank import one_rank_more
@@ -137,7 +138,10 @@ def choose_rank(
             break
     row = _by_rule(rows[1:], rule)
     picked = problem.model_copy(update={"rank": row.rank, "multiplier": row.multiplier})
-    found = tuple(_findings(rows, row, asked, ranks is None, sum(s.unfinished for s in searches)))
+    unfinished = sum(search.unfinished for search in searches)
+    found = tuple(
+        _findings(rows, row, asked, most=min(problem.shape), open_end=ranks is None, unfinished=unfinished)
+    )
     return RankChoice(
         picked, row.rank, row.multiplier, _table(rows), np.stack([row.losses for row in rows]), found
     )
@@ -265,8 +269,8 @@ def _ranks(problem: CollaborativeRanking, ranks: Sequence[int] | None) -> list[i
     for rank in asked:
         if isinstance(rank, bool) or not isinstance(rank, int | np.integer) or not 1 <= rank <= most:
             raise InvalidInput(
-                f"ranks: {rank!r} is not possible; scores of {problem.shape[1]} items for "
-                f"{problem.shape[0]} users have a rank from 1 to {most}"
+                f"ranks: {rank!r} is not possible; scores of "
+                f"{sizes(problem.shape)} have a rank from 1 to {most}"
             )
     return [int(rank) for rank in asked]
 
@@ -280,7 +284,7 @@ def _by_rule(rows: Sequence[_Row], rule: Rule) -> _Row:
 
 
 def _findings(
-    rows: Sequence[_Row], chosen: _Row, asked: Sequence[int], open_end: bool, unfinished: int
+    rows: Sequence[_Row], chosen: _Row, asked: Sequence[int], *, most: int, open_end: bool, unfinished: int
 ) -> Iterator[Finding]:
     pooled, best = rows[0], min(rows[1:], key=lambda row: row.loss)
     if pooled.loss <= best.loss:
@@ -290,7 +294,7 @@ def _findings(
             f"{pooled.loss:.3f}; the best, rank {best.rank}, {best.loss:.3f}): these comparisons show no "
             "individual tastes",
         )
-    if best.rank == asked[-1] and len(asked) > 1:
+    if best.rank == asked[-1] < most and len(asked) > 1:
         yield Finding(
             "note",
             f"the largest rank tried, {best.rank}, predicts best: a larger one may predict better"

@@ -14,15 +14,17 @@ from optiframe_manifold.prepared import passes_for
 _FLOOR = 1e-3
 """Least singular value beside the largest. A direction without any could never grow: the gradient by
 one factor is a multiple of the other."""
+_EPS = float(np.finfo(np.float64).eps)
 _SURE = 30.0
 """Margin in units of sigma to which the start may go; the loss of a comparison is 1e-13 there. Without
 a penalty and with comparisons that all agree, there is no best scale."""
 
 
-def spectral_start(objective: BtlObjective, rank: int) -> LowRank | None:
+def spectral_start(objective: BtlObjective, rank: int) -> LowRank:
     """The best multiple of the leading singular directions of minus the loss's gradient at X = 0.
 
-    None where that gradient is zero: no comparison of any weight, or such as cancel.
+    Zero where that gradient is zero but for rounding: no comparison of any weight, or such as cancel.
+    Since likelihood and penalty are convex functions of X, zero is then the answer.
 
     At X = 0 every comparison pulls its winner up and its loser down by w / (2 sigma), so that the
     gradient is sparse: its `rank` leading singular triplets cost O(comparisons rank) a Lanczos
@@ -42,18 +44,22 @@ def spectral_start(objective: BtlObjective, rank: int) -> LowRank | None:
             f"rank {rank} is none a {shape[0]} x {shape[1]} matrix can have; give 1 to {min(shape)}"
         )
     weight = np.ones(len(objective.winner)) if objective.weight is None else objective.weight
+    nothing = LowRank(np.zeros((shape[0], rank)), np.zeros((shape[1], rank)))
     pull = objective.comparison_matrix(weight / (2 * objective.sigma))
     u, values, w = leading(pull, rank)
-    if not values[0] > 0:
-        return None
+    # Ties of one user and item cancel up to the rounding of their sum.
+    if not values[0] > _EPS * float(weight.sum()) / objective.sigma:
+        return nothing
     values = np.maximum(values, _FLOOR * values[0]) / values[0]
     scale = _best_scale(objective, LowRank(u * values, w))
+    if scale == 0:
+        return nothing
     root = np.sqrt(scale * values)
     return LowRank(u * root, w * root)
 
 
 def _best_scale(objective: BtlObjective, direction: LowRank) -> float:
-    """The t > 0 that minimizes the objective along t times the direction."""
+    """The t >= 0 that minimizes the objective along t times the direction; 0 where it does not fall."""
     count = len(objective.winner)
     passes = passes_for(count)
     margin, slope, bend = np.empty(count), np.empty(count), np.empty(count)
@@ -69,6 +75,8 @@ def _best_scale(objective: BtlObjective, direction: LowRank) -> float:
         passes.log_loss(t * margin, objective.sigma, weight, slope, bend)
         return float(slope @ margin) + ridge * t
 
+    if not derivative(0.0) < 0:
+        return 0.0
     last = _SURE * objective.sigma / float(np.abs(margin).max())
     if derivative(last) <= 0:
         return last

@@ -32,6 +32,8 @@ def some_rows(table: ChoiceTable, rows: NDArray[Any]) -> ChoiceTable:
 def joined(first: ChoiceTable, second: ChoiceTable) -> ChoiceTable:
     """All rows of both; users and items of the first keep their codes, new ones come after.
 
+    Frames of answers stay of the kind of the first.
+
     Raises
     ------
     InvalidInput
@@ -52,7 +54,7 @@ def joined(first: ChoiceTable, second: ChoiceTable) -> ChoiceTable:
         None if weight is None else locked(weight),
         locked(user_ids),
         locked(item_ids),
-        second.backend,
+        first.backend,
     )
 
 

@@ -176,10 +176,14 @@ def _among(
     if strange.any():
         rows = np.unique(np.flatnonzero(strange[code]) % len(table))
         raise InvalidInput(
-            f"{table.title} {table.places(rows)}: {listed(found[strange])} is not among the {what}s of this "
-            f"problem ({listed(every)}); list every {what} in `{what}s`, or drop the rows"
+            f"{table.title} {table.places(rows)}: {listed(found[strange])} {_are(strange)} not among the "
+            f"{what}s of this problem ({listed(every)}); list every {what} in `{what}s`, or drop the rows"
         )
     return place[code], every
+
+
+def _are(which: NDArray[np.bool_]) -> str:
+    return "is" if which.sum() == 1 else "are"
 
 
 def _same_ids(table: ChoiceTable, users: Ids | None, items: Ids | None) -> None:
@@ -234,8 +238,8 @@ def read_scores(value: Any, columns: dict[str, str], users: Ids, items: Ids) -> 
         at = positions(every, found)
         if (at < 0).any():
             raise InvalidInput(
-                f"{table.title}: {what} {listed(found[at < 0])} is not among the {what}s of the comparisons "
-                f"({listed(every)}); list every {what} in `{what}s`, or drop its rows"
+                f"{table.title}: {what} {listed(found[at < 0])} {_are(at < 0)} not among the {what}s of the "
+                f"comparisons ({listed(every)}); list every {what} in `{what}s`, or drop its rows"
             )
         place.append(at[code])
     count = np.zeros((len(users), len(items)), dtype=np.int64)

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from optiframe_manifold.collaborative_ranking import CollaborativeRanking
     from optiframe_manifold.rankings import Rankings
 
-_MANY_TIES = 0.2  # a share of ties from which they are worth a note
-
 
 @dataclass(frozen=True)
 class Pairs:
@@ -145,13 +143,16 @@ def apart(problem: CollaborativeRanking) -> Iterator[Finding]:
 
 
 def ties(problem: CollaborativeRanking) -> Iterator[Finding]:
-    """All, or many, of the comparisons are ties."""
+    """How many of the comparisons are ties; an empty label, which is one, may be a slip."""
     number, rows = int((problem.comparisons.outcome == 0).sum()), problem.rows
     if number == rows:
         yield Finding("warning", "all comparisons are ties: there is nothing to rank by")
-    elif number >= _MANY_TIES * rows:
-        share = f"{100 * number / rows:.0f}%"
-        yield Finding("note", f"{number} of {rows} comparisons are ties ({share}), half a win for each side")
+    elif number:
+        share = f"{100 * number / rows:.0f}%" if 100 * number >= rows else "under 1%"
+        which = "comparisons is a tie" if number == 1 else "comparisons are ties"
+        yield Finding(
+            "note", f"{number} of {rows} {which} ({share}; an empty label is one), half a win for each side"
+        )
 
 
 def merged(problem: CollaborativeRanking) -> Iterator[Finding]:

@@ -316,7 +316,13 @@ def _priors(problem: CollaborativeRanking, x: LowRank) -> tuple[Array, Array]:
 
 
 def _inverse(matrices: Array) -> Array:
-    return np.asarray(np.linalg.inv(matrices), dtype=np.float64)
+    try:
+        return np.asarray(np.linalg.inv(matrices), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        raise InvalidInput(
+            "the answer's factors are of a lower rank than they have columns, and their spread is not known; "
+            "where all scores are equal give comparisons that are not ties, else solve with a lower rank"
+        ) from None
 
 
 def _check_minimum(lowest: float, largest: float) -> None:

@@ -64,6 +64,7 @@ BAD_FIELDS: dict[str, tuple[dict[str, Any], str]] = {
     "negative multiplier": ({"multiplier": -1.0}, "multiplier: must be at least 0"),
     "another penalty": ({"penalty": "frobenious"}, "penalty: .* did you mean 'frobenius'"),
     "a user not listed": ({"users": [1, 3]}, "row 2: 2 is not among the users .* list every user in `users`"),
+    "users not listed": ({"users": [3]}, "row 0, row 1, row 2: 1, 2 are not among the users"),
     "items not listed": ({"items": ["a", "b"]}, "row 1, row 2: c is not among the items"),
     "a user listed twice": ({"users": [1, 2, 2]}, "users: 2 occurs more than once"),
     "a user without id": ({"users": [1, None, 2]}, "users: entry 1 is empty"),
@@ -91,6 +92,10 @@ BAD_FIELDS: dict[str, tuple[dict[str, Any], str]] = {
         {"truth": {"user": [1, 9], "item": ["a", "b"], "score": [1.0, 2.0]}},
         "truth: user 9 is not among the users",
     ),
+    "truth of strangers": (
+        {"truth": {"user": [8, 9], "item": ["a", "b"], "score": [1.0, 2.0]}},
+        "truth: user 8, 9 are not among the users",
+    ),
     "held out by a stranger": (
         {"held_out": table(user=[1, 1, 9])},
         "held_out row 2: 9 is not among the users of this problem",
@@ -109,6 +114,11 @@ def test_bad_parameters_are_refused_in_words(case: str) -> None:
     more, sentence = BAD_FIELDS[case]
     with pytest.raises(InvalidInput, match=sentence):
         CollaborativeRanking(comparisons=table(), **{"rank": 1, **more})
+
+
+def test_one_user_is_spoken_of_in_the_singular() -> None:
+    with pytest.raises(InvalidInput, match="scores of 3 items for 1 user have rank 1 at most"):
+        CollaborativeRanking(comparisons=table(user=[1, 1, 1]))
 
 
 def test_a_file_is_named_with_its_line(tmp_path: Path) -> None:

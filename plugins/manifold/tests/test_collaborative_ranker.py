@@ -240,6 +240,40 @@ def test_a_start_far_off_comes_back() -> None:
     assert found.objective <= problem.likelihood.value(LowRank(np.zeros((3, 1)), np.zeros((4, 1)))) + 1e-9
 
 
+def test_a_type_that_differs_is_said() -> None:
+    votes = {"user": [5, 5], "left": [1, 2], "right": [2, 3], "label": [1, 2]}
+    model = CollaborativeRanker(1).fit(votes)
+    with pytest.raises(InvalidInput, match=r"no user '5' .* did you mean 5, which is of type int\?"):
+        model.rank("5")
+    model.partial_fit(votes | {"user": ["5", "5"]})  # tables are read by spelling: a file may hold text
+    assert model.users_.tolist() == [5]
+
+
+def test_tops_below_one_are_refused() -> None:
+    model = CollaborativeRanker(1).fit(VOTES)
+    for ask in (lambda: model.rank("ann", top=-1), lambda: model.result_.solution.frame(top=-3)):
+        with pytest.raises(InvalidInput, match="top must be a whole number of at least 1"):
+            ask()
+
+
+@pytest.mark.parametrize("method", ["trust-region", "lbfgs"])
+@pytest.mark.parametrize("penalty", ["log-sum-exp", "none"])
+def test_ties_alone_rank_nothing(method: str, penalty: Any) -> None:
+    rng = np.random.default_rng(0)
+    left = rng.integers(6, size=60)
+    right = (left + rng.integers(1, 6, size=60)) % 6
+    votes = {"user": rng.integers(7, size=60), "left": left, "right": right, "label": [None] * 60}
+    model = CollaborativeRanker(2, method=method, penalty=penalty).fit(votes)
+    assert not model.result_.solution.served.dense().any()
+    assert set(model.rank(0)["rank"]) == {1}
+    said = [finding.text for finding in model.findings_]
+    assert "all comparisons are ties: there is nothing to rank by" in said
+    with pytest.raises(InvalidInput, match="give comparisons that are not ties"):
+        model.suggest_pairs(1)
+    chosen = CollaborativeRanker("auto", method=method, penalty=penalty, folds=2).fit(votes)
+    assert not chosen.result_.solution.served.dense().any()
+
+
 # --- users and items nobody knows ---
 
 
@@ -325,6 +359,11 @@ def test_batches_give_the_answer_of_all_comparisons_at_once() -> None:
     np.testing.assert_allclose(
         model.result_.solution.served.dense(), full.result_.solution.served.dense(), atol=1e-5
     )
+
+
+def test_answers_stay_in_the_kind_of_frame_of_fit() -> None:
+    model = CollaborativeRanker(1).fit(pd.DataFrame(VOTES)).partial_fit(VOTES)
+    assert isinstance(model.rank("ann"), pd.DataFrame)
 
 
 def test_new_users_begin_at_the_population_and_new_items_at_the_average() -> None:

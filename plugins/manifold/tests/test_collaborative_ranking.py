@@ -326,7 +326,12 @@ def test_ties_and_merged_rows_are_told() -> None:
     of = CollaborativeRanking(comparisons=tied, rank=1)
     assert "all comparisons are ties" in texts(of)
     some = {**VOTES, "label": [*VOTES["label"][:5], None, None]}
-    assert "2 of 7 comparisons are ties (29%)" in texts(CollaborativeRanking(comparisons=some, rank=1))
+    assert "2 of 7 comparisons are ties (29%" in texts(CollaborativeRanking(comparisons=some, rank=1))
+    one = {**VOTES, "label": [*VOTES["label"][:6], None]}
+    assert "1 of 7 comparisons is a tie (14%" in texts(CollaborativeRanking(comparisons=one, rank=1))
+    many = {key: values * 40 for key, values in VOTES.items()}
+    many["label"] = [*many["left"][:-1], None]
+    assert "1 of 280 comparisons is a tie (under 1%" in texts(CollaborativeRanking(comparisons=many, rank=1))
 
 
 def test_an_answer_that_ranks_nothing_is_told() -> None:

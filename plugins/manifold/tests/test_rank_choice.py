@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from optiframe_manifold.collaborative_ranking import CollaborativeRanking
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.more_rank import one_rank_more
-from optiframe_manifold.rank_choice import choose_rank, deal
+from optiframe_manifold.rank_choice import _findings, _Row, choose_rank, deal
 from optiframe_manifold.subsets import like, some_rows
 
 import optiframe
@@ -118,6 +118,18 @@ def test_the_same_seed_gives_the_same_folds_and_another_does_not() -> None:
     table = drawn().comparisons
     np.testing.assert_array_equal(deal(table, 5, 0), deal(table, 5, 0))
     assert (deal(table, 5, 0) != deal(table, 5, 1)).any()
+
+
+def test_no_larger_rank_is_advised_where_there_is_none() -> None:
+    row = {"losses": np.ones(2), "accuracy": 0.5}
+    rows = [_Row(0, 1.0, 2 * np.ones(2), 0.5), _Row(1, 1.0, 1.5 * np.ones(2), 0.5), _Row(2, 1.0, **row)]
+
+    def advised(most: int) -> bool:
+        found = _findings(rows, rows[2], [1, 2], most=most, open_end=True, unfinished=0)
+        return any("a larger one may predict better" in finding.text for finding in found)
+
+    assert advised(3)
+    assert not advised(2)
 
 
 def test_an_unfinished_search_is_said() -> None:

@@ -71,10 +71,11 @@ def test_comparisons_that_all_agree_without_a_penalty_give_a_finite_start() -> N
     assert f.value(start) < 1e-9
 
 
-def test_comparisons_that_cancel_give_no_start() -> None:
+def test_comparisons_that_cancel_begin_at_zero_which_is_the_answer() -> None:
     f = BtlObjective(users=2, items=3, winner=[0, 1], loser=[1, 0], pointer=[0, 2, 2])
-    assert spectral_start(f, 1) is None
-    assert spectral_start(f.model_copy(update={"winner": [], "loser": [], "pointer": [0, 0, 0]}), 1) is None
+    assert not spectral_start(f, 1).dense().any()
+    without = f.model_copy(update={"winner": [], "loser": [], "pointer": [0, 0, 0]})
+    assert not spectral_start(without, 1).dense().any()
 
 
 def test_a_rank_that_cannot_be_is_named() -> None:
@@ -83,10 +84,27 @@ def test_a_rank_that_cannot_be_is_named() -> None:
         spectral_start(f, 3)
 
 
-def test_a_large_problem_of_ties_alone_has_no_spectral_start() -> None:
+@pytest.mark.parametrize("penalty", ["log-sum-exp", "none"])
+def test_ties_whose_sums_round_begin_at_zero(penalty: str) -> None:
+    rng = np.random.default_rng(0)
+    one, other = np.triu_indices(6, 1)
+    weight = rng.uniform(0.1, 1, 15)
+    ties = BtlObjective(
+        users=2,
+        items=6,
+        winner=np.concatenate([one, other]),
+        loser=np.concatenate([other, one]),
+        pointer=[0, 30, 30],
+        weight=np.tile(weight, 2),
+        penalty=penalty,
+    )
+    assert not spectral_start(ties, 2).dense().any()
+
+
+def test_a_large_problem_of_ties_alone_begins_at_zero() -> None:
     users = items = 320  # beyond the size up to which singular vectors are found densely
     winner = np.tile([0, 1], users)
     ties = BtlObjective(
         users=users, items=items, winner=winner, loser=1 - winner, pointer=2 * np.arange(users + 1)
     )
-    assert ties.spectral_start(2) is None
+    assert not ties.spectral_start(2).dense().any()
