@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from optiframe.errors import InvalidInput, OptiframeError
+from optiframe.errors import BrokenPlugin, InvalidInput, OptiframeError
 
 
 def bring(module: str) -> None:
@@ -15,7 +15,9 @@ def bring(module: str) -> None:
     Raises
     ------
     InvalidInput
-        With whatever the user's code raised.
+        When there is no such file, or with whatever the user's code raised.
+    BrokenPlugin
+        When a class it registers does not keep the contract of its kind.
     """
     path = Path(module)
     try:
@@ -24,7 +26,17 @@ def bring(module: str) -> None:
             import_module(path.stem)
         else:
             import_module(module)
+    except BrokenPlugin as error:
+        raise BrokenPlugin(f"--import {module}: {error}") from error
     except OptiframeError:
         raise
+    except ModuleNotFoundError as error:
+        if path.suffix == ".py" and error.name == path.stem and not path.is_file():
+            raise InvalidInput(f"--import {module}: no file {path}") from None
+        raise _failed(module, error) from error
     except Exception as error:  # the user's own code: what it raised, and where it came from
-        raise InvalidInput(f"--import {module}: {type(error).__name__}: {error}") from error
+        raise _failed(module, error) from error
+
+
+def _failed(module: str, error: Exception) -> InvalidInput:
+    return InvalidInput(f"--import {module}: {type(error).__name__}: {error}")

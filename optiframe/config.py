@@ -62,10 +62,7 @@ class Document(document.Document):
         name, dataset = table.pop("name", None), table.pop("dataset", None)
         with self.located("problem"):
             if name is None and dataset is None:
-                raise InvalidInput(
-                    "give a `name`, or a `dataset` that says what it is for",
-                    [(("name",), "is missing; or give a `dataset`")],
-                )
+                raise registry.unnamed_problem(table)
             data = None
             if dataset is not None:
                 with below("dataset"):

@@ -160,7 +160,17 @@ class _Lines:
         ):
             if depth > (best[0] if best else 0):
                 best = (depth, line)
-        return best[1] if best else None
+        return best[1] if best else self._within(keys)
+
+    def _within(self, keys: Keys) -> int | None:
+        """The first line of a table that stands only by tables inside it: [a] by [a.b]."""
+        for depth in range(len(keys), 0, -1):
+            lines = [
+                found[0][1] for table, found in self._found.items() if table[:depth] == keys[:depth] and found
+            ]
+            if lines:
+                return min(lines)
+        return None
 
 
 def _in_elements(header: Keys, counts: Mapping[Keys, int]) -> Keys:

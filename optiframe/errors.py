@@ -44,8 +44,13 @@ class MissingPackage(OptiframeError, ImportError):
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """`; did you mean 'x' or 'y'?`, or an empty string when nothing is near."""
-    close = difflib.get_close_matches(word, list(known), n=3, cutoff=0.6)
+    """`; did you mean 'x' or 'y'?`, or an empty string when nothing is near.
+
+    Names whose part after a dot is the word (``filter.norm`` for ``norm``) go before all others.
+    """
+    names = list(dict.fromkeys(known))
+    ends = [name for name in names if word and name.endswith(f".{word}")]
+    close = ends[:3] or difflib.get_close_matches(word, names, n=3, cutoff=0.6)
     return f"; did you mean {' or '.join(repr(name) for name in close)}?" if close else ""
 
 

@@ -46,7 +46,7 @@ def check_class(kind: str, cls: type[Any], name: str) -> None:
         raise broken(f"calls itself {cls.name!r}; the registered name and the class's must agree")
     missing = sorted(getattr(cls, "__abstractmethods__", ()))
     if missing:
-        raise broken(f"lacks {', '.join(missing)}")
+        raise broken(f"lacks {', '.join(missing)}, which its base asks for")
     if not cls.summary():
         raise broken("has no docstring; its first line is the summary people see in lists")
     if kind == "data set" and not cls.problem:

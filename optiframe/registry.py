@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
@@ -155,7 +155,10 @@ class Registry:
             known = [n for k, n in self._entries if k == kind]
             broken = [p.name for p in self.plugins if p.state == "broken"]
             hint = f" (broken plugins: {', '.join(broken)}; see optiframe doctor)" if broken else ""
-            raise UnknownName(f"no {kind} named {name!r}{nearest(normalise(name), known)}{hint}")
+            close = nearest(normalise(name), known)
+            if kind == "part" and not close:
+                close = "; one of your own comes by a plugin, optiframe.register or --import FILE"
+            raise UnknownName(f"no {kind} named {name!r}{close}{hint}")
         if found.clash:
             raise BrokenPlugin(
                 f"the {kind} name {found.name!r} is claimed by {' and by '.join(found.clash)}; "
@@ -266,13 +269,28 @@ def build(kind: str, chosen: str | Mapping[str, Any]) -> Any:
     name = table.pop("name", None)
     if not isinstance(name, str):
         known = ", ".join(e.name for e in registry().entries(kind))
-        text = f"is missing: which {kind}? (known: {known})"
-        raise InvalidInput(f"name {text}", [(("name",), text)])
+        raise unnamed(table, f"is missing: which {kind}? (known: {known})")
     try:
         cls = registry().get(kind, name)
     except UnknownName as error:
         raise InvalidInputName(str(error)) from None
     return cls.load(**table)
+
+
+def unnamed(table: Mapping[str, Any], text: str, keys: Sequence[str] = ("name",)) -> InvalidInput:
+    """The error for a table with none of these keys: at the one that looks misspelt, or else `text`."""
+    for key in table:
+        hint = nearest(str(key), keys).removeprefix("; ")
+        if hint and key not in keys:
+            text = f"{hint} This table has no {' and no '.join(f'`{each}`' for each in keys)}"
+            return InvalidInput(f"{key}: {text}", [((key,), text)])
+    return InvalidInput(f"name {text}", [(("name",), text)])
+
+
+def unnamed_problem(table: Mapping[str, Any]) -> InvalidInput:
+    """The error for a problem's table with neither a name nor a data set."""
+    more = '; for an `objective`, write name = "minimize"' if "objective" in table else ""
+    return unnamed(table, f"is missing; or give a `dataset`{more}", ("name", "dataset"))
 
 
 class InvalidInputName(UnknownName, InvalidInput):

@@ -177,13 +177,20 @@ def _read_numbers(path: Path) -> Array:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        try:
-            rows.append([float(cell) for cell in line.split(",")])
-        except ValueError:
-            header = "; if that is a header, remove it" if not rows else ""
-            raise InvalidInput(
-                f"{path} line {number}: not numbers separated by commas: {line[:40]!r}{header}"
-            ) from None
+        rows.append([])
+        for column, cell in enumerate(line.split(","), 1):
+            try:
+                rows[-1].append(float(cell))
+            except ValueError:
+                where = f"{path} line {number}"
+                header = "; if that is a header, remove it" if len(rows) == 1 else ""
+                if not cell.strip():
+                    text = f"{where}: the value in row {len(rows)}, column {column} is empty{header}"
+                    raise InvalidInput(text) from None
+                raise InvalidInput(
+                    f"{where}: not numbers separated by commas: {line[:40]!r} "
+                    f"(row {len(rows)}, column {column}){header}"
+                ) from None
         if len(rows[-1]) != len(rows[0]):
             raise InvalidInput(
                 f"{path} line {number}: {len(rows[-1])} numbers where the lines before have {len(rows[0])}"

@@ -28,6 +28,28 @@ name = "scipy.lbfgs"
 """
 
 
+HALF = """\
+from abc import abstractmethod
+
+import optiframe as of
+
+
+class Taste(of.Part):
+    family = "taste"
+
+    @abstractmethod
+    def word(self):
+        ...
+
+
+@of.register
+class Half(Taste):
+    \"\"\"Lacks its method.\"\"\"
+
+    name = "taste.half"
+"""
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     (tmp_path / "bowl.toml").write_text(BOWL)
@@ -213,6 +235,24 @@ for name in sys.argv[1:]:
 """
     done = subprocess.run([sys.executable, "-c", code, *names], capture_output=True, text=True, check=True)
     assert all(f"{name}  (" in done.stdout for name in names)
+
+
+def test_describe_suggests_the_full_name_for_its_last_part(run: Run) -> None:
+    shown = run("describe", "lbfgs", code=2)
+    assert "did you mean " in shown.stderr
+    assert "'scipy.lbfgs'" in shown.stderr
+
+
+def test_an_import_that_cannot_be_used_is_explained(run: Run, tmp_path: Path) -> None:
+    missing = run("--import", "nofile.py", "list", code=2)
+    assert "--import nofile.py: no file nofile.py" in missing.stderr
+    (tmp_path / "needs.py").write_text("import nowhere_to_be_found")
+    assert "No module named 'nowhere_to_be_found'" in run("--import", "needs.py", "list", code=2).stderr
+    (tmp_path / "half.py").write_text(HALF)
+    refused = run("--import", "half.py", "list", "parts", code=2)
+    assert "--import half.py: part 'taste.half' (half:Half) lacks word" in refused.stderr
+    late = run("solve", "bowl.toml", "--import", "half.py", code=2)
+    assert "It goes before the command: optiframe --import FILE solve" in late.stderr
 
 
 def test_datasets_says_where_each_is(run: Run) -> None:

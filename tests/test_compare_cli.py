@@ -146,6 +146,10 @@ def test_a_comparison_without_any_answer_has_exit_code_1(file: Path) -> None:
     assert done.exit_code == 1
     assert "error: scipy.lbfgs on bowl (seed 0): " in done.output
     assert "missing.csv" in "".join(done.output.split())  # a long path is broken over lines
+    folder = done.output.rstrip().rpartition("written: ")[2]
+    planned = (file, "--dry-run", "--set", "solver.0.memory=5", "--output", folder)
+    assert "2 of them finished (1 failed; --retry runs them again)" in compare(*planned).output
+    assert "1 of them finished (1 failed; they run again)" in compare(*planned, "--retry").output
 
 
 # ---- the table

@@ -134,6 +134,32 @@ def test_a_missing_table_says_what_to_add(write: Any) -> None:
     assert "problem.name: is missing; or give a `dataset`" in message(write("[problem]\n"), "problem")
 
 
+@pytest.mark.parametrize(
+    ("text", "part", "expected"),
+    [
+        (
+            '[problem]\nnmae = "x"\n',
+            "problem",
+            "line 2: problem.nmae: did you mean 'name'? This table has no `name`",
+        ),
+        (
+            '[solver]\nnmae = "x"\n',
+            "solver",
+            "line 2: solver.nmae: did you mean 'name'? This table has no `name`",
+        ),
+        (
+            'seed = 1\n[problem.objective]\nname = "squared-distance"\n',
+            "problem",
+            "line 2: problem.name: is missing; or give a `dataset`; for an `objective`, write name = ",
+        ),
+    ],
+)
+def test_a_table_without_a_name_says_which_key_was_meant(
+    write: Any, text: str, part: str, expected: str
+) -> None:
+    assert f"run.toml {expected}" in message(write(text), part)
+
+
 def test_a_missing_file_and_a_binary_file_are_said_so(tmp_path: Path) -> None:
     with pytest.raises(of.InvalidInput, match="no file"):
         config.read(tmp_path / "none.toml")

@@ -284,6 +284,8 @@ def test_number_files_are_read_with_the_line_of_an_error(tmp_path: Any) -> None:
     for text, expected in [
         ("1,2\n3\n", "line 2: 1 numbers where the lines before have 2"),
         ("a,b\n1,2\n", "line 1: not numbers"),
+        ("1\nyes\n", r"line 2: not numbers separated by commas: 'yes' \(row 2, column 1\)$"),
+        ("1,2\n\n3,\n", "line 3: the value in row 2, column 2 is empty"),
         ("", "is empty"),
     ]:
         file.write_text(text)

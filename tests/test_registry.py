@@ -427,6 +427,8 @@ def test_doctor_and_list_show_a_broken_plugin_and_go_on(disk: Disk) -> None:
     disk.add_solver("fake-good", "fake.good")
     disk.add_solver("fake-wrong", "fake.wrong", solver="Other = 1")
     disk.add("fake-empty", {"__init__.py": ""})
+    lacking = PARTS.replace("def word(self):\n        return", "def words(self):\n        return")
+    add_part(disk, "fake-taste", "taste.sweet", parts=lacking)
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         code = f"import sys; sys.path.insert(0, {str(disk.folder)!r}); from optiframe.cli import main; main()"
@@ -442,8 +444,13 @@ def test_doctor_and_list_show_a_broken_plugin_and_go_on(disk: Disk) -> None:
     assert "solver fake.wrong  broken" in doctor.stdout
     assert "has no attribute 'Mine'" in doctor.stdout
     assert "brings no names" in doctor.stdout
+    assert "part taste.sweet  broken" in doctor.stdout
+    assert "lacks word" in doctor.stdout
     assert "fake.wrong" not in run("doctor", "--quick").stdout
     listing = run("list", "solvers")
     assert listing.returncode == 0
     assert "fake.good" in listing.stdout
     assert "broken plugins: fake-bad" in listing.stdout
+    parts = run("list", "parts")
+    assert parts.returncode == 0
+    assert "taste.sweet" in parts.stdout

@@ -69,6 +69,9 @@ def main() -> None:
             click.echo(f"{click.style('error:', fg='red', bold=True)} {line}", err=True)
         sys.exit(2)
     except click.ClickException as error:
+        if isinstance(error, click.NoSuchOption) and error.option_name == "--import" and error.ctx:
+            place = f"optiframe --import FILE {error.ctx.info_name} ..."
+            error = click.UsageError(f"{error.message} It goes before the command: {place}", error.ctx)
         error.show()
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):

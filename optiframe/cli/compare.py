@@ -69,7 +69,7 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     target = Path(folder) if folder is not None else plan.output or Path("results") / Path(file).stem
     console = Console(file=sys.stdout, highlight=False)
     if dry_run:
-        _print_plan(plan, target, console)
+        _print_plan(plan, target, console, retry=retry)
         return
     from optiframe.comparison.engine import run_plan
     from optiframe.comparison.summary import print_table
@@ -82,11 +82,13 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     ctx.exit(0 if answered and None not in outcomes else 1)
 
 
-def _print_plan(plan: Plan, folder: Path, console: Console) -> None:
+def _print_plan(plan: Plan, folder: Path, console: Console, retry: bool) -> None:
     problems = list(dict.fromkeys(cell.problem.title for cell in plan.cells))
     solvers = list(dict.fromkeys(cell.solver.title for cell in plan.cells))
     seeds = sorted({cell.seed for cell in plan.cells})
-    finished = _finished(plan, folder)
+    finished, failed = _finished(plan, folder)
+    if retry:
+        finished -= failed
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for title in ("", "problem", "solver"):
         table.add_column(title, overflow="fold")
@@ -106,6 +108,9 @@ def _print_plan(plan: Plan, folder: Path, console: Console) -> None:
     if executor.workers is None and at_once is not None:
         workers += f", for {_count(usable_cores(), 'core')}"
     done = f", {len(finished)} of them finished" if finished else ""
+    if failed:
+        again = "they run again" if retry else "--retry runs them again"
+        done += f" ({len(failed)} failed; {again})"
     pairs = f"{_count(len(problems), 'problem')} x {_count(len(solvers), 'solver')}"
     longest = (len(plan.cells) - len(finished)) * limits.time / (at_once or 1)
     lines = [
@@ -119,15 +124,16 @@ def _print_plan(plan: Plan, folder: Path, console: Console) -> None:
         console.print(Text.assemble(f"{name:8}", value), soft_wrap=True)
 
 
-def _finished(plan: Plan, folder: Path) -> set[str]:
-    """Keys of the plan's cells that the output folder already holds; looks, and makes nothing."""
+def _finished(plan: Plan, folder: Path) -> tuple[set[str], set[str]]:
+    """Keys of the plan's cells that the output folder holds, and of the failed ones; makes nothing."""
     from optiframe.comparison.store import Store
 
     if not folder.is_dir() or not any(folder.glob("*.sqlite")):
-        return set()
+        return set(), set()
     with Store(folder, create=False) as store:
-        stored = set(store.finished())
-    return stored & {cell.key for cell in plan.cells}
+        stored, failed = set(store.finished()), set(store.failed())
+    planned = {cell.key for cell in plan.cells}
+    return stored & planned, failed & planned
 
 
 def _count(number: int, noun: str) -> str:

@@ -27,7 +27,8 @@ def command(name: str) -> None:
     if not found:
         known = [entry.name for kind in KINDS for entry in registry().entries(kind)]
         hint = nearest(normalise(name), known)
-        raise UnknownName(f"nothing is named {name!r} (`optiframe list` shows what there is){hint}")
+        where = "`optiframe list` shows what there is; --import FILE adds yours"
+        raise UnknownName(f"nothing is named {name!r} ({where}){hint}")
     for entry in found:
         cls: type[Described] = registry().get(entry.kind, entry.name)
         click.echo(

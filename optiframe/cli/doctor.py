@@ -41,9 +41,10 @@ def command(ctx: click.Context, quick: bool) -> None:
             elif not quick:
                 try:
                     names.get(kind, entry.name)
-                except OptiframeError as error:
+                except Exception as error:  # one broken class must not hide the others
+                    said = error if isinstance(error, OptiframeError) else repr(error)
                     trouble = True
-                    click.echo(f"{kind} {entry.name}  {click.style('broken', fg='red', bold=True)}  {error}")
+                    click.echo(f"{kind} {entry.name}  {click.style('broken', fg='red', bold=True)}  {said}")
     if not trouble:
         click.echo("nothing is broken")
     ctx.exit(1 if trouble else 0)

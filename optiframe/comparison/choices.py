@@ -23,7 +23,7 @@ from optiframe.fingerprint import fingerprint
 from optiframe.parts import versions_of
 from optiframe.problems import Problem
 from optiframe.registration import normalise
-from optiframe.registry import BY_CODE, InvalidInputName
+from optiframe.registry import BY_CODE, InvalidInputName, unnamed_problem
 from optiframe.solvers import Solver
 from optiframe.values import paths_relative_to
 
@@ -154,8 +154,7 @@ class Chooser:
         """
         name, dataset = table.get("name"), table.get("dataset")
         if name is None and dataset is None:
-            text = "is missing; or give a `dataset`"
-            raise InvalidInput("give a `name`, or a `dataset` that says what it is for", [(("name",), text)])
+            raise unnamed_problem(table)
         follows = seeded(table)
         origins = {} if name is None else self._origin("problem", name)
         sums: dict[str, str] = {}
