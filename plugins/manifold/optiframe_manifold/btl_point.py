@@ -10,10 +10,14 @@ import numpy as np
 from optiframe.errors import InvalidInput
 from optiframe.values import Array
 from optiframe_manifold import penalties
-from optiframe_manifold.low_rank import LowRank
+from optiframe_manifold.low_rank import LowRank, finite
 
 if TYPE_CHECKING:
     from optiframe_manifold.btl_objective import BtlObjective
+    from optiframe_manifold.single_passes import SinglePasses
+
+_FAINT = 1e-30  # a penalty this weak is left to double precision: single ends at 1e-38
+_LARGEST = math.exp(32.0)  # up to exponents of 32 a rounded one changes exp by 2e-6 at most
 
 
 class BtlPoint:
@@ -39,6 +43,7 @@ class BtlPoint:
         self._gradient: LowRank | None = None
         # Of the log-sum-exp penalty: the shift, N = sum exp(X^2 - shift), the gradient of log N.
         self._exponents: tuple[float, float, LowRank] | None = None
+        self._single: SinglePasses | None = None
 
     def holds(self, x: LowRank) -> bool:
         """Whether this is the point `x`, entry for entry: O((m + n) r)."""
@@ -64,13 +69,30 @@ class BtlPoint:
                 self._value, self._gradient = self._differentiate()
         return self._gradient
 
+    def rough_hessian_product(self, v: LowRank) -> LowRank:
+        """`hessian_product` to about six digits: in single precision where that is faster and enough.
+
+        That is by compiled passes over all entries, where the digits of X_ij^2 suffice for exp(X_ij^2).
+        """
+        self._check(v)
+        f, _ = self._objective, self.gradient
+        shift, total = self._exponents[:2] if self._exponents else (0.0, math.inf)
+        _, scale, growth = self._exponents_along(v)
+        # The sum of exp(X^2) bounds each of them.
+        if not (f.compiled and shift == 0.0 and total <= _LARGEST and scale >= _FAINT):
+            return f.hessian_product(self.x, v)
+        assert self._derivatives is not None
+        with np.errstate(all="ignore"):
+            if self._single is None:
+                from optiframe_manifold.single_passes import SinglePasses
+
+                self._single = SinglePasses(f.row_passes, self.x, scale, *self._derivatives)
+            found = self._single.hessian_product(v, growth)
+        return found if finite(found) else f.hessian_product(self.x, v)
+
     def hessian_product(self, v: LowRank) -> LowRank:
         """The derivative of `gradient` along `v`."""
-        if v.left.shape != self.x.left.shape or v.right.shape != self.x.right.shape:
-            raise InvalidInput(
-                f"the direction has factors {v.left.shape} and {v.right.shape}, "
-                f"the point {self.x.left.shape} and {self.x.right.shape}"
-            )
+        self._check(v)
         _ = self.gradient
         assert self._derivatives is not None
         slope, bend = self._derivatives
@@ -85,6 +107,13 @@ class BtlPoint:
                 left, right = penalties.ridge_hessian_product(x, v, f.ridge)
                 return LowRank(found.left + left, found.right + right)
             return found
+
+    def _check(self, v: LowRank) -> None:
+        if v.left.shape != self.x.left.shape or v.right.shape != self.x.right.shape:
+            raise InvalidInput(
+                f"the direction has factors {v.left.shape} and {v.right.shape}, "
+                f"the point {self.x.left.shape} and {self.x.right.shape}"
+            )
 
     def _exponents_along(self, v: LowRank) -> tuple[float, float, float]:
         """The shift, 2 lambda / N, and the derivative of log N along `v`."""

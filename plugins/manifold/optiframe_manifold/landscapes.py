@@ -28,6 +28,10 @@ class OfFactors:
         # The very object that the last evaluation saw: objectives remember what they worked out there.
         return stacked(self.objective.hessian_product(point.matrix, LowRank(*self.geometry.split(v))))
 
+    def rough_hessian_product(self, point: Factors, v: Array) -> Array:
+        rough = getattr(self.objective, "rough_hessian_product", self.objective.hessian_product)
+        return stacked(rough(point.matrix, LowRank(*self.geometry.split(v))))
+
 
 class OfArrays:
     """An objective over arrays, on a manifold whose points and tangent vectors are arrays."""

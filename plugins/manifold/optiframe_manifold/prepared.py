@@ -45,6 +45,7 @@ def prepare() -> bool:
         objective = BtlObjective.load(**data, penalty=penalty)
         objective.value(one)
         objective.hessian_product(one, one)
+        objective.rough_hessian_product(one, one)
     return True
 
 

@@ -79,9 +79,9 @@ class RowPasses:
     def __init__(self, data: Comparisons, passes: ModuleType, exponents: bool) -> None:
         self.data, self.passes, self.exponents = data, passes, exponents
         users, size = len(data.pointer) - 1, max(1, _BLOCK // data.items)
-        self._blocks = [self._block(first, min(first + size, users)) for first in range(0, users, size)]
-        self._entries = min(size, users) * data.items
-        self._most = max((len(block.winner) for block in self._blocks), default=0)
+        self.blocks = [self._block(first, min(first + size, users)) for first in range(0, users, size)]
+        self.entries = min(size, users) * data.items
+        self._most = max((len(block.winner) for block in self.blocks), default=0)
 
     def _block(self, first: int, last: int) -> Rows:
         data = self.data
@@ -91,8 +91,8 @@ class RowPasses:
 
     def _products(self, left: Array, right: Array) -> Iterator[tuple[Rows, Array]]:
         """Each block of rows with its entries of ``left @ right.T``, in an array that is used again."""
-        buffer, turned = np.empty(self._entries), np.ascontiguousarray(right.T)
-        for block in self._blocks:
+        buffer, turned = np.empty(self.entries), np.ascontiguousarray(right.T)
+        for block in self.blocks:
             x = _part(buffer, block, self.data.items)
             yield block, np.matmul(left[block.rows], turned, out=x)
 
@@ -115,7 +115,7 @@ class RowPasses:
     ) -> tuple[float, float, LowRank, LowRank]:
         """As `value`, then S right and S' left for the loss's gradient S, then for X exp(X^2 - shift)."""
         margin, loss, total = np.empty(self._most), 0.0, 0.0
-        buffer = np.empty(self._entries)
+        buffer = np.empty(self.entries)
         of_loss, of_exponents = _Products(x.left, x.right), _Products(x.left, x.right)
         for block, part in self._products(x.left, x.right):
             loss += self._loss(block, part, margin, slope, bend)
@@ -143,7 +143,7 @@ class RowPasses:
         G is the loss's gradient plus scale X exp(X^2 - shift), H its derivative along v. `exponents` is
         the shift, the scale and the relative change of 1/scale along v.
         """
-        margin, buffer = np.empty(self._most), np.empty(self._entries)
+        margin, buffer = np.empty(self._most), np.empty(self.entries)
         turned = np.ascontiguousarray(x.right.T)
         of_bent, of_pulls = _Products(x.left, x.right), _Products(v.left, v.right)
         change = self._products(np.hstack([v.left, x.left]), np.hstack([x.right, v.right]))

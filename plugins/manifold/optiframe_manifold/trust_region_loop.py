@@ -17,6 +17,9 @@ _EPS = float(np.finfo(np.float64).eps)
 # A difference of two values below this share of them is rounding: sums of many terms lose two
 # to three digits (Conn, Gould and Toint, Trust-Region Methods, Sec. 17.4.2; Manopt's 1e3).
 _NOISE = 1e3 * _EPS
+# The share of the gradient norm down to which an inner loop takes Hessian products of six digits, where a
+# landscape offers them: three digits more than are asked for. After a step that went badly it does not.
+_ROUGH = 1e-3
 NO_PLACE_TO_BEGIN = (
     "the objective or its gradient is not finite at the start; give another start, or scale the data"
 )
@@ -52,7 +55,10 @@ class Manifold(Protocol):
 
 
 class Landscape(Protocol):
-    """An objective in the terms of a manifold's points, with derivatives in the ambient space."""
+    """An objective in the terms of a manifold's points, with derivatives in the ambient space.
+
+    It may have a `rough_hessian_product`, to about six digits.
+    """
 
     def value(self, point: Any, /) -> float:
         """The objective."""
@@ -163,19 +169,22 @@ def trust_region(
     first, refused_in_noise = norm, 0
     smallest, going_well = radius * _EPS, True
     while True:
-
-        def hessian(v: Any, at: Any = point, of: Any = ambient) -> Any:
-            change = landscape.hessian_product(at, v)
-            return manifold.euclidean_to_riemannian_hessian(at, of, change, v)
-
         relative = (norm / first) ** theta if first > 0 else 0.0
+        target = max(norm * min(kappa, relative), 0.5 * enough)
+        product = landscape.hessian_product
+        if going_well and target >= _ROUGH * norm:
+            product = getattr(landscape, "rough_hessian_product", product)
+
+        def hessian(v: Any, at: Any = point, of: Any = ambient, product: Any = product) -> Any:
+            return manifold.euclidean_to_riemannian_hessian(at, of, product(at, v), v)
+
         model = truncated_cg(
             manifold,
             point,
             gradient,
             hessian,
             radius=radius,
-            target=max(norm * min(kappa, relative), 0.5 * enough),
+            target=target,
             precondition=precondition,
             limit=limit,
             time_left=time_left,

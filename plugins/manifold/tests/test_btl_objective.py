@@ -132,6 +132,31 @@ def test_derivatives_agree_with_differences_and_the_hessian_is_symmetric(
     assert inner(product, w) == pytest.approx(inner(f.hessian_product(x, w), v), rel=1e-10)
 
 
+def test_rough_hessian_products_have_five_digits() -> None:
+    for size, weight in ((0.5, {}), (1.0, {"weight": None})):
+        f = with_passes(comparisons(**weight), kernels, True)
+        x, v = point(f, size=size), point(f, seed=2)
+        exact, rough = f.hessian_product(x, v), f.rough_hessian_product(x, v)
+        for side in ("left", "right"):
+            one, other = getattr(rough, side), getattr(exact, side)
+            assert 0 < np.linalg.norm(one - other) <= 1e-5 * np.linalg.norm(other)
+
+
+def test_rough_hessian_products_are_exact_where_single_precision_does_not_do() -> None:
+    for penalty, passes, size, more in (
+        ("log-sum-exp", plain, 1.0, {}),
+        ("frobenius", kernels, 1.0, {}),
+        ("log-sum-exp", kernels, 40.0, {}),
+        ("log-sum-exp", kernels, 1.0, {"strength": 1e-320}),
+        ("log-sum-exp", kernels, 1.0, {"sigma": 1e-50}),
+    ):
+        f = with_passes(comparisons(penalty=penalty).model_copy(update=more), passes, True)
+        x, v = point(f, size=size), point(f, seed=2)
+        exact, rough = f.hessian_product(x, v), f.rough_hessian_product(x, v)
+        np.testing.assert_array_equal(rough.left, exact.left)
+        np.testing.assert_array_equal(rough.right, exact.right)
+
+
 @settings(max_examples=15, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
@@ -166,7 +191,7 @@ def test_blocks_of_rows_add_up_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> 
     whole = f.at(x)
     monkeypatch.setattr("optiframe_manifold.row_passes._BLOCK", 27)  # three rows, and two at the end
     parts = again(f).at(x)
-    assert len(parts._objective.row_passes._blocks) == 7
+    assert len(parts._objective.row_passes.blocks) == 7
     assert parts.value == pytest.approx(whole.value, rel=1e-14)
     np.testing.assert_allclose(parts.gradient.right, whole.gradient.right, rtol=1e-12)
     one, other = parts.hessian_product(v), whole.hessian_product(v)
@@ -374,3 +399,5 @@ def test_a_point_or_direction_of_another_size_is_named() -> None:
         f.value(np.ones((7, 5)))  # type: ignore[arg-type]  # what is tested
     with pytest.raises(InvalidInput, match="the direction has factors"):
         f.hessian_product(point(f), point(f, rank=3))
+    with pytest.raises(InvalidInput, match="direction"):
+        f.rough_hessian_product(point(f), point(f, rank=3))

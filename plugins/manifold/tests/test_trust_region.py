@@ -16,6 +16,7 @@ from optiframe_manifold.btl_objective import BtlObjective
 from optiframe_manifold.completion import KnownEntries
 from optiframe_manifold.dense_objective import OfMatrix
 from optiframe_manifold.geometry import Factors, FixedRank
+from optiframe_manifold.landscapes import OfFactors
 from optiframe_manifold.low_rank import LowRank, Rank
 from optiframe_manifold.positive_rank_one import PositiveRankOne, Vectors
 from optiframe_manifold.starts import LARGEST, completed, random_start, spectral_start
@@ -227,8 +228,6 @@ def test_the_time_limit_is_looked_at_before_every_hessian_product() -> None:
     f = problem.function
     counted = Counted(rows=14, columns=11, row=f.row, column=f.column, entry=f.entry)
     geometry = FixedRank(14, 11, 2)
-    from optiframe_manifold.landscapes import OfFactors
-
     left = iter([1.0, 1.0, 0.0])
     search = trust_region(
         geometry,
@@ -241,6 +240,32 @@ def test_the_time_limit_is_looked_at_before_every_hessian_product() -> None:
     step = next(search)
     assert step.products == len(asked) <= 2
     assert step.ending in ("time", "curvature", "boundary")
+
+
+def test_inner_loops_take_rough_hessian_products_but_for_the_last_digits() -> None:
+    asked: list[tuple[float, str]] = []
+    problem, _ = planted(1)
+
+    class Rough(OfFactors):
+        def rough_hessian_product(self, point: Factors, v: Array) -> Array:
+            asked.append((norms[-1], "rough"))
+            return super().hessian_product(point, v) * (1 + 1e-6)
+
+        def hessian_product(self, point: Factors, v: Array) -> Array:
+            asked.append((norms[-1], "exact"))
+            return super().hessian_product(point, v)
+
+    geometry = FixedRank(14, 11, 2)
+    first = Factors(random_start((14, 11), 2, np.random.default_rng(0)))
+    landscape = Rough(problem.function, geometry)
+    ambient = landscape.gradient(first)
+    norms = [geometry.norm(first, geometry.euclidean_to_riemannian_gradient(first, ambient))]
+    for step in trust_region(geometry, landscape, first, radius=1.0, largest=4.0, theta=1.0):
+        norms.append(step.gradient_norm)
+        if norms[-1] <= 1e-10 * norms[0]:
+            break
+    assert {kind for norm, kind in asked if norm < 0.9e-3 * norms[0]} == {"exact"}
+    assert "rough" in {kind for _, kind in asked}
 
 
 def test_a_time_limit_ends_the_run_with_the_point_reached() -> None:
