@@ -23,6 +23,8 @@ from optiframe.comparison.engine import run_plan
 from optiframe.comparison.plan import read_plan
 from optiframe.comparison.records import Records
 
+pytestmark = pytest.mark.slow  # many processes
+
 MODULE = str(Path(__file__).parent / "misbehaving.py")
 PLAN = """
 seeds = {seeds}

@@ -26,6 +26,8 @@ from optiframe.comparison.store import load
 
 from .comparing import HERE, cell, outcome, plan_of
 
+pytestmark = pytest.mark.slow  # many processes
+
 # Three cells by the engine: two that end well, one that cannot be loaded. In real processes, or,
 # where nothing of theirs is looked at, with answers made by hand.
 PROGRAM = """

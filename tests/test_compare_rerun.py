@@ -21,6 +21,8 @@ from optiframe.comparison.store import Store, load
 
 from .comparing import outcome
 
+pytestmark = pytest.mark.slow  # many processes
+
 BOWL = {
     "name": "minimize",
     "objective": {"name": "least-squares", "matrix": [[2.0, 1.0], [1.0, 3.0]], "target": [1.0, 2.0]},

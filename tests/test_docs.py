@@ -27,6 +27,7 @@ _BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE 
 _SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
+@pytest.mark.slow  # a page runs for seconds, all of them for minutes
 @pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_block_of_the_page_runs(page: Path, tmp_path: Path) -> None:

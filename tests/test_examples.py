@@ -12,6 +12,8 @@ import pytest
 
 from optiframe.comparison.store import load
 
+pytestmark = pytest.mark.slow  # every example is a process that imports and solves
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 COMPARED = set(EXAMPLES.glob("compare_*.toml"))
 SOLVED = set(EXAMPLES.glob("*.toml")) - COMPARED

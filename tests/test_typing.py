@@ -22,6 +22,7 @@ status: of.Status = result.status
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["tutorial", "use"])
 def test_strict_type_checking_accepts_the_documented_code(name: str, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "add-a-solver.md").read_text(encoding="utf-8")
