@@ -7,6 +7,7 @@ attack knows nothing of who is who.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Annotated
 
 import numpy as np
@@ -44,9 +45,9 @@ class _OnLabels(Attack):
             )
         return shard.model_copy(update={"target": self.labels(target, rng)})
 
+    @abstractmethod
     def labels(self, target: Array, rng: np.random.Generator) -> Array:
         """The labels it learns from, in place of its own."""
-        raise NotImplementedError
 
 
 class FlippedLabels(_OnLabels):

@@ -8,6 +8,7 @@ and the huge message only claims its size.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 from typing import Any
 
@@ -28,9 +29,9 @@ class _Fault(Attack):
     def tamper(self, reply: Reply, situation: Situation) -> Reply:
         return reply if situation.round < self.start else self.spoil(reply, situation)
 
+    @abstractmethod
     def spoil(self, reply: Reply, situation: Situation) -> Reply:
         """The reply as it is sent; raises `NoReply` when none is."""
-        raise NotImplementedError
 
 
 class Crash(_Fault):
@@ -83,9 +84,9 @@ class Replay(_Fault):
 class _Entries(_Fault):
     """Sends one number in every place."""
 
+    @abstractmethod
     def number(self) -> float:
         """The number."""
-        raise NotImplementedError
 
     def spoil(self, reply: Reply, situation: Situation) -> Reply:
         if isinstance(reply.payload, bytes):
