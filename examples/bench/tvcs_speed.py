@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from optiframe_tvcs.generators import Instance, hard_instance, paper_instance
 from optiframe_tvcs.groups import Groups
+from optiframe_tvcs.prepared import prepare
 from optiframe_tvcs.three_view import ThreeView
 from rankone_common import one_thread, verdict
 
@@ -122,6 +123,7 @@ def main() -> int:
     parser.add_argument("--highs", action="store_true", help="only the comparison with HiGHS")
     chosen = parser.parse_args()
     one_thread()
+    prepare()  # compiled for every size
     if chosen.highs:
         return against_highs(100, min(chosen.seeds, 3), 3)
     if find_spec("ortools") is None:

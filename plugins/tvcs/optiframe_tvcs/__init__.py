@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from optiframe_tvcs.certificate import Selection as Selection
     from optiframe_tvcs.groups import Groups as Groups
     from optiframe_tvcs.plan import ProjectionPlan as ProjectionPlan
+    from optiframe_tvcs.prepared import prepare as prepare
     from optiframe_tvcs.three_view import ThreeView as ThreeView
 
 # Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
@@ -27,6 +28,7 @@ __getattr__, _, __all__ = exports(
         "cap_gains": ("gains",),
         "groups": ("Groups",),
         "plan": ("ProjectionPlan",),
+        "prepared": ("prepare",),
         "three_view": ("ThreeView",),
     },
 )

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib.util import find_spec
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,16 +13,11 @@ from optiframe.errors import InvalidInput
 from optiframe.values import Array
 from optiframe_tvcs import small
 from optiframe_tvcs.certificate import Bounds, Certificate, Prices, Selection, check, quantise
+from optiframe_tvcs.prepared import uses_compiled
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
-# Loading numba and the compiled code takes most of a second, compiling it half a minute; the plain
-# path takes about 2.5 microseconds an element. So it comes first up to so many elements a call, and
-# altogether up to where its time reaches that of loading, or nears that of compiling.
-_PLAIN = 2000
-_PLAIN_IN_ALL = 200_000
-_PLAIN_BEFORE_COMPILING = 4_000_000
 _SAMPLES = (32, 140)  # elements a group in the lists on which prices are first found
 _SPARSE = 0.22  # of all elements: a larger sample saves nothing
 _WINDOW = 2.5  # standard deviations of a sampled price in which elements stay candidates
@@ -60,12 +52,6 @@ class Effort:
     rounds: int = 0
 
 
-@cache
-def _compiled_before() -> bool:
-    """Whether numba's cache beside this module holds the driver."""
-    return any((Path(__file__).parent / "__pycache__").glob("compiled.project-*.nbi"))
-
-
 class ProjectionPlan:
     """Three views prepared for repeated projections: exact, and proved on every call.
 
@@ -75,7 +61,8 @@ class ProjectionPlan:
     elements proves it (`dual_kernels`, `repair_kernels`). When the repair takes more than a bounded
     effort, scaling bit by bit takes over (`scaling_kernels`), whose effort is bounded for every input.
 
-    Small first calls, and machines without numba, take a plain NumPy path (`small`). Memory: 12
+    Up to 2,000 elements, unless `optiframe_tvcs.prepare()` was called, and without numba, a plain NumPy
+    path answers (`small`). Memory: 12
     bytes an element for the plan (8 when elements come sorted by rows), at most 40 while solving
     beside the result. Picklable.
 
@@ -96,10 +83,9 @@ class ProjectionPlan:
     ) -> None:
         self.bounds = Bounds(row_labels, row_caps, column_labels, column_caps, int(total))
         self.elements = len(row_labels)
-        self._seen = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"bounds": self.bounds, "elements": self.elements, "_seen": 0}
+        return {"bounds": self.bounds, "elements": self.elements}
 
     def solve(
         self,
@@ -120,7 +106,7 @@ class ProjectionPlan:
         start
             Prices to start at, in the units of the weights: those of a similar projection.
         compiled
-            Whether to use compiled code; None: where it is there and worth its loading.
+            Whether to use compiled code; None: beyond 2,000 elements, or after `prepare()`.
         forced
             Take the fallback even though the guard has not tripped (for tests; compiled only).
 
@@ -131,7 +117,7 @@ class ProjectionPlan:
         """
         weights = self._checked(weights)
         if compiled is None:
-            compiled = self._uses_compiled()
+            compiled = uses_compiled(self.elements)
         if compiled:
             return self._compiled(weights, start, forced)
         self._check_finite(weights)
@@ -214,7 +200,7 @@ class ProjectionPlan:
         RuntimeError
             If the support were not proved optimal, which would be an error of this module.
         """
-        if self._uses_compiled():
+        if uses_compiled(self.elements):
             weights = self._checked(weights)
             support = np.empty(self.elements, np.bool_)
             record, sums = np.zeros(8, np.int64), np.zeros(6, np.int64)
@@ -225,17 +211,6 @@ class ProjectionPlan:
         if not found.certificate.holds:
             raise RuntimeError(f"the projection is not proved: {found.certificate.reason}; please report it")
         return found.support
-
-    def _uses_compiled(self) -> bool:
-        """Whether compiled code is there, or worth its loading."""
-        if "optiframe_tvcs.compiled" in sys.modules:
-            return True
-        self._seen += self.elements
-        if self.elements <= _PLAIN:
-            most = _PLAIN_IN_ALL if _compiled_before() else _PLAIN_BEFORE_COMPILING
-            if self._seen <= most:
-                return False
-        return find_spec("numba") is not None
 
     def _checked(self, weights: Array) -> Array:
         weights = np.ascontiguousarray(weights, dtype=np.float64)

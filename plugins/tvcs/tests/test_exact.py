@@ -225,3 +225,24 @@ def test_the_solver_gives_prices_and_proof() -> None:
     assert result.status is Status.CONVERGED
     assert result.detail.certificate.holds
     assert result.violation == 0.0
+
+
+def test_which_path_answers_depends_on_the_size_alone_until_somebody_prepares() -> None:
+    script = """
+import numpy as np
+from optiframe_tvcs import ThreeView, prepare
+over = ThreeView.of_matrix((12, 12), total=30, per_row=4, per_column=4)
+worths = np.random.default_rng(0).integers(0, 10, 144).astype(float)  # full of ties
+first = over.plan.solve(worths)
+assert over.plan.effort.path == "plain"
+over.plan.solve(worths, compiled=True)  # loads the compiled code
+for _ in range(3):
+    again = over.plan.solve(worths)
+    assert over.plan.effort.path == "plain"
+    assert (again.support == first.support).all()
+assert prepare()
+assert over.plan.solve(worths).certificate.primal == first.certificate.primal
+assert over.plan.effort.path == "compiled"
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
