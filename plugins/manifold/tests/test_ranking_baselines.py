@@ -317,6 +317,7 @@ def test_the_rivals_share_metrics_and_find_the_rankings() -> None:
         ("manifold_speed.py", "pymanopt"),
         ("manifold_large.py", "beyond the data"),
         ("manifold_accuracy.py", "random starts"),
+        ("manifold_steps.py", "saved by the preconditioner"),
     ],
 )
 def test_the_benchmark_runs_and_gives_a_verdict(script: str, shown: str) -> None:
