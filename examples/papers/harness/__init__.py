@@ -1,0 +1,1 @@
+"""What the items of the papers share: their runs, the rules of their verdicts, their pages."""

@@ -1,0 +1,140 @@
+"""What a paper says beside what came out here, and the stated rules that make a verdict of the two.
+
+No verdict is typed: each comes from one of these functions, with tolerances that an item writes down
+beside the paper's number. `why` is the reason we know for a difference; it shows only when there is one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Verdict = Literal["agrees", "differs", "cannot be checked"]
+
+_RESAMPLES = 2000
+_FEWEST = 3  # repeats below which an interval of their mean says nothing
+_ENOUGH = 10  # repeats from which "not distinguishable" counts as a difference and not as a lack of runs
+
+
+@dataclass(frozen=True)
+class Line:
+    """One number or claim of a paper beside ours; `rule` says in words how the verdict was made."""
+
+    what: str
+    paper: str
+    ours: str
+    verdict: Verdict
+    rule: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean of `count` repeats with the ends of its 95% bootstrap interval (nan below three)."""
+
+    value: float
+    low: float
+    high: float
+    count: int
+
+    def __str__(self) -> str:
+        if math.isnan(self.low) or self.low == self.high:
+            return f"{self.value:.4g}"
+        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+
+def mean(values: ArrayLike) -> Mean:
+    """The mean of repeats with a percentile bootstrap interval; nan values (failed runs) are an error."""
+    sample = _sample(values)
+    if len(sample) < _FEWEST:
+        return Mean(float(sample.mean()), math.nan, math.nan, len(sample))
+    low, high = np.quantile(_resampled_means(sample), [0.025, 0.975])
+    return Mean(float(sample.mean()), float(low), float(high), len(sample))
+
+
+def number(what: str, paper: float, ours: ArrayLike, *, within: float, why: str = "") -> Line:
+    """Agrees when the paper's number is within `within` of our mean, or of its 95% interval."""
+    average = mean(ours)
+    low = average.value if math.isnan(average.low) else average.low
+    high = average.value if math.isnan(average.high) else average.high
+    # The slack is for binary fractions: .0712 is within .0005 of .0717.
+    agrees = low - within - 1e-12 <= paper <= high + within + 1e-12
+    rule = f"the paper's number within {within:g} of our mean or of its 95% interval"
+    return Line(what, f"{paper:.4g}", str(average), "agrees" if agrees else "differs", rule, why)
+
+
+def order(
+    what: str, claim: str, lower: ArrayLike, higher: ArrayLike, *, margin: float = 0.0, why: str = ""
+) -> Line:
+    """Agrees when the paired differences `higher - lower` have a 95% interval above `margin`.
+
+    An interval that holds `margin` cannot be told from level: with ten repeats or more that differs from
+    the claim, with fewer it cannot be checked. Without spread (one deterministic run) the sign decides.
+    """
+    gaps = _sample(higher) - _sample(lower)
+    average = mean(gaps)
+    rule = f"95% interval of the paired differences above {margin:g}"
+    ours = f"difference {average} of {len(gaps)}"
+    if math.isnan(average.low):
+        if np.ptp(gaps) > 0 or len(gaps) == 1:
+            verdict: Verdict = "agrees" if gaps.min() > margin else "differs"
+            rule = f"every paired difference above {margin:g}"
+        else:
+            verdict = "agrees" if average.value > margin else "differs"
+    elif average.low > margin:
+        verdict = "agrees"
+    elif average.high < margin or len(gaps) >= _ENOUGH:
+        verdict = "differs"
+    else:
+        verdict = "cannot be checked"
+        ours += f"; more than {len(gaps)} repeats are needed"
+    return Line(what, claim, ours, verdict, rule, why)
+
+
+def level(
+    what: str, claim: str, first: ArrayLike, second: ArrayLike, *, within: float, why: str = ""
+) -> Line:
+    """Agrees when the 95% interval of the paired differences lies inside plus and minus `within`."""
+    average = mean(_sample(second) - _sample(first))
+    low = average.value if math.isnan(average.low) else average.low
+    high = average.value if math.isnan(average.high) else average.high
+    inside = -within <= low and high <= within
+    rule = f"95% interval of the paired differences within {within:g} of zero"
+    return Line(what, claim, f"difference {average}", "agrees" if inside else "differs", rule, why)
+
+
+def holds(what: str, claim: str, ours: str, *, found: bool, rule: str, why: str = "") -> Line:
+    """Agrees when `found`, which the item computed by `rule`."""
+    return Line(what, claim, ours, "agrees" if found else "differs", rule, why)
+
+
+def cannot(what: str, paper: str, missing: str, ours: str = "") -> Line:
+    """What cannot be checked, and what is missing for it."""
+    return Line(what, paper, ours or "not run", "cannot be checked", f"missing: {missing}")
+
+
+def overall(lines: Sequence[Line]) -> Verdict:
+    """Of an item: differs when a line does, agrees when every line that can be checked does."""
+    verdicts = {line.verdict for line in lines}
+    if "differs" in verdicts:
+        return "differs"
+    return "agrees" if "agrees" in verdicts else "cannot be checked"
+
+
+def _sample(values: ArrayLike) -> NDArray[np.float64]:
+    sample = np.atleast_1d(np.asarray(values, dtype=float))
+    if sample.size == 0 or not np.isfinite(sample).all():
+        raise ValueError(f"runs without an answer among the values: {sample}")
+    return sample
+
+
+def _resampled_means(sample: NDArray[np.float64]) -> NDArray[np.float64]:
+    rng = np.random.default_rng(0)  # the same values give the same interval
+    drawn: NDArray[np.float64] = sample[rng.integers(len(sample), size=(_RESAMPLES, len(sample)))]
+    means: NDArray[np.float64] = drawn.mean(axis=1)
+    return means

@@ -1,0 +1,195 @@
+"""A page for each paper, and one that sums them up: Markdown with figures beside it."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.claims import Line, Verdict, overall
+from harness.items import Item
+from harness.runs import Runs
+
+NAMES = {
+    "rankone": "Rank-one completion for crowdsourcing",
+    "tvcs": "Three-view cardinality",
+    "hodgerank": "Robust HodgeRank",
+    "manifold": "Collaborative ranking on a manifold",
+    "comrade": "COMRADE",
+}
+CITED = {
+    "rankone": "Ma, Olshevsky, Saligrama, Szepesvari: *Gradient Descent for Sparse Rank-One Matrix "
+    "Completion for Crowd-Sourced Aggregation of Sparsely Interacting Workers*",
+    "tvcs": "Yang, Gui, Ke, Stefankovic, Fujimaki, Liu: *On the Projection Operator to a Three-view "
+    "Cardinality Constrained Set*",
+    "hodgerank": "Xu, Xiong, Cao, Huang, Yao: *Evaluating Visual Properties via Robust HodgeRank*",
+    "manifold": "Dong, Yang, Shi: *Ranking from Crowdsourced Pairwise Comparisons via Smoothed Matrix "
+    "Manifold Optimization*",
+    "comrade": "Ghosh, Maity, Mazumdar: *Distributed Newton Can Communicate Less and Resist Byzantine "
+    "Workers*",
+}
+_SIZES = {
+    "quick": "the quick size, which tests use: too few repeats for most claims",
+    "full": "the full size: settings of the paper",
+}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An item with its runs and lines; `figure` is a file's name beside the page."""
+
+    item: Item
+    runs: Runs
+    lines: Sequence[Line]
+    figure: str | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of the whole item."""
+        return overall(self.lines)
+
+    @property
+    def counted(self) -> str:
+        """How many lines have which verdict, in words."""
+        counts = Counter(line.verdict for line in self.lines)
+        words = [f"{counts[verdict]} {text}" for verdict, text in _WORDS.items() if counts[verdict]]
+        return ", ".join(words)
+
+    def record(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "paper": self.item.paper,
+            "item": self.item.name,
+            "title": self.item.title,
+            "size": self.runs.size,
+            "verdict": self.verdict,
+            "runs": len(self.runs),
+            "failed": len(self.runs.failed()),
+            "lines": [vars(line) for line in self.lines],
+        }
+
+
+_WORDS: dict[Verdict, str] = {
+    "agrees": "agree",
+    "differs": "differ",
+    "cannot be checked": "cannot be checked",
+}
+
+
+def write_pages(judged: Sequence[Judged], folder: Path, size: str) -> list[Path]:
+    """Write the index and a page for each paper; gives their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    papers = list(dict.fromkeys(each.item.paper for each in judged))
+    pages = {paper: [each for each in judged if each.item.paper == paper] for paper in papers}
+    texts = {f"{paper}.md": _page(paper, each, size) for paper, each in pages.items()}
+    texts["index.md"] = _index(judged, size)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in texts]
+
+
+def summary(judged: Sequence[Judged]) -> str:
+    """The table of all items, as Markdown."""
+    rows = [
+        (
+            f"[{NAMES[each.item.paper]}]({each.item.paper}.md)",
+            f"[{each.item.title}]({each.item.paper}.md#{each.item.name.replace('_', '-')})",
+            each.counted,
+            f"**{each.verdict}**",
+        )
+        for each in judged
+    ]
+    return _table(("paper", "item", "lines", "verdict"), rows)
+
+
+def _index(judged: Sequence[Judged], size: str) -> str:
+    counts = Counter(each.verdict for each in judged)
+    lines = Counter(line.verdict for each in judged for line in each.lines)
+    about = (
+        "Every table and figure is a comparison file with a module that judges it by stated rules; "
+        f"`make papers` runs them. This is {_SIZES[size]}."
+    )
+    counted = (
+        f"Of {len(judged)} items {counts['agrees']} agree in every line that can be checked, "
+        f"{counts['differs']} differ in at least one, {counts['cannot be checked']} cannot be checked. "
+        f"Of {sum(lines.values())} lines {lines['agrees']} agree, {lines['differs']} differ and "
+        f"{lines['cannot be checked']} cannot be checked."
+    )
+    return "\n".join(
+        [
+            "# The papers, item by item",
+            "",
+            about,
+            "",
+            counted,
+            "",
+            summary(judged),
+            "",
+            f"Made on {platform.system()} with Python {platform.python_version()}.",
+            "",
+        ]
+    )
+
+
+def _page(paper: str, judged: Sequence[Judged], size: str) -> str:
+    about = (
+        f"{CITED[paper]}. Run at {_SIZES[size]}. Intervals are 95% bootstrap intervals of means over seeds "
+        "that were fixed beforehand; a verdict is computed by the rule of its line."
+    )
+    parts = [
+        f"# {NAMES[paper]}: the paper and ours",
+        "",
+        about,
+        "",
+        _table(
+            ("item", "lines", "verdict"),
+            [(f"[{e.item.title}](#{_anchor(e)})", e.counted, f"**{e.verdict}**") for e in judged],
+        ),
+    ]
+    for each in judged:
+        parts += ["", f"## {each.item.title} {{ #{_anchor(each)} }}", "", each.item.about, ""]
+        if each.figure is not None:
+            parts += [f"![{each.item.title}, as it came out here]({each.figure})", ""]
+        parts += [_lines(each.lines), "", _origin(each)]
+    return "\n".join([*parts, ""])
+
+
+def _lines(lines: Sequence[Line]) -> str:
+    rows = [
+        (
+            line.what,
+            line.paper,
+            line.ours,
+            f"**{line.verdict}**" + (f": {line.why}" if line.why and line.verdict == "differs" else ""),
+        )
+        for line in lines
+    ]
+    rules = dict.fromkeys(f"{line.rule}" for line in lines)
+    said = "Rules: " + "; ".join(rules) + "."
+    return _table(("", "paper", "ours", "verdict"), rows) + "\n\n" + said
+
+
+def _origin(each: Judged) -> str:
+    failed = each.runs.failed()
+    runs = f"{len(each.runs)} runs" + (f", {len(failed)} of them without an answer" if failed else "")
+    changes = ""
+    if each.runs.size == "quick" and each.item.quick:
+        changes = " " + " ".join(f"'{change}'" for change in each.item.quick)
+    return (
+        f"{runs}: `optiframe compare examples/papers/{each.item.paper}/{each.item.name}.toml{changes}`, "
+        f"judged by `{each.item.name}.py` beside it."
+    )
+
+
+def _anchor(each: Judged) -> str:
+    return each.item.name.replace("_", "-")
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+    return "\n".join([line(head), line(["---"] * len(head)), *map(line, rows)])

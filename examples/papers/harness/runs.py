@@ -1,0 +1,116 @@
+"""The finished cells of an item's comparison, chosen by what their tables say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.comparison.records import Outcome, Plan, Records
+
+
+@dataclass(frozen=True)
+class Run:
+    """One cell: the tables of its problem and solver, sweeps resolved, its seed and its outcome."""
+
+    problem_title: str
+    solver_title: str
+    problem: Mapping[str, Any]
+    solver: Mapping[str, Any]
+    seed: int
+    outcome: Outcome
+
+    def value(self, name: str) -> float:
+        """A metric, or a number of the outcome (`objective`, `time`, `cpu`, `iterations`)."""
+        if name in self.outcome.metrics:
+            return float(self.outcome.metrics[name])
+        return float(getattr(self.outcome, name, np.nan)) if self.outcome.answered else np.nan
+
+    def has(self, key: str, value: Any) -> bool:
+        """Whether the tables say so; keys read `solver`, `problem`, `title` or `dataset.tasks`."""
+        if key == "solver":
+            return value in (self.solver_title, self.solver["name"])
+        if key in ("problem", "title"):
+            return value in (self.problem_title, self.problem.get("title"))
+        return value in (_at(self.problem, key), _at(self.solver, key))
+
+
+class Runs(Sequence[Run]):
+    """The runs of one item, in the plan's order. `size` is "quick" or "full"."""
+
+    def __init__(self, runs: Sequence[Run], size: str, folder: str = "") -> None:
+        self._runs = list(runs)
+        self.size = size
+        self.folder = folder
+
+    @classmethod
+    def of(cls, plan: Plan, records: Records, size: str, folder: str = "") -> Runs:
+        """Join a plan, which knows the tables, with its records, which know the outcomes."""
+        cells = {(cell.key, cell.problem.title, cell.solver.title): cell for cell in plan.cells}
+        runs = []
+        for row in records.rows:
+            if row.outcome is None:
+                continue
+            cell = cells[row.key, row.problem, row.solver]
+            problem, solver = cell.problem.table or {}, cell.solver.table or {}
+            runs.append(Run(row.problem, row.solver, problem, solver, row.seed, row.outcome))
+        return cls(runs, size, folder)
+
+    def where(self, **chosen: Any) -> Runs:
+        """Runs that match every key: ``where(solver="rankone.pgd", dataset__tasks=20)`` (`__` for a dot)."""
+        keys = {key.replace("__", "."): value for key, value in chosen.items()}
+        kept = [run for run in self._runs if all(run.has(key, value) for key, value in keys.items())]
+        return Runs(kept, self.size, self.folder)
+
+    def values(self, name: str, **chosen: Any) -> NDArray[np.float64]:
+        """A metric of the matching runs, by seed; the order is that of every other solver's.
+
+        Raises
+        ------
+        LookupError
+            When no run matches, so that a misspelt key is no empty claim.
+        """
+        found = sorted(self.where(**chosen), key=lambda run: run.seed)
+        if not found:
+            raise LookupError(f"no run has {chosen}")
+        return np.array([run.value(name) for run in found])
+
+    def distinct(self, key: str) -> list[Any]:
+        """The values that a key takes, in order: ``distinct("dataset.tasks")``."""
+        found: dict[Any, None] = {}
+        for run in self._runs:
+            if key == "solver":
+                found[run.solver_title] = None
+            elif key in ("problem", "title"):
+                found[run.problem_title] = None
+            else:
+                value = _at(run.problem, key)
+                found[_at(run.solver, key) if value is None else value] = None
+        return [value for value in found if value is not None]
+
+    def failed(self) -> list[Run]:
+        """Runs that ended by an error, a crash, a limit of time or memory."""
+        return [
+            run for run in self._runs if not run.outcome.answered and str(run.outcome.status) != "unsuited"
+        ]
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._runs[index]
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self._runs)
+
+
+def _at(table: Mapping[str, Any], path: str) -> Any:
+    value: Any = table
+    for key in path.split("."):
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(key)
+    return value

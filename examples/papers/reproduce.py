@@ -1,0 +1,98 @@
+"""Run the papers' tables and figures, judge them, and write a page for each paper.
+
+    python examples/papers/reproduce.py                      # every item, at the quick size
+    python examples/papers/reproduce.py --size full rankone  # one paper, at the paper's size
+    python examples/papers/reproduce.py tvcs/figure_4        # one item
+
+What has finished is stored under results/papers/<size> and not run again; the pages are in
+results/papers/<size>/pages. Exit code 1 when a run ended by an error, a crash or a limit; a claim that
+differs is a result, not a failure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+from harness.items import Item, items
+from harness.pages import Judged, write_pages
+from harness.runs import Runs
+
+from optiframe.comparison.engine import run_plan
+from optiframe.comparison.plan import read_plan
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("items", nargs="*", help="paper, or paper/item; default: all")
+    parser.add_argument("--size", choices=("quick", "full"), default="quick")
+    parser.add_argument("--output", type=Path, default=Path("results/papers"))
+    parser.add_argument("--workers", type=int, help="cells run at once")
+    asked = parser.parse_args()
+    try:
+        chosen = items(asked.items)
+    except LookupError as error:
+        parser.error(str(error))
+    folder = asked.output / asked.size
+    judged = []
+    for item in chosen:
+        began = time.perf_counter()
+        judged.append(reproduce(item, asked.size, folder, asked.workers))
+        print(_told(judged[-1], time.perf_counter() - began), flush=True)
+    for path in write_pages(_with_stored(judged, folder), folder / "pages", asked.size):
+        print(f"wrote {path}")
+    return 1 if any(each.runs.failed() for each in judged) else 0
+
+
+def reproduce(item: Item, size: str, folder: Path, workers: int | None = None) -> Judged:
+    """Run what is missing of an item, judge it and draw it."""
+    changes = list(item.quick) if size == "quick" else []
+    if workers is not None:
+        changes.append(f"executor.workers={workers}")
+    plan = read_plan(item.file, changes)
+    records = run_plan(plan, folder / item.paper / item.name, show=False)
+    runs = Runs.of(plan, records, size, str(folder / item.paper / item.name))
+    figure = None
+    if item.draw is not None:
+        figure = f"{item.paper}-{item.name}.png"
+        (folder / "pages").mkdir(parents=True, exist_ok=True)
+        item.draw(runs).savefig(folder / "pages" / figure, dpi=120, bbox_inches="tight")
+    return Judged(item, runs, list(item.judge(runs)), figure)
+
+
+def _with_stored(judged: list[Judged], folder: Path) -> list[Judged]:
+    """Also the items of earlier calls, so that the pages hold all that is known."""
+    fresh = {(each.item.paper, each.item.name): each for each in judged}
+    found = []
+    for item in items():
+        key = (item.paper, item.name)
+        if key in fresh:
+            found.append(fresh[key])
+        elif (folder / item.paper / item.name / "comparison.sqlite").exists():
+            found.append(_stored(item, folder))
+    (folder / "summary.json").write_text(json.dumps([each.record() for each in found], indent=1))
+    return found
+
+
+def _stored(item: Item, folder: Path) -> Judged:
+    return reproduce(item, folder.name, folder)
+
+
+def _told(judged: Judged, seconds: float) -> str:
+    head = f"{judged.item.paper}/{judged.item.name}: {judged.verdict} ({judged.counted}; {seconds:.0f} s)"
+    lines = [
+        f"  {line.verdict:18} {line.what}: paper {line.paper}, ours {line.ours}" for line in judged.lines
+    ]
+    failures = [
+        f"  FAILED {run.problem_title}, {run.solver_title}, seed {run.seed}: "
+        f"{run.outcome.status}: {run.outcome.message}"
+        for run in judged.runs.failed()
+    ]
+    return "\n".join([head, *lines, *failures])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
