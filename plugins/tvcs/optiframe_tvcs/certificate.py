@@ -134,14 +134,18 @@ def squares(v: Array) -> tuple[Array, float]:
     or small ones, so nothing is rounded by it; beyond float64 it is inf or 0, and so are prices.
     """
     v = np.asarray(v, dtype=np.float64).reshape(-1)
-    largest = float(np.max(np.abs(v), initial=0.0))
-    if largest == 0 or _SMALL < largest < 1 / _SMALL:
+    with np.errstate(over="ignore"):
+        together = np.dot(v, v)  # one quick pass, which settles nearly every case
+    if v.size * _SMALL**2 < together < _SMALL**-2:  # and so is the largest square
         worths, unit = np.square(v), 1.0
+    elif (largest := float(np.max(np.abs(v), initial=0.0))) == 0:
+        worths, unit = np.zeros_like(v), 1.0
     else:
         exponent = math.frexp(largest)[1]
         worths = np.square(np.ldexp(v, -exponent))
         unit = math.ldexp(1.0, 2 * exponent) if 2 * exponent < 1024 else math.inf
-    worths[(worths == 0) & (v != 0)] = _LEAST  # so that whatever fits is kept
+    if not worths.all():
+        worths[(worths == 0) & (v != 0)] = _LEAST  # so that whatever fits is kept
     return worths, unit
 
 

@@ -156,11 +156,9 @@ class ThreeView(ConstraintSet):
         return self.model_copy(update={**changed, "total": total})
 
     def check_shape(self, shape: tuple[int, ...]) -> None:
-        allowed: list[tuple[int, ...]] = [(self.elements,)]
-        if self.matrix is not None:
-            allowed.insert(0, self.matrix)
-        if tuple(shape) not in allowed:
-            words = " or ".join(map(str, allowed))
+        if shape not in ((self.size,), self.matrix):
+            allowed = [str(known) for known in (self.matrix, (self.size,)) if known is not None]
+            words = " or ".join(allowed)
             raise InvalidInput(f"the set holds points of shape {words}, not of shape {tuple(shape)}")
 
     @property
@@ -280,11 +278,11 @@ class ThreeView(ConstraintSet):
     def _flat(self, v: Array) -> NDArray[np.float64]:
         v = as_point(v)
         self.check_shape(v.shape)
-        bad = ~np.isfinite(v)
-        if bad.any():
-            at = [int(i) for i in np.argwhere(bad)[0]]
+        flat = v.reshape(-1)
+        if not np.isfinite(flat).all():
+            at = [int(i) for i in np.argwhere(~np.isfinite(v))[0]]
             raise InvalidInput(f"entry {at} of the point is {v[tuple(at)]}; every entry must be finite")
-        return v.reshape(-1)
+        return flat
 
 
 def as_point(v: Any) -> NDArray[np.float64]:
