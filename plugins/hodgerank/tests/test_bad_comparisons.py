@@ -42,6 +42,10 @@ BAD = {
     "weight of zero": (table(weight=[1, 0, 1]), "row 1: the weight is 0; it must be a positive number"),
     "several bad weights": (table(weight=[-1, 0, 1]), r"row 0: the weight is -1.*\(2 rows are so"),
     "weights beyond all numbers": (table(weight=[1e308] * 3), "the sum of the weights is not finite"),
+    "weights too far apart": (
+        table(weight=[1, 1e11, 1e11]),
+        r"row 1 weighs 1e\+11 and row 0 weighs 1; .* drown in rounding",
+    ),
     "true as label": (table(label=[True, False, True]), "give the winner's id, not true or false"),
     "true beside a tie": (table(label=[True, None, True]), "give the winner's id, not true or false"),
     "label and margin": (table(margin=[1, 1, 1]), "both a label and a margin"),
