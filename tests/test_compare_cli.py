@@ -141,11 +141,12 @@ def test_a_comparison_runs_ends_with_its_table_and_resumes(file: Path) -> None:
 
 
 def test_a_comparison_without_any_answer_has_exit_code_1(file: Path) -> None:
-    file.write_text(FILE.replace("to = [1.0, 2.0]", 'to = "missing.csv"'))
+    file.with_name("broken.csv").write_text("no,numbers\n")
+    file.write_text(FILE.replace("to = [1.0, 2.0]", 'to = "broken.csv"'))
     done = compare(file, "--quiet", "--set", "solver.0.memory=5")
     assert done.exit_code == 1
     assert "error: scipy.lbfgs on bowl (seed 0): " in done.output
-    assert "missing.csv" in "".join(done.output.split())  # a long path is broken over lines
+    assert "broken.csv" in "".join(done.output.split())  # a long path is broken over lines
     folder = done.output.rstrip().rpartition("written: ")[2]
     planned = (file, "--dry-run", "--set", "solver.0.memory=5", "--output", folder)
     assert "2 of them finished (1 failed; --retry runs them again)" in compare(*planned).output

@@ -31,6 +31,7 @@ from optiframe.comparison.titles import made_unique, variant_titles
 from optiframe.comparison.units import bytes_of, in_words
 from optiframe.comparison.written import as_toml
 from optiframe.document import line_of
+from optiframe.errors import InvalidInput
 from optiframe.solvers import Iterate, Solver
 
 BOWL = """\
@@ -508,8 +509,21 @@ def test_the_content_of_a_named_file_counts(write: Write, tmp_path: Path) -> Non
     table.write_text("1,3\n")
     changed = [a.key != b.key for a, b in zip(natural(before), natural(read_plan(path)), strict=True)]
     assert changed == [cell.problem.title == "bowl" for cell in natural(before)]
-    table.unlink()  # a missing file is the cell's failure, not the plan's
-    assert len(read_plan(path).cells) == len(before.cells)
+
+
+def test_a_file_that_is_not_there_and_a_key_that_is_unknown_are_found_before_anything_runs(
+    write: Write,
+) -> None:
+    path = write(GOOD.replace("to = [1.0, 2.0]", 'to = "to.csv"'))
+    with pytest.raises(
+        InvalidInput, match=r"run.toml line \d+: problem.0.objective.to: there is no file to.csv in"
+    ):
+        read_plan(path)
+    path = write(
+        '[[problem]]\nname = "label-aggregation"\nlables = [1]\n[[solver]]\nname = "labels.majority"\n'
+    )
+    with pytest.raises(InvalidInput, match=r"line 3: problem.0.lables: unknown key; did you mean 'labels'"):
+        read_plan(path)
 
 
 def test_the_content_of_a_data_set_counts_and_missing_data_is_a_cell(

@@ -27,7 +27,7 @@ def crowd_kit(*names: str) -> list[Any] | None:
         module = import_module("crowdkit.aggregation")
     except ImportError:
         print("crowd-kit is not installed, so there is nothing to compare with; to install it, run:")
-        print("    pip install --group bench")
+        print("    pip install --group dev")
         return None
     return [getattr(module, name) for name in names]
 

@@ -128,7 +128,7 @@ def main() -> int:
         return against_highs(100, min(chosen.seeds, 3), 3)
     if find_spec("ortools") is None:
         print("OR-tools is not installed, so there is nothing to compare with; to install it, run:")
-        print("    pip install --group bench")
+        print("    pip install --group dev")
         return 0
     good = True
     for side in chosen.sides:

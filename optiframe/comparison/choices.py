@@ -10,6 +10,7 @@ from typing import Any
 
 from optiframe import registry
 from optiframe.comparison.content import Checksums, object_source, origin, parts_of, solver_versions
+from optiframe.comparison.inputs import check_inputs
 from optiframe.comparison.records import Choice
 from optiframe.comparison.requests import Made
 from optiframe.comparison.sweep import Chosen, expand, fill, seeded
@@ -176,6 +177,7 @@ class Chooser:
         origins |= self._named_inside(table)
         name = normalise(name) if isinstance(name, str) else ""
         if is_plain(table) and not self._only_here(table):
+            check_inputs(table, name, self.document.folder)
             files = self.checksums.files(table, self.document.folder)
             content = fingerprint({"table": table, "files": files, "dataset": sums, "origins": origins})
             return Choice(title, name, dict(table), content, {}, where)
