@@ -10,6 +10,7 @@ import copy
 import dataclasses
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from importlib import import_module
 from types import UnionType
 from typing import Any, ClassVar, Self, Union, get_args, get_origin
 
@@ -24,7 +25,8 @@ from optiframe.fingerprint import fingerprint
 class Described(BaseModel):
     """A frozen, validated record with a name.
 
-    Subclasses give `name` (and `reference`, the paper and equation) and declare fields.
+    Subclasses give `name` (and `reference`, the paper and equation; `needs`, the modules of other
+    libraries it imports on use) and declare fields.
     Types are strict: text is not a number, unknown keys are refused, numbers are finite.
 
     Raises
@@ -45,6 +47,17 @@ class Described(BaseModel):
 
     name: ClassVar[str] = ""
     reference: ClassVar[str] = ""
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def try_needs(cls) -> None:
+        """Import the modules that `needs` names; `optiframe doctor` calls it, in a process of its own.
+
+        Where a library may import and yet break on use, override it with a tiny run of the part
+        in question. Whatever it raises is shown as it is.
+        """
+        for module in cls.needs:
+            import_module(module)
 
     def __init__(self, /, **values: Any) -> None:
         try:

@@ -54,11 +54,12 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(repr(name) for name in close)}?" if close else ""
 
 
-_DISTRIBUTION = {"sklearn": "scikit-learn"}  # where the name to install is not the name to import
+# Where the name to install is not the name to import.
+_DISTRIBUTION = {"sklearn": "scikit-learn", "crowdkit": "crowd-kit"}
 
 
-def require(package: str, extra: str) -> ModuleType:
-    """Import an optional package on use.
+def require(package: str, extra: str, of: str = "optiframe") -> ModuleType:
+    """Import an optional package on use: one that the `extra` of the distribution `of` brings.
 
     Raises
     ------
@@ -73,5 +74,5 @@ def require(package: str, extra: str) -> ModuleType:
         top = package.split(".", maxsplit=1)[0]
         raise MissingPackage(
             f"this needs the package {_DISTRIBUTION.get(top, top)!r}, which is not installed; "
-            f"run: pip install 'optiframe[{extra}]'"
+            f"run: pip install '{of}[{extra}]'"
         ) from None

@@ -217,7 +217,7 @@ def test_everything_registered_can_be_described(run: Run) -> None:
     from optiframe.registration import KINDS
     from optiframe.registry import BY_CODE, registry
 
-    run("doctor")
+    run("doctor", "--quick")
     entries = [entry for kind in KINDS for entry in registry().entries(kind)]
     # What another test of this process registered has no name in a new one.
     names = [entry.name for entry in entries if entry.distribution != BY_CODE]

@@ -52,7 +52,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
     solves = Minimize
     accepts_start = True
     monotone = False  # an average of local steps may overshoot, and liars may be in it
-    needs: ClassVar[tuple[Any, ...]] = (Objective.gradient,)
+    operations: ClassVar[tuple[Any, ...]] = (Objective.gradient,)
     residual = "length of the averaged update"
 
     workers: PositiveInt = Field(default=20, description="m, among whom the terms are shared out")
@@ -97,8 +97,8 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             return "the objective is not a finite sum, so there is nothing to share out"
         if len(f.shape) != 1:
             return f"its points are arrays of shape {f.shape}, not vectors"
-        if not any(f.offers(operation) for operation in self.needs):
-            return f"the objective has no {' and no '.join(_plain(one) for one in self.needs)}"
+        if not any(f.offers(operation) for operation in self.operations):
+            return f"the objective has no {' and no '.join(_plain(one) for one in self.operations)}"
         if not f.offers(Objective.gradient):
             return "the objective has no gradient"
         if len(f) < self.workers:
@@ -175,7 +175,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
 
     def _warn(self, f: FiniteSum, run: Run) -> None:
         share = len(f) / self.workers / f.shape[0]
-        if share < _MUCH_DATA and Objective.gradient not in self.needs:
+        if share < _MUCH_DATA and Objective.gradient not in self.operations:
             run.warn(
                 f"each worker holds {share:.2g} terms for each of the {f.shape[0]} columns; below "
                 f"{_MUCH_DATA} the local Hessians are poor and the error floor high; use fewer workers"

@@ -44,7 +44,7 @@ def searched(centre: Centre, x: Array, gradient: Combined, update: Combined) -> 
 class _TwoRounds(Distributed):
     """The loop of GIANT and of its robust variant."""
 
-    needs = NEWTON
+    operations = NEWTON
 
     search: Search = Field(
         default="armijo", description="armijo: a line search, one round more; none: full steps"

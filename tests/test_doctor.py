@@ -1,0 +1,112 @@
+"""What `optiframe doctor` says of the libraries that plugins need."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+INIT = """
+from optiframe.hookspec import Description, hookimpl
+
+@hookimpl
+def optiframe_solvers():
+    return [Description("fake." + name, f"fake_peers.{name}:Mine", "A solver.") for name in %r]
+"""
+
+SOLVER = """
+import optiframe as of
+
+class Mine(of.Solver[of.Minimize, object, None]):
+    \"\"\"A solver.\"\"\"
+    name = "fake.{name}"
+    solves = of.Minimize
+    needs = ("{library}",)
+    packages = ("fake-{library}",)
+
+    def iterates(self, problem, run):
+        yield of.Iterate(problem.initial())
+"""
+
+ON_USE = """
+    @classmethod
+    def try_needs(cls):
+        super().try_needs()
+        import fragile
+        fragile.work()
+"""
+
+LIBRARIES = {
+    "sound": "print('a library that talks')",
+    "outdated": "raise AttributeError('module numpy has no attribute float')",
+    "crashing": "import os; os._exit(3)",
+    "leaving": "raise SystemExit(4)",
+    "hollow": "import nowhere_to_be_found",
+    "fragile": "def work():\n    raise TypeError('not with this version\\nof that')",
+}
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A distribution, written as pip would, whose solvers need a library each."""
+    names = [*LIBRARIES, "missing"]
+    info, package = tmp_path / "fake_peers-1.0.dist-info", tmp_path / "fake_peers"
+    info.mkdir()
+    package.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fake-peers\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[optiframe]\nfake-peers = fake_peers\n")
+    (package / "__init__.py").write_text(INIT % [*names, "orphan"])
+    (package / "orphan.py").write_text("import optiframe_unheard_of")
+    for name in names:
+        solver = SOLVER.format(name=name, library=name)
+        (package / f"{name}.py").write_text(solver + ON_USE * (name == "fragile"))
+    for name, text in LIBRARIES.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    return tmp_path
+
+
+def doctor(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    code = f"import sys; sys.path.insert(0, {str(site)!r}); from optiframe.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", code, "doctor", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "OPTIFRAME_PLUGINS": "fake-peers"},
+    )
+
+
+@pytest.mark.slow  # a process for each library
+def test_a_library_that_breaks_is_shown_with_its_own_error(site: Path) -> None:
+    shown = doctor(site)
+    lines = shown.stdout.splitlines()
+    assert shown.returncode == 1, shown.stderr
+    assert "outdated  broken  AttributeError: module numpy has no attribute float" in lines
+    assert "    needed by fake.outdated" in lines
+    assert "crashing  broken  the process died with exit code 3" in lines
+    assert "leaving  broken  SystemExit: 4" in lines
+    assert "hollow  broken  ModuleNotFoundError: No module named 'nowhere_to_be_found'" in lines
+    assert "fragile  broken  TypeError: not with this version of that" in lines
+    assert "sound" not in shown.stdout
+    assert "talks" not in shown.stdout
+    assert "missing  not installed  pip install fake-missing" in lines
+    assert "solver fake.orphan  not installed  pip install optiframe-unheard-of" in lines
+
+
+@pytest.mark.slow
+def test_what_is_only_not_installed_is_no_trouble(site: Path) -> None:
+    (site / "fake_peers" / "__init__.py").write_text(INIT % ["sound", "missing", "orphan"])
+    shown = doctor(site)
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    assert "missing  not installed  pip install fake-missing" in shown.stdout
+    assert shown.stdout.endswith("nothing is broken\n")
+
+
+def test_quick_tries_no_library(site: Path) -> None:
+    shown = doctor(site, "--quick")
+    assert shown.returncode == 0
+    assert "outdated" not in shown.stdout
+    assert "missing" not in shown.stdout
