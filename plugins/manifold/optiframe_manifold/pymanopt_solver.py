@@ -28,7 +28,7 @@ _ENDLESS = 10**9  # pymanopt wants a number; the core keeps the limits
 
 
 class Pymanopt(Solver[Minimize, LowRank, None]):
-    """pymanopt's TrustRegions or ConjugateGradient on the fixed-rank quotient manifold.
+    """pymanopt's TrustRegions, ConjugateGradient or SteepestDescent on the fixed-rank quotient manifold.
 
     Runs the library's own code over our manifold. With derivatives by autograd, of the
     objective written naively with the whole m x n matrix, it is what a user of the library
@@ -44,7 +44,7 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
     residual = "norm of the Riemannian gradient, as for manifold.trust-region"
     point_type = LowRank
 
-    optimizer: Literal["trust-region", "conjugate-gradient"] = Field(
+    optimizer: Literal["trust-region", "conjugate-gradient", "steepest-descent"] = Field(
         default="trust-region", description="which of pymanopt's optimizers"
     )
     derivatives: Literal["ours", "autograd"] = Field(
@@ -56,6 +56,8 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
     precondition: bool = Field(default=False, description="hand pymanopt the Gram preconditioner")
 
     def unsuited(self, problem: Minimize) -> str | None:
+        if self.precondition and self.optimizer == "steepest-descent":
+            return "pymanopt's SteepestDescent takes no preconditioner"
         if self.derivatives == "ours":
             return unsuited_to_factors(problem, Objective.gradient, Objective.hessian_product)
         without = unsuited_to_factors(problem)
@@ -74,7 +76,7 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
         manifold = quotient_manifold(over.rows, over.columns, over.rank)
         given = problem.start if run.start is None else run.start
         begin = stacked(first_factors(problem.function, geometry, given, self.begin, run))
-        watch = _Watch(emit, geometry, skip=self.optimizer == "conjugate-gradient")
+        watch = _Watch(emit, geometry, skip=self.optimizer != "trust-region")
         functions = self._functions(pymanopt, manifold, problem.function, geometry, watch)
         preconditioner = manifold.preconditioner if self.precondition else None
         task = pymanopt.Problem(manifold, **functions, preconditioner=preconditioner)
@@ -158,7 +160,7 @@ class _Watch:
 
     def __init__(self, emit: Emit, geometry: FixedRank, *, skip: bool) -> None:
         self._emit, self._geometry = emit, geometry
-        self._skip = skip  # conjugate gradients look at their limits at the start, too
+        self._skip = skip  # the others look at their limits, and tell their point, at the start, too
         self._at: Array | None = None
         self._products, self._any = 0, False
 
@@ -198,8 +200,11 @@ class _Watch:
 
 def _watched(pymanopt: Any, which: str) -> Any:
     """One of pymanopt's optimizers that tells a watch of every outer step."""
-    optimizers = pymanopt.optimizers
-    base: Any = optimizers.TrustRegions if which == "trust-region" else optimizers.ConjugateGradient
+    base: Any = {
+        "trust-region": pymanopt.optimizers.TrustRegions,
+        "conjugate-gradient": pymanopt.optimizers.ConjugateGradient,
+        "steepest-descent": pymanopt.optimizers.SteepestDescent,
+    }[which]
 
     class Watched(base):  # type: ignore[misc]  # pymanopt has no types
         def __init__(self, watch: _Watch, **limits: Any) -> None:

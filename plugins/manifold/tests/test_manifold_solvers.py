@@ -74,6 +74,17 @@ class TestPymanoptConjugateGradient(TestPymanoptTrustRegion):
     solver = Pymanopt(optimizer="conjugate-gradient", begin="random")
 
 
+@pytest.mark.slow
+class TestPymanoptSteepestDescent(TestPymanoptTrustRegion):
+    solver = Pymanopt(optimizer="steepest-descent")
+
+
+def test_steepest_descent_takes_no_preconditioner() -> None:
+    solver = Pymanopt(optimizer="steepest-descent", precondition=True)
+    with pytest.raises(Unsuited, match="takes no preconditioner"):
+        solve(comparisons(), solver, progress=False)
+
+
 class TestFactorLBFGS(TestPymanoptTrustRegion):
     solver = FactorLBFGS()
 
@@ -85,6 +96,7 @@ class TestFactorLBFGS(TestPymanoptTrustRegion):
         Pymanopt(precondition=True),
         Pymanopt(derivatives="autograd"),
         Pymanopt(optimizer="conjugate-gradient"),
+        Pymanopt(optimizer="steepest-descent"),
         Pymanopt(optimizer="conjugate-gradient", precondition=True, derivatives="autograd"),
         FactorLBFGS(),
         FactorLBFGS(begin="random", memory=5),

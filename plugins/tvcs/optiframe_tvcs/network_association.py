@@ -37,23 +37,24 @@ class NetworkAssociation(Solver[NetworkIdentification, Network, Selection]):
     score: Literal["correlation", "clr"] = Field("correlation", description="correlation or clr")
 
     def iterates(self, problem: NetworkIdentification, run: Run) -> Iterates:
-        rho = _correlations(problem.expression.changes, problem.expression.states)
-        size = np.abs(rho) if self.score == "correlation" else _clr(rho)
+        rho = correlations(problem.expression.changes, problem.expression.states)
+        size = np.abs(rho) if self.score == "correlation" else likelihood_of_relatedness(rho)
         selection = problem.over.select(off_diagonal(size))
         entries = np.where(selection.support, off_diagonal(np.where(rho < 0, -size, size)), 0.0)
-        yield Iterate(entries, selection.certificate.gap, detail=selection)
+        yield Iterate((entries, size), selection.certificate.gap, detail=selection)
 
     def finish(self, problem: NetworkIdentification, iterate: Iterate) -> Network:
-        return problem.network(iterate.x)
+        entries, scores = iterate.x
+        return problem.network(entries, scores)
 
 
-def _correlations(first: Array, second: Array) -> Array:
+def correlations(first: Array, second: Array) -> Array:
     """Pearson's, of each row of `first` with each of `second`; 0 where a row never changes."""
-    a, b = _directions(first, second), _directions(second, second)
+    a, b = directions(first, second), directions(second, second)
     return np.asarray(np.clip(a @ b.T, -1.0, 1.0))
 
 
-def _directions(rows: Array, levels: Array) -> Array:
+def directions(rows: Array, levels: Array) -> Array:
     """Centred rows of length 1; zeros where what varies is no more than the rounding of the levels."""
     centred = rows - rows.mean(axis=1, keepdims=True)
     length = np.linalg.norm(centred, axis=1, keepdims=True)
@@ -61,7 +62,7 @@ def _directions(rows: Array, levels: Array) -> Array:
     return np.asarray(np.where(length > rounding, centred, 0.0) / np.where(length > rounding, length, 1.0))
 
 
-def _clr(rho: Array) -> Array:
+def likelihood_of_relatedness(rho: Array) -> Array:
     """Mutual information of Gaussians against its background in row and column, without self pairs."""
     most = 1.0 - np.finfo(np.float64).eps  # so that equal series have a finite information
     information = -np.log1p(-np.minimum(rho**2, most)) / 2

@@ -15,7 +15,7 @@ from optiframe.errors import InvalidInput
 from optiframe.frames import to_frame
 from optiframe.problems import Columns, Finding, Formulation, Minimize, Problem
 from optiframe.values import Accepts, Array
-from optiframe_tvcs.network_metrics import HIGHER, scores_against
+from optiframe_tvcs.network_metrics import HIGHER, ranked, scores_against
 from optiframe_tvcs.network_objective import NetworkLeastSquares, filled, off_diagonal
 from optiframe_tvcs.network_tables import Ids, Transitions, read_columns, read_expression, read_truth
 from optiframe_tvcs.quality_table import as_cap, as_total, caps_of, share_of
@@ -37,11 +37,15 @@ class Network:
         Ids of rows and columns.
     backend
         The data-frame library `frame` answers in.
+    scores
+        How likely each pair is an edge to the method, the others than the edges too, shape (genes,
+        genes), the diagonal without meaning; higher is more. None: the method ranks its edges only.
     """
 
     weights: Array = field(repr=False)
     genes: Ids = field(repr=False)
     backend: str | None = field(default=None, repr=False)
+    scores: Array | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return f"<network of {len(self.genes)} genes with {len(self)} edges>"
@@ -168,9 +172,9 @@ class NetworkIdentification(Problem[Network]):
             states, changes = states / spread, changes / spread
         return NetworkLeastSquares(states=states, changes=changes, own_effects=self.own_effects)
 
-    def network(self, entries: Array) -> Network:
-        """The answer with these effects, given without the diagonal row by row."""
-        return Network(filled(entries, len(self.genes)), self.genes, self.expression.backend)
+    def network(self, entries: Array, scores: Array | None = None) -> Network:
+        """The answer with these effects, given without the diagonal row by row; scores of all pairs."""
+        return Network(filled(entries, len(self.genes)), self.genes, self.expression.backend, scores)
 
     def formulate(self) -> Formulation:
         return Formulation(
@@ -186,7 +190,12 @@ class NetworkIdentification(Problem[Network]):
         found = {"edges": float(len(solution))}
         if self.truth is None:
             return found
-        return found | scores_against(off_diagonal(solution.weights), off_diagonal(self.truth))
+        truth = off_diagonal(self.truth)
+        found |= scores_against(off_diagonal(solution.weights), truth)
+        if solution.scores is not None:
+            auc, aupr = ranked(off_diagonal(solution.scores), truth)
+            found |= {"auc_of_scores": auc, "aupr_of_scores": aupr}
+        return found
 
     def check(self, solution: Any) -> None:
         if not isinstance(solution, Network) or len(solution.weights) != len(self.genes):

@@ -19,6 +19,8 @@ HIGHER = (
     "auc_thresholded",
     "auc",
     "aupr",
+    "auc_of_scores",
+    "aupr_of_scores",
 )
 
 

@@ -238,6 +238,19 @@ def test_what_the_association_ranks_is_the_lagged_correlation() -> None:
     assert result.detail.certificate.holds
 
 
+@pytest.mark.parametrize("score", ["correlation", "clr"])
+def test_scores_of_all_pairs_are_judged_whatever_the_caps(score: str) -> None:
+    tight = drawn(edges=4)
+    loose = tight.model_copy(update={"total": None, "in_degree": None, "out_degree": None})
+    few, every = (solve(problem, "tvcs.network-association", score=score) for problem in (tight, loose))
+    assert few.metrics["edges"] == 4
+    for which in ("auc", "aupr"):
+        judged = few.metrics[f"{which}_of_scores"]
+        assert judged == every.metrics[f"{which}_of_scores"]
+        assert judged == pytest.approx(every.metrics[which])  # with every pair an edge the two are one
+    assert "auc_of_scores" not in solve(tight, "tvcs.gradmp").metrics
+
+
 def test_off_diagonal_entries_go_there_and_back() -> None:
     matrix = np.arange(9.0).reshape(3, 3)
     assert off_diagonal(matrix).tolist() == [1.0, 2.0, 3.0, 5.0, 6.0, 7.0]

@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -55,6 +56,10 @@ class TestExclusiveLassoContract(TestFewerViewsContract):
     solver = ExclusiveLasso(penalty=0.01)
 
 
+class TestHeldOutPenaltyContract(TestFewerViewsContract):
+    solver = ExclusiveLasso(penalty="held-out")
+
+
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), weight=st.sampled_from([0.0, 0.01, 0.3, 5.0]))
 def test_the_proximal_point_agrees_with_trying_every_number_of_entries(seed: int, weight: float) -> None:
@@ -90,6 +95,29 @@ def test_the_exclusive_lasso_minimises_its_penalised_objective() -> None:
         exclusive_norm(result.solution, rows) + exclusive_norm(result.solution, columns)
     )
     assert np.isclose(ours, program.value, rtol=1e-6)
+
+
+def test_a_penalty_chosen_by_held_out_samples_is_one_of_those_tried() -> None:
+    data = optiframe.dataset("sparse.planted-regression", side=6, samples=60, seed=1)
+    problem = optiframe.problem(dataset=data)
+    budget = {"iterations": 200}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optiframe.NotConverged)
+        chosen = solve(problem, ExclusiveLasso(penalty="held-out"), budget=budget)
+        penalty = float(chosen.trace["penalty"][0])
+        given = solve(problem, ExclusiveLasso(penalty=penalty), budget=budget)
+    assert penalty in (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
+    assert np.array_equal(chosen.solution, given.solution)
+
+
+def test_a_penalty_cannot_be_chosen_without_enough_samples() -> None:
+    over = ThreeView.of_matrix((2, 2), 2, 1, 1)
+    few = LeastSquares(matrix=np.eye(4), target=np.ones(4))
+    with pytest.raises(Unsuited, match="there are 4; give a penalty"):
+        solve(Minimize(few, over=over), ExclusiveLasso(penalty="held-out"))
+    own = from_function(lambda x: x @ x, 4, gradient=lambda x: 2 * x)
+    with pytest.raises(Unsuited, match="no samples to hold out"):
+        solve(Minimize(own, over=over), ExclusiveLasso(penalty="held-out", step=0.5))
 
 
 @pytest.mark.parametrize("views", ["total", "rows", "columns"])
