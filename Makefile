@@ -17,7 +17,7 @@ endif
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test quick lint bench install clean
+.PHONY: demo test quick lint bench papers site install clean
 
 demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py
@@ -35,8 +35,15 @@ lint: $(VENV)/installed
 	$(BIN)/mypy
 
 bench: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --group bench
 	@failed=0; for script in examples/bench/*.py; do echo "== $$script"; $(BIN)/python $$script || failed=1; done; exit $$failed
+
+# Tables and figures of the papers, each with its verdict: PAPERS=full for the papers' sizes.
+PAPERS ?= quick
+papers: $(VENV)/installed
+	$(BIN)/python examples/papers/reproduce.py --size $(PAPERS)
+
+site: $(VENV)/installed
+	$(BIN)/mkdocs build --strict
 
 install: $(VENV)/installed
 
@@ -47,4 +54,4 @@ $(VENV)/installed: pyproject.toml $(PLUGINS)
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis results
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis results site

@@ -119,7 +119,7 @@ class PairwiseRanking(Problem[Ranking]):
         outliers: Array | None = None,
         entry: NDArray[np.int64] | None = None,
         strength: Array | None = None,
-        scale: Literal["margin", "log-odds"] = "margin",
+        scale: Literal["margin", "log-odds", "order"] = "margin",
         intervals: tuple[Array, Array] | None = None,
     ) -> Ranking:
         """The answer with these scores; outliers, entry and strength in merged rows are expanded."""
@@ -181,7 +181,7 @@ class PairwiseRanking(Problem[Ranking]):
         return self.ranking(scores, outliers=outliers, strength=np.abs(misfit))
 
     def to_scores(self, solution: Ranking) -> Array | None:
-        """The scores of an answer in the units of y; None for log-odds."""
+        """The scores of an answer in the units of y; None where they have others."""
         self.check(solution)
         return solution.scores if solution.scale == "margin" else None
 

@@ -42,7 +42,8 @@ class Ranking:
     strength
         How much each comparison looks like an outlier, shape (rows,); higher is more. None: no opinion.
     scale
-        "margin": a difference of scores predicts y; "log-odds": it predicts who wins.
+        "margin": a difference of scores predicts y; "log-odds": it predicts who wins; "order": only the
+        order means something.
     low, high
         Ends of 90% intervals of the scores, shape (items,); None: the method has none.
     backend
@@ -55,7 +56,7 @@ class Ranking:
     outliers: Array | None = None
     entry: NDArray[np.int64] | None = None
     strength: Array | None = None
-    scale: Literal["margin", "log-odds"] = "margin"
+    scale: Literal["margin", "log-odds", "order"] = "margin"
     low: Array | None = None
     high: Array | None = None
     backend: str | None = None

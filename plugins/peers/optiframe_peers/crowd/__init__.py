@@ -1,0 +1,1 @@
+"""Crowd labels: crowd-kit's methods for `label-aggregation`."""

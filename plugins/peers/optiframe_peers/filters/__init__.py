@@ -1,0 +1,1 @@
+"""Robust aggregators of libraries, as parts of the distributed solvers."""

@@ -1,0 +1,1 @@
+"""Gene networks: the well-known ways to score edges, for `network-identification`."""

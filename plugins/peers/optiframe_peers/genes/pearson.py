@@ -1,0 +1,29 @@
+"""Networks by correlation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+from optiframe_tvcs.network_identification import NetworkIdentification
+from pydantic import Field
+
+from optiframe.solvers import Run
+from optiframe.values import Array
+from optiframe_peers.genes.edges import InformationScores
+
+
+class Pearson(InformationScores):
+    """The size of the correlation of two genes.
+
+    With lagged times it is `tvcs.network-association` with `score = "correlation"`. Costs O(N^2 T).
+    """
+
+    name = "genes.pearson"
+    reference = "Yang et al., Sec. 5.3 (PCC)"
+
+    estimator: Literal["pearson", "spearman"] = Field("pearson", description="correlation by value or rank")
+
+    def scores(self, problem: NetworkIdentification, run: Run) -> Iterator[tuple[Array, bool]]:
+        yield np.abs(self.correlation(problem)[0]), True

@@ -1,0 +1,1 @@
+"""Projections by linear-programming libraries."""

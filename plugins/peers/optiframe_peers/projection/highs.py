@@ -1,0 +1,102 @@
+"""Projection onto a three-view set by HiGHS, through its own package."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any, Literal
+
+import numpy as np
+from optiframe_tvcs.certificate import Selection
+from optiframe_tvcs.linear_program import SupportProgram, relative_gap, why_not
+from optiframe_tvcs.proving import completed, feasible, fill, prove
+from pydantic import Field
+
+from optiframe.problems import Projection
+from optiframe.results import Status
+from optiframe.solvers import Iterates, Run, Solver
+from optiframe.values import Array
+from optiframe_peers.libraries import absent, library
+
+
+class HighsProjection(Solver[Projection, Array, Selection]):
+    """Projection onto a three-view set by HiGHS through highspy: the program of `tvcs.highs`.
+
+    The same sparse linear program (Eq. 5) without SciPy in between, and by any of HiGHS's methods.
+    "ipm" crosses over to a vertex. The dual values are near the exact prices, from which the
+    support is proved; one that is not 0 or 1 is rounded, and the certificate says what that costs.
+
+    highspy and OR-tools cannot be loaded into one process: each finds the other's copy of HiGHS.
+    """
+
+    name = "highspy.projection"
+    reference = "Yang et al., Eq. 5; Huangfu and Hall 2018"
+    solves = Projection
+    packages = ("highspy",)
+    needs = ("highspy",)
+    one_shot = True
+    residual = "gap between prices and support, relative to the support's worth"
+
+    method: Literal["simplex", "ipm", "choose"] = Field("simplex", description="HiGHS's option `solver`")
+    presolve: bool = Field(True, description="whether HiGHS makes the program smaller first")
+
+    def unsuited(self, problem: Projection) -> str | None:
+        if "ortools" in sys.modules and "highspy" not in sys.modules:
+            return (
+                "OR-tools is loaded in this process, and highspy cannot be loaded beside it; run this "
+                "solver in a process of its own, as a comparison does"
+            )
+        return absent("highspy", "convex") or why_not(problem)
+
+    def iterates(self, problem: Projection, run: Run) -> Iterates:
+        program = SupportProgram.of(problem)
+        chosen = np.zeros(len(program.whole), dtype=np.bool_)
+        if not program.whole.any():  # nothing to choose
+            selection = prove(program, chosen)
+        else:
+            highspy = library("highspy", "convex")
+            highs = highspy.Highs()
+            for option, value in self._options(run).items():
+                highs.setOptionValue(option, value)
+            highs.passModel(_model(highspy, program))
+            highs.run()
+            status = highs.getModelStatus()
+            if status == highspy.HighsModelStatus.kTimeLimit:
+                return Status.TIME_LIMIT, "HiGHS ran out of time"
+            if status != highspy.HighsModelStatus.kOptimal:
+                return Status.STALLED, f"HiGHS: {highs.modelStatusToString(status)}"
+            found = highs.getSolution()
+            x, duals = np.array(found.col_value), np.array(found.row_dual)
+            chosen = (x > 0.5) & (program.whole > 0)
+            if not feasible(program, chosen):
+                order = np.argsort(-np.where(program.whole > 0, x, 0.0), kind="stable")
+                chosen = fill(program, order[: np.count_nonzero(program.whole)])
+            near = program.prices(np.abs(duals), per_unit=float(program.whole.max()))
+            selection = prove(program, completed(program, chosen), near)
+        yield program.iterate(selection, relative_gap(selection))
+
+    def _options(self, run: Run) -> dict[str, Any]:
+        left = run.time_left()
+        limited = {"time_limit": left} if math.isfinite(left) else {}
+        return limited | {
+            "output_flag": False,
+            "solver": self.method,
+            "presolve": "on" if self.presolve else "off",
+            "threads": 1,
+            "dual_feasibility_tolerance": 1e-10,  # HiGHS's least; worths are relative to the largest
+        }
+
+
+def _model(highspy: Any, program: SupportProgram) -> Any:
+    """Least -<worth, x> with A x <= s and 0 <= x <= 1."""
+    model, (rows, columns) = highspy.HighsLp(), program.matrix.shape
+    model.num_row_, model.num_col_ = rows, columns
+    model.col_cost_ = -program.relative
+    model.col_lower_, model.col_upper_ = np.zeros(columns), np.ones(columns)
+    model.row_lower_, model.row_upper_ = np.full(rows, -highspy.kHighsInf), program.bounds
+    matrix = model.a_matrix_
+    matrix.format_ = highspy.MatrixFormat.kColwise
+    matrix.num_row_, matrix.num_col_ = rows, columns
+    matrix.start_, matrix.index_ = program.matrix.indptr, program.matrix.indices
+    matrix.value_ = program.matrix.data
+    return model

@@ -1,0 +1,46 @@
+"""Assignments by OR-tools' minimum-cost flow."""
+
+from __future__ import annotations
+
+import numpy as np
+from optiframe_tvcs.certificate import Selection
+from optiframe_tvcs.linear_program import relative_gap
+from optiframe_tvcs.ortools_flow import FlowProjection
+from optiframe_tvcs.task_assignment import Assignment, TaskAssignment
+
+from optiframe.problems import Projection
+from optiframe.results import Status
+from optiframe.solvers import Iterate, Iterates, Run, Solver
+
+
+class FlowAssignment(Solver[TaskAssignment, Assignment, Selection]):
+    """The assignment with the greatest sum of qualities within the caps, as a flow by OR-tools.
+
+    What `tvcs.assignment-by-quality` finds. The program is that of a projection, of the roots of the
+    qualities, which `tvcs.ortools` solves and proves; a process that has loaded highspy cannot load it.
+    """
+
+    name = "ortools.assignment"
+    reference = "Yang et al., Sec. 5.2 (Q-based linear programming); Goldberg 1997"
+    solves = TaskAssignment
+    packages = ("ortools",)
+    needs = ("ortools.graph.python.min_cost_flow",)
+    one_shot = True
+    residual = "gap between prices and assignment, relative to the sum of qualities"
+
+    def unsuited(self, problem: TaskAssignment) -> str | None:
+        return FlowProjection().unsuited(self._program(problem))
+
+    def iterates(self, problem: TaskAssignment, run: Run) -> Iterates:
+        found = run.nested(FlowProjection(), self._program(problem))
+        if found.solution is None:
+            return Status.STALLED, found.message
+        chosen = found.detail.support.reshape(found.solution.shape)
+        yield Iterate(chosen, relative_gap(found.detail), detail=found.detail)
+
+    def finish(self, problem: TaskAssignment, iterate: Iterate) -> Assignment:
+        return problem.assignment(iterate.x)
+
+    def _program(self, problem: TaskAssignment) -> Projection:
+        table = problem.quality
+        return Projection(np.sqrt(np.where(table.known, table.quality, 0.0)), problem.over)

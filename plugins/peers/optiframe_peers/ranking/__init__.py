@@ -1,0 +1,1 @@
+"""Paired comparisons: evalica's, choix's and crowd-kit's methods for `pairwise-ranking`."""

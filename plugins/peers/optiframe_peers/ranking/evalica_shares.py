@@ -1,0 +1,79 @@
+"""evalica's counts and eigenvectors, whose scores have an order and no scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.ranking import Ranking
+from pydantic import Field, PositiveInt
+
+from optiframe.solvers import Iterate, Run
+from optiframe.values import Array
+from optiframe_peers.ranking.evalica_kit import Arguments, Evalica
+from optiframe_peers.ranking.pairs import at_most
+
+
+class _Ordering(Evalica):
+    def log_odds(self, result: Any, scores: Array) -> Array:
+        return scores
+
+    def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
+        """The answer with evalica's scores, moved to sum to zero within each component."""
+        return problem.ranking(problem.graph.centred(iterate.x), scale="order")
+
+
+class Counting(_Ordering):
+    """Number of wins by evalica, a tie counting half. Who is compared more often wins more often."""
+
+    name = "evalica.counting"
+
+    def rank(self, evalica: Any, compared: Arguments, run: Run) -> tuple[Any, int]:
+        return evalica.counting(**compared), 0
+
+
+class AverageWinRate(_Ordering):
+    """Mean over opponents of the share of wins against each, by evalica; a tie counts half."""
+
+    name = "evalica.average-win-rate"
+
+    def rank(self, evalica: Any, compared: Arguments, run: Run) -> tuple[Any, int]:
+        return evalica.average_win_rate(**compared), 0
+
+
+class Eigen(_Ordering):
+    """Leading eigenvector of the matrix of wins, by evalica; a tie is half a win of each.
+
+    evalica 0.4 takes the eigenvector from the wrong side: the score of an item grows with those who
+    beat it, so that the worst come first. `reverse` exchanges winners and losers on the way in. Its
+    compiled code makes all `rounds`.
+    """
+
+    name = "evalica.eigen"
+    reference = "Bonacich 1987"
+
+    reverse: bool = Field(False, description="exchange winners and losers first, so that the best lead")
+    rounds: PositiveInt = Field(100, description="products with the matrix")
+
+    def compared(self, evalica: Any, problem: PairwiseRanking) -> Arguments:
+        given = super().compared(evalica, problem)
+        return given | {"xs": given["ys"], "ys": given["xs"]} if self.reverse else given
+
+    def rank(self, evalica: Any, compared: Arguments, run: Run) -> tuple[Any, int]:
+        return evalica.eigen(**compared, limit=at_most(self.rounds, run)), 0
+
+
+class PageRank(_Ordering):
+    """PageRank by evalica, with an arrow from loser to winner; a tie is half a win of each.
+
+    Its compiled code makes all `rounds`.
+    """
+
+    name = "evalica.pagerank"
+    reference = "Brin, Page 1998"
+
+    damping: float = Field(0.85, gt=0, lt=1, description="chance to follow an arrow, not to jump anywhere")
+    rounds: PositiveInt = Field(100, description="products with the matrix")
+
+    def rank(self, evalica: Any, compared: Arguments, run: Run) -> tuple[Any, int]:
+        return evalica.pagerank(**compared, damping=self.damping, limit=at_most(self.rounds, run)), 0

@@ -1,0 +1,82 @@
+"""What the adapters to ranking libraries share: comparisons in the forms they take, ties among them."""
+
+from __future__ import annotations
+
+import numpy as np
+from optiframe_hodgerank.bradley_terry import unbeaten
+from optiframe_hodgerank.ids import listed
+from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.ranking import Ranking
+
+from optiframe.solvers import Iterate, Run, Solver
+from optiframe.values import Array
+from optiframe_peers.libraries import absent
+
+
+class Ranker(Solver[PairwiseRanking, Ranking, object]):
+    """A method for who won, not for margins, from a library behind the extra `ranking`."""
+
+    solves = PairwiseRanking
+
+    def unsuited(self, problem: PairwiseRanking) -> str | None:
+        if problem.comparisons.graded:
+            return "it needs who won (column label), not margins; hodge.l2 takes margins"
+        return absent(self.needs[0], "ranking")
+
+    def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
+        """The answer with log-odds as scores, which sum to zero within each component."""
+        return problem.ranking(problem.graph.centred(iterate.x), scale="log-odds")
+
+
+def at_most(rounds: int, run: Run) -> int:
+    """So many rounds, or what is left of the budget."""
+    return int(min(rounds, run.steps_left()))
+
+
+def infinite(problem: PairwiseRanking) -> str | None:
+    """Why a likelihood without a prior has no maximum; None where it has one."""
+    leaders = unbeaten(problem.graph)
+    if leaders is None:
+        return None
+    who = listed(problem.item_ids[leaders])
+    return f"{who} never lose to the rest of their component, so their scores would be infinite"
+
+
+def separate(problem: PairwiseRanking) -> str | None:
+    """Why a method that follows wins through all items gets stuck; None where it does not."""
+    if not problem.graph.connected:
+        return "some items are not compared with the others, even by way of third ones"
+    return infinite(problem)
+
+
+def not_countable(problem: PairwiseRanking) -> str | None:
+    """Why the comparisons cannot be written out one by one; None where they can."""
+    weight = problem.comparisons.weight
+    if weight is None or np.array_equal(weight, np.round(weight)):
+        return None
+    return "the library takes a list of wins, and weights are not whole numbers"
+
+
+def win_matrix(problem: PairwiseRanking) -> Array:
+    """How often i beat j, a tie counting half for each, shape (items, items)."""
+    rows = problem.merged
+    wins = np.zeros((len(problem.item_ids),) * 2)
+    np.add.at(wins, (rows.left, rows.right), rows.weight * (1.0 + rows.margin) / 2.0)
+    np.add.at(wins, (rows.right, rows.left), rows.weight * (1.0 - rows.margin) / 2.0)
+    return wins
+
+
+def win_list(problem: PairwiseRanking) -> tuple[list[tuple[int, int]], int]:
+    """Every win as (winner, loser), and how often each comparison is in it.
+
+    Libraries without ties get every comparison twice where there are some: a win as two wins, a tie as
+    one for each. That is half a win each, and changes no maximum of a likelihood; a prior's strength
+    must be multiplied by the number returned.
+    """
+    rows = problem.merged
+    copies = 2 if (rows.margin == 0).any() else 1
+    found: list[tuple[int, int]] = []
+    for one, other, sign in ((rows.left, rows.right, 1.0), (rows.right, rows.left, -1.0)):
+        times = np.round(rows.weight * (1.0 + sign * rows.margin) / 2.0 * copies).astype(np.int64)
+        found += zip(np.repeat(one, times).tolist(), np.repeat(other, times).tolist(), strict=True)
+    return found, copies

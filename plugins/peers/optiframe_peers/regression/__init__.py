@@ -1,0 +1,1 @@
+"""Regression, classification and their penalties by libraries, on our problems."""

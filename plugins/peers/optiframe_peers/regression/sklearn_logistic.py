@@ -1,0 +1,81 @@
+"""scikit-learn's logistic regression by each of its solvers."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from pydantic import Field, PositiveFloat
+
+from optiframe.constraints import WholeSpace
+from optiframe.losses import Logistic
+from optiframe.problems import Minimize
+from optiframe.results import Status
+from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe.values import Array
+from optiframe_peers.libraries import absent, library, seed, visiting
+
+_STEPS = 100_000  # where the budget has no limit
+
+
+class SklearnLogistic(Solver[Minimize, Array, None]):
+    """scikit-learn's `LogisticRegression`, without intercept: mean logistic loss and an L2 term.
+
+    Its objective is ours over l2, with C = 1/(n l2); so l2 must be above 0. The tolerance is the
+    library's own, which each of its solvers reads in another way. A step is what the solver counts
+    as an iteration: a pass over the rows for sag and saga.
+    """
+
+    name = "sklearn.logistic"
+    reference = "Pedregosa et al. 2011, scikit-learn"
+    solves = Minimize
+    packages = ("scikit-learn",)
+    needs = ("sklearn.linear_model",)
+    one_shot = True
+    residual = "largest entry of the gradient"
+
+    method: Literal["lbfgs", "newton-cg", "newton-cholesky", "liblinear", "sag", "saga"] = Field(
+        "lbfgs", description="scikit-learn's solver"
+    )
+    tolerance: PositiveFloat = Field(1e-9, description="scikit-learn's tol")
+
+    def unsuited(self, problem: Minimize) -> str | None:
+        function = problem.function
+        if not isinstance(function, Logistic):
+            return f"the objective is {function.name!r}, and this solver is for 'logistic'"
+        if not isinstance(problem.over, WholeSpace):
+            return f"it minimizes over the set {problem.over.name!r}, and this solver without a constraint"
+        if function.l2 == 0:
+            return "scikit-learn is asked for an L2 term here; give an l2 above 0"
+        if len(np.unique(function.target)) < 2:
+            return "all labels are the same, which scikit-learn refuses"
+        return absent("sklearn", "sparse")
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        function = problem.function
+        assert isinstance(function, Logistic)  # else `unsuited` said so
+        limit = int(min(run.steps_left(), _STEPS))
+        model = library("sklearn.linear_model", "sparse").LogisticRegression(
+            C=1 / (len(function) * function.l2),
+            solver=self.method,
+            fit_intercept=False,
+            tol=self.tolerance,
+            max_iter=limit,
+            random_state=seed(run),
+        )
+        with visiting(run, "scikit-learn"):
+            model.fit(_narrow(function.matrix), function.target)
+        x = np.asarray(model.coef_[0], dtype=np.float64)
+        steps = min(max(1, int(model.n_iter_[0])), limit)
+        yield Iterate(x, float(np.abs(function.gradient(x)).max()), steps=steps)
+        used_up = steps == limit
+        return (Status.ITERATION_LIMIT if used_up else Status.FINISHED), f"scikit-learn's {self.method} ended"
+
+
+def _narrow(matrix: Any) -> Any:
+    """A sparse matrix with the 32-bit indices that sag, saga and liblinear ask for, where they suffice."""
+    if not sp.issparse(matrix) or matrix.nnz > np.iinfo(np.int32).max:
+        return matrix
+    indices, indptr = (part.astype(np.int32) for part in (matrix.indices, matrix.indptr))
+    return type(matrix)((matrix.data, indices, indptr), shape=matrix.shape)

@@ -1,0 +1,187 @@
+"""crowd-kit's answers are passed on as they are, and agree with our own twins."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from crowdkit import aggregation as kit
+from optiframe_peers.crowd.wawa import Wawa
+from optiframe_peers.libraries import visiting
+from optiframe_rankone.label_aggregation import LabelAggregation
+
+import optiframe as of
+
+from .crowds import single_coin
+
+SKILLS = np.array([0.9, 0.7, 0.8, 0.6, 0.5, 0.3])
+METHODS = {
+    "crowdkit.majority": kit.MajorityVote(),
+    "crowdkit.dawid-skene": kit.DawidSkene(),
+    "crowdkit.one-coin": kit.OneCoinDawidSkene(),
+    "crowdkit.glad": kit.GLAD(n_iter=1),
+    "crowdkit.mmsr": kit.MMSR(),
+}
+
+
+def labels(seed: int = 0, classes: int = 2, tasks: int = 60, **more: object) -> LabelAggregation:
+    given = single_coin(seed, SKILLS, tasks=tasks, per_task=5, classes=classes)
+    return LabelAggregation(**{**given, **more})
+
+
+def table(problem: LabelAggregation) -> pd.DataFrame:
+    given = problem.labels
+    return pd.DataFrame({"task": given.task, "worker": given.worker, "label": problem.label_codes})
+
+
+def run(problem: LabelAggregation, name: str) -> of.Result:
+    """The answer; of GLAD, which is slow, after one iteration."""
+    if not name.endswith("glad"):
+        return of.solve(problem, name)
+    with pytest.warns(of.NotConverged):
+        return of.solve(problem, name, rounds=1)
+
+
+def with_ids(task: list[str], worker: list[str], label: list[str]) -> LabelAggregation:
+    return LabelAggregation(labels={"task": task, "worker": worker, "label": label})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("classes", [2, 4])
+def test_labels_are_those_crowd_kit_gives(name: str, classes: int) -> None:
+    problem = labels(classes=classes, tasks=25)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = METHODS[name].fit_predict(table(problem)).sort_index().to_numpy()
+    answer = run(problem, name).solution
+    untied = ~answer.tied
+    assert np.array_equal(answer.predicted_codes()[untied], expected[untied])
+
+
+def test_labels_of_message_passing_are_those_crowd_kit_gives() -> None:
+    problem = labels()
+    expected = kit.KOS().fit_predict(table(problem)).sort_index().to_numpy()
+    # The first messages are drawn; on data this clear every draw ends at the same labels.
+    assert np.array_equal(of.solve(problem, "crowdkit.kos").solution.predicted_codes(), expected)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_dawid_skene_agrees_with_ours(classes: int) -> None:
+    problem = labels(classes=classes)
+    limit = of.Budget(iterations=20, tolerance=0.0)  # its own rule would end it elsewhere
+    with pytest.warns(of.NotConverged):
+        theirs = of.solve(problem, "crowdkit.dawid-skene", change=-1.0, budget=limit).solution
+    with pytest.warns(of.NotConverged):  # its smallest probability is 1e-10, and so must ours be
+        ours = of.solve(problem, "labels.dawid-skene", floor=1e-10, budget=limit).solution
+    assert theirs.probabilities == pytest.approx(ours.probabilities, abs=1e-6)
+    assert theirs.skills == pytest.approx(ours.skills, abs=1e-3)  # those of one more M step
+
+
+def test_majority_has_the_votes_and_the_ties_of_ours() -> None:
+    problem = labels(classes=3)
+    theirs = of.solve(problem, "crowdkit.majority").solution
+    ours = of.solve(problem, "labels.majority").solution
+    assert theirs.probabilities == pytest.approx(ours.probabilities)
+    assert np.array_equal(theirs.winners, ours.winners)
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "crowdkit.mmsr"])
+def test_skills_are_near_those_the_labels_were_drawn_with(name: str) -> None:
+    found = run(LabelAggregation(**single_coin(1, SKILLS, tasks=200, per_task=5)), name)
+    assert np.corrcoef(found.solution.skills, SKILLS)[0, 1] > 0.9
+    if not name.endswith("glad"):  # whose chances of being right differ by task
+        assert found.solution.skills == pytest.approx(SKILLS, abs=0.15)
+
+
+def test_a_signed_vote_undoes_what_adversaries_turn_round() -> None:
+    skills = [-0.6] * 6 + [0.6] * 10
+    drawn = {
+        "name": "synthetic.single-coin",
+        "workers": 16,
+        "tasks": 200,
+        "skills": skills,
+        "labels_per_task": 7,
+    }
+    problem = of.problem(dataset=drawn)
+    as_it_is = of.solve(problem, "crowdkit.mmsr")
+    signed = of.solve(problem, "crowdkit.mmsr", vote="signed")
+    assert np.array_equal(as_it_is.solution.skills, signed.solution.skills)
+    assert as_it_is.metrics["error"] > 0.2
+    assert signed.metrics["error"] < 0.1
+    below = signed.solution.scores.sum(axis=1) < 0
+    assert np.array_equal(as_it_is.solution.predicted() != signed.solution.predicted(), below)
+
+
+def test_message_passing_takes_two_classes_only() -> None:
+    problem = labels(classes=3)
+    assert of.why_unsuited(problem, of.solver("crowdkit.kos")) is not None
+    with pytest.raises(of.Unsuited, match="two classes; these have 3"):
+        of.solve(problem, "crowdkit.kos")
+
+
+def test_message_passing_with_a_tied_task_ends_without_an_answer() -> None:
+    tied = with_ids(["a", "a", "b"], ["x", "y", "z"], ["yes", "no", "yes"])
+    with pytest.warns(of.NotConverged, match="no label for a tied task"):
+        result = of.solve(tied, "crowdkit.kos")
+    assert result.status == "stalled"
+    assert result.solution is None
+
+
+def test_a_library_that_breaks_makes_its_solver_unsuited_with_the_librarys_error() -> None:
+    problem = labels()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            Wawa.try_needs()
+    except AttributeError:
+        with pytest.raises(of.Unsuited, match=r"Wawa does not run .*: AttributeError: "):
+            of.solve(problem, "crowdkit.wawa")
+    else:
+        assert of.solve(problem, "crowdkit.wawa").metrics["error"] < 0.2
+
+
+def test_gold_is_settled_and_learnt_from() -> None:
+    given = single_coin(2, SKILLS, tasks=60, per_task=5)
+    truth = given["truth"]["label"]
+    problem = LabelAggregation(**given, gold={"task": np.arange(10), "label": truth[:10]})
+    answer = of.solve(problem, "crowdkit.dawid-skene").solution
+    assert np.array_equal(answer.predicted()[:10], truth[:10])
+    assert (answer.confidence[:10] == 1).all()
+
+
+def test_a_class_that_only_the_truth_has_gets_no_votes() -> None:
+    problem = labels(truth={"task": [0, 1], "label": [0, 7]})
+    assert problem.classes.tolist() == [0, 1, 7]
+    assert (of.solve(problem, "crowdkit.dawid-skene").solution.scores[:, 2] == 0).all()
+
+
+def test_running_out_of_rounds_is_said() -> None:
+    with pytest.warns(of.NotConverged, match="made all 2 iterations"):
+        result = of.solve(labels(), "crowdkit.dawid-skene", rounds=2)
+    assert (result.status, result.iterations) == ("iteration_limit", 2)
+
+
+def test_the_global_random_generator_is_left_as_it_was() -> None:
+    np.random.seed(5)
+    expected = np.random.random(3)
+    np.random.seed(5)
+    of.solve(labels(), "crowdkit.kos")
+    assert np.array_equal(np.random.random(3), expected)
+
+
+def test_warnings_of_a_library_become_findings_and_deprecations_do_not() -> None:
+    class Run:
+        rng = np.random.default_rng(0)
+
+        def warn(self, text: str) -> None:
+            said.append(text)
+
+    said: list[str] = []
+    with visiting(Run(), "library"):  # type: ignore[arg-type]  # all of a run that is used
+        warnings.warn("is old", DeprecationWarning, stacklevel=1)
+        for _ in range(2):
+            warnings.warn("divided by zero", RuntimeWarning, stacklevel=1)
+    assert said == ["library: divided by zero"]

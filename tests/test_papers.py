@@ -1,0 +1,91 @@
+"""Every item of the papers runs and is judged at the quick size; the rules of verdicts do as they say."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAPERS = ROOT / "examples" / "papers"
+ITEMS = sorted(f"{file.parent.name}/{file.stem}" for file in PAPERS.glob("*/*.toml"))
+
+
+@pytest.fixture
+def claims(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    monkeypatch.syspath_prepend(PAPERS)
+    yield importlib.import_module("harness.claims")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "harness"]:
+        del sys.modules[name]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("data_folder")
+@pytest.mark.parametrize("paper", sorted({item.partition("/")[0] for item in ITEMS}))
+def test_every_item_of_the_paper_is_run_judged_and_drawn(paper: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", PAPERS / "reproduce.py", paper, "--workers", "1"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "MPLBACKEND": "agg"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    folder = tmp_path / "results" / "papers" / "quick"
+    judged = json.loads((folder / "summary.json").read_text())
+    of_the_paper = [item for item in ITEMS if item.startswith(f"{paper}/")]
+    assert sorted(f"{each['paper']}/{each['item']}" for each in judged) == of_the_paper
+    page = (folder / "pages" / f"{paper}.md").read_text()
+    for each in judged:
+        assert each["lines"], each["item"]
+        assert f"## {each['title']}" in page
+    for figure in (folder / "pages").glob("*.png"):
+        assert f"({figure.name})" in page
+        assert figure.stat().st_size > 5_000
+
+
+def test_a_number_agrees_when_it_lies_near_our_interval(claims: ModuleType) -> None:
+    assert claims.number("x", 0.0712, [0.0717], within=0.0005).verdict == "agrees"
+    assert claims.number("x", 0.0712, [0.0718], within=0.0005).verdict == "differs"
+    spread = np.linspace(0, 2, 21)
+    assert claims.number("x", 1.2, spread, within=0.0).verdict == "agrees"
+    assert claims.number("x", 1.9, spread, within=0.0).verdict == "differs"
+
+
+def test_an_order_needs_an_interval_on_its_side(claims: ModuleType) -> None:
+    low, high = np.arange(12.0), np.arange(12.0) + 1 + 0.1 * (-1.0) ** np.arange(12)
+    assert claims.order("x", "lower", low, high).verdict == "agrees"
+    assert claims.order("x", "lower", high, low).verdict == "differs"
+    noisy = low + 5.0 * (-1.0) ** np.arange(12)
+    assert claims.order("x", "lower", low, noisy).verdict == "differs"  # level, and repeats enough to say so
+    assert claims.order("x", "lower", low[:4], noisy[:4]).verdict == "cannot be checked"
+    assert claims.order("x", "lower", [1.0], [2.0]).verdict == "agrees"
+
+
+def test_level_needs_the_whole_interval_near_zero(claims: ModuleType) -> None:
+    base = np.arange(10.0)
+    assert claims.level("x", "same", base, base + 0.01, within=0.02).verdict == "agrees"
+    assert claims.level("x", "same", base, base + 0.03, within=0.02).verdict == "differs"
+
+
+def test_runs_without_an_answer_are_no_number(claims: ModuleType) -> None:
+    with pytest.raises(ValueError, match="without an answer"):
+        claims.number("x", 1.0, [1.0, np.nan], within=0.1)
+
+
+def test_an_item_differs_when_one_of_its_lines_does(claims: ModuleType) -> None:
+    agrees = claims.number("x", 1.0, [1.0], within=0.1)
+    differs = claims.number("x", 2.0, [1.0], within=0.1)
+    nothing = claims.cannot("x", "1", "the data")
+    assert claims.overall([agrees, nothing]) == "agrees"
+    assert claims.overall([agrees, differs, nothing]) == "differs"
+    assert claims.overall([nothing]) == "cannot be checked"
