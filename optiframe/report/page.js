@@ -220,6 +220,12 @@
   if (data.convergence.length) {
     by("problem").replaceChildren(...data.convergence.map((group, i) => new Option(group.title, i)));
     document.querySelector("#convergence .drawn").hidden = false;
+    // Where one solver ends a hundred times as late as another, the faster ones would all lie on the axis.
+    const apart = data.convergence.some((group) => {
+      const ends = group.time.map((curve) => curve.x.at(-1)).filter((end) => end > 0);
+      return ends.length > 0 && Math.max(...ends) >= 100 * Math.min(...ends);
+    });
+    by("log-x").checked = apart;
     for (const id of ["problem", "log-x", "log-y", "bands"]) by(id).addEventListener("change", drawConvergence);
   }
   if (data.profiles.length) {

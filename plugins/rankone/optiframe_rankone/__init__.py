@@ -120,6 +120,11 @@ def optiframe_solvers() -> list[Description]:
             _HERE + "exponentiated:ExponentiatedGradient",
             "Exponentiated gradient on absolute correlations, signs read afterwards",
         ),
+        Description(
+            "rankone.relaxation",
+            _HERE + "relaxation:TraceRelaxation",
+            "Semidefinite relaxation by CVXPY, for up to 100 rows",
+        ),
     ]
 
 
