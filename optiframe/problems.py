@@ -87,6 +87,14 @@ class Problem(Described, Generic[S]):
         """Scores against a known truth, when there is one; empty otherwise."""
         return {}
 
+    def progress(self, solution: S) -> dict[str, float]:
+        """Scores of a recorded iterate, which become columns of the trace; empty by default.
+
+        Asked off the solver's clock, for every recorded iterate: it should cost about as much as the
+        objective. A column that the solver itself writes under such a name goes before it.
+        """
+        return {}
+
     def formulate(self) -> Formulation | None:
         """A more basic problem with the same answer, or None. Called once; see `formulation`."""
         return None

@@ -53,7 +53,11 @@ class Recorder:
         if not row.keys().isdisjoint(info):
             raise BrokenPlugin(f"{self._solver.name}: info cannot hold {', '.join(row.keys() & info.keys())}")
         if self._record:
-            self.trace.append(row | {k: float(v) for k, v in info.items()})
+            scores = self._chain.problems[0].progress(judged.solution)
+            taken = row.keys() & scores.keys()
+            if taken:
+                raise BrokenPlugin(f"{self._chain.problems[0].name}: progress cannot hold {', '.join(taken)}")
+            self.trace.append(row | {k: float(v) for k, v in (scores | info).items()})
         if self._judging:
             self.next = iteration + 1 if iteration < _DENSE else max(iteration + 1, iteration * _RATIO)
         before, self._last = self._last, (iteration, judged)

@@ -152,8 +152,9 @@ class Solver(Described, Generic[P, S, D]):
     (what it calculates with: arrays by default, `object` for anything), `accepts_start`,
     `monotone` (False: the objective may rise, so the core keeps the best recorded iterate),
     `residual` (what the residual is, in words), `packages` (distributions that do the work,
-    whose versions are recorded with the result), `one_shot` (a black box: it yields once and
-    is then asked for its verdict, whatever limit was reached), `reference` (paper and equation).
+    whose versions are recorded with the result), `needs` (modules of theirs that it imports on
+    use, which `optiframe doctor` tries), `one_shot` (a black box: it yields once and is then asked
+    for its verdict, whatever limit was reached), `reference` (paper and equation).
     """
 
     solves: ClassVar[type[Problem[Any]]]

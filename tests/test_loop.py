@@ -21,6 +21,7 @@ import pytest
 import optiframe as of
 from optiframe import Budget, Iterate, Iterates, Minimize, NotConverged, Projection, Run, Solver, Status
 from optiframe.constraints import WholeSpace
+from optiframe.errors import BrokenPlugin
 from optiframe.problems import Formulation, Problem
 
 
@@ -227,6 +228,30 @@ def test_info_becomes_columns_of_the_trace() -> None:
     result = of.solve(TARGET, Scripted(points=(1, 2)))
     assert result.trace["number"] == [0, 1]
     assert "number" in result.trace.names
+
+
+class Followed(Problem[Any]):
+    """Has a score for every recorded point, under a name of its own, and one that the solver writes too."""
+
+    name = "test.followed"
+    column: str = "distance"
+
+    def formulate(self) -> Formulation:
+        return Formulation(TARGET, interpret=np.asarray, encode=np.asarray)
+
+    def progress(self, solution: Any) -> dict[str, float]:
+        return {self.column: abs(float(solution[0]) - 3.0), "number": -1.0}
+
+
+def test_a_problems_progress_becomes_columns_of_the_trace_after_the_solvers_own() -> None:
+    result = of.solve(Followed(), Scripted(points=(1, 2)))
+    assert result.trace["distance"] == [2.0, 1.0]
+    assert result.trace["number"] == [0, 1]
+
+
+def test_a_problems_progress_cannot_hide_a_column_of_every_trace() -> None:
+    with pytest.raises(BrokenPlugin, match=r"test\.followed: progress cannot hold objective"):
+        of.solve(Followed(column="objective"), Scripted(points=(1,)))
 
 
 def test_the_best_is_kept_without_a_trace_too() -> None:
@@ -512,6 +537,7 @@ import sys, time, warnings
 import numpy as np
 import optiframe as of
 from optiframe.constraints import WholeSpace
+from optiframe.errors import BrokenPlugin
 
 class Slow(of.Solver[of.Minimize, object, None]):
     "Never ends."

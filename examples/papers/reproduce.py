@@ -17,6 +17,7 @@ import sys
 import time
 from pathlib import Path
 
+from harness.inside import Inside
 from harness.items import Item, items
 from harness.pages import Judged, write_pages
 from harness.runs import Runs
@@ -53,7 +54,8 @@ def reproduce(item: Item, size: str, folder: Path, workers: int | None = None) -
     if workers is not None:
         changes.append(f"executor.workers={workers}")
     plan = read_plan(item.file, changes)
-    records = run_plan(plan, folder / item.paper / item.name, show=False)
+    executor = Inside() if item.inside else None
+    records = run_plan(plan, folder / item.paper / item.name, show=False, executor=executor)
     runs = Runs.of(plan, records, size, str(folder / item.paper / item.name))
     figure = None
     if item.draw is not None:

@@ -68,6 +68,16 @@ def number(what: str, paper: float, ours: ArrayLike, *, within: float, why: str 
     return Line(what, f"{paper:.4g}", str(average), "agrees" if agrees else "differs", rule, why)
 
 
+def column(what: str, paper: ArrayLike, ours: ArrayLike, *, within: float, why: str = "") -> Line:
+    """Agrees when every number of a column is within `within` of the paper's."""
+    printed, found = _sample(paper), _sample(ours)
+    gap = float(np.abs(found - printed).max())
+    agrees = gap <= within + 1e-12
+    rule = f"every number of the column within {within:g} of the paper's"
+    said = f"{len(printed)} numbers, from {printed.min():.4g} to {printed.max():.4g}"
+    return Line(what, said, f"largest difference {gap:.2g}", "agrees" if agrees else "differs", rule, why)
+
+
 def order(
     what: str, claim: str, lower: ArrayLike, higher: ArrayLike, *, margin: float = 0.0, why: str = ""
 ) -> Line:

@@ -6,7 +6,8 @@
 * ``TITLE``: how the page calls it;
 * ``QUICK``: changes to the file, as on the command line (``"seeds=2"``), for the size of tests;
 * ``judge(runs)``: gives the lines, made by the rules of `claims`;
-* ``draw(runs)``, where there is something to see: gives a matplotlib figure.
+* ``draw(runs)``, where there is something to see: gives a matplotlib figure;
+* ``INSIDE = True``, where its many small cells may run in one process (`inside`).
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class Item:
     quick: tuple[str, ...]
     judge: Callable[[Runs], Sequence[Line]]
     draw: Callable[[Runs], Any] | None
+    inside: bool = False
 
 
 def items(chosen: Sequence[str] = ()) -> list[Item]:
@@ -66,6 +68,7 @@ def _read(file: Path) -> Item:
         tuple(module.QUICK),
         module.judge,
         getattr(module, "draw", None),
+        bool(getattr(module, "INSIDE", False)),
     )
 
 

@@ -1,47 +1,200 @@
-"""Errors on five public label sets: votes by the estimated skills against five other methods.
+"""Errors on five public label sets: votes by the estimated skills (`rankone.pgd`) and five other methods.
 
-Ties count by half. The paper gives two or four digits; a number agrees within one of its last digit.
+The paper gives two or four digits, some cut off and some rounded (1/177 is printed .0056, 57/800 as
+.0712), so a number agrees within one of its last digit. With four digits that is less than one task.
+
+Ties count by half. Tasks without a known truth are left out: 12 of Web's 2,665, which is how the paper
+counts, too, as its majority shows. Two of the paper's numbers are no count of wrong tasks, nor of wrong
+tasks and ties, and so no result of one run.
+
+KOS is run in two forms. The text calls it belief propagation; its numbers are those of another form, the
+leading singular vector of each worker's centred labels, to every digit. Opt-D&S deals the workers into
+three random groups; what other deals give is said where its number differs. For a number of ours that
+differs, settings which the paper leaves open are tried, and the reason says whether one of them gives the
+paper's number. They are tried to explain, never to choose: the verdict is that of the defaults.
+
+M3V is not in the paper's table; its errors are shown without a verdict.
 """
 
 from __future__ import annotations
 
-from harness.claims import Line, cannot, number
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from harness.answers import kept
+from harness.claims import Line, cannot, holds, number
 from harness.runs import Runs
 
+import optiframe
+
 TITLE = "Table 5: errors on real labels"
-QUICK = ()
+INSIDE = True
+QUICK = (
+    'problem=[{title="RTE", dataset="labels.rte"}, {title="WSD", dataset="labels.wsd"}]',
+    (
+        'solver=[{name="rankone.pgd"}, {name="labels.majority"}, {name="labels.opt-ds"}, '
+        '{title="KOS, singular vector", name="labels.kos", form="singular-vector"}, '
+        '{title="KOS, message passing", name="labels.kos"}, {name="labels.ratio"}, {name="labels.iwmv"}]'
+    ),
+)
 
 # Each cell as printed: the number of its digits is the tolerance.
+_SETS = ("RTE", "Temp", "Dogs", "WSD", "Web")
 _PRINTED = {
-    "rankone.pgd": {"RTE": "0.07", "Temp": "0.0512", "Dogs": "0.1660", "WSD": "0.0056", "Web": "0.1485"},
-    "labels.majority": {
-        "RTE": "0.1031",
-        "Temp": "0.0639",
-        "Dogs": "0.1958",
-        "WSD": "0.0056",
-        "Web": "0.2693",
-    },
-    "labels.opt-ds": {"RTE": "0.0712", "Temp": "0.0584", "Dogs": "0.1689", "WSD": "N/A", "Web": "0.1586"},
-    "labels.kos": {"RTE": "0.3975", "Temp": "0.0628", "Dogs": "0.3172", "WSD": "0.0056", "Web": "0.4293"},
-    "labels.ratio": {"RTE": "0.14", "Temp": "0.052", "Dogs": "0.18", "WSD": "0.0056", "Web": "0.22"},
-    "labels.iwmv": {"RTE": "0.08", "Temp": "0.06", "Dogs": "0.19", "WSD": "0.0056", "Web": "0.22"},
+    "rankone.pgd": ("0.07", "0.0512", "0.1660", "0.0056", "0.1485"),
+    "labels.majority": ("0.1031", "0.0639", "0.1958", "0.0056", "0.2693"),
+    "labels.opt-ds": ("0.0712", "0.0584", "0.1689", "N/A", "0.1586"),
+    "KOS, singular vector": ("0.3975", "0.0628", "0.3172", "0.0056", "0.4293"),
+    "labels.ratio": ("0.14", "0.052", "0.18", "0.0056", "0.22"),
+    "labels.iwmv": ("0.08", "0.06", "0.19", "0.0056", "0.22"),
 }
-_WHY = {
-    ("labels.majority", "Dogs"): "the cell is another method's number: the labels themselves give .1778",
+_CALLED = {
+    "rankone.pgd": "PGD",
+    "labels.majority": "majority",
+    "labels.opt-ds": "Opt-D&S",
+    "KOS, singular vector": "KOS",
+    "labels.ratio": "ER",
+    "labels.iwmv": "IWMV",
 }
+# What is tried where a number differs, in words; see `_settings`.
+_OPEN = {
+    "rankone.pgd": "other weights, tau, signs and earlier stops",
+    "labels.opt-ds": "four other deals of the workers",
+    "labels.ratio": "the other method of its paper and other ways with many classes",
+    "labels.iwmv": "one, two and three rounds",
+}
+_TASKS = {"RTE": 800, "Temp": 462, "Dogs": 807, "WSD": 177, "Web": 2653}
+_TASKS_OF_WEB, _CAP = 2665, 1000
 
 
 def judge(runs: Runs) -> list[Line]:
-    lines = []
-    for solver, row in _PRINTED.items():
-        for problem, printed in row.items():
-            what = f"{problem}, {solver}"
-            if printed == "N/A":
-                lines.append(cannot(what, printed, "the paper's method did not converge here"))
-                continue
-            ours = runs.values("error", solver=solver, problem=problem)
-            within = 10.0 ** -len(printed.partition(".")[2])
-            lines.append(
-                number(what, float(printed), ours, within=within, why=_WHY.get((solver, problem), ""))
-            )
+    lines = [line for solver in _PRINTED for line in _row(runs, solver)]
+    lines += [_message_passing(runs), _no_convergence(runs)]
+    if "Web" in runs.distinct("problem"):
+        lines.append(_tasks_without_truth(runs))
+    if "labels.m3v" in runs.distinct("solver"):
+        errors = {each: runs.values("error", solver="labels.m3v", problem=each)[0] for each in _SETS}
+        ours = ", ".join(f"{each} {error:.4f}" for each, error in errors.items())
+        lines.append(cannot("M3V on all five", "no column", "the paper's numbers", ours))
     return lines
+
+
+def _row(runs: Runs, solver: str) -> Iterator[Line]:
+    for problem, printed in zip(_SETS, _PRINTED[solver], strict=True):
+        if problem not in runs.distinct("problem") or printed == "N/A":
+            continue
+        ours = runs.values("error", solver=solver, problem=problem)
+        within = _unit(printed)
+        line = number(f"{problem}, {_CALLED[solver]}", float(printed), ours, within=within)
+        if line.verdict == "differs":
+            why = "; ".join(_reasons(runs, solver, problem, printed))
+            line = number(line.what, float(printed), ours, within=within, why=why)
+        yield line
+
+
+def _unit(printed: str) -> float:
+    return 10.0 ** -len(printed.partition(".")[2])
+
+
+def _reasons(runs: Runs, solver: str, problem: str, printed: str) -> Iterator[str]:
+    if not _is_a_count(printed, _TASKS[problem]):
+        yield f"{printed} is no count of {_TASKS[problem]} tasks, ties by half included"
+    if solver == "labels.majority":
+        yield "the labels give ours; with ties broken to the last or first class .1735 or .1822"
+        return
+    tried = kept(runs, "variants", [solver, problem], lambda: _tried(solver, problem))
+    found = [name for name, error in tried.items() if abs(error - float(printed)) <= _unit(printed)]
+    if found:
+        yield f"{' and '.join(f'{name} ({tried[name]:.4f})' for name in found)} would agree"
+    else:
+        errors = f"{min(tried.values()):.4f} to {max(tried.values()):.4f}"
+        yield f"not explained: {_OPEN[solver]} give {errors}"
+
+
+def _is_a_count(printed: str, tasks: int) -> bool:
+    """Whether some number of wrong tasks, a tie of two counting half, is printed so, cut off or rounded."""
+    unit, value = _unit(printed), float(printed)
+    return any(-unit / 2 - 1e-12 <= half / 2 / tasks - value < unit - 1e-12 for half in range(2 * tasks + 1))
+
+
+def _tried(solver: str, problem: str) -> dict[str, float]:
+    """Errors under other settings than the defaults, by what they are."""
+    return {name: _error(solver, f"labels.{problem.lower()}", change) for name, change in _settings(solver)}
+
+
+def _settings(solver: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What each is, and its changes: `problem` and `solver` parameters, `iterations`, `seed`."""
+    if solver == "rankone.pgd":
+        yield "binary weights", {"problem": {"weights": "binary"}}
+        yield "squared weights", {"problem": {"weights": "count-squared"}}
+        yield "tau of 0.5", {"problem": {"tau": 0.5}}
+        yield "tau of 2", {"problem": {"tau": 2.0}}
+        yield "sizes with signs read afterwards", {"solver": {"signs": "recovered"}}
+        for steps in (10, 100, 1000):
+            yield f"{steps} steps of one length", {"solver": {"step": "lipschitz"}, "iterations": steps}
+    elif solver == "labels.opt-ds":
+        for seed in range(1, 5):
+            yield f"deal {seed} of the workers", {"seed": seed, "iterations": _CAP}
+    elif solver == "labels.ratio":
+        yield "the ratio of eigenvectors", {"solver": {"form": "ratio-of-eigenvectors"}}
+        yield "classes one against the rest", {"solver": {"multiclass": "one-vs-rest"}}
+        yield "correlations of all classes", {"solver": {"multiclass": "correlations"}}
+    elif solver == "labels.iwmv":
+        for rounds in (1, 2, 3):
+            yield f"{rounds} rounds" if rounds > 1 else "1 round", {"iterations": rounds}
+
+
+def _error(solver: str, dataset: str, change: dict[str, Any]) -> float:
+    problem = optiframe.problem(dataset=dataset, **change.get("problem", {}))
+    budget = {"iterations": change["iterations"]} if "iterations" in change else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optiframe.NotConverged)  # stopped early on purpose
+        result = optiframe.solve(
+            problem,
+            optiframe.solver(solver, **change.get("solver", {})),
+            seed=change.get("seed", 0),
+            budget=budget,
+            progress=False,
+            trace=False,
+        )
+    return float(result.metrics["error"])
+
+
+def _message_passing(runs: Runs) -> Line:
+    printed = dict(zip(_SETS, _PRINTED["KOS, singular vector"], strict=True))
+    sets = runs.distinct("problem")
+    ours = {each: runs.values("error", solver="KOS, message passing", problem=each)[0] for each in sets}
+    return holds(
+        "KOS is belief propagation",
+        ", ".join(f"{each} {printed[each]}" for each in sets),
+        ", ".join(f"{each} {ours[each]:.4f}" for each in sets),
+        found=all(abs(float(printed[each]) - ours[each]) <= _unit(printed[each]) for each in sets),
+        rule="message passing gives every number of the column within one of its last digit",
+        why="the column is that of the singular vector of centred labels",
+    )
+
+
+def _no_convergence(runs: Runs) -> Line:
+    (run,) = runs.where(solver="labels.opt-ds", problem="WSD")
+    steps = run.outcome.iterations
+    return holds(
+        "WSD, Opt-D&S",
+        f"N/A: no equilibrium after {_CAP} iterations",
+        f"error {run.value('error'):.4f}, {run.outcome.status} after {steps} iterations",
+        found=steps >= _CAP,
+        rule=f"at least {_CAP} iterations",
+        why="not explained: EM comes to rest at once from our spectral start",
+    )
+
+
+def _tasks_without_truth(runs: Runs) -> Line:
+    error = float(runs.values("error", solver="labels.majority", problem="Web")[0])
+    of_all = error * _TASKS["Web"] / _TASKS_OF_WEB
+    return holds(
+        "Web, tasks without a known truth are left out",
+        f"majority {_PRINTED['labels.majority'][-1]}",
+        f"{error:.4f} of {_TASKS['Web']} tasks, {of_all:.4f} of {_TASKS_OF_WEB}",
+        found=abs(error - 0.2693) <= 1e-4 < abs(of_all - 0.2693),
+        rule="the majority's number is the share of the tasks with a truth, and not that of all",
+    )

@@ -219,6 +219,10 @@ class RankOneCompletion(RankOneFit):
         apart = min(np.abs(sign * solution - self.truth).max() for sign in (1.0, -1.0))
         return {"distance": float(apart)}
 
+    def progress(self, solution: Array) -> dict[str, float]:
+        """`distance` at every recorded iterate, as in Figures 4 and 5; empty without a truth."""
+        return self.metrics(solution)
+
 
 def _leading_eigenvector(pairs: Pairs, group: NDArray[np.intp]) -> Array:
     """Of a component's N * C, for the largest eigenvalue; largest entry 1/2 in size, sum not negative."""

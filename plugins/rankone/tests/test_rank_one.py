@@ -204,3 +204,11 @@ def test_matrices_can_be_read_from_files(tmp_path: Path) -> None:
 def test_wrong_matrices_are_refused_in_words(inputs: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         RankOneCompletion(**inputs)
+
+
+def test_the_trace_of_a_known_matrix_has_the_distance_at_every_recorded_iterate() -> None:
+    problem = optiframe.problem(dataset={"name": "rank-one.grid", "workers": 9})
+    result = optiframe.solve(problem, "rankone.pgd", budget={"tolerance": 1e-10})
+    distances = result.trace["distance"]
+    assert len(distances) == len(result.trace["iteration"])
+    assert distances[0] > distances[-1] == result.metrics["distance"]

@@ -1,0 +1,88 @@
+"""Errors with five populations of workers, beside the vote with the true skills ("Bayes").
+
+Accuracies p are drawn from Beta(alpha, beta), T = 300 tasks, 10 runs. The paper takes the skills to sum to
+something positive; where they do not, everything is reversed. How many workers there are, who labels what,
+and whether skills are drawn anew in each run is not said: here 11 workers, as in the paper's graphs, who all
+label every task, drawn anew. So the Bayes errors cannot be compared; what can is how far the descent is from
+them, and where it is reversed.
+
+Beta(2, 2) and Beta(.5, .5) are symmetric about 1/2: whether the sum is positive is a coin toss in each run,
+and the mean error says how the tosses fell. It agrees within 1.96 standard errors of the paper's ten runs
+(the printed spread over the root of 10).
+
+The spreads of the Bayes column can be checked without any run: the number of errors on 300 tasks varies at
+least like a binomial one, and ten runs vary little less.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.stats
+from harness.claims import Line, cannot, holds, level, mean, number
+from harness.runs import Runs
+
+TITLE = "Table 1: populations of workers"
+INSIDE = True
+QUICK = ("seeds=3",)
+
+_TASKS, _RUNS = 300, 10
+# Bayes error and its spread, error of the descent and its spread, as printed.
+_PRINTED = {
+    "adversaries and hammers": (0.0036, 0.0014, 0.5990, 0.4860),
+    "more positive": (0.0038, 0.0014, 0.0041, 0.0013),
+    "more negative": (0.0314, 0.0062, 0.9667, 0.0067),
+    "hammers": (0.0615, 0.0083, 0.4162, 0.4273),
+    "spammers": (0.0129, 0.0034, 0.9864, 0.0041),
+}
+
+
+def judge(runs: Runs) -> list[Line]:
+    lines = []
+    for workers, (bayes, _, paper, spread) in _PRINTED.items():
+        ours = np.round(runs.values("error", problem=workers), 12)  # so that equal shares are equal
+        best = np.round(ours - runs.values("regret", problem=workers), 12)
+        what = f"{workers}, error"
+        if workers == "more positive":
+            lines.append(
+                level(
+                    f"{what} beside Bayes",
+                    f"{paper}, Bayes {bayes}",
+                    best,
+                    ours,
+                    within=spread,
+                )
+            )
+        elif workers in ("more negative", "spammers"):
+            lines.append(
+                level(
+                    f"{what}: all answers are reversed",
+                    f"{paper}, one less Bayes is {1 - bayes:.4f}",
+                    np.round(1.0 - best, 12),
+                    ours,
+                    within=spread,
+                )
+            )
+        else:
+            within = 1.96 * spread / np.sqrt(_RUNS)
+            lines.append(number(f"{what}: reversed by chance", paper, ours, within=float(f"{within:.2g}")))
+        missing = "how many workers there are, and who labels what"
+        lines.append(cannot(f"{workers}, Bayes error", f"{bayes}", missing, str(mean(best))))
+    return [*lines, _spreads()]
+
+
+def _spreads() -> Line:
+    """Whether the spreads of the Bayes column can be those of ten runs of 300 tasks."""
+    sum_of_squares, freedom = 0.0, 0
+    for error, spread, _, _ in _PRINTED.values():
+        sum_of_squares += (_RUNS - 1) * spread**2 / (error * (1 - error) / _TASKS)
+        freedom += _RUNS - 1
+    chance = float(scipy.stats.chi2.cdf(sum_of_squares, freedom))
+    least = ", ".join(f"{np.sqrt(p * (1 - p) / _TASKS):.4f}" for p, _, _, _ in _PRINTED.values())
+    return holds(
+        "spread of the Bayes errors over ten runs of 300 tasks",
+        ", ".join(f"{spread}" for _, spread, _, _ in _PRINTED.values()),
+        f"at least {least}; so little by chance: {chance:.1g}",
+        found=chance >= 0.01,
+        rule="chi-square of all five spreads against the binomial ones, chance of so little at least 1%",
+        why="more tasks than 300, or averages of several runs, must be behind each of the ten",
+    )
