@@ -12,14 +12,18 @@ differs is a result, not a failure.
 from __future__ import annotations
 
 import argparse
-import json
+import math
 import sys
 import time
+from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
+from harness.claims import NoAnswer, cannot
 from harness.inside import Inside
 from harness.items import Item, items
-from harness.pages import Judged, write_pages
+from harness.judged import Judged, kept
+from harness.pages import write_pages
 from harness.runs import Runs
 
 from optiframe.comparison.engine import run_plan
@@ -43,9 +47,9 @@ def main() -> int:
         began = time.perf_counter()
         judged.append(reproduce(item, asked.size, folder, asked.workers))
         print(_told(judged[-1], time.perf_counter() - began), flush=True)
-    for path in write_pages(_with_stored(judged, folder), folder / "pages", asked.size):
+    for path in write_pages(known(judged, folder), folder / "pages", asked.size):
         print(f"wrote {path}")
-    return 1 if any(each.runs.failed() for each in judged) else 0
+    return 1 if any(each.failed for each in judged) else 0
 
 
 def reproduce(item: Item, size: str, folder: Path, workers: int | None = None) -> Judged:
@@ -57,30 +61,33 @@ def reproduce(item: Item, size: str, folder: Path, workers: int | None = None) -
     executor = Inside() if item.inside else None
     records = run_plan(plan, folder / item.paper / item.name, show=False, executor=executor)
     runs = Runs.of(plan, records, size, str(folder / item.paper / item.name))
+    failed = [
+        f"{run.problem_title}, {run.solver_title}, seed {run.seed}: {run.outcome.status}: "
+        f"{run.outcome.message}"
+        for run in runs.failed()
+    ]
     figure = None
-    if item.draw is not None:
-        figure = f"{item.paper}-{item.name}.png"
-        (folder / "pages").mkdir(parents=True, exist_ok=True)
-        item.draw(runs).savefig(folder / "pages" / figure, dpi=120, bbox_inches="tight")
-    return Judged(item, runs, list(item.judge(runs)), figure)
+    try:
+        lines = list(item.judge(runs))
+        if item.draw is not None:
+            figure = f"{item.paper}-{item.name}.png"
+            (folder / "pages").mkdir(parents=True, exist_ok=True)
+            item.draw(runs).savefig(folder / "pages" / figure, dpi=120, bbox_inches="tight")
+    except NoAnswer:
+        if not failed:  # then it is a mistake of the item
+            raise
+        lines = [cannot("all of it", "see the paper", f"{len(failed)} runs failed; the first: {failed[0]}")]
+    seconds = math.fsum(run.outcome.cpu for run in runs if math.isfinite(run.outcome.cpu))
+    judged = Judged(item, size, lines, len(runs), failed, seconds, date.today().isoformat(), figure)
+    judged.keep(folder / item.paper / item.name)
+    return judged
 
 
-def _with_stored(judged: list[Judged], folder: Path) -> list[Judged]:
-    """Also the items of earlier calls, so that the pages hold all that is known."""
-    fresh = {(each.item.paper, each.item.name): each for each in judged}
-    found = []
-    for item in items():
-        key = (item.paper, item.name)
-        if key in fresh:
-            found.append(fresh[key])
-        elif (folder / item.paper / item.name / "comparison.sqlite").exists():
-            found.append(_stored(item, folder))
-    (folder / "summary.json").write_text(json.dumps([each.record() for each in found], indent=1))
-    return found
-
-
-def _stored(item: Item, folder: Path) -> Judged:
-    return reproduce(item, folder.name, folder)
+def known(fresh: Sequence[Judged], folder: Path) -> list[Judged]:
+    """Also the items of earlier calls, as they were judged then, so that the pages hold all that is known."""
+    now = {each.item.file: each for each in fresh}
+    every = [now.get(item.file) or kept(item, folder / item.paper / item.name) for item in items()]
+    return [each for each in every if each is not None]
 
 
 def _told(judged: Judged, seconds: float) -> str:
@@ -88,11 +95,7 @@ def _told(judged: Judged, seconds: float) -> str:
     lines = [
         f"  {line.verdict:18} {line.what}: paper {line.paper}, ours {line.ours}" for line in judged.lines
     ]
-    failures = [
-        f"  FAILED {run.problem_title}, {run.solver_title}, seed {run.seed}: "
-        f"{run.outcome.status}: {run.outcome.message}"
-        for run in judged.runs.failed()
-    ]
+    failures = [f"  FAILED {failure}" for failure in judged.failed]
     return "\n".join([head, *lines, *failures])
 
 

@@ -21,6 +21,10 @@ _FEWEST = 3  # repeats below which an interval of their mean says nothing
 _ENOUGH = 10  # repeats from which "not distinguishable" counts as a difference and not as a lack of runs
 
 
+class NoAnswer(ValueError):
+    """A rule was asked about runs that failed."""
+
+
 @dataclass(frozen=True)
 class Line:
     """One number or claim of a paper beside ours; `rule` says in words how the verdict was made."""
@@ -139,7 +143,7 @@ def overall(lines: Sequence[Line]) -> Verdict:
 def _sample(values: ArrayLike) -> NDArray[np.float64]:
     sample = np.atleast_1d(np.asarray(values, dtype=float))
     if sample.size == 0 or not np.isfinite(sample).all():
-        raise ValueError(f"runs without an answer among the values: {sample}")
+        raise NoAnswer(f"runs without an answer among the values: {sample}")
     return sample
 
 

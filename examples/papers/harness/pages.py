@@ -5,13 +5,10 @@ from __future__ import annotations
 import platform
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from harness.claims import Line, Verdict, overall
-from harness.items import Item
-from harness.runs import Runs
+from harness.claims import Line
+from harness.judged import Judged
 
 NAMES = {
     "rankone": "Rank-one completion for crowdsourcing",
@@ -34,48 +31,6 @@ CITED = {
 _SIZES = {
     "quick": "the quick size, which tests use: too few repeats for most claims",
     "full": "the full size: settings of the paper",
-}
-
-
-@dataclass(frozen=True)
-class Judged:
-    """An item with its runs and lines; `figure` is a file's name beside the page."""
-
-    item: Item
-    runs: Runs
-    lines: Sequence[Line]
-    figure: str | None
-
-    @property
-    def verdict(self) -> Verdict:
-        """Of the whole item."""
-        return overall(self.lines)
-
-    @property
-    def counted(self) -> str:
-        """How many lines have which verdict, in words."""
-        counts = Counter(line.verdict for line in self.lines)
-        words = [f"{counts[verdict]} {text}" for verdict, text in _WORDS.items() if counts[verdict]]
-        return ", ".join(words)
-
-    def record(self) -> dict[str, Any]:
-        """As plain values."""
-        return {
-            "paper": self.item.paper,
-            "item": self.item.name,
-            "title": self.item.title,
-            "size": self.runs.size,
-            "verdict": self.verdict,
-            "runs": len(self.runs),
-            "failed": len(self.runs.failed()),
-            "lines": [vars(line) for line in self.lines],
-        }
-
-
-_WORDS: dict[Verdict, str] = {
-    "agrees": "agree",
-    "differs": "differ",
-    "cannot be checked": "cannot be checked",
 }
 
 
@@ -173,15 +128,20 @@ def _lines(lines: Sequence[Line]) -> str:
 
 
 def _origin(each: Judged) -> str:
-    failed = each.runs.failed()
-    runs = f"{len(each.runs)} runs" + (f", {len(failed)} of them without an answer" if failed else "")
+    failed = f", {len(each.failed)} of them without an answer" if each.failed else ""
+    runs = f"{each.runs:,} runs{failed}, {each.made}, {_seconds(each.seconds)}"
     changes = ""
-    if each.runs.size == "quick" and each.item.quick:
+    if each.size == "quick" and each.item.quick:
         changes = " " + " ".join(f"'{change}'" for change in each.item.quick)
     return (
         f"{runs}: `optiframe compare examples/papers/{each.item.paper}/{each.item.name}.toml{changes}`, "
         f"judged by `{each.item.name}.py` beside it."
     )
+
+
+def _seconds(seconds: float) -> str:
+    words = f"{seconds:.2g} s" if seconds < 100 else f"{seconds / 60:.0f} minutes"
+    return f"{words} of processor time in the solvers"
 
 
 def _anchor(each: Judged) -> str:

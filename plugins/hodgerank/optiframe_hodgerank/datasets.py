@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -108,12 +108,26 @@ class PcIqaWorkers(ComparisonSet):
 
 
 class HumanAge(ComparisonSet):
-    """Who looks older: 14,011 comparisons of 30 faces by 94 workers, 1,233 ties."""
+    """Who looks older: 14,011 comparisons of 30 faces by 94 workers, 1,233 ties.
+
+    Table 3 of the paper is met with ``ties = "left"`` alone: every tie there is a win of the left face.
+    """
 
     name = "pairwise.human-age"
     reference = "Xu et al., Sec. 5.2.3 and Table 3"
     folder = "human_age"
     source = 'github.com/qianqianxu010/qqxu_yyao, "code/figure 6/agedata.mat" (to be tidied by hand)'
+
+    ties: Literal["tie", "left"] = Field(
+        "tie", description="what a tie counts as: a tie, or a win of the left face as in the paper's Table 3"
+    )
+
+    def inputs(self) -> dict[str, Any]:
+        columns = self._columns()
+        if self.ties == "left":
+            label = columns["label"]
+            columns["label"] = np.where(label == 0, columns["left"], label)
+        return {"comparisons": columns}
 
 
 class WorldCollege(ComparisonSet):

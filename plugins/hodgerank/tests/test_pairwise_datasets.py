@@ -49,6 +49,23 @@ def test_the_best_universities_are_the_famous_ones() -> None:
     assert np.allclose(np.sort(numbered.scores), np.sort(ranking.scores))
 
 
+@pytest.mark.usefixtures("data_folder")
+def test_ties_of_faces_may_count_as_wins_of_the_left_one() -> None:
+    tied, won = (problem("pairwise.human-age", ties=ties) for ties in ("tie", "left"))
+    even = tied.comparisons.margin == 0
+    assert (won.comparisons.margin[even] == 1).all()
+    assert np.array_equal(won.comparisons.margin[~even], tied.comparisons.margin[~even])
+    scores = dict(zip(won.item_ids.tolist(), solve(won, "hodge.l2").solution.scores, strict=True))
+    # Column L2 of Table 3.
+    assert [round(float(scores[face]), 4) for face in (28, 3, 14, 10, 26)] == [
+        0.7780,
+        0.6661,
+        0.5653,
+        -0.6969,
+        -0.7660,
+    ]
+
+
 def test_a_reference_out_of_range_is_refused() -> None:
     with pytest.raises(InvalidInput, match="ref: must be at most 10, got 11"):
         optiframe.dataset("pairwise.pc-vqa", ref=11)

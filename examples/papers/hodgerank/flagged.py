@@ -1,0 +1,117 @@
+"""What the figures of outliers share: which statements two methods take for wrong, and the scatter chart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from harness.answers import again
+from harness.claims import Line, holds
+from harness.runs import Runs
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+METHODS = ("LASSO+L2", "LBI")
+_BANDS = (0.05, 0.10, 0.15, 0.20, 0.25)  # as the paper colours them
+_COLOURS = ("#a50026", "#d73027", "#f46d43", "#fdae61", "#fee090", "#abd9e9")
+
+Statement = tuple[int, int]  # winner, loser
+
+
+def said(problem: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Winner and loser of each comparison, item ids; left and right of a tie."""
+    table = problem.comparisons
+    left, right = problem.item_ids[table.left], problem.item_ids[table.right]
+    ahead = table.margin >= 0
+    return np.where(ahead, left, right), np.where(ahead, right, left)
+
+
+def statements(result: Any) -> set[Statement]:
+    """What the comparisons taken for outliers say; equal comparisons say it together."""
+    winner, loser = said(result.problem)
+    rows = result.solution.flagged
+    return set(zip(winner[rows].tolist(), loser[rows].tolist(), strict=True))
+
+
+def disagreements(runs: Runs, **chosen: Any) -> set[Statement]:
+    """What one of the two methods takes for an outlier and the other does not."""
+    first, second = (statements(again(runs.where(solver=name, **chosen)[0])) for name in METHODS)
+    return first ^ second
+
+
+def shown(found: set[Statement]) -> str:
+    """Statements in words."""
+    return ", ".join(f"{winner} over {loser}" for winner, loser in sorted(found)) or "none"
+
+
+def reversal_lines(runs: Runs) -> list[Line]:
+    """That whatever is taken for an outlier contradicts the order of least squares."""
+    lines = []
+    for name in METHODS:
+        result = again(runs.where(solver=name)[0])
+        graph, items = result.problem.graph, result.problem.item_ids.tolist()
+        score = dict(zip(items, graph.scores(graph.margin).tolist(), strict=True))
+        found = statements(result)
+        against = [pair for pair in found if score[pair[0]] < score[pair[1]]]
+        lines.append(
+            holds(
+                f"outliers of {name} against the order of L2",
+                "all",
+                f"{len(against)} of {len(found)} statements",
+                found=len(against) == len(found),
+                rule="the loser has the higher score by least squares",
+            )
+        )
+    return lines
+
+
+def scatter(runs: Runs, **chosen: Any) -> Any:
+    """Both methods' outliers: who was preferred to whom, items by rising least-squares score."""
+    figure = Figure(figsize=(11.5, 5.8), layout="constrained")
+    differ = disagreements(runs, **chosen)
+    for axes, name in zip(figure.subplots(1, 2), METHODS, strict=True):
+        _panel(axes, again(runs.where(solver=name, **chosen)[0]), differ)
+        axes.set_title(name, loc="left")
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def _panel(axes: Any, result: Any, differ: set[Statement]) -> None:
+    problem, solution = result.problem, result.solution
+    graph = problem.graph
+    rising = np.argsort(graph.scores(graph.margin), kind="stable")
+    place = dict(zip(problem.item_ids[rising].tolist(), range(graph.items), strict=True))
+    winner, loser = said(problem)
+    order = np.argsort(-solution.strength, kind="stable")
+    band = np.empty(len(order), dtype=np.int64)
+    band[order] = np.searchsorted(_BANDS, np.arange(len(order)) / len(order), side="right")
+    flagged = statements(result)
+    points: dict[Statement, int] = {}
+    for pair, mine in zip(zip(winner.tolist(), loser.tolist(), strict=True), band.tolist(), strict=True):
+        points[pair] = min(mine, points.get(pair, len(_BANDS)))
+    size = float(np.clip(9000 / graph.items**1.7, 6, 70))
+    names = ["top 5%", *(f"{low:.0%} to {low + 0.05:.0%}" for low in _BANDS[:-1]), "the others"]
+    for at in range(len(_BANDS), -1, -1):
+        for taken, marker in ((False, "o"), (True, "X")):
+            here = [pair for pair, mine in points.items() if mine == at and (pair in flagged) == taken]
+            across, up = [place[pair[1]] for pair in here], [place[pair[0]] for pair in here]
+            edge = "black" if taken else "0.6"
+            axes.scatter(
+                across, up, s=size, marker=marker, color=_COLOURS[at], edgecolors=edge, linewidths=0.5
+            )
+    for at, name in enumerate(names):
+        axes.scatter([], [], marker="o", color=_COLOURS[at], edgecolors="0.6", label=name)
+    axes.scatter([], [], marker="X", color="white", edgecolors="black", label="taken for an outlier")
+    across, up = [place[pair[1]] for pair in differ], [place[pair[0]] for pair in differ]
+    boxes = {"facecolors": "none", "edgecolors": "#0072B2", "linewidths": 1.8}
+    axes.scatter(across, up, s=3 * size, marker="s", label="by one method only", **boxes)
+    if graph.items <= 40:  # more names than that do not fit
+        labels = [str(item) for item in problem.item_ids[rising].tolist()]
+        axes.set_xticks(range(graph.items), labels, fontsize=7)
+        axes.set_yticks(range(graph.items), labels, fontsize=7)
+    else:
+        axes.set_xticks([])
+        axes.set_yticks([])
+    axes.set_xlabel("item not preferred, by rising score of L2")
+    axes.set_ylabel("item preferred")
