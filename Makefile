@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := optiframe plugins tests examples conftest.py
+SOURCES := optiframe plugins tests examples docs/hooks docs/figures conftest.py
 PLUGINS := $(wildcard plugins/*/pyproject.toml)
 JOBS ?= 2
 
@@ -43,7 +43,7 @@ papers: $(VENV)/installed
 	$(BIN)/python examples/papers/reproduce.py --size $(PAPERS)
 
 site: $(VENV)/installed
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 install: $(VENV)/installed
 
@@ -54,4 +54,4 @@ $(VENV)/installed: pyproject.toml $(PLUGINS)
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis results site
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis results site build

@@ -1,0 +1,221 @@
+"""The documentation site: built strictly, complete, self-contained, and fit for a phone."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from mkdocs.exceptions import PluginError
+from playwright.sync_api import Browser, sync_playwright
+
+import optiframe
+
+pytestmark = pytest.mark.slow  # a build of all pages, and a browser over them
+
+ROOT = Path(__file__).parent.parent
+PLUGINS = ("rankone", "hodgerank", "tvcs", "manifold", "comrade")
+LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data"}
+FETCHED = {"stylesheet", "icon", "preload", "prefetch", "preconnect", "dns-prefetch", "modulepreload"}
+
+
+def _script(path: str) -> ModuleType:
+    """A script of docs/ as a module."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / "docs" / path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Page(HTMLParser):
+    """What the tests look at in a page: anchors, links, navigation, and what a browser would fetch."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.navigation: list[str] = []
+        self.fetched: list[str] = []
+        self.text = path.read_text(encoding="utf-8")
+        self.feed(self.text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {key: value or "" for key, value in attrs}
+        self.anchors |= {given[key] for key in ("id", "name") if key in given}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+            if {"md-nav__link", "md-tabs__link"} & set(given.get("class", "").split()):
+                self.navigation.append(given["href"])
+        if tag == "link" and FETCHED & set(given.get("rel", "").split()):
+            self.fetched.append(given["href"])
+        if tag in LOADED and LOADED[tag] in given:
+            self.fetched.append(given[LOADED[tag]])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built as `make site` does; a warning ends the build."""
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Page]:
+    """All pages but the one for wrong addresses, whose links begin at the root of a server."""
+    return {path: Page(path) for path in sorted(site.rglob("*.html")) if path.name != "404.html"}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium; in CI its absence is a failure."""
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        message = "pages can only be looked at in a browser: install chromium"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+def test_every_page_is_in_the_navigation(site: Path, pages: dict[Path, Page]) -> None:
+    listed = {
+        (site / unquote(urlsplit(href).path)).resolve() for href in pages[site / "index.html"].navigation
+    }
+    assert sorted(set(pages) - listed) == []
+
+
+def test_every_link_and_anchor_within_the_site_resolves(pages: dict[Path, Page]) -> None:
+    broken = []
+    for path, page in pages.items():
+        for href in page.links:
+            parts = urlsplit(href)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            known = pages[target].anchors if target in pages else set()
+            if not target.is_file() or (parts.fragment and unquote(parts.fragment) not in known):
+                broken.append(f"{path.name}: {href}")
+    assert broken == []
+
+
+def test_nothing_is_fetched_from_a_network(site: Path, pages: dict[Path, Page]) -> None:
+    fetched = {(path.name, address) for path, page in pages.items() for address in page.fetched}
+    assert [each for each in fetched if urlsplit(each[1]).scheme not in ("", "data") or "//" in each[1]] == []
+    styles = [path.read_text(encoding="utf-8") for path in site.rglob("*.css")]
+    assert [
+        found for text in styles for found in re.findall(r"(?:url\(|@import)\s*['\"]?(https?:[^)]+)", text)
+    ] == []
+
+
+def test_everything_that_a_page_fetches_is_there(pages: dict[Path, Page]) -> None:
+    gone = [
+        f"{path.name}: {address}"
+        for path, page in pages.items()
+        for address in page.fetched
+        if not address.startswith("data:") and not (path.parent / unquote(urlsplit(address).path)).is_file()
+    ]
+    assert gone == []
+
+
+def test_every_exported_name_is_in_the_reference(site: Path, pages: dict[Path, Page]) -> None:
+    anchors = set().union(*(pages[path].anchors for path in (site / "reference").glob("*.html")))
+    modules = [optiframe, *(import_module(f"optiframe_{name}") for name in PLUGINS)]
+    modules.append(import_module("optiframe.testing"))
+    names = [f"{module.__name__}.{name}" for module in modules for name in module.__all__]
+    assert [name for name in names if name not in anchors] == []
+
+
+def test_fields_are_described_in_the_reference(site: Path, pages: dict[Path, Page]) -> None:
+    described = pages[site / "reference" / "solving.html"].text
+    assert str(optiframe.Budget.model_fields["time"].description) in described
+
+
+def test_the_gallery_shows_every_figure_that_its_code_saves(site: Path, pages: dict[Path, Page]) -> None:
+    code = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    saved = [f"gallery/{name}" for name in re.findall(r'savefig\("([^"]+)"\)', code)]
+    shown = [address for address in pages[site / "gallery.html"].fetched if address.startswith("gallery/")]
+    assert shown == saved
+    assert len(saved) >= 10
+
+
+@pytest.mark.parametrize("width", [390, 1366])
+def test_no_page_is_wider_than_the_window(width: int, pages: dict[Path, Page], browser: Browser) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 844}, offline=True)
+    opened = context.new_page()
+    asked: list[str] = []
+    opened.on("request", lambda request: asked.append(request.url))
+    wide = []
+    # At the width of a desktop some pages stand for all: what could be too wide there was so on a phone.
+    chosen = list(pages) if width < 1000 else list(pages)[::8]
+    for path in chosen:
+        opened.goto(path.as_uri(), wait_until="domcontentloaded")
+        if opened.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
+            wide.append(path.name)
+    context.close()
+    assert wide == []
+    assert [address for address in asked if not address.startswith(("file:", "data:"))] == []
+
+
+def test_the_figure_of_the_readme_is_what_its_script_draws(data_folder: Path) -> None:
+    script = _script("figures/readme.py")
+    kept, again = script.TARGET.read_text(encoding="utf-8"), script.drawn()
+    number = re.compile(r"\d+\.\d+")
+    assert number.sub("", kept) == number.sub("", again)
+    # Within a task or so of 800: sums are rounded otherwise on other machines.
+    pairs = zip(number.findall(kept), number.findall(again), strict=True)
+    assert max(abs(float(a) - float(b)) for a, b in pairs) < 2.0
+
+
+def test_links_that_leave_the_docs_lead_to_their_page_or_end_the_build() -> None:
+    rewritten = _script("hooks/links.py").rewritten
+    assert (
+        rewritten("[a](../../README.md#x) [b](../compare.md)", "methods/a.md")
+        == "[a](../index.md) [b](../compare.md)"
+    )
+    assert rewritten("[a](../CHANGELOG.md#0-1)", "start.md") == "[a](changelog.md#0-1)"
+    with pytest.raises(PluginError, match=r"start\.md links to \.\./Makefile"):
+        rewritten("[a](../Makefile)", "start.md")
+
+
+def test_pages_of_the_papers_are_taken_from_the_largest_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    papers = _script("hooks/papers.py")
+    monkeypatch.setattr(papers, "_ROOT", tmp_path)
+    assert papers.found() is None
+    for size in ("quick", "full"):
+        folder = tmp_path / "results" / "papers" / size / "pages"
+        folder.mkdir(parents=True)
+        (folder / "index.md").write_text("# Papers\n", encoding="utf-8")
+        assert papers.found() == folder
+
+
+def test_the_install_page_lists_every_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    page = (ROOT / "docs" / "howto" / "install.md").read_text(encoding="utf-8")
+    assert [extra for extra in project["optional-dependencies"] if f"| `{extra}` |" not in page] == []
