@@ -3,6 +3,7 @@
     python examples/papers/reproduce.py                      # every item, at the quick size
     python examples/papers/reproduce.py --size full rankone  # one paper, at the paper's size
     python examples/papers/reproduce.py tvcs/figure_4        # one item
+    python examples/papers/reproduce.py --stored             # write the pages again, run nothing
 
 What has finished is stored under results/papers/<size> and not run again; the pages are in
 results/papers/<size>/pages. Exit code 1 when a run ended by an error, a crash or a limit; a claim that
@@ -28,6 +29,7 @@ from harness.runs import Runs
 
 from optiframe.comparison.engine import run_plan
 from optiframe.comparison.plan import read_plan
+from optiframe.comparison.store import load
 
 
 def main() -> int:
@@ -36,6 +38,7 @@ def main() -> int:
     parser.add_argument("--size", choices=("quick", "full"), default="quick")
     parser.add_argument("--output", type=Path, default=Path("results/papers"))
     parser.add_argument("--workers", type=int, help="cells run at once")
+    parser.add_argument("--stored", action="store_true", help="run nothing: judge what is stored")
     asked = parser.parse_args()
     try:
         chosen = items(asked.items)
@@ -45,22 +48,27 @@ def main() -> int:
     judged = []
     for item in chosen:
         began = time.perf_counter()
-        judged.append(reproduce(item, asked.size, folder, asked.workers))
+        judged.append(reproduce(item, asked.size, folder, asked.workers, stored=asked.stored))
         print(_told(judged[-1], time.perf_counter() - began), flush=True)
     for path in write_pages(known(judged, folder), folder / "pages", asked.size):
         print(f"wrote {path}")
     return 1 if any(each.failed for each in judged) else 0
 
 
-def reproduce(item: Item, size: str, folder: Path, workers: int | None = None) -> Judged:
-    """Run what is missing of an item, judge it and draw it."""
+def reproduce(
+    item: Item, size: str, folder: Path, workers: int | None = None, *, stored: bool = False
+) -> Judged:
+    """Run what is missing of an item (nothing when `stored`), judge it and draw it."""
     changes = list(item.quick) if size == "quick" else []
     if workers is not None:
         changes.append(f"executor.workers={workers}")
     plan = read_plan(item.file, changes)
-    executor = Inside() if item.inside else None
-    records = run_plan(plan, folder / item.paper / item.name, show=False, executor=executor)
-    runs = Runs.of(plan, records, size, str(folder / item.paper / item.name))
+    home = folder / item.paper / item.name
+    if stored:
+        records = load(home)
+    else:
+        records = run_plan(plan, home, show=False, executor=Inside() if item.inside else None)
+    runs = Runs.of(plan, records, size, str(home))
     failed = [
         f"{run.problem_title}, {run.solver_title}, seed {run.seed}: {run.outcome.status}: "
         f"{run.outcome.message}"
@@ -79,7 +87,7 @@ def reproduce(item: Item, size: str, folder: Path, workers: int | None = None) -
         lines = [cannot("all of it", "see the paper", f"{len(failed)} runs failed; the first: {failed[0]}")]
     seconds = math.fsum(run.outcome.cpu for run in runs if math.isfinite(run.outcome.cpu))
     judged = Judged(item, size, lines, len(runs), failed, seconds, date.today().isoformat(), figure)
-    judged.keep(folder / item.paper / item.name)
+    judged.keep(home)
     return judged
 
 

@@ -18,6 +18,7 @@ Verdict = Literal["agrees", "differs", "cannot be checked"]
 
 _RESAMPLES = 2000
 _FEWEST = 3  # repeats below which an interval of their mean says nothing
+_SLACK = 1e-12  # rounding of averages
 _ENOUGH = 10  # repeats from which "not distinguishable" counts as a difference and not as a lack of runs
 
 
@@ -92,15 +93,16 @@ def order(
     """
     gaps = _sample(higher) - _sample(lower)
     average = mean(gaps)
+    above = margin + _SLACK  # an interval's end of 1e-17 is rounding, not above 0
     rule = f"95% interval of the paired differences above {margin:g}"
     ours = f"difference {average} of {len(gaps)}"
     if math.isnan(average.low):
         if np.ptp(gaps) > 0 or len(gaps) == 1:
-            verdict: Verdict = "agrees" if gaps.min() > margin else "differs"
+            verdict: Verdict = "agrees" if gaps.min() > above else "differs"
             rule = f"every paired difference above {margin:g}"
         else:
-            verdict = "agrees" if average.value > margin else "differs"
-    elif average.low > margin:
+            verdict = "agrees" if average.value > above else "differs"
+    elif average.low > above:
         verdict = "agrees"
     elif average.high < margin or len(gaps) >= _ENOUGH:
         verdict = "differs"

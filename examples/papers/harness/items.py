@@ -72,6 +72,8 @@ def _read(file: Path) -> Item:
     )
 
 
-def _by_number(file: Path) -> tuple[str, int]:
-    kind, _, number = file.stem.partition("_")
-    return ("table" if kind == "table" else kind, int(number) if number.isdigit() else 0)
+def _by_number(file: Path) -> tuple[str, int, str]:
+    """Tables after figures, by number; ``figure_1_attacks`` after ``figure_1``."""
+    kind, _, rest = file.stem.partition("_")
+    number, _, part = rest.partition("_")
+    return kind, int(number) if number.isdigit() else 0, part

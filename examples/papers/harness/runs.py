@@ -48,13 +48,16 @@ class Runs(Sequence[Run]):
 
     @classmethod
     def of(cls, plan: Plan, records: Records, size: str, folder: str = "") -> Runs:
-        """Join a plan, which knows the tables, with its records, which know the outcomes."""
-        cells = {(cell.key, cell.problem.title, cell.solver.title): cell for cell in plan.cells}
+        """Join a plan, which knows the tables, with its records, which know the outcomes.
+
+        They are joined by titles and seeds, not by keys: records of an earlier version of the code count.
+        """
+        cells = {(cell.problem.title, cell.solver.title, cell.seed): cell for cell in plan.cells}
         runs = []
         for row in records.rows:
-            if row.outcome is None:
+            cell = cells.get((row.problem, row.solver, row.seed))
+            if row.outcome is None or cell is None:
                 continue
-            cell = cells[row.key, row.problem, row.solver]
             problem, solver = cell.problem.table or {}, cell.solver.table or {}
             runs.append(Run(row.problem, row.solver, problem, solver, row.seed, row.outcome))
         return cls(runs, size, folder)

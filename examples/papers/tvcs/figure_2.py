@@ -1,0 +1,102 @@
+"""Regression with a planted matrix: how much of the support is found, and how often exactly.
+
+The setting is the paper's: a true 20 x 20 matrix (p = 400), bounds of rows and columns uniform in 1..20,
+the bound on the total .8 of the smaller sum, which leaves about 150 entries; Gaussian samples, noise of
+.01. Every method sees the same data, and every answer is projected onto all three views. "Bilevel exclusive
+sparsity" knows the total and one of the two other views, "overall sparsity" the total alone.
+
+There are 30 repeats, as in the paper. Where we depart: all methods but the exclusive LASSO are iterative
+hard thresholding with backtracking, 500 iterations at most; the paper does not say which of its two
+frameworks the figure shows, nor its n, nor any steps. For the same with gradient matching pursuit (CoSaMP
+where the total alone is known), which gave the same order, see `examples/bench/tvcs_learning.py`. Nor does
+it say how the exclusive LASSO got its penalty: here by the loss on a fifth of the samples held out, out of
+1e-6, 1e-5, .., 1e-2.
+
+The text makes three claims and no numbers. "Always the best" is taken as: at no n does another method's
+mean lie more than one hundredth above that of three views, since with enough samples all find everything;
+and averaged over all n it lies below. "Comparable" is taken as within five hundredths, about what one can
+see in a plot from 0 to 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from harness.claims import Line, holds, level, mean, order
+from harness.figures import curves, legend_below, panels
+from harness.runs import Runs
+
+TITLE = "Figure 2: regression, recall and recovery"
+INSIDE = True  # cells of well under a second each, and no claim about time
+QUICK = ("seeds=1", "problem.0.dataset.samples=50", "problem.0.dataset.side=8", "budget.iterations=100")
+
+OURS = "three views"
+OTHERS = ("rows and total", "columns and total", "total", "exclusive LASSO")
+_AT = "dataset.samples"
+_BEHIND = 0.01
+_COMPARABLE = 0.05
+_BELOW_NOISE = (
+    "from 350 samples on the views are not needed, and a miss is of entries below the noise: of ten supports "
+    "that missed in examples/bench/tvcs_learning.py eight fit the samples better than the true one"
+)
+
+
+def over_all_n(runs: Runs, metric: str, solver: str) -> Any:
+    """A metric of every seed, averaged over the n."""
+    return np.mean([runs.values(metric, solver=solver, **{_AT: n}) for n in runs.distinct(_AT)], axis=0)
+
+
+def _why(metric: str) -> str:
+    return _BELOW_NOISE if metric == "recovered" else "not explained"
+
+
+def never_above(runs: Runs, metric: str, claim: str) -> Line:
+    """No other method's mean lies more than a hundredth above ours at any n."""
+    worst = max(
+        (mean(runs.values(metric, solver=other, **{_AT: n}) - ours).value, other, n)
+        for n in runs.distinct(_AT)
+        for ours in [runs.values(metric, solver=OURS, **{_AT: n})]
+        for other in OTHERS
+    )
+    return holds(
+        f"{metric}, at every n",
+        claim,
+        f"the most any other is above: {worst[0]:.4g} ({worst[1]}, n = {worst[2]})",
+        found=worst[0] <= _BEHIND,
+        rule=f"no mean of another method more than {_BEHIND:g} above ours",
+        why=_why(metric),
+    )
+
+
+def judge(runs: Runs) -> list[Line]:
+    best = "all three views always have the best performance"
+    lines = []
+    for metric in ("recall", "recovered"):
+        lines.append(never_above(runs, metric, best))
+        ours = over_all_n(runs, metric, OURS)
+        for other in OTHERS:
+            theirs = over_all_n(runs, metric, other)
+            lines.append(order(f"{metric}, over all n: above {other}", best, theirs, ours, why=_why(metric)))
+    few, *more = sorted(runs.distinct(_AT))
+    for n in (few, *more):
+        ours, lasso = (runs.values("recall", solver=s, **{_AT: n}) for s in (OURS, "exclusive LASSO"))
+        what = f"recall, n = {n}: exclusive LASSO"
+        if n == few:
+            claim = "comparable when samples are very limited"
+            lines.append(level(what, claim, ours, lasso, within=_COMPARABLE, why="not explained"))
+        else:
+            claim = "behind when the number of samples increases"
+            lines.append(order(what, claim, lasso, ours, why="not explained"))
+    return lines
+
+
+def draw(runs: Runs) -> Any:
+    figure, axes = panels(2)
+    for axis, metric, label in zip(
+        axes, ("recall", "recovered"), ("selection recall", "share of exact recoveries"), strict=True
+    ):
+        curves(axis, runs, x=_AT, y=metric, only=(OURS, *OTHERS))
+        axis.set(xlabel="samples n", ylabel=label, ylim=(-0.03 if metric == "recovered" else None, 1.03))
+    legend_below(figure, axes[0], columns=5)
+    return figure
