@@ -104,6 +104,10 @@ class LinearClassification(Problem[Array]):
             found["gap"] = self._gap(solution)
         return found
 
+    def progress(self, solution: Array) -> dict[str, float]:
+        """The training accuracy, in the trace of every solver: one pass over the rows."""
+        return {"accuracy": self.accuracy(solution)}
+
     def _gap(self, solution: Array) -> float:
         if not np.isfinite(solution).all():
             return math.nan

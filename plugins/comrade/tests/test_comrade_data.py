@@ -125,6 +125,15 @@ def test_an_answer_that_is_not_finite_has_neither_accuracy_nor_gap(entry: float)
     assert judged.diagnose(np.full(3, entry)) == ()
 
 
+def test_the_trace_has_the_training_accuracy_of_every_step() -> None:
+    problem = small()
+    budget = {"iterations": 3, "tolerance": 0.0}
+    with pytest.warns(optiframe.NotConverged):
+        result = optiframe.solve(problem, "newton.comrade", workers=2, budget=budget)
+    expected = [problem.accuracy(point) for point in result.detail.points]
+    assert result.trace["accuracy"][: len(expected)] == expected
+
+
 def test_an_accuracy_no_better_than_the_commoner_label_is_a_finding() -> None:
     rng = np.random.default_rng(0)
     target = np.where(np.arange(100) < 95, -1.0, 1.0)

@@ -345,3 +345,10 @@ def test_a_solve_reports_what_it_should() -> None:
     result = solve(problem(), FactorBfgs())
     assert result.objective == pytest.approx(problem().objective(result.solution))
     assert any("relative to the user's average item" in f.text for f in result.findings)
+
+
+def test_the_trace_has_the_error_of_every_step_where_the_truth_is_known() -> None:
+    data = {"name": "collaborative.low-rank", "users": 12, "items": 10, "rank": 2, "density": 20.0}
+    result = solve(optiframe.problem(dataset=data), "manifold.trust-region", budget={"tolerance": 1e-3})
+    assert result.trace["relative_error"][-1] == result.metrics["relative_error"]
+    assert "relative_error" not in solve(problem(), "manifold.trust-region").trace.names

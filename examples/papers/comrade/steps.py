@@ -1,0 +1,145 @@
+"""What the figures share: data sets by name, accuracy and gap step by step, off stored traces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from harness.claims import Line, cannot, level
+from harness.figures import legend_below, panels
+from harness.runs import Run, Runs
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from optiframe.report.looks import looks
+
+POINT = 0.01
+"""One point of accuracy: the figures print no numbers, and a plot of accuracies shows no less."""
+_MISSING = {
+    "synthetic.covtype-shape": "the real covtype data; ours are generated, a tenth of its rows",
+    "synthetic.epsilon-shape": "the real Epsilon data; ours are generated, of ten terms a column and worker",
+}
+
+
+def label(data: dict[str, Any]) -> str:
+    """What a page calls a data set."""
+    if data["name"].startswith("synthetic."):
+        return f"generated, of {data['name'].removeprefix('synthetic.').removesuffix('-shape')}'s shape"
+    name = str(data["name"]).removeprefix("libsvm.")
+    return f"{name}, l2 = {data['l2']:g}" if "l2" in data else name
+
+
+def missing(data: dict[str, Any]) -> str | None:
+    """Why a panel on these data cannot be checked; None where the data are the paper's."""
+    return _MISSING.get(data["name"])
+
+
+def data_sets(runs: Runs) -> list[dict[str, Any]]:
+    """The data sets of the runs, as their tables, in the plan's order."""
+    found = []
+    for run in runs:
+        if run.problem["dataset"] not in found:
+            found.append(run.problem["dataset"])
+    return found
+
+
+def unattacked(runs: Runs) -> Runs:
+    """The runs without hostile workers."""
+    return Runs([run for run in runs if "byzantine" not in run.solver], runs.size, runs.folder)
+
+
+def steps(run: Run, what: str) -> NDArray[np.float64]:
+    """Accuracy or gap of every step. An accuracy of a point that is not finite is 0."""
+    if what == "accuracy":
+        return np.nan_to_num(np.array([0.0 if v is None else v for v in run.outcome.trace["accuracy"]]))
+    least = run.outcome.objective - run.outcome.metrics["gap"]
+    values = np.array([np.nan if v is None else v for v in run.outcome.trace["objective"]], dtype=float)
+    return np.maximum(values - least, 1e-12)
+
+
+def last(runs: Runs, **chosen: Any) -> NDArray[np.float64]:
+    """Training accuracy of the last point, by seed: a centre does not know which of its points is best."""
+    found = sorted(runs.where(**chosen), key=lambda run: run.seed)
+    if not found:
+        raise LookupError(f"no run has {chosen}")
+    return np.array([steps(run, "accuracy")[-1] for run in found])
+
+
+def plot(axis: Any, runs: dict[str, Runs], what: str) -> None:
+    """A curve for each entry: the mean over dealings of the rows; the band has all of them."""
+    for (name, mine), look in zip(runs.items(), looks(list(runs)).values(), strict=True):
+        values = np.array([steps(run, what) for run in mine])
+        at = mine[0].outcome.trace["iteration"]
+        middle = values.mean(axis=0) if what == "accuracy" else np.exp(np.log(values).mean(axis=0))
+        axis.plot(
+            at,
+            middle,
+            label=name,
+            color=look.light,
+            dashes=look.dashes or (None, None),
+            linewidth=1.3,
+            marker=look.marker,
+            markersize=3,
+        )
+        axis.fill_between(
+            at, values.min(axis=0), values.max(axis=0), color=look.light, alpha=0.13, linewidth=0
+        )
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if what == "gap":
+        axis.set_yscale("log")
+        return
+    low, high = axis.get_ylim()
+    middle, half = (low + high) / 2, max((high - low) / 2, 2 * POINT)
+    axis.set_ylim(middle - half, middle + half)  # so that hundredths of a point do not look like much
+
+
+def withstood(runs: Runs, data: dict[str, Any], attack: str, compressor: str | None = None) -> Line:
+    """Whether COMRADE under an attack ends within a point of accuracy of COMRADE without one.
+
+    Of the shares of hostile workers the one that moves the accuracy most is judged.
+    """
+    clean = last(unattacked(runs), dataset=data)
+    attacked = attacked_by(runs, data, attack, compressor)
+    accuracies = {share: last(attacked, byzantine=share) for share in attacked.distinct("byzantine")}
+    worst = max(accuracies, key=lambda share: abs(float((accuracies[share] - clean).mean())))
+    coded = "" if compressor in (None, "none") else f", {compressor}"
+    what = (
+        f"{label(data)}, {attack}{coded}: accuracy {accuracies[worst].mean():.4f} at {worst:.0%} hostile, "
+        f"the worst of {', '.join(f'{share:.0%}' for share in accuracies)}, against {clean.mean():.4f} "
+        "without attack"
+    )
+    claim = "COMRADE works with compression, too" if coded else "COMRADE is robust"
+    line = level(what, claim, clean, accuracies[worst], within=POINT)
+    lacking = missing(data)
+    return line if lacking is None else cannot(what, claim, lacking, line.ours)
+
+
+def attacked_by(runs: Runs, data: dict[str, Any], attack: str, compressor: str | None) -> Runs:
+    """COMRADE's runs under an attack, with a compressor where one is named."""
+    hit = runs.where(dataset=data, attack__name=attack)
+    return hit if compressor is None else hit.where(compressor__name=compressor)
+
+
+def under_attack(runs: Runs, what: str) -> Any:
+    """A figure of COMRADE under attack: a row for each attack and compressor, a column for each data set."""
+    data = data_sets(runs)
+    kinds = [
+        (attack, compressor)
+        for attack in runs.distinct("attack.name")
+        for compressor in runs.distinct("compressor.name") or [None]
+    ]
+    figure, axes = panels(len(data), len(kinds), width=max(6.0, 2.3 * len(data)), height=2.2)
+    for line, (attack, compressor) in zip(np.atleast_2d(axes), kinds, strict=True):
+        for axis, each in zip(line, data, strict=True):
+            hit = attacked_by(runs, each, attack, compressor)
+            mine = {"no attack": unattacked(runs).where(dataset=each)}
+            mine |= {
+                f"{share:.0%} hostile": hit.where(byzantine=share) for share in hit.distinct("byzantine")
+            }
+            plot(axis, mine, what)
+            axis.set_title(label(each).replace("generated, of", "generated,\nof"), fontsize=8)
+        line[0].set_ylabel(attack + ("" if compressor in (None, "none") else f", {compressor}") + f"\n{what}")
+    for axis in np.atleast_2d(axes)[-1]:
+        axis.set_xlabel("step")
+    legend_below(figure, np.atleast_2d(axes)[0][0])
+    return figure
