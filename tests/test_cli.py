@@ -175,6 +175,7 @@ def test_list_shows_every_kind_and_describes_each(run: Run) -> None:
     assert run("list", "solvers").stdout in shown
 
 
+@pytest.mark.slow
 def test_list_for_a_problem_separates_who_runs_from_who_does_not(run: Run, tmp_path: Path) -> None:
     (tmp_path / "count.toml").write_text(
         BOWL.replace('"box", lower = 0.0, upper = 1.0', '"cardinality", size = 1')

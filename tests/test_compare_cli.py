@@ -105,6 +105,7 @@ def test_an_input_that_is_wrong_is_a_message_and_exit_code_2(file: Path) -> None
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_modules_of_the_group_reach_the_cells(file: Path) -> None:
     # Whether they do shows in the plan: a class that only the module registers is unknown without it.
     file.write_text(FILE.replace("scipy.lbfgs", "extra.descent").replace("{sweep = [5, 20]}", "5"))

@@ -377,6 +377,7 @@ def test_mean_ranks_are_the_plain_ones_and_sum_up(table: dict[str, list[float]])
     assert (shares < solved) == any(s.shared for s in found.values())
 
 
+@pytest.mark.slow
 @settings(max_examples=5)  # statsmodels collects garbage on every call
 @given(error_tables(), st.randoms(use_true_random=False))
 def test_standings_and_verdicts_do_not_depend_on_the_order_of_rows(
@@ -410,6 +411,7 @@ def wilcoxon_by_brute_force(differences: Sequence[float]) -> float:
     return float(np.mean([s >= seen - 1e-9 for s in sums]))
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.lists(st.integers(-6, 6).filter(bool), min_size=1, max_size=9))
 def test_the_p_value_is_that_of_all_sign_patterns(differences: list[int]) -> None:

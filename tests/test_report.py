@@ -166,6 +166,7 @@ def test_a_comparison_that_says_little_still_makes_a_page(records: Records, sent
         assert not re.search(rf"\b{bad}\b", said.replace("the objective is nan", ""))
 
 
+@pytest.mark.slow
 def test_over_twelve_problems_the_winner_is_distinguishable_and_over_one_the_seeds_are_compared() -> None:
     many = " ".join(verdict(samples.sample_records(problems=12)).opening)
     assert "newton ranks first (mean rank 1 of 4), distinguishable from any of the 3 others" in many
@@ -174,6 +175,7 @@ def test_over_twelve_problems_the_winner_is_distinguishable_and_over_one_the_see
     assert "12 seeds of ridge n=200" in plain(Reading(page(one)).text)
 
 
+@pytest.mark.slow
 def test_measures_with_the_same_verdict_share_a_sentence_and_the_third_waits() -> None:
     made = samples.only(samples.sample_records(problems=3, seeds=2), problems=["ridge n=200 & p=50"])
     first, second = "newton", samples.SOLVERS[1]
@@ -201,6 +203,7 @@ def test_measures_with_the_same_verdict_share_a_sentence_and_the_third_waits() -
     ]
 
 
+@pytest.mark.slow
 def test_where_problems_are_too_few_one_sentence_stands_for_all_pairs() -> None:
     few = Reading(page(samples.sample_records(seeds=2)))
     said = plain(few.text)
@@ -425,6 +428,7 @@ def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
         figures.write_figures(samples.sample_records(seeds=1), tmp_path, formats=["gif"])
 
 
+@pytest.mark.slow
 def test_the_command_writes_page_and_figures_of_a_stored_comparison(tmp_path: Path) -> None:
     records = samples.only(samples.sample_records(seeds=1), problems=["ridge n=200 & p=50"])
     choices = {title: Choice(title, "none", {}, "") for title in (*records.problems, *records.solvers)}

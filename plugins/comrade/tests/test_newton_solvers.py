@@ -146,6 +146,7 @@ def test_polishing_trusts_whoever_gave_no_reason_not_to() -> None:
     assert gap(trimmed) > 1e-5  # the terms of four honest workers are missing
 
 
+@pytest.mark.slow
 def test_polishing_ends_at_the_minimum_of_the_terms_of_the_honest() -> None:
     on = problem(20 * 10 * 20, 10)
     attacked = run("newton.polished", on, byzantine=0.1, attack="negative")

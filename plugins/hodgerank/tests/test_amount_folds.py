@@ -102,6 +102,7 @@ def lasso_by_hand(space: CycleFolds, fold: int, level: float) -> np.ndarray:
     return gamma
 
 
+@pytest.mark.slow
 def test_lasso_errors_are_those_of_fits_by_hand() -> None:
     ranking = problem(dataset=SMALL)
     rows = rows_of(ranking)

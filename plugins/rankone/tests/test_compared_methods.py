@@ -547,6 +547,7 @@ MEASURED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURED)
 def test_errors_on_the_papers_data_stay_what_was_measured(data_folder: Path, name: str) -> None:
     results = [optiframe.solve(crowd(data_folder, s), METHODS[name]) for s in SETS]
@@ -554,6 +555,7 @@ def test_errors_on_the_papers_data_stay_what_was_measured(data_folder: Path, nam
     assert [r.metrics["error"] for r in results] == pytest.approx(MEASURED[name], abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "error"), [("temp", 0.0563), ("wsd", 0.0056)])
 def test_max_margin_voting_on_the_papers_data(data_folder: Path, name: str, error: float) -> None:
     result = optiframe.solve(crowd(data_folder, name), MaxMarginMajority())

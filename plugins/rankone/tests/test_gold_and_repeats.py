@@ -74,6 +74,7 @@ def test_gold_decides_between_two_who_disagree() -> None:
     assert skills[0] > 0 > skills[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", solvers())
 @pytest.mark.parametrize("classes", [2, 3])
 def test_gold_is_certain_in_the_answer_and_not_scored(solver: str, classes: int) -> None:
