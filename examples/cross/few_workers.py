@@ -18,6 +18,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 
 import optiframe
 from optiframe.datasets import DataFile, DataSet
+from optiframe.errors import InvalidInput
 
 Columns = dict[str, NDArray[Any]]
 
@@ -92,7 +93,13 @@ class HumanAgeReversed(DataSet):
         ).solution
         who, answers = np.unique(worker, return_counts=True)
         rng = np.random.default_rng([self.seed, 2])
-        reversers = rng.choice(who[answers >= self.least], self.reversers, replace=False)
+        able = who[answers >= self.least]
+        if len(able) < self.reversers:
+            raise InvalidInput(
+                f"{self.name}: {len(able)} workers have {self.least} answers or more, and reversers is "
+                f"{self.reversers}; make one of the two smaller"
+            )
+        reversers = rng.choice(able, self.reversers, replace=False)
         wrong = np.isin(worker, reversers) & (label != 0)  # 0: a tie, which is its own reverse
         swapped = np.where(wrong, left + right - label, label)
         return {

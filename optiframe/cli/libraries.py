@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module, metadata
 from itertools import groupby
+from textwrap import shorten
 from typing import Any, Literal
 
 from optiframe.errors import MissingPackage
@@ -112,7 +113,8 @@ def _trial(needs: Sequence[str], path: str | None) -> tuple[str, str]:
 
 
 def _words(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    # Some libraries explain themselves at length; the beginning says which trouble it is.
+    return shorten(f"{type(error).__name__}: {error}", 240, placeholder=" ...")
 
 
 def main() -> None:

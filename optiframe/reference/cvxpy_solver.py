@@ -42,6 +42,7 @@ class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
     """
 
     name = "cvxpy"
+    needs = ("cvxpy",)
     solves = Problem
     packages = ("cvxpy", "clarabel")
     one_shot = True

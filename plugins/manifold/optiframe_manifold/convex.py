@@ -22,6 +22,7 @@ class ConvexRelaxation(Relaxation):
     """
 
     name = "btl.convex"
+    needs = ("cvxpy",)
     reference = "Dong et al., Eq. 7; Diamond, Boyd (2016), CVXPY"
     packages = ("cvxpy", "scs")
     one_shot = True

@@ -37,6 +37,7 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
     """
 
     name = "manifold.pymanopt"
+    needs = ("pymanopt",)
     reference = "Townsend, Koep, Weichwald (2016), Pymanopt"
     solves = Minimize
     packages = ("pymanopt", "autograd")

@@ -11,6 +11,7 @@ from types import ModuleType
 import numpy as np
 
 from optiframe.errors import MissingPackage, require
+from optiframe.results import Status
 from optiframe.solvers import Run
 
 _LARGEST_SEED = 2**32  # of NumPy's old generator, exclusive
@@ -37,21 +38,39 @@ def seed(run: Run) -> int:
     return int(run.rng.integers(_LARGEST_SEED))
 
 
+def at_most(rounds: int, run: Run) -> int:
+    """So many rounds, or what is left of the budget."""
+    return int(min(rounds, run.steps_left()))
+
+
+def cut_short(made: int, asked: int) -> tuple[Status, str] | None:
+    """The verdict on a library that makes a fixed number of rounds, where the budget had fewer."""
+    if made == asked:
+        return None
+    return Status.ITERATION_LIMIT, f"the budget had {made} of the {asked} rounds"
+
+
+@contextmanager
+def drawing_from(start: int) -> Iterator[None]:
+    """While a library draws from NumPy's global generator: seeded, and afterwards put back."""
+    state = np.random.get_state()
+    np.random.seed(start)
+    try:
+        yield
+    finally:
+        np.random.set_state(state)
+
+
 @contextmanager
 def visiting(run: Run, name: str) -> Iterator[None]:
-    """While a library works: NumPy's global generator is seeded and afterwards put back; no deprecations.
+    """While a library works: what it draws is seeded by the run; no deprecations are shown.
 
     Other warnings become findings. What a library says about its own use of pandas is for its authors.
     """
-    state = np.random.get_state()
-    np.random.seed(seed(run))
-    try:
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
-                warnings.simplefilter("ignore", kind)
-            yield
-    finally:
-        np.random.set_state(state)
+    with drawing_from(seed(run)), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+            warnings.simplefilter("ignore", kind)
+        yield
     for text in dict.fromkeys(str(warning.message) for warning in said):
         run.warn(f"{name}: {text}")

@@ -124,7 +124,7 @@ def test_message_passing_takes_two_classes_only() -> None:
 
 def test_message_passing_with_a_tied_task_ends_without_an_answer() -> None:
     tied = with_ids(["a", "a", "b"], ["x", "y", "z"], ["yes", "no", "yes"])
-    with pytest.warns(of.NotConverged, match="no label for a tied task"):
+    with pytest.warns(of.NotConverged, match="no label for a task whose messages cancel"):
         result = of.solve(tied, "crowdkit.kos")
     assert result.status == "stalled"
     assert result.solution is None
@@ -162,6 +162,42 @@ def test_running_out_of_rounds_is_said() -> None:
     with pytest.warns(of.NotConverged, match="made all 2 iterations"):
         result = of.solve(labels(), "crowdkit.dawid-skene", rounds=2)
     assert (result.status, result.iterations) == ("iteration_limit", 2)
+
+
+def test_a_budget_below_the_rounds_is_said_where_crowd_kit_does_not_count() -> None:
+    with pytest.warns(of.NotConverged, match="made all 3 iterations"):
+        result = of.solve(labels(), "crowdkit.kos", budget={"iterations": 3})
+    assert result.status == "iteration_limit"
+
+
+def test_workers_with_too_few_partners_are_named_before_m_msr_trims_them_away() -> None:
+    pair = with_ids(["a", "a", "b", "b", "b"], ["x", "y", "y", "z", "w"], ["yes", "no", "yes", "yes", "no"])
+    with pytest.raises(of.Unsuited, match="two others at least, and x do not"):
+        of.solve(pair, "crowdkit.mmsr")
+    alike = LabelAggregation(
+        labels={"task": [0, 0, 0, 1, 1, 1], "worker": [0, 1, 2] * 2, "label": [1] * 6},
+        truth={"task": [0, 1], "label": [1, 2]},
+    )
+    with pytest.raises(of.Unsuited, match="one label only"):
+        of.solve(alike, "crowdkit.mmsr")
+
+
+def test_m_msr_that_divides_by_nothing_ends_without_an_answer() -> None:
+    said = np.array([[0, 1, 0, 0], [1, 1, 0, 1]] * 3)  # workers 0 and 1 agree half the time: correlation 0
+    table = {"task": np.repeat(np.arange(6), 4), "worker": np.tile(np.arange(4), 6), "label": said.ravel()}
+    with pytest.warns(of.NotConverged, match="M-MSR: ValueError"):
+        result = of.solve(LabelAggregation(labels=table), "crowdkit.mmsr")
+    assert result.status == "diverged"
+    assert result.solution is None
+
+
+def test_crowd_kits_own_bound_ends_dawid_skene_before_it_is_done() -> None:
+    problem = labels(classes=3)
+    early = of.solve(problem, "crowdkit.dawid-skene")
+    with pytest.warns(of.NotConverged):
+        done = of.solve(problem, "crowdkit.dawid-skene", change=-1.0, rounds=100)
+    assert early.iterations < 50
+    assert np.abs(early.solution.probabilities - done.solution.probabilities).max() > 1e-3
 
 
 def test_the_global_random_generator_is_left_as_it_was() -> None:

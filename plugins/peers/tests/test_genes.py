@@ -205,6 +205,14 @@ def _shares(rows: Array, output: Array, steps: int) -> Array:
     return found
 
 
+def test_tigress_refuses_series_too_short_to_be_cut_in_two() -> None:
+    problem = NetworkIdentification(
+        expression={"time": [0, 1, 2], "x": [1.0, 2.0, 1.0], "y": [2.0, 1.0, 5.0]}
+    )
+    with pytest.raises(optiframe.Unsuited, match="there are 2; give 3 at least"):
+        solve(problem, Tigress())
+
+
 @pytest.mark.filterwarnings("ignore::optiframe.NotConverged")  # where it is cut off
 def test_more_rounds_only_add_to_the_same_ensemble() -> None:
     problem = drawn()

@@ -78,6 +78,52 @@ def test_eigen_puts_the_worst_first_unless_reversed() -> None:
     assert scores["c"] > scores["b"] > scores["a"]
 
 
+def two_items() -> PairwiseRanking:
+    """One of two items wins three times of four: no ties, and no circle of odd length."""
+    return PairwiseRanking(comparisons={"left": ["a"] * 4, "right": ["b"] * 4, "label": ["a", "a", "a", "b"]})
+
+
+@pytest.mark.parametrize("name", ["evalica.newman", "evalica.eigen"])
+def test_an_iteration_of_evalica_that_swings_is_not_taken_for_done(name: str) -> None:
+    with pytest.warns(of.NotConverged, match="made all 100 iterations"):
+        result = of.solve(two_items(), name)
+    assert result.status == "iteration_limit"
+    assert np.allclose(result.solution.scores, 0.0)
+    assert of.solve(two_items(), "evalica.bradley-terry").solution.scores == pytest.approx(
+        [np.log(3) / 2, -np.log(3) / 2]
+    )
+
+
+def test_eigens_residual_tells_an_eigenvector() -> None:
+    for reverse in (False, True):
+        assert of.solve(votes(2, rows=1500), "evalica.eigen", reverse=reverse).status == "converged"
+
+
+@pytest.mark.parametrize("name", ["evalica.pagerank", "crowdkit.bradley-terry"])
+def test_a_budget_below_the_fixed_number_of_rounds_is_said(name: str) -> None:
+    with pytest.warns(of.NotConverged, match=r"4 (iterations|of the 1000 rounds)"):
+        result = of.solve(votes(0), name, budget={"iterations": 4})
+    assert (result.status, result.iterations) == ("iteration_limit", 4)
+
+
+def test_weights_that_would_fill_the_memory_as_a_list_are_refused() -> None:
+    table = {"left": [0, 1, 2], "right": [1, 2, 0], "label": [0, 1, 2], "weight": [1e9] * 3}
+    problem = PairwiseRanking(comparisons=table)
+    for name in ("choix.mm", "choix.opt", "choix.rank-centrality", "crowdkit.bradley-terry"):
+        with pytest.raises(of.Unsuited, match=r"3e\+09 are too many"):
+            of.solve(problem, name)
+    assert of.solve(problem, "evalica.bradley-terry").solution.scores == pytest.approx(0.0)
+
+
+def test_dense_matrices_of_very_many_items_are_refused() -> None:
+    chain = np.arange(10_000)
+    problem = PairwiseRanking(comparisons={"left": chain, "right": chain + 1, "label": chain})
+    for name in ("evalica.counting", "choix.ilsr", "crowdkit.bradley-terry"):
+        with pytest.raises(of.Unsuited, match="10001 x 10001"):
+            of.solve(problem, name)
+    assert of.solve(problem, "evalica.elo").solution is not None
+
+
 def test_the_order_of_rows_matters_to_elo() -> None:
     given = votes(0)
     table = given.comparisons

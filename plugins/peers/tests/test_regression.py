@@ -138,7 +138,9 @@ def test_a_share_is_taken_from_the_top_of_the_grid(solver: OutlierLasso) -> None
 
 @pytest.mark.parametrize("solver", LASSOS, ids=name)
 def test_nothing_is_an_outlier_without_cycles_or_above_every_misfit(solver: OutlierLasso) -> None:
-    for problem in (tree(), graded(outlier_price=100.0)):
+    one = PairwiseRanking(comparisons={"left": ["a"], "right": ["b"], "label": ["a"]})
+    ties = PairwiseRanking(comparisons={"left": [0, 1, 2], "right": [1, 2, 0], "label": [None] * 3})
+    for problem in (tree(), graded(outlier_price=100.0), one, ties):
         found = solve(problem, solver).solution
         assert not found.outliers.any()
         assert np.allclose(found.scores, solve(problem, "hodge.l2").solution.scores)
@@ -203,6 +205,13 @@ def test_xgboost_without_penalties_goes_to_least_squares(make: Any) -> None:
     theirs, ours = solve(problem, XgboostLinear()), solve(problem, "hodge.l2")
     assert theirs.status == "converged"
     assert np.allclose(theirs.solution.scores, ours.solution.scores, atol=1e-5)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_margins_beyond_single_precision_are_refused_by_xgboost(size: float) -> None:
+    table = {"left": [0, 1, 2], "right": [1, 2, 0], "margin": [size, 2 * size, 0.0]}
+    with pytest.raises(optiframe.Unsuited, match="single precision"):
+        solve(PairwiseRanking(comparisons=table), "xgboost.linear")
 
 
 @pytest.mark.filterwarnings("ignore::optiframe.NotConverged")  # with a penalty it has no residual
@@ -299,6 +308,9 @@ def test_what_scikit_learn_cannot_take_is_said_beforehand() -> None:
     for reason, inputs in reasons.items():
         with pytest.raises(optiframe.Unsuited, match=reason):
             solve(LinearClassification(matrix=matrix, gap=False, **inputs), "sklearn.logistic")
+    heavy = LinearClassification(matrix=matrix, gap=False, target=[1, 0, 1], l2=1e200)
+    with pytest.raises(optiframe.Unsuited, match="do not end"):
+        solve(heavy, "sklearn.logistic", method="liblinear")
     boxed = Minimize(Logistic(matrix=matrix, target=[1, 0, 1], l2=0.1), over={"name": "non-negative"})
     with pytest.raises(optiframe.Unsuited, match="without a constraint"):
         solve(boxed, "sklearn.logistic")

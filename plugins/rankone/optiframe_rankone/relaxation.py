@@ -99,6 +99,7 @@ class TraceRelaxation(Solver[RankOneFit, Array, Relaxed]):
     name = "rankone.relaxation"
     solves = RankOneFit
     packages = ("cvxpy", "clarabel")
+    needs = ("cvxpy",)
     one_shot = True
     residual = "not computed; the engine's own tolerances decide"
     reference = "Fazel, Hindi, Boyd 2001 (trace heuristic); Saunderson et al. 2012 (when it is exact)"
@@ -115,6 +116,10 @@ class TraceRelaxation(Solver[RankOneFit, Array, Relaxed]):
 
     def iterates(self, problem: RankOneFit, run: Run) -> Iterates:
         price = self.share * _most(problem) / 2
+        size = problem.least_squares.shape[0]
+        if price == 0.0:  # X = 0 is best at every price; at none the diagonal would be anything
+            yield Iterate(problem.clip(np.zeros(size)), detail=Relaxed(np.zeros((size, size)), 1.0))
+            return Status.FINISHED, "all known entries are 0, and so is the answer"
         found = run.nested(Cvxpy(), _Lifted(completion=problem, price=price))
         if found.solution is None:
             return found.status, found.message

@@ -87,6 +87,13 @@ def test_values_that_only_contradict_give_zero() -> None:
     assert found.violation == 0.0
 
 
+def test_values_of_zero_give_zero_where_nothing_bounds_the_diagonal() -> None:
+    known = RankOneCompletion(weights=np.ones((3, 3)), values=np.zeros((3, 3)))
+    found = optiframe.solve(known, TraceRelaxation())
+    assert not found.solution.any()
+    assert found.objective == 0.0
+
+
 def test_a_large_case_is_refused_in_words() -> None:
     problem = products(np.full(101, 0.5))
     with pytest.raises(Unsuited, match="101 rows, and it takes up to 100"):

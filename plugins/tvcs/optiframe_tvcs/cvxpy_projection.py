@@ -25,6 +25,7 @@ class CvxpyProjection(Solver[Projection, Array, Selection]):
     """
 
     name = "tvcs.cvxpy"
+    needs = ("cvxpy",)
     reference = "Yang et al., Eq. 5 and footnote 1"
     solves = Projection
     packages = ("cvxpy",)

@@ -30,6 +30,7 @@ class FlowProjection(Solver[Projection, Array, Selection]):
     """
 
     name = "tvcs.ortools"
+    needs = ("ortools.graph.python.min_cost_flow",)
     reference = "Goldberg 1997, An efficient implementation of a scaling minimum-cost flow algorithm"
     solves = Projection
     packages = ("ortools",)

@@ -9,11 +9,20 @@ from optiframe_rankone.label_aggregation import LabelAggregation
 from pydantic import Field, PositiveInt
 
 from optiframe.solvers import Run
-from optiframe_peers.crowd.kit import CrowdKit, Fit, at_most, by_shares, skills_of
-from optiframe_peers.libraries import library
+from optiframe_peers.crowd.kit import CrowdKit, Fit, by_shares, skills_of
+from optiframe_peers.libraries import at_most, library
 
 
-class DawidSkene(CrowdKit):
+class Em(CrowdKit):
+    """What crowd-kit's two EM methods of Dawid and Skene share: when they end."""
+
+    rounds: PositiveInt = Field(100, description="EM iterations at most")
+    change: float = Field(
+        1e-5, description="stop when crowd-kit's bound rises by less than this a label; below 0: never"
+    )
+
+
+class DawidSkene(Em):
     """EM for full confusion matrices by crowd-kit.
 
     Needs several labels of each worker for each class. Any number of classes; gold is taken for
@@ -26,11 +35,6 @@ class DawidSkene(CrowdKit):
     name = "crowdkit.dawid-skene"
     reference = "Dawid and Skene 1979"
 
-    rounds: PositiveInt = Field(100, description="EM iterations at most")
-    change: float = Field(
-        1e-5, description="stop when crowd-kit's bound rises by less than this a label; below 0: never"
-    )
-
     def fit(self, kit: Any, problem: LabelAggregation, table: Any, run: Run) -> Fit:
         limit = at_most(self.rounds, run)
         known = np.flatnonzero(problem.gold_codes >= 0)
@@ -41,7 +45,7 @@ class DawidSkene(CrowdKit):
         )
 
 
-class OneCoin(CrowdKit):
+class OneCoin(Em):
     """EM for one accuracy a worker by crowd-kit, with an estimated prior.
 
     Any number of classes. Ours, `labels.one-coin-em`, takes classes for equally likely and keeps
@@ -50,11 +54,6 @@ class OneCoin(CrowdKit):
 
     name = "crowdkit.one-coin"
     reference = "Zhang, Chen, Zhou, Jordan 2016"
-
-    rounds: PositiveInt = Field(100, description="EM iterations at most")
-    change: float = Field(
-        1e-5, description="stop when crowd-kit's bound rises by less than this a label; below 0: never"
-    )
 
     def fit(self, kit: Any, problem: LabelAggregation, table: Any, run: Run) -> Fit:
         limit = at_most(self.rounds, run)

@@ -10,7 +10,8 @@ from pydantic import Field, NonNegativeFloat, PositiveInt
 from scipy.special import expit
 
 from optiframe.solvers import Run
-from optiframe_peers.crowd.kit import CrowdKit, Fit, at_most, by_shares, skills_of
+from optiframe_peers.crowd.kit import CrowdKit, Fit, by_shares, skills_of
+from optiframe_peers.libraries import at_most
 
 
 class Glad(CrowdKit):
@@ -18,7 +19,7 @@ class Glad(CrowdKit):
 
     Any number of classes. A worker's skill is from its mean chance of being right on its own tasks,
     1/(1 + exp(-ability * ease)). Slow: each EM step is a run of conjugate gradients through pandas,
-    some .5 s an iteration for 8,000 labels.
+    about a second an iteration for 8,000 labels.
     """
 
     name = "crowdkit.glad"

@@ -56,11 +56,6 @@ class CrowdKit(Solver[LabelAggregation, Aggregation, None]):
         return None
 
 
-def at_most(iterations: int, run: Run) -> int:
-    """So many iterations, or what is left of the budget."""
-    return int(min(iterations, run.steps_left()))
-
-
 def frame(problem: LabelAggregation) -> Any:
     """The labels as crowd-kit takes them, a pandas frame of codes."""
     pandas, labels = library("pandas", "labels"), problem.labels

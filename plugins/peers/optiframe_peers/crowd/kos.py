@@ -10,8 +10,8 @@ from pydantic import Field, PositiveInt
 
 from optiframe.results import Status
 from optiframe.solvers import Iterates, Run
-from optiframe_peers.crowd.kit import CrowdKit, Fit, at_most
-from optiframe_peers.libraries import seed
+from optiframe_peers.crowd.kit import CrowdKit, Fit
+from optiframe_peers.libraries import at_most, seed
 
 
 class Kos(CrowdKit):
@@ -19,7 +19,8 @@ class Kos(CrowdKit):
 
     Two classes only. It gives labels without a margin, so every confidence is 1, and no skills. Its
     messages are not scaled and grow from round to round; it stops where they reach 1e300. A task whose
-    messages cancel has no label: crowd-kit raises then, and the run ends as stalled.
+    messages cancel has no label, such as one whose workers said nothing else: crowd-kit raises then,
+    and the run ends as stalled.
     """
 
     name = "crowdkit.kos"
@@ -36,11 +37,13 @@ class Kos(CrowdKit):
         try:
             return (yield from super().iterates(problem, run))
         except KeyError as error:
-            return Status.STALLED, f"crowd-kit's KOS has no label for a tied task: KeyError: {error}"
+            return Status.STALLED, (
+                f"crowd-kit's KOS has no label for a task whose messages cancel, and raises KeyError: {error}"
+            )
 
     def fit(self, kit: Any, problem: LabelAggregation, table: Any, run: Run) -> Fit:
-        rounds = at_most(self.rounds, run)
+        rounds = at_most(self.rounds, run)  # fewer than asked for only where the budget has fewer
         labels = kit.KOS(n_iter=rounds, random_state=seed(run)).fit_predict(table)
         scores = np.zeros((len(problem.labels.task_ids), len(problem.classes)))
         scores[labels.index, labels] = 1.0
-        return Fit(problem.from_scores(scores, "votes"), rounds)
+        return Fit(problem.from_scores(scores, "votes"), rounds, rounds if rounds < self.rounds else 0)

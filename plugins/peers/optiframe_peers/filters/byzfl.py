@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +11,7 @@ from pydantic import Field
 
 from optiframe.errors import InvalidInput
 from optiframe.values import Array
-from optiframe_peers.libraries import library
+from optiframe_peers.libraries import drawing_from, library
 
 _CLASSES = {
     "average": "Average",
@@ -77,8 +75,8 @@ class ByzFl(Filter):
         self._check(len(rows), trim)
         byzfl = library("byzfl", "filters")
         if self.neighbours:
-            rows = byzfl.NNM(f=trim)(rows)
-        with _fixed_draws():
+            rows = byzfl.NNM(f=int(trim))(rows)
+        with drawing_from(0):
             answer = np.asarray(self._built(byzfl, trim)(rows.copy()), dtype=np.float64)
         if answer.shape != rows.shape[1:] or not np.isfinite(answer).all():
             raise InvalidInput(
@@ -104,14 +102,3 @@ class ByzFl(Filter):
                 f"{self.name}: {self.aggregator} tries every {m - trim} of {m} vectors, which are more "
                 f"than {_SUBSETS} choices; take multi-krum or caf"
             )
-
-
-@contextmanager
-def _fixed_draws() -> Iterator[None]:
-    """NumPy's global generator with a fixed seed, put back afterwards."""
-    state = np.random.get_state()
-    np.random.seed(0)
-    try:
-        yield
-    finally:
-        np.random.set_state(state)

@@ -38,6 +38,12 @@ class Tigress(EdgeScores):
         0.2, description="alpha: factors are uniform from it to 1"
     )
 
+    def unsuited(self, problem: NetworkIdentification) -> str | None:
+        transitions = problem.expression.states.shape[1]
+        if transitions < 3:  # halves of at most one, in which nothing varies
+            return f"it cuts the steps in time in two halves, and there are {transitions}; give 3 at least"
+        return super().unsuited(problem)
+
     def scores(self, problem: NetworkIdentification, run: Run) -> Iterator[tuple[Array, bool]]:
         levels = problem.expression.states
         states = standardised(levels, levels)

@@ -9,7 +9,6 @@ from optiframe_tvcs.ortools_flow import FlowProjection
 from optiframe_tvcs.task_assignment import Assignment, TaskAssignment
 
 from optiframe.problems import Projection
-from optiframe.results import Status
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 
 
@@ -34,7 +33,7 @@ class FlowAssignment(Solver[TaskAssignment, Assignment, Selection]):
     def iterates(self, problem: TaskAssignment, run: Run) -> Iterates:
         found = run.nested(FlowProjection(), self._program(problem))
         if found.solution is None:
-            return Status.STALLED, found.message
+            return found.status, found.message
         chosen = found.detail.support.reshape(found.solution.shape)
         yield Iterate(chosen, relative_gap(found.detail), detail=found.detail)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -40,7 +41,7 @@ class Opt(Ranker):
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         wins, copies = win_list(problem)
-        limit = run.budget.iterations
+        left = run.steps_left()
         with visiting(run, "choix"):
             choix = library("choix", "ranking")
             scores = choix.opt_pairwise(
@@ -48,7 +49,7 @@ class Opt(Ranker):
                 wins,
                 alpha=self.alpha * copies,
                 method=self.method,
-                max_iter=limit,
+                max_iter=None if math.isinf(left) else int(left),
                 tol=self.change,
             )
         yield Iterate(scores)
@@ -62,6 +63,7 @@ class Mm(Ranker):
     """
 
     name = "choix.mm"
+    dense = False
     reference = "Hunter 2004; Caron, Doucet 2012"
     packages = ("choix",)
     needs = ("choix",)

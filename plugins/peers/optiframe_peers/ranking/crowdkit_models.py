@@ -13,8 +13,8 @@ from scipy.special import logit
 from optiframe.results import Status
 from optiframe.solvers import Iterate, Iterates, Run
 from optiframe.values import Array
-from optiframe_peers.libraries import absent, library, seed, visiting
-from optiframe_peers.ranking.pairs import Ranker, at_most, infinite, not_countable, win_list
+from optiframe_peers.libraries import at_most, cut_short, library, seed, visiting
+from optiframe_peers.ranking.pairs import Ranker, infinite, not_countable, win_list
 
 _NO_NUMBERS = Status.DIVERGED, "crowd-kit's scores are not all numbers"
 
@@ -32,6 +32,7 @@ class BradleyTerry(Ranker):
     reference = "Bradley, Terry 1952; Hunter 2004"
     packages = ("crowd-kit", "pandas")
     needs = ("crowdkit.aggregation",)
+    extra = "labels"
     one_shot = True
     residual = "not computed"
 
@@ -39,9 +40,7 @@ class BradleyTerry(Ranker):
     change: NonNegativeFloat = Field(0.0, description="crowd-kit's `tol`; above 0 it stops after two")
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
-        if problem.comparisons.graded:
-            return super().unsuited(problem)
-        return absent("crowdkit", "labels") or not_countable(problem) or infinite(problem)
+        return super().unsuited(problem) or not_countable(problem) or infinite(problem)
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         wins = np.array(win_list(problem)[0])
@@ -55,7 +54,7 @@ class BradleyTerry(Ranker):
         if not np.isfinite(scores).all():
             return _NO_NUMBERS
         yield Iterate(scores, steps=min(limit, 2) if self.change else limit)
-        return None
+        return None if self.change else cut_short(limit, self.rounds)
 
 
 @dataclass(frozen=True)
@@ -79,6 +78,8 @@ class NoisyBradleyTerry(Ranker):
     name = "crowdkit.noisy-bradley-terry"
     packages = ("crowd-kit", "pandas", "scipy")
     needs = ("crowdkit.aggregation",)
+    extra = "labels"
+    dense = False
     one_shot = True
     residual = "not computed; SciPy's own tolerance decides, on a wrong gradient"
 
@@ -88,15 +89,15 @@ class NoisyBradleyTerry(Ranker):
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         table = problem.comparisons
-        if table.graded:
-            return super().unsuited(problem)
+        if (reason := super().unsuited(problem)) is not None:
+            return reason
         if table.worker is None or (table.worker < 0).any():
             return "it needs to know who made each comparison (column worker)"
         if (table.margin == 0).any():
             return "it takes no ties; leave them out, or use evalica.newman"
         if table.weight is not None and (table.weight != 1.0).any():
             return "it takes no weights; repeat the rows"
-        return absent("crowdkit", "labels")
+        return None
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         table = problem.comparisons

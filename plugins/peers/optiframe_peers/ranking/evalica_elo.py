@@ -22,6 +22,7 @@ class Elo(Evalica):
     """
 
     name = "evalica.elo"
+    dense = False
     reference = "Elo 1978"
 
     k: PositiveFloat = Field(4.0, description="points moved by a certain win against all odds")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Any
 
@@ -32,6 +33,10 @@ class Evalica(Ranker):
     def rank(self, evalica: Any, compared: Arguments, run: Run) -> tuple[Any, int]:
         """Evalica's result for the comparisons, and how many iterations it was allowed (0: no such)."""
 
+    def misfit(self, problem: PairwiseRanking, scores: Array) -> float:
+        """The residual of evalica's scores; nan unless a subclass knows better."""
+        return math.nan
+
     def log_odds(self, result: Any, scores: Array) -> Array:
         """Scores whose differences are log-odds; by default evalica's are the strengths of Bradley-Terry."""
         return np.log(scores)
@@ -50,7 +55,7 @@ class Evalica(Ranker):
         if not np.isfinite(scores).all():
             return Status.DIVERGED, "evalica's scores are not all numbers"
         steps = getattr(result, "iterations", 1)
-        yield Iterate(scores, steps=max(1, steps))
+        yield Iterate(scores, self.misfit(problem, strengths), steps=max(1, steps))
         if limit and steps >= limit:
             return Status.ITERATION_LIMIT, f"evalica made all {limit} iterations"
         return None

@@ -8,8 +8,9 @@ from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from optiframe.solvers import Run
+from optiframe_peers.libraries import at_most
 from optiframe_peers.ranking.evalica_kit import Arguments, Evalica
-from optiframe_peers.ranking.pairs import at_most, infinite
+from optiframe_peers.ranking.pairs import infinite
 
 
 class BradleyTerry(Evalica):
@@ -36,7 +37,9 @@ class Newman(BradleyTerry):
     """Bradley-Terry with a parameter for how likely ties are, by evalica.
 
     Ties are outcomes of their own (Davidson's model), not half wins, so that scores spread further than
-    those of `evalica.bradley-terry` where there are many. Without ties the two agree.
+    those of `evalica.bradley-terry` where there are many. Without ties the two agree, but where the
+    comparisons go between two sides only (as with two items): there the iteration swings between two
+    points, ends at its limit, and the scores mean nothing.
     """
 
     name = "evalica.newman"

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.ranking import Ranking
 from pydantic import Field, PositiveInt
 
 from optiframe.solvers import Iterate, Run
 from optiframe.values import Array
+from optiframe_peers.libraries import at_most
 from optiframe_peers.ranking.evalica_kit import Arguments, Evalica
-from optiframe_peers.ranking.pairs import at_most
+from optiframe_peers.ranking.pairs import win_matrix
 
 
 class _Ordering(Evalica):
@@ -46,11 +48,14 @@ class Eigen(_Ordering):
 
     evalica 0.4 takes the eigenvector from the wrong side: the score of an item grows with those who
     beat it, so that the worst come first. `reverse` exchanges winners and losers on the way in. Its
-    compiled code makes all `rounds`.
+    compiled code makes all `rounds`, and says nothing where they lead nowhere: where no wins go round
+    in a circle there is no leading eigenvector, and where circles are all of even length the power
+    iteration swings. The residual tells.
     """
 
     name = "evalica.eigen"
     reference = "Bonacich 1987"
+    residual = "how far a product with the matrix turns the vector: the sine of the angle"
 
     reverse: bool = Field(False, description="exchange winners and losers first, so that the best lead")
     rounds: PositiveInt = Field(100, description="products with the matrix")
@@ -60,7 +65,17 @@ class Eigen(_Ordering):
         return given | {"xs": given["ys"], "ys": given["xs"]} if self.reverse else given
 
     def rank(self, evalica: Any, compared: Arguments, run: Run) -> tuple[Any, int]:
-        return evalica.eigen(**compared, limit=at_most(self.rounds, run)), 0
+        limit = at_most(self.rounds, run)
+        return evalica.eigen(**compared, limit=limit), limit
+
+    def misfit(self, problem: PairwiseRanking, scores: Array) -> float:
+        wins = win_matrix(problem)
+        turned = (wins if self.reverse else wins.T) @ scores
+        lengths = float(np.linalg.norm(turned)), float(np.linalg.norm(scores))
+        if min(lengths) == 0:
+            return 1.0
+        one, other = turned / lengths[0], scores / lengths[1]
+        return float(np.linalg.norm(one - (one @ other) * other))
 
 
 class PageRank(_Ordering):
@@ -76,4 +91,6 @@ class PageRank(_Ordering):
     rounds: PositiveInt = Field(100, description="products with the matrix")
 
     def rank(self, evalica: Any, compared: Arguments, run: Run) -> tuple[Any, int]:
-        return evalica.pagerank(**compared, damping=self.damping, limit=at_most(self.rounds, run)), 0
+        limit = at_most(self.rounds, run)
+        found = evalica.pagerank(**compared, damping=self.damping, limit=limit)
+        return found, limit if limit < self.rounds else 0

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from optiframe_hodgerank.bradley_terry import unbeaten
 from optiframe_hodgerank.ids import listed
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.ranking import Ranking
 
-from optiframe.solvers import Iterate, Run, Solver
+from optiframe.solvers import Iterate, Solver
 from optiframe.values import Array
 from optiframe_peers.libraries import absent
 
+_ITEMS = 10_000  # a matrix of 0.8 GB, and the libraries copy it
+_WINS = 10_000_000  # as Python's numbers, 1 GB; and the libraries loop over them in Python
+
 
 class Ranker(Solver[PairwiseRanking, Ranking, object]):
-    """A method for who won, not for margins, from a library behind the extra `ranking`."""
+    """A method for who won, not for margins, by a library."""
 
     solves = PairwiseRanking
+    extra: ClassVar[str] = "ranking"
+    dense: ClassVar[bool] = True
+    """Whether the library makes a matrix of all pairs of items."""
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         if problem.comparisons.graded:
             return "it needs who won (column label), not margins; hodge.l2 takes margins"
-        return absent(self.needs[0], "ranking")
+        items = len(problem.item_ids)
+        if self.dense and items > _ITEMS:
+            return f"the library makes dense matrices of {items} x {items}; it is taken up to {_ITEMS} items"
+        return absent(self.needs[0], self.extra)
 
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
         """The answer with log-odds as scores, which sum to zero within each component."""
         return problem.ranking(problem.graph.centred(iterate.x), scale="log-odds")
-
-
-def at_most(rounds: int, run: Run) -> int:
-    """So many rounds, or what is left of the budget."""
-    return int(min(rounds, run.steps_left()))
 
 
 def infinite(problem: PairwiseRanking) -> str | None:
@@ -52,9 +58,12 @@ def separate(problem: PairwiseRanking) -> str | None:
 def not_countable(problem: PairwiseRanking) -> str | None:
     """Why the comparisons cannot be written out one by one; None where they can."""
     weight = problem.comparisons.weight
-    if weight is None or np.array_equal(weight, np.round(weight)):
-        return None
-    return "the library takes a list of wins, and weights are not whole numbers"
+    if weight is not None and not np.array_equal(weight, np.round(weight)):
+        return "the library takes a list of wins, and weights are not whole numbers"
+    wins = float(problem.merged.weight.sum())
+    if wins > _WINS:
+        return f"the library takes a list of wins, and {wins:g} are too many (up to {_WINS} are taken)"
+    return None
 
 
 def win_matrix(problem: PairwiseRanking) -> Array:

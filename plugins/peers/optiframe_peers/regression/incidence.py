@@ -21,9 +21,11 @@ def incidence(graph: ComparisonGraph, factors: Array | None = None) -> Any:
 
 
 def narrow(matrix: Any) -> Any:
-    """The matrix with the 32-bit indices that skglm and celer ask for."""
-    matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
-    return matrix
+    """A sparse matrix with the 32-bit indices that libraries ask for, where they suffice."""
+    if not sp.issparse(matrix) or matrix.nnz > np.iinfo(np.int32).max:
+        return matrix
+    indices, indptr = (part.astype(np.int32) for part in (matrix.indices, matrix.indptr))
+    return type(matrix)((matrix.data, indices, indptr), shape=matrix.shape)
 
 
 def pull(graph: ComparisonGraph, scores: Array, most: float = np.inf) -> float:

@@ -62,11 +62,11 @@ class OutlierLasso(Solver[PairwiseRanking, Ranking, None]):
         graph = problem.graph
         top = float(np.abs(graph.cycles(graph.margin)).max(initial=0.0))  # no outlier above it
         wanted = self.lambda_ or (None if self.share else problem.outlier_price)
-        levels = np.geomspace(top, wanted or self.shortest * top, self.points + 1)[1:]
         if top <= (wanted or 0.0) or top <= _NOTHING * float(np.abs(graph.margin).max(initial=0.0)):
             levels = np.array([wanted or top])  # least squares, without an outlier
             found = np.zeros((graph.rows, 1))
         else:
+            levels = np.geomspace(top, wanted or self.shortest * top, self.points + 1)[1:]
             with visiting(run, self.packages[0]):
                 found = self.gammas(graph, levels) / graph.weight[:, np.newaxis]
         at = len(levels) - 1 if wanted else self._first(problem, found, run)

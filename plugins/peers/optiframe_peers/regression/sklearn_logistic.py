@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import scipy.sparse as sp
 from pydantic import Field, PositiveFloat
 
 from optiframe.constraints import WholeSpace
@@ -15,8 +14,10 @@ from optiframe.results import Status
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
 from optiframe_peers.libraries import absent, library, seed, visiting
+from optiframe_peers.regression.incidence import narrow
 
 _STEPS = 100_000  # where the budget has no limit
+_LEAST = 1e-50  # of C; liblinear runs for ever at 1e-200
 
 
 class SklearnLogistic(Solver[Minimize, Array, None]):
@@ -48,6 +49,8 @@ class SklearnLogistic(Solver[Minimize, Array, None]):
             return f"it minimizes over the set {problem.over.name!r}, and this solver without a constraint"
         if function.l2 == 0:
             return "scikit-learn is asked for an L2 term here; give an l2 above 0"
+        if not _LEAST < self._c(function) < 1 / _LEAST:
+            return f"C = 1/(n l2) would be {self._c(function):g}, at which scikit-learn's solvers do not end"
         if len(np.unique(function.target)) < 2:
             return "all labels are the same, which scikit-learn refuses"
         return absent("sklearn", "sparse")
@@ -57,7 +60,7 @@ class SklearnLogistic(Solver[Minimize, Array, None]):
         assert isinstance(function, Logistic)  # else `unsuited` said so
         limit = int(min(run.steps_left(), _STEPS))
         model = library("sklearn.linear_model", "sparse").LogisticRegression(
-            C=1 / (len(function) * function.l2),
+            C=self._c(function),
             solver=self.method,
             fit_intercept=False,
             tol=self.tolerance,
@@ -65,17 +68,13 @@ class SklearnLogistic(Solver[Minimize, Array, None]):
             random_state=seed(run),
         )
         with visiting(run, "scikit-learn"):
-            model.fit(_narrow(function.matrix), function.target)
+            model.fit(narrow(function.matrix), function.target)
         x = np.asarray(model.coef_[0], dtype=np.float64)
         steps = min(max(1, int(model.n_iter_[0])), limit)
         yield Iterate(x, float(np.abs(function.gradient(x)).max()), steps=steps)
         used_up = steps == limit
         return (Status.ITERATION_LIMIT if used_up else Status.FINISHED), f"scikit-learn's {self.method} ended"
 
-
-def _narrow(matrix: Any) -> Any:
-    """A sparse matrix with the 32-bit indices that sag, saga and liblinear ask for, where they suffice."""
-    if not sp.issparse(matrix) or matrix.nnz > np.iinfo(np.int32).max:
-        return matrix
-    indices, indptr = (part.astype(np.int32) for part in (matrix.indices, matrix.indptr))
-    return type(matrix)((matrix.data, indices, indptr), shape=matrix.shape)
+    @staticmethod
+    def _c(function: Logistic) -> float:
+        return float(1 / len(function) / function.l2)

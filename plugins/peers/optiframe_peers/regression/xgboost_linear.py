@@ -17,6 +17,8 @@ from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe_peers.libraries import absent, library, visiting
 from optiframe_peers.regression.incidence import incidence, pull
 
+_LEAST, _MOST = 1e-15, 1e15  # of the largest margin, so that its square is a number in single precision
+
 
 class XgboostLinear(Solver[PairwiseRanking, Ranking, None]):
     """XGB_Linear: XGBoost's `gblinear` fits margins to differences of scores, a round at a time.
@@ -40,6 +42,12 @@ class XgboostLinear(Solver[PairwiseRanking, Ranking, None]):
     rate: Annotated[float, Field(gt=0, le=1)] = Field(0.5, description="XGBoost's learning rate, eta")
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
+        largest = float(np.abs(problem.comparisons.margin).max(initial=0.0))
+        if largest and not _LEAST < largest < _MOST:
+            return (
+                f"XGBoost calculates in single precision, and margins of up to {largest:g} do not fit; "
+                "give them in another unit"
+            )
         return absent("xgboost", "trees")
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
