@@ -1,6 +1,6 @@
 """crowd-kit's M-MSR turns votes round where workers worse than chance outweigh the others.
 
-python examples/peers_mmsr.py            # needs: pip install "optiframe-peers[labels]"
+python examples/peers_mmsr.py            # needs: pip install "./plugins/peers[labels]"
 
 M-MSR gives a worker who is mostly wrong a negative weight, rightly. Its vote then divides the scores of
 a task by their sum (crowd-kit 1.4): where the sum is below 0 this turns the order round, and the class

@@ -1,6 +1,6 @@
 """The gradient of crowd-kit's NoisyBradleyTerry is not that of its likelihood.
 
-python examples/peers_noisy_bradley_terry.py     # needs: pip install "optiframe-peers[labels]"
+python examples/peers_noisy_bradley_terry.py     # needs: pip install "./plugins/peers[labels]"
 
 Both functions are taken from crowd-kit 1.4 as they are. The gradient is compared with central finite
 differences of the likelihood at a random point; then the likelihood is minimized from crowd-kit's own

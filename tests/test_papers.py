@@ -81,6 +81,20 @@ def test_a_column_agrees_when_every_number_of_it_does(claims: ModuleType) -> Non
     assert claims.column("x", [1.0, 2.0], [1.0, 2.01], within=0.005).verdict == "differs"
 
 
+def test_of_two_repeats_every_difference_has_to_be_above(claims: ModuleType) -> None:
+    assert claims.order("x", "lower", [0.0, 0.0], [1.0, 2.0]).verdict == "agrees"
+    assert claims.order("x", "lower", [0.0, 0.0], [-1.0, 2.0]).verdict == "cannot be checked"
+    assert claims.order("x", "lower", [0.0, 0.0], [-1.0, -2.0]).verdict == "differs"
+
+
+def test_two_means_agree_within_the_error_of_their_difference(claims: ModuleType) -> None:
+    ours = np.linspace(0.0, 1.0, 10)  # mean 0.5, standard deviation 0.34
+    assert claims.sampled("x", 0.75, 0.3, 10, ours).verdict == "agrees"
+    assert claims.sampled("x", 0.85, 0.3, 10, ours).verdict == "differs"
+    assert claims.sampled("x", 0.75, 0.01, 10, np.full(10, 0.5)).verdict == "differs"
+    assert claims.sampled("x", 0.75, 0.3, 10, ours[:2]).verdict == "cannot be checked"
+
+
 def test_runs_without_an_answer_are_no_number(claims: ModuleType) -> None:
     with pytest.raises(ValueError, match="without an answer"):
         claims.number("x", 1.0, [1.0, np.nan], within=0.1)

@@ -68,7 +68,7 @@ def reproduce(
         records = load(home)
     else:
         records = run_plan(plan, home, show=False, executor=Inside() if item.inside else None)
-    runs = Runs.of(plan, records, size, str(home))
+    runs = Runs.of(plan, records, size, str(home), stored=stored)
     failed = [
         f"{run.problem_title}, {run.solver_title}, seed {run.seed}: {run.outcome.status}: "
         f"{run.outcome.message}"
@@ -86,7 +86,8 @@ def reproduce(
             raise
         lines = [cannot("all of it", "see the paper", f"{len(failed)} runs failed; the first: {failed[0]}")]
     seconds = math.fsum(run.outcome.cpu for run in runs if math.isfinite(run.outcome.cpu))
-    judged = Judged(item, size, lines, len(runs), failed, seconds, date.today().isoformat(), figure)
+    today = date.today().isoformat()
+    judged = Judged(item, size, lines, len(runs), failed, seconds, today, figure, runs.older)
     judged.keep(home)
     return judged
 

@@ -1,6 +1,7 @@
 """What no metric says of a run: its answer, by solving it once more in this process.
 
-Only for runs of a second or so. What takes longer is computed once and kept beside the item's results.
+Only for runs of a second or so. What takes longer is computed once, for one source of the plugin, and
+kept beside the item's results.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 import optiframe
 from harness.runs import Run, Runs
+from optiframe.comparison.sources import package_source
 from optiframe.comparison.sweep import fill
 from optiframe.loop import NotConverged
 from optiframe.results import Result
@@ -31,17 +33,37 @@ def again(run: Run, *, iterations: int = _STEPS, **changes: Any) -> Result[Any, 
 
 @lru_cache(maxsize=64)
 def _solved(problem: str, solver: str, seed: int, iterations: int) -> Result[Any, Any]:
+    # Asked for fewer steps: that they are not enough is no news.
+    return solved(
+        _problem(problem), json.loads(solver), seed, {"iterations": iterations}, quiet=iterations < _STEPS
+    )
+
+
+def solved(
+    problem: Any,
+    solver: str | dict[str, Any],
+    seed: int = 0,
+    budget: dict[str, Any] | None = None,
+    *,
+    quiet: bool = True,
+) -> Result[Any, Any]:
+    """A problem solved in this process; when `quiet` an answer that has not converged counts all the same."""
     with warnings.catch_warnings():
-        if iterations < _STEPS:  # asked for fewer: that they are not enough is no news
+        if quiet:
             warnings.simplefilter("ignore", NotConverged)
         return optiframe.solve(
-            _problem(problem),
-            optiframe.solver(**json.loads(solver)),
+            problem,
+            optiframe.solver(**({"name": solver} if isinstance(solver, str) else solver)),
             seed=seed,
-            budget={"iterations": iterations},
+            budget=budget or {},
             progress=False,
             trace=False,
         )
+
+
+def problem_of(run: Run) -> Any:
+    """The problem of a run."""
+    return _problem(json.dumps(fill(dict(run.problem), run.seed), sort_keys=True))
 
 
 @lru_cache(maxsize=8)
@@ -52,12 +74,17 @@ def _problem(table: str) -> Any:
 def kept(runs: Runs, name: str, inputs: Any, compute: Callable[[], Any]) -> Any:
     """What `compute` gives, JSON values, kept beside the item's results for these inputs.
 
-    Unlike a cell it is not computed again when the code changes: delete the item's folder for that.
+    It is computed again when the source of the paper's plugin has changed, unless nothing may be run; what
+    else `compute` depends on must stand in `inputs`.
     """
     key = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()[:16]
     file = Path(runs.folder) / f"{name}-{key}.json"
-    if not file.exists():
-        text = json.dumps(compute())
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    return json.loads(file.read_text(encoding="utf-8"))
+    code = package_source(f"optiframe_{file.parent.parent.name}")
+    if file.exists():
+        found = json.loads(file.read_text(encoding="utf-8"))
+        if found["code"] == code or runs.stored:
+            return found["value"]
+    text = json.dumps({"code": code, "value": compute()})
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return json.loads(text)["value"]

@@ -16,9 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 Verdict = Literal["agrees", "differs", "cannot be checked"]
 
+MISSING = "missing: "  # how the rule of a line without a rule begins
+
 _RESAMPLES = 2000
 _FEWEST = 3  # repeats below which an interval of their mean says nothing
 _SLACK = 1e-12  # rounding of averages
+_Z = 1.96  # standard errors to the ends of a 95% interval
 _ENOUGH = 10  # repeats from which "not distinguishable" counts as a difference and not as a lack of runs
 
 
@@ -47,10 +50,14 @@ class Mean:
     high: float
     count: int
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Of the interval; the mean twice where there are too few repeats for one."""
+        return (self.value, self.value) if math.isnan(self.low) else (self.low, self.high)
+
     def __str__(self) -> str:
-        if math.isnan(self.low) or self.low == self.high:
-            return f"{self.value:.4g}"
-        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
+        value, low, high = (0.0 if abs(each) < _SLACK else each for each in (self.value, *self.ends))
+        return f"{value:.4g}" if low == high else f"{value:.4g} [{low:.4g}, {high:.4g}]"
 
 
 def mean(values: ArrayLike) -> Mean:
@@ -65,47 +72,77 @@ def mean(values: ArrayLike) -> Mean:
 def number(what: str, paper: float, ours: ArrayLike, *, within: float, why: str = "") -> Line:
     """Agrees when the paper's number is within `within` of our mean, or of its 95% interval."""
     average = mean(ours)
-    low = average.value if math.isnan(average.low) else average.low
-    high = average.value if math.isnan(average.high) else average.high
+    low, high = average.ends
     # The slack is for binary fractions: .0712 is within .0005 of .0717.
-    agrees = low - within - 1e-12 <= paper <= high + within + 1e-12
+    agrees = low - within - _SLACK <= paper <= high + within + _SLACK
     rule = f"the paper's number within {within:g} of our mean or of its 95% interval"
     return Line(what, f"{paper:.4g}", str(average), "agrees" if agrees else "differs", rule, why)
+
+
+def sampled(what: str, paper: float, spread: float, repeats: int, ours: ArrayLike, *, why: str = "") -> Line:
+    """Agrees when a printed mean of `repeats` runs is within 1.96 standard errors of ours.
+
+    The standard error is that of the difference: the printed `spread`, a standard deviation, and ours, each
+    over the root of its repeats, add up in squares. Noisy means are easily near: `ours` says how far apart
+    they would have had to be.
+    """
+    sample = _sample(ours)
+    printed = f"{paper:.4g} ± {spread:g}"
+    if len(sample) < _FEWEST:
+        return cannot(what, printed, f"more than {len(sample)} repeats", f"{sample.mean():.4g}")
+    error = math.hypot(spread / math.sqrt(repeats), float(sample.std(ddof=1)) / math.sqrt(len(sample)))
+    found = f"{sample.mean():.4g} ± {sample.std(ddof=1):.2g} (to differ: {_Z * error:.2g} apart)"
+    agrees = abs(float(sample.mean()) - paper) <= _Z * error + _SLACK
+    rule = "the two means within 1.96 standard errors of their difference (± is a standard deviation)"
+    return Line(what, printed, found, "agrees" if agrees else "differs", rule, why)
 
 
 def column(what: str, paper: ArrayLike, ours: ArrayLike, *, within: float, why: str = "") -> Line:
     """Agrees when every number of a column is within `within` of the paper's."""
     printed, found = _sample(paper), _sample(ours)
     gap = float(np.abs(found - printed).max())
-    agrees = gap <= within + 1e-12
+    agrees = gap <= within + _SLACK
     rule = f"every number of the column within {within:g} of the paper's"
     said = f"{len(printed)} numbers, from {printed.min():.4g} to {printed.max():.4g}"
     return Line(what, said, f"largest difference {gap:.2g}", "agrees" if agrees else "differs", rule, why)
 
 
 def order(
-    what: str, claim: str, lower: ArrayLike, higher: ArrayLike, *, margin: float = 0.0, why: str = ""
+    what: str,
+    claim: str,
+    lower: ArrayLike,
+    higher: ArrayLike,
+    *,
+    margin: float = 0.0,
+    told: str = "",
+    why: str = "",
 ) -> Line:
     """Agrees when the paired differences `higher - lower` have a 95% interval above `margin`.
 
     An interval that holds `margin` cannot be told from level: with ten repeats or more that differs from
-    the claim, with fewer it cannot be checked. Without spread (one deterministic run) the sign decides.
+    the claim, with fewer it cannot be checked; the line says so. Of one or two repeats every difference has
+    to be above. `told` is put before the difference: the two means, for example.
     """
     gaps = _sample(higher) - _sample(lower)
     average = mean(gaps)
     above = margin + _SLACK  # an interval's end of 1e-17 is rounding, not above 0
-    rule = f"95% interval of the paired differences above {margin:g}"
-    ours = f"difference {average} of {len(gaps)}"
     if math.isnan(average.low):
-        if np.ptp(gaps) > 0 or len(gaps) == 1:
-            verdict: Verdict = "agrees" if gaps.min() > above else "differs"
-            rule = f"every paired difference above {margin:g}"
-        else:
-            verdict = "agrees" if average.value > above else "differs"
-    elif average.low > above:
-        verdict = "agrees"
-    elif average.high < margin or len(gaps) >= _ENOUGH:
+        rule = f"every paired difference above {margin:g}"
+        low, high = float(gaps.min()), float(gaps.max())
+    else:
+        rule = (
+            f"95% interval of the paired differences above {margin:g}; "
+            f"one that holds {margin:g} is a difference from {_ENOUGH} repeats on"
+        )
+        low, high = average.ends
+    ours = f"{told}{'; ' if told else ''}difference {average} of {len(gaps)}"
+    if low > above:
+        verdict: Verdict = "agrees"
+    elif high < margin or low == high:
         verdict = "differs"
+    elif len(gaps) >= _ENOUGH:
+        verdict = "differs"
+        ours += f", cannot be told from {margin:g}"
     else:
         verdict = "cannot be checked"
         ours += f"; more than {len(gaps)} repeats are needed"
@@ -117,8 +154,7 @@ def level(
 ) -> Line:
     """Agrees when the 95% interval of the paired differences lies inside plus and minus `within`."""
     average = mean(_sample(second) - _sample(first))
-    low = average.value if math.isnan(average.low) else average.low
-    high = average.value if math.isnan(average.high) else average.high
+    low, high = average.ends
     inside = -within <= low and high <= within
     rule = f"95% interval of the paired differences within {within:g} of zero"
     return Line(what, claim, f"difference {average}", "agrees" if inside else "differs", rule, why)
@@ -131,7 +167,7 @@ def holds(what: str, claim: str, ours: str, *, found: bool, rule: str, why: str 
 
 def cannot(what: str, paper: str, missing: str, ours: str = "") -> Line:
     """What cannot be checked, and what is missing for it."""
-    return Line(what, paper, ours or "not run", "cannot be checked", f"missing: {missing}")
+    return Line(what, paper, ours or "not run", "cannot be checked", f"{MISSING}{missing}")
 
 
 def overall(lines: Sequence[Line]) -> Verdict:

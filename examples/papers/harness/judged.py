@@ -24,7 +24,8 @@ class Judged:
     """What came out of an item.
 
     `runs` is their number, `failed` a sentence for each without an answer, `seconds` the processor time
-    inside the solvers, `made` the day, `figure` a file's name beside the page.
+    inside the solvers, `made` the day it was judged, `figure` a file's name beside the page, `older` how
+    many of the runs an earlier version of the code or file made.
     """
 
     item: Item
@@ -35,6 +36,7 @@ class Judged:
     seconds: float
     made: str
     figure: str | None
+    older: int = 0
 
     @property
     def verdict(self) -> Verdict:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.claims import Line
+from harness.claims import MISSING, Line
 from harness.judged import Judged
 
 NAMES = {
@@ -30,7 +30,7 @@ CITED = {
 }
 _SIZES = {
     "quick": "the quick size, which tests use: too few repeats for most claims",
-    "full": "the full size: settings of the paper",
+    "full": "the full size: the settings of the paper, but for what each item says",
 }
 
 
@@ -65,7 +65,10 @@ def _index(judged: Sequence[Judged], size: str) -> str:
     lines = Counter(line.verdict for each in judged for line in each.lines)
     about = (
         "Every table and figure is a comparison file with a module that judges it by stated rules; "
-        f"`make papers` runs them. This is {_SIZES[size]}."
+        f"`make papers` runs them. This is {_SIZES[size]}. *Differs* says that a number or claim did not "
+        "come out here by the stated rule; the line says why, where that is known, which may be a setting "
+        "that the paper leaves open, or noise. Of so many lines some agree or differ by chance; nothing is "
+        "corrected for their number."
     )
     counted = (
         f"Of {len(judged)} items {counts['agrees']} agree in every line that can be checked, "
@@ -92,7 +95,10 @@ def _index(judged: Sequence[Judged], size: str) -> str:
 def _page(paper: str, judged: Sequence[Judged], size: str) -> str:
     about = (
         f"{CITED[paper]}. Run at {_SIZES[size]}. Intervals are 95% bootstrap intervals of means over seeds "
-        "that were fixed beforehand; a verdict is computed by the rule of its line."
+        "0, 1, 2, ... (too narrow for five repeats or fewer); a verdict is computed by the rule whose number "
+        "stands after it. "
+        "What is said after *differs* is the reason, where one is known; it was looked for afterwards and "
+        "does not enter the verdict."
     )
     parts = [
         f"# {NAMES[paper]}: the paper and ours",
@@ -113,35 +119,35 @@ def _page(paper: str, judged: Sequence[Judged], size: str) -> str:
 
 
 def _lines(lines: Sequence[Line]) -> str:
-    rows = [
-        (
-            line.what,
-            line.paper,
-            line.ours,
-            f"**{line.verdict}**" + (f": {line.why}" if line.why and line.verdict == "differs" else ""),
-        )
-        for line in lines
-    ]
-    rules = dict.fromkeys(f"{line.rule}" for line in lines)
-    said = "Rules: " + "; ".join(rules) + "."
-    return _table(("", "paper", "ours", "verdict"), rows) + "\n\n" + said
+    rules = list(dict.fromkeys(line.rule for line in lines if not line.rule.startswith(MISSING)))
+    rows = [(line.what, line.paper, line.ours, _verdict(line, rules)) for line in lines]
+    said = [f"{at}. {rule}" for at, rule in enumerate(rules, 1)]
+    shown = _table(("", "paper", "ours", "verdict"), rows)
+    return "\n".join([shown, "", "Rules:", "", *said]) if said else shown
+
+
+def _verdict(line: Line, rules: Sequence[str]) -> str:
+    """With the number of its rule, and why it differs or what is missing."""
+    if line.rule.startswith(MISSING):
+        return f"**{line.verdict}**: {line.rule}"
+    reason = f": {line.why}" if line.why and line.verdict == "differs" else ""
+    return f"**{line.verdict}** ({rules.index(line.rule) + 1}){reason}"
 
 
 def _origin(each: Judged) -> str:
     failed = f", {len(each.failed)} of them without an answer" if each.failed else ""
-    runs = f"{each.runs:,} runs{failed}, {each.made}, {_seconds(each.seconds)}"
-    changes = ""
-    if each.size == "quick" and each.item.quick:
-        changes = " " + " ".join(f"'{change}'" for change in each.item.quick)
+    count = "all" if each.older == each.runs else f"{each.older:,}"
+    older = f", {count} of them by an earlier version of the code or file" if each.older else ""
+    name = f"{each.item.paper}/{each.item.name}"
     return (
-        f"{runs}: `optiframe compare examples/papers/{each.item.paper}/{each.item.name}.toml{changes}`, "
-        f"judged by `{each.item.name}.py` beside it."
+        f"{each.runs:,} runs{failed}{older}, {_seconds(each.seconds)} of processor time in the solvers; "
+        f"judged on {each.made}. `python examples/papers/reproduce.py --size {each.size} {name}` makes it "
+        f"again, from `examples/papers/{name}.toml` and the module beside it."
     )
 
 
 def _seconds(seconds: float) -> str:
-    words = f"{seconds:.2g} s" if seconds < 100 else f"{seconds / 60:.0f} minutes"
-    return f"{words} of processor time in the solvers"
+    return f"{seconds:.2g} s" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 
 def _anchor(each: Judged) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,34 +39,48 @@ class Run:
 
 
 class Runs(Sequence[Run]):
-    """The runs of one item, in the plan's order. `size` is "quick" or "full"."""
+    """The runs of one item, in the plan's order.
 
-    def __init__(self, runs: Sequence[Run], size: str, folder: str = "") -> None:
+    `size` is "quick" or "full", `folder` where the item's results are, `older` how many runs were made by
+    an earlier version of the code or of the comparison file, `stored` whether nothing may be run.
+    """
+
+    def __init__(
+        self, runs: Sequence[Run], size: str, folder: str = "", *, older: int = 0, stored: bool = False
+    ) -> None:
         self._runs = list(runs)
         self.size = size
         self.folder = folder
+        self.older = older
+        self.stored = stored
 
     @classmethod
-    def of(cls, plan: Plan, records: Records, size: str, folder: str = "") -> Runs:
+    def of(cls, plan: Plan, records: Records, size: str, folder: str = "", *, stored: bool = False) -> Runs:
         """Join a plan, which knows the tables, with its records, which know the outcomes.
 
-        They are joined by titles and seeds, not by keys: records of an earlier version of the code count.
+        They are joined by titles and seeds, not by keys: records of an earlier version of the code or file
+        count, and `older` says how many they are.
         """
         cells = {(cell.problem.title, cell.solver.title, cell.seed): cell for cell in plan.cells}
-        runs = []
+        runs, older = [], 0
         for row in records.rows:
             cell = cells.get((row.problem, row.solver, row.seed))
             if row.outcome is None or cell is None:
                 continue
+            older += row.key != cell.key
             problem, solver = cell.problem.table or {}, cell.solver.table or {}
             runs.append(Run(row.problem, row.solver, problem, solver, row.seed, row.outcome))
-        return cls(runs, size, folder)
+        return cls(runs, size, folder, older=older, stored=stored)
 
     def where(self, **chosen: Any) -> Runs:
         """Runs that match every key: ``where(solver="rankone.pgd", dataset__tasks=20)`` (`__` for a dot)."""
         keys = {key.replace("__", "."): value for key, value in chosen.items()}
-        kept = [run for run in self._runs if all(run.has(key, value) for key, value in keys.items())]
-        return Runs(kept, self.size, self.folder)
+        return self.those(lambda run: all(run.has(key, value) for key, value in keys.items()))
+
+    def those(self, chosen: Callable[[Run], bool]) -> Runs:
+        """Runs for which `chosen` says so."""
+        kept = [run for run in self._runs if chosen(run)]
+        return Runs(kept, self.size, self.folder, older=self.older, stored=self.stored)
 
     def values(self, name: str, **chosen: Any) -> NDArray[np.float64]:
         """A metric of the matching runs, by seed; the order is that of every other solver's.

@@ -5,9 +5,10 @@ As Figure 10, with ties as in Table 3. The paper counts four disagreements.
 
 from __future__ import annotations
 
-from harness.claims import Line, holds
+from harness.claims import Line
 from harness.runs import Runs
-from hodgerank.flagged import disagreements, reversal_lines, scatter, shown
+from hodgerank.flagged import outlier_lines, scatter
+from hodgerank.table_3 import SWAP
 
 TITLE = "Figure 20: outliers among faces"
 QUICK = ("solver.1.step=0.1",)
@@ -15,20 +16,15 @@ INSIDE = True
 
 
 def judge(runs: Runs) -> list[Line]:
-    differ = disagreements(runs)
-    return [
-        holds(
-            "statements taken for outliers by one of the two only",
-            "4",
-            f"{len(differ)}: {shown(differ)}",
-            found=len(differ) == 4,
-            rule="counted",
-            why="the exact path of Huber-LASSO flags what LBI flags. The authors' were others: their "
-            "column LASSO+L2 of Table 3 is met when four statements change sides, as many as they count "
-            "(without the votes for 1 over 13 and 1 over 15, with those for 19 over 13 and 2 over 22)",
-        ),
-        *reversal_lines(runs),
-    ]
+    return outlier_lines(
+        runs,
+        "4",
+        lambda differ: len(differ) == 4,
+        rule="four statements",
+        why="the exact path of Huber-LASSO flags what LBI flags. The authors' were others: their column "
+        f"LASSO+L2 of Table 3 is met when {len(SWAP.dropped) + len(SWAP.kept)} statements change "
+        f"sides: {SWAP}",
+    )
 
 
 draw = scatter

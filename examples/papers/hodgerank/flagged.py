@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,14 +40,17 @@ def disagreements(runs: Runs, **chosen: Any) -> set[Statement]:
     return first ^ second
 
 
-def shown(found: set[Statement]) -> str:
-    """Statements in words."""
-    return ", ".join(f"{winner} over {loser}" for winner, loser in sorted(found)) or "none"
+def outlier_lines(
+    runs: Runs, claim: str, found: Callable[[set[Statement]], bool], *, rule: str, why: str = ""
+) -> list[Line]:
+    """Whether what one of the two methods alone takes for outliers is as the paper says (`found`).
 
-
-def reversal_lines(runs: Runs) -> list[Line]:
-    """That whatever is taken for an outlier contradicts the order of least squares."""
-    lines = []
+    And that whatever either takes for an outlier is against the order of least squares.
+    """
+    differ = disagreements(runs)
+    said = ", ".join(f"{winner} over {loser}" for winner, loser in sorted(differ)) or "none"
+    what = "statements taken for outliers by one of the two only"
+    lines = [holds(what, claim, said, found=found(differ), rule=rule, why=why)]
     for name in METHODS:
         result = again(runs.where(solver=name)[0])
         graph, items = result.problem.graph, result.problem.item_ids.tolist()

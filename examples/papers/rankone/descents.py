@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from harness.answers import problem_of, solved
 from harness.claims import Line, holds
 from harness.figures import legend_below, panels
 from harness.runs import Run, Runs
 from numpy.typing import NDArray
-
-import optiframe
-from optiframe.comparison.sweep import fill
 
 METHODS = ("descent", "Eq. 4")
 # Curves this near lie on each other to the eye: a twentieth of the height of the plot.
@@ -36,8 +34,8 @@ def alike(runs: Runs, graph: str) -> Line:
         f"widest gap {max(gaps):.1%} of the first error; mean errors at the end {ends}",
         found=max(gaps) <= _ALIKE,
         rule=f"in every realization no recorded step with a gap above {_ALIKE:.0%} of the first error",
-        why=f"so in {sum(gap > _ALIKE for gap in gaps)} of {len(gaps)} realizations, at iteration "
-        f"{places[int(np.argmax(gaps))]} where it is widest; the methods weigh an error by different skills",
+        why=f"wider in {sum(gap > _ALIKE for gap in gaps)} of {len(gaps)} realizations, widest at iteration "
+        f"{places[int(np.argmax(gaps))]}",
     )
 
 
@@ -59,19 +57,14 @@ def within_order(value: NDArray[np.float64], order: float) -> bool:
 
 def perturbation(run: Run) -> float:
     """Spectral norm of the known entries' difference to the products of the true skills."""
-    problem = _problem(run)
+    problem = problem_of(run)
     known, products = np.asarray(problem.weights) > 0, np.outer(problem.truth, problem.truth)
     return float(np.linalg.norm(np.where(known, problem.values - products, 0.0), 2))
 
 
 def limit(run: Run) -> float:
     """Error of the least-squares answer itself, which coordinate descent finds at once."""
-    result = optiframe.solve(_problem(run), "rankone.coordinate", progress=False, trace=False)
-    return float(result.metrics["distance"])
-
-
-def _problem(run: Run) -> Any:
-    return optiframe.problem(**fill(dict(run.problem), run.seed))
+    return float(solved(problem_of(run), "rankone.coordinate").metrics["distance"])
 
 
 def figure(runs: Runs) -> Any:

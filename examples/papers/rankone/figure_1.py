@@ -7,27 +7,33 @@ the singular vector of centred labels, whose numbers the paper's Table 5 has; M3
 the likelihood of the labels, since the paper names none. The paper draws curves without numbers for their
 heights; its caption prints standard deviations at 11 and 330 tasks.
 
-Two ways to read "skills are randomly assigned". Where each worker stands is drawn anew in each trial here,
-for the curves (the band is the 95% interval of PGD) and for what the text claims of them. But a star whose
-hub is drawn anew has errors that differ far more from trial to trial than the caption says (the majority's by
-.079 at 330 tasks, where it says .016), so the paper must have had one assignment for all trials. Which is not
-said, so star and ring are also run with the grid in its own order, best worker first (the hub), and the
-caption is compared with that.
+"Robust to sparsity and graph type" is taken as: on no graph does another method do better beyond the noise of
+the trials. "Close to PGD" is taken as within .02, the largest standard deviation that the caption has there.
 
-A printed standard deviation agrees when an F test of two samples of 15 does not tell it from ours: their
-ratio within the bounds that it leaves with chance 5% over the 42 numbers of the caption together.
+"Skills are randomly assigned" can be read in two ways. Who stands where is drawn anew in each trial for the
+curves (the band is the 95% interval of PGD) and for what the text claims of them. A first look showed that
+on the star the errors then vary far more from trial to trial than the caption says. So a second reading was
+added afterwards: one assignment for all trials, the grid in its own order, best worker first (the hub of the
+star). The caption is compared with both.
+
+A printed standard deviation agrees when an F test of two samples of 15 does not tell it from ours, with a
+chance of 5% over the 42 numbers of the caption together. That is a wide berth: only gross differences show.
+
+Trials beyond the paper's 15, and 3,300 tasks, were added afterwards as well, to see why a claim did not come
+out. They stand among the reasons; the verdicts are those of 15 trials.
 """
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import scipy.stats
-from harness.answers import kept
-from harness.claims import Line, holds, mean, order
+from harness.answers import kept, solved
+from harness.claims import Line, holds, level, mean, order
 from harness.figures import curves, legend_below, panels
 from harness.runs import Runs
 from numpy.typing import NDArray
@@ -39,6 +45,8 @@ INSIDE = True
 QUICK = ("seeds=3", 'solver=[{name="labels.majority"}, {name="labels.opt-ds"}, {name="rankone.pgd"}]')
 
 _GRAPHS = ("clique", "star", "ring")
+_ANEW, _FIXED = "places drawn anew", "one assignment"
+_SKILLS = np.linspace(0.8, -0.3, 11)
 _CALLED = {
     "labels.majority": "MV",
     "labels.kos": "KOS",
@@ -66,28 +74,19 @@ def judge(runs: Runs) -> list[Line]:
         lines.append(_falls(anew, graph))
         lines.append(_none_better(anew, graph, methods))
     lines += [_close_on_the_clique(anew), _degrades_on_the_ring(anew)]
-    for graph in _GRAPHS:
-        mine = fixed if graph in fixed.distinct("dataset.graph") else anew  # all places are alike in a clique
-        few, many = (_spreads(mine, graph, tasks, methods) for tasks in (_FEWEST, _MOST))
-        trials = len({run.seed for run in runs})
-        lines += [_spread(graph, _FEWEST, few, trials), _spread(graph, _MOST, many, trials)]
-        lines.append(
-            holds(
-                f"{graph}: standard deviations decrease with the number of tasks",
-                f"decrease from {_FEWEST} to {_MOST} tasks",
-                ", ".join(f"{_CALLED[m]} {few[m]:.2f} to {many[m]:.2f}" for m in methods),
-                found=all(many[m] < few[m] for m in methods),
-                rule="smaller for every method",
-            )
-        )
+    lines += _caption(anew, "clique", "clique", methods)  # where all places are alike
+    for graph in fixed.distinct("dataset.graph"):
+        lines += _caption(anew, graph, f"{graph}, {_ANEW}", methods)
+        lines += _caption(fixed, graph, f"{graph}, {_FIXED}", methods)
     return lines
 
 
 def _by_assignment(runs: Runs) -> tuple[Runs, Runs]:
     """Runs with the workers' places drawn anew in each trial, and with fixed ones."""
-    fixed = [run for run in runs if "skills" in run.problem["dataset"]]
-    anew = [run for run in runs if "skills" not in run.problem["dataset"]]
-    return Runs(anew, runs.size), Runs(fixed, runs.size)
+    return (
+        runs.those(lambda run: "skills" not in run.problem["dataset"]),
+        runs.those(lambda run: "skills" in run.problem["dataset"]),
+    )
 
 
 def _errors(runs: Runs, graph: str, tasks: int, solver: str) -> NDArray[np.float64]:
@@ -130,10 +129,14 @@ def _none_better(runs: Runs, graph: str, methods: list[str]) -> Line:
 
 def _with_more_tasks(runs: Runs, graph: str) -> str:
     more = _more(runs, graph)
-    ours, rival = (mean(more[f"{_MANY} {solver}"]) for solver in ("rankone.pgd", "labels.iwmv"))
+    both = [more[f"{_MANY} {solver}"] for solver in ("rankone.pgd", "labels.iwmv")]
+    ours, rival, gap = (mean(each) for each in (*both, np.subtract(*reversed(both))))
+    shared = _MOST if graph == "clique" else _MOST // 11
+    products = [abs(first * second) for first, second in combinations(_SKILLS, 2)]
     return (
-        f"a correlation of {_MOST // 11} tasks is as uncertain as most products of skills are large; with "
-        f"{_MANY:,} tasks PGD errs {ours}, IWMV {rival}, over {ours.count} trials"
+        f"two workers share {shared} tasks, so that a correlation has a standard error of about "
+        f"{shared**-0.5:.2f}, and half of all products of two skills are below {np.median(products):.2f}; "
+        f"with {_MANY:,} tasks IWMV errs {rival}, PGD {ours}, over {gap.count} trials (IWMV more by {gap})"
     )
 
 
@@ -156,25 +159,13 @@ def _more(runs: Runs, graph: str) -> dict[str, list[float]]:
 
 def _error(graph: str, tasks: int, solver: str, seed: int) -> float:
     data = {"name": "synthetic.single-coin", "workers": 11, "graph": graph, "tasks": tasks, "seed": seed}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", optiframe.NotConverged)  # the answer counts all the same
-        problem = optiframe.problem(dataset=data)
-        result = optiframe.solve(problem, solver, seed=seed, progress=False, trace=False)
-    return float(result.metrics["error"])
+    return float(solved(optiframe.problem(dataset=data), solver, seed).metrics["error"])
 
 
 def _close_on_the_clique(runs: Runs) -> Line:
-    gap = mean(
-        _errors(runs, "clique", _MOST, "labels.opt-ds") - _errors(runs, "clique", _MOST, "rankone.pgd")
-    )
-    largest = max(_PRINTED["clique"][1])
-    return holds(
-        f"clique, {_MOST} tasks: Opt-D&S is close to PGD",
-        "close to PGD performance",
-        f"difference {gap}",
-        found=abs(gap.value) <= largest,
-        rule=f"mean difference within {largest}, the largest standard deviation that the caption has there",
-    )
+    ours, theirs = (_errors(runs, "clique", _MOST, method) for method in ("rankone.pgd", "labels.opt-ds"))
+    what = f"clique, {_MOST} tasks: Opt-D&S is close to PGD"
+    return level(what, "close to PGD performance", ours, theirs, within=max(_PRINTED["clique"][1]))
 
 
 def _degrades_on_the_ring(runs: Runs) -> Line:
@@ -188,29 +179,52 @@ def _degrades_on_the_ring(runs: Runs) -> Line:
     without = sum(any(_NO_START in each["text"] for each in run.outcome.findings) for run in mine)
     why = (
         f"in {without} of {len(mine)} trials there is no spectral start, which needs three labels a task, as "
-        "the paper says; EM starts at the majority vote here, and that costs little"
+        "the paper says; EM starts at the majority vote instead here, and comes out better than PGD"
     )
     return replace(line, why=why)
 
 
-def _spreads(runs: Runs, graph: str, tasks: int, methods: list[str]) -> dict[str, float]:
-    return {method: float(_errors(runs, graph, tasks, method).std(ddof=1)) for method in methods}
+def _caption(runs: Runs, graph: str, called: str, methods: Sequence[str]) -> list[Line]:
+    """The caption's standard deviations of one graph beside ours, and that they decrease."""
+    few, many = (
+        {method: float(_errors(runs, graph, tasks, method).std(ddof=1)) for method in methods}
+        for tasks in (_FEWEST, _MOST)
+    )
+    trials = len({run.seed for run in runs})
+    rising = [f"{_CALLED[m]} {few[m]:.3f} to {many[m]:.3f}" for m in methods if many[m] >= few[m]]
+    return [
+        _spread(graph, called, _FEWEST, few, trials),
+        _spread(graph, called, _MOST, many, trials),
+        holds(
+            f"{called}: standard deviations from {_FEWEST} to {_MOST} tasks",
+            "decrease with growing number of tasks",
+            f"decrease for {len(methods) - len(rising)} of {len(methods)} methods",
+            found=not rising,
+            rule="smaller for every method",
+            why=", ".join(rising),
+        ),
+    ]
 
 
-def _spread(graph: str, tasks: int, ours: dict[str, float], trials: int) -> Line:
-    """The caption's standard deviations of one graph and number of tasks beside ours."""
+def _spread(graph: str, called: str, tasks: int, ours: dict[str, float], trials: int) -> Line:
     printed = dict(zip(_CALLED, _PRINTED[graph][tasks == _MOST], strict=True))
     count = sum(len(row) for rows in _PRINTED.values() for row in rows)
     ends = np.array([0.05 / count / 2, 1 - 0.05 / count / 2])
     low, high = np.sqrt(scipy.stats.f.ppf(ends, trials - 1, _TRIALS - 1))
-    apart = [_CALLED[m] for m, value in ours.items() if not low <= value / printed[m] <= high]
+    ratios = {method: value / printed[method] for method, value in ours.items()}
+    apart = [
+        f"{_CALLED[m]} {ours[m]:.3f} (printed {printed[m]:g})"
+        for m, ratio in ratios.items()
+        if not low <= ratio <= high
+    ]
+    theirs = [printed[method] for method in ours]
     return holds(
-        f"{graph}, {tasks} tasks: standard deviations",
-        ", ".join(f"{_CALLED[m]} {printed[m]:g}" for m in ours),
-        ", ".join(f"{_CALLED[m]} {value:.3f}" for m, value in ours.items()),
+        f"{called}, {tasks} tasks: standard deviations",
+        f"of {len(theirs)} methods, {min(theirs):g} to {max(theirs):g}",
+        f"{min(ours.values()):.3f} to {max(ours.values()):.3f}; {len(ours) - len(apart)} of them agree",
         found=not apart,
         rule=f"every ratio to the paper's standard deviation between {low:.2f} and {high:.1f}",
-        why=f"not explained: {', '.join(apart)}",
+        why=f"{', '.join(apart)}: not explained",
     )
 
 
@@ -234,7 +248,7 @@ def draw(runs: Runs) -> Any:
         axis.set(title=graph, xlabel="tasks", xscale="log", ylim=(0.0, 0.6))
         axis.set_xticks(sizes, [str(size) for size in sizes])
         axis.minorticks_off()
-    axes[0].set_ylabel("error")
+    axes[0].set_ylabel("prediction error")
     legend_below(made, axes[0])
     return made
 

@@ -2,12 +2,14 @@
 
 Edges of the graph of workers are deleted at random, beginning at the worker with most of them, until no
 worker has more than so many; both workers of an edge lose their labels of the tasks they share. Tasks that
-lose all labels are not scored. The paper makes 50 trials at degrees that its plot shows and its text does
-not; here ten trials at 45, 15 and 5, of 163 (RTE) and 75 (Temp) before thinning. KOS is the singular vector
-of centred labels, whose numbers the paper's Table 5 has. M3V is not run, as in that table.
+lose all labels are not scored. There are 50 trials, as in the paper (ten at first; the verdicts were known
+when 40 were added). Its plot shows degrees that its text does not name; here they are 45, 15 and 5, of 163
+(RTE) and 75 (Temp) before thinning. KOS is the singular vector of centred labels, whose numbers the paper's
+Table 5 has. M3V is not run, as in that table.
 
-"Degrades gracefully relative to other schemes" is taken as: from degree 45 to 5 its error grows no more
-than any other method's, beyond the noise of the trials.
+"Surprisingly robust" is taken as: over all degrees together its error is below that of each other method.
+"Degrades gracefully relative to other schemes" is taken as: no other method's error grows less from degree
+45 to 5, beyond the noise of the trials.
 """
 
 from __future__ import annotations
@@ -103,12 +105,12 @@ def _degrades(runs: Runs, data: str) -> Line:
             if mean(growth - ours).high < 0:
                 slower.append(called)
     return holds(
-        f"{_SETS[data]}: PGD's error grows least from degree {_MOST} to {_LEAST}",
+        f"{_SETS[data]}: no error grows less than PGD's from degree {_MOST} to {_LEAST}",
         "degrades gracefully relative to other schemes",
         ", ".join(told),
         found=not slower,
         rule="no method whose growth, less PGD's, has its 95% interval below 0",
-        why=f"grow less: {', '.join(slower)}" if slower else "",
+        why=f"{', '.join(slower)} less beyond the noise" if slower else "",
     )
 
 
@@ -120,6 +122,6 @@ def draw(runs: Runs) -> Any:
         for line, called in zip(axis.get_lines(), _CALLED.values(), strict=True):
             line.set_label(called)
         axis.set(title=_SETS[data], xlabel="largest number of other workers met", ylim=(0.0, None))
-    axes[0].set_ylabel("error")
+    axes[0].set_ylabel("prediction error")
     legend_below(made, axes[0])
     return made

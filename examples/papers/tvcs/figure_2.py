@@ -5,7 +5,8 @@ the bound on the total .8 of the smaller sum, which leaves about 150 entries; Ga
 .01. Every method sees the same data, and every answer is projected onto all three views. "Bilevel exclusive
 sparsity" knows the total and one of the two other views, "overall sparsity" the total alone.
 
-There are 30 repeats, as in the paper. Where we depart: all methods but the exclusive LASSO are iterative
+There are 30 repeats, as in the paper (fewer at first; the verdicts were known when the others were added).
+Where we depart: all methods but the exclusive LASSO are iterative
 hard thresholding with backtracking, 500 iterations at most; the paper does not say which of its two
 frameworks the figure shows, nor its n, nor any steps. For the same with gradient matching pursuit (CoSaMP
 where the total alone is known), which gave the same order, see `examples/bench/tvcs_learning.py`. Nor does
@@ -14,18 +15,21 @@ it say how the exclusive LASSO got its penalty: here by the loss on a fifth of t
 
 The text makes three claims and no numbers. "Always the best" is taken as: at no n does another method's
 mean lie more than one hundredth above that of three views, since with enough samples all find everything;
-and averaged over all n it lies below. "Comparable" is taken as within five hundredths, about what one can
-see in a plot from 0 to 1.
+and averaged over all n it lies below. Of exact recoveries a single repeat is already .033. "Comparable" is
+taken as within five hundredths, about what one can see in a plot from 0 to 1.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from harness.answers import again, kept
 from harness.claims import Line, holds, level, mean, order
 from harness.figures import curves, legend_below, panels
-from harness.runs import Runs
+from harness.runs import Run, Runs
+from optiframe_tvcs.restricted import minimise_on
 
 TITLE = "Figure 2: regression, recall and recovery"
 INSIDE = True  # cells of well under a second each, and no claim about time
@@ -36,10 +40,8 @@ OTHERS = ("rows and total", "columns and total", "total", "exclusive LASSO")
 _AT = "dataset.samples"
 _BEHIND = 0.01
 _COMPARABLE = 0.05
-_BELOW_NOISE = (
-    "from 350 samples on the views are not needed, and a miss is of entries below the noise: of ten supports "
-    "that missed in examples/bench/tvcs_learning.py eight fit the samples better than the true one"
-)
+_STEPS = 500  # the budget of the comparison file
+_ENOUGH = 350  # samples from which all methods but the exclusive LASSO find nearly all
 
 
 def over_all_n(runs: Runs, metric: str, solver: str) -> Any:
@@ -47,8 +49,33 @@ def over_all_n(runs: Runs, metric: str, solver: str) -> Any:
     return np.mean([runs.values(metric, solver=solver, **{_AT: n}) for n in runs.distinct(_AT)], axis=0)
 
 
-def _why(metric: str) -> str:
-    return _BELOW_NOISE if metric == "recovered" else "not explained"
+def _why(runs: Runs, metric: str) -> str:
+    """For exact recoveries: how many misses of three views no method could have told from the truth."""
+    missed = [
+        run
+        for run in runs.where(solver=OURS)
+        if run.value("recovered") < 1 and run.problem["dataset"]["samples"] >= _ENOUGH
+    ]
+    if metric != "recovered" or not missed:
+        return "not explained"
+    settings = [[run.problem, run.solver, run.seed] for run in missed]
+    fits = kept(runs, "fits", settings, lambda: [_fits_as_well(run) for run in missed])
+    return (
+        f"from {_ENOUGH} samples on the views are hardly needed, and most misses are of entries below the "
+        f"noise: {sum(fits)} of the {len(fits)} supports that three views miss fit the samples at least as "
+        "well as the true one"
+    )
+
+
+def _fits_as_well(run: Run) -> bool:
+    """Whether the support that was found has a best fit as good as that of the true one."""
+    result = again(run, iterations=_STEPS)
+    function = result.problem.function
+    found, true = (
+        function.value(minimise_on(function, support != 0, np.zeros(support.shape)))
+        for support in (result.solution, result.problem.truth)
+    )
+    return bool(found <= true * (1 + 1e-9))
 
 
 def never_above(runs: Runs, metric: str, claim: str) -> Line:
@@ -65,7 +92,7 @@ def never_above(runs: Runs, metric: str, claim: str) -> Line:
         f"the most any other is above: {worst[0]:.4g} ({worst[1]}, n = {worst[2]})",
         found=worst[0] <= _BEHIND,
         rule=f"no mean of another method more than {_BEHIND:g} above ours",
-        why=_why(metric),
+        why="" if worst[0] <= _BEHIND else _why(runs, metric),
     )
 
 
@@ -77,7 +104,8 @@ def judge(runs: Runs) -> list[Line]:
         ours = over_all_n(runs, metric, OURS)
         for other in OTHERS:
             theirs = over_all_n(runs, metric, other)
-            lines.append(order(f"{metric}, over all n: above {other}", best, theirs, ours, why=_why(metric)))
+            line = order(f"{metric}, over all n: above {other}", best, theirs, ours)
+            lines.append(replace(line, why=_why(runs, metric) if line.verdict == "differs" else ""))
     few, *more = sorted(runs.distinct(_AT))
     for n in (few, *more):
         ours, lasso = (runs.values("recall", solver=s, **{_AT: n}) for s in (OURS, "exclusive LASSO"))

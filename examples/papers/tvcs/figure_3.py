@@ -4,11 +4,12 @@ As in Figure 2, with labels sign <X, w>, and n from 200 to 800 as the paper has 
 is the chance of another label on a fresh Gaussian sample, the angle between the answer and the true matrix
 over pi: what a test set estimates, without its noise.
 
-There are 30 repeats, as in the paper. Where we depart: four n, and methods as in Figure 2. The paper
-compares its two losses across two figures; here the regression runs beside the classification at two of the
-n, and "even more significant" is taken as a larger lead in recall over the best other method, averaged over
-these n, of which 400 leaves the regression little room for a lead, since there all methods but the LASSO
-find nearly everything. The text gives no numbers. "Similar" errors are taken as within two hundredths.
+There are 30 repeats, as in the paper (fewer at first; the verdicts were known when the others were added).
+Where we depart: four n, and methods as in Figure 2. The paper compares its two losses across two figures;
+here the regression runs beside the classification at two of the n, and "even more significant" is taken as a
+larger lead in recall over the best other method at each of the two. At 400 the regression has no room for a
+lead, since all methods but the LASSO find nearly everything: that the claim comes out there says little. The
+text gives no numbers. "Similar" errors are taken as within two hundredths.
 """
 
 from __future__ import annotations
@@ -53,16 +54,18 @@ def judge(runs: Runs) -> list[Line]:
     lines += [
         order(f"error: below {other}", best, error[OURS], error[other], why=_UNKNOWN) for other in OTHERS
     ]
-    shared = targets.distinct(_AT)
-    lines.append(
-        order(
-            "recall: lead over the best other, more than in regression",
-            "even more significant than in regression",
-            _lead(targets, shared),
-            _lead(labels, shared),
-            why=_UNKNOWN,
+    for n in targets.distinct(_AT):
+        plain, ours = (_lead(each, n) for each in (targets, labels))
+        lines.append(
+            order(
+                f"recall, n = {n}: lead over the best other, more than in regression",
+                "even more significant than in regression",
+                plain,
+                ours,
+                told=f"lead {ours.mean():.3f}, in regression {plain.mean():.3f}",
+                why=_UNKNOWN,
+            )
         )
-    )
     lowest = "overall sparsity has the lowest recall"
     lines += [
         order(f"recall: total below {other}", lowest, recall["total"], recall[other], why=_UNKNOWN)
@@ -71,7 +74,7 @@ def judge(runs: Runs) -> list[Line]:
     similar = "similar to the methods with row or column groups"
     lines += [
         level(
-            f"error: total and {other}", similar, error[other], error["total"], within=_SIMILAR, why=_UNKNOWN
+            f"error: total like {other}", similar, error[other], error["total"], within=_SIMILAR, why=_UNKNOWN
         )
         for other in ONE_VIEW
     ]
@@ -83,14 +86,11 @@ def _averaged(runs: Runs, metric: str, solver: str, sizes: list[int]) -> Any:
     return np.mean([runs.values(metric, solver=solver, **{_AT: n}) for n in sizes], axis=0)
 
 
-def _lead(runs: Runs, sizes: list[int]) -> Any:
-    """Recall of three views minus that of the best other method at each n, averaged over the n."""
-    leads = []
-    for n in sizes:
-        found = {solver: runs.values("recall", solver=solver, **{_AT: n}) for solver in (OURS, *OTHERS)}
-        rival = max(OTHERS, key=lambda solver: float(found[solver].mean()))
-        leads.append(found[OURS] - found[rival])
-    return np.mean(leads, axis=0)
+def _lead(runs: Runs, n: int) -> Any:
+    """Recall of three views minus that of the best other method."""
+    found = {solver: runs.values("recall", solver=solver, **{_AT: n}) for solver in (OURS, *OTHERS)}
+    rival = max(OTHERS, key=lambda solver: float(found[solver].mean()))
+    return found[OURS] - found[rival]
 
 
 def draw(runs: Runs) -> Any:

@@ -53,13 +53,12 @@ def judge(runs: Runs) -> list[Line]:
         ]
     lines += [
         cannot(
-            f"ratio {r:g}: {solver}, above the linear program by",
+            f"{solver}: above the linear program by",
             "not said in words",
             "the numbers of the figure",
-            str(mean(found[solver][r] - found[LP][r])),
+            "; ".join(f"ratio {r:g}: {mean(found[solver][r] - found[LP][r])}" for r in ratios),
         )
         for solver in (OURS, FROM_LP)
-        for r in ratios
     ]
     return lines
 

@@ -14,7 +14,10 @@ What is run instead:
 - *DREAM4, 10 genes* (five networks) and *DREAM4, 100 genes* (two), by the paper's model: changes are a
   sparse matrix times the levels, and nothing else.
 - the same by a *wider model*: with a gene's own decay, its basal level and its scale, which the paper
-  leaves out.
+  leaves out. This is no claim of the paper, so it is shown without a verdict.
+
+"Significant advantage" in 5 of 6 measures is taken as the best mean in five at least. With two networks it
+is weak evidence either way; only two of 100 genes are run, to keep it short.
 
 All methods choose their edges within the same caps, which the data sets set before anything was run; the
 others by the exact choice of greatest total score. They are judged over all ordered pairs of different
@@ -76,11 +79,16 @@ def judge(runs: Runs) -> list[Line]:
             for short, metric in zip(_SHORT, _METRICS, strict=True)
             if found[OURS][metric].mean() > max(found[rival][metric].mean() for rival in rivals)
         ]
+        what = f"{family}: measures with the best mean"
+        ours = f"{len(ahead)} of 6" + (f" ({', '.join(ahead)})" if ahead else "") + f"; MCC {_mcc(found)}"
+        if "wider" in family:
+            lines.append(cannot(what, "not its model", "a claim of the paper", ours))
+            continue
         lines.append(
             holds(
-                f"{family}: measures with the best mean",
+                what,
                 "5 of 6",
-                f"{len(ahead)} of 6" + (f" ({', '.join(ahead)})" if ahead else "") + f"; MCC {_mcc(found)}",
+                ours,
                 found=len(ahead) >= 5,
                 rule="best mean of all methods in at least five of the six measures",
                 why=_why(family),
