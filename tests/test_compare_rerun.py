@@ -143,7 +143,7 @@ def test_rerun_says_that_nothing_differs_and_then_what_does(tmp_path, monkeypatc
     stored = Path("out/comparison.sqlite").read_bytes()
     same = command("out")
     assert same.exit_code == 0, same.output
-    assert "1 cells in out-rerun: no difference in statuses and numbers" in same.output
+    assert "1 cell in out-rerun: no difference in statuses and numbers" in same.output
     assert Path("out/comparison.sqlite").read_bytes() == stored
     Path("A.csv").write_text("2,1\n1,3\n0,0\n")  # a row more than the target has
     other = command("out", "--output", "again")
@@ -218,6 +218,12 @@ def test_the_environment_is_compared(made):
     )
     assert [d.text for d in differences(made.records, other)] == [
         "queue: environment was not recorded, is long",
-        f"versions numpy: environment was {np.__version__}, is 1.0",
+        f"numpy is 1.0 now and was {np.__version__}",
+    ]
+    before = dataclasses.replace(made.records, environment={"plugins": {"gone": "2.0"}})
+    now = dataclasses.replace(made.records, environment={"plugins": {"optiframe-peers": "0.1.0"}})
+    assert [d.text for d in differences(before, now)] == [
+        "gone 2.0 was installed then and is not now",
+        "optiframe-peers 0.1.0 is installed now and was not then",
     ]
     assert load(made.folder) == made.records

@@ -127,7 +127,7 @@ def test_the_page_can_be_used_with_a_keyboard_and_a_screen_reader(reading: Readi
 
 def test_the_page_says_who_wins_what_failed_and_how_to_repeat_it(reading: Reading) -> None:
     said = plain(reading.text)
-    assert "By suboptimality, over 2 problems," in said
+    assert "By suboptimality, newton and lbfgs memory=10 share the first rank over 2 problems" in said
     assert "6 of 60 runs failed (5 diverged, 1 crashed); 5 did not take place" in said
     assert "optiframe rerun 'results/a b'" in said
     assert "memory = {sweep = [10, 20]}" in said
@@ -154,7 +154,7 @@ def test_alike_failures_are_told_once_and_unsuited_ones_last() -> None:
         (samples.unfinished_records(), "30 have not ended yet"),
         (
             samples.only(samples.sample_records(), problems=["labels Zürich 🎲"]),
-            "By accuracy, over 1 problem",
+            "had the highest accuracy of the 3 solvers that have it on labels Zürich 🎲 (",
         ),
     ],
     ids=["empty", "failing", "one solver", "unfinished", "no objective"],
@@ -169,7 +169,8 @@ def test_a_comparison_that_says_little_still_makes_a_page(records: Records, sent
 @pytest.mark.slow
 def test_over_twelve_problems_the_winner_is_distinguishable_and_over_one_the_seeds_are_compared() -> None:
     many = " ".join(verdict(samples.sample_records(problems=12)).opening)
-    assert "newton ranks first (mean rank 1 of 4), distinguishable from any of the 3 others" in many
+    assert "newton had the lowest prediction error of the 4 solvers on all 11 problems" in many
+    assert "It is distinguishable from any of the 3 others over the problems." in many
     one = samples.only(samples.sample_records(seeds=12), problems=["ridge n=200 & p=50"])
     assert "distinguishab" in " ".join(verdict(one).opening)
     assert "12 seeds of ridge n=200" in plain(Reading(page(one)).text)
@@ -192,15 +193,14 @@ def test_measures_with_the_same_verdict_share_a_sentence_and_the_third_waits() -
         )
         rows.append(replace(row, outcome=outcome))
     said = verdict(replace(made, rows=tuple(rows)))
-    needed = "; that may be chance: to distinguish two takes at least 6 seeds."
+    where = "on ridge n=200 & p=50"
+    few = "Two seeds are too few to rule out chance; it takes at least six."
     assert said.opening == [
-        f"By error and loss, over 1 problem, newton ranks first (mean rank 1 of 2){needed}",
-        "By regret, over 1 problem, all solvers rank alike.",
+        f"newton had the lower error {where} (0 vs 1.05). It ranks first by loss, too. {few}",
+        f"By regret, all solvers rank alike {where}.",
         "No run failed.",
     ]
-    assert said.more == [
-        f"By skill and reach, over 1 problem, {second} ranks first (mean rank 1 of 2){needed}"
-    ]
+    assert said.more == [f"{second} had the higher skill {where} (1.05 vs 0). It ranks first by reach, too."]
 
 
 @pytest.mark.slow
@@ -227,8 +227,8 @@ def test_a_solver_without_objective_is_left_out_of_profiles_and_does_not_stop_th
     ]  # both errors are less than 0.1 apart
     said = plain(Reading(page(records)).text)
     assert "majority vote is left out: its answers have no objective." in said
-    assert said.index("By prediction error, over 2 problems,") < said.index(
-        "By suboptimality, over 2 problems,"
+    assert said.index("lowest prediction error of the 3 solvers on both problems (") < said.index(
+        "lower suboptimality of the 2 solvers that have it on both problems ("
     )
     (file,) = [name for name, _ in figures._all(replace(records, gaps=()), False) if "performance" in name]
     assert file == "performance-profile-prediction-error"

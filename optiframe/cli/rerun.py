@@ -35,8 +35,9 @@ def command(ctx: click.Context, folder: str, output: str | None, tolerance: floa
     result = rerun(folder, None if output is None else Path(output), tolerance=tolerance, show=not quiet)
     for difference in result.differences:
         click.echo(difference.text)
-    outcome = [d for d in result.differences if d.about not in ("versions", "environment")]
-    what = f"{len(outcome)} differences" if outcome else "no difference in statuses and numbers"
+    outcome = [d for d in result.differences if d.about not in ("installed", "versions", "environment")]
+    found = f"{len(outcome)} difference{'s' * (len(outcome) != 1)}"
+    what = found if outcome else "no difference in statuses and numbers"
     times = "" if math.isnan(result.time_ratio) else f"; times {result.time_ratio:.2f} of what they were"
-    click.echo(f"{result.cells} cells in {result.folder}: {what}{times}")
+    click.echo(f"{result.cells} cell{'s' * (result.cells != 1)} in {result.folder}: {what}{times}")
     ctx.exit(1 if outcome else 0)

@@ -136,11 +136,15 @@ class Comparison:
         return write_page(self.records, path, again=again)
 
     def verdicts(self, measure: str | None = None) -> list[str]:
-        """What can be said of each pair of solvers, in words; by the first measure that ranks."""
-        from optiframe.comparison.statistics import compare_pairs, measures
+        """What can be said of each pair of solvers, in words; by the first measure that ranks.
+
+        Over problems; over the seeds of the only problem where that is drawn anew for each.
+        """
+        from optiframe.comparison.pairing import pairs
+        from optiframe.comparison.statistics import measures
 
         chosen = measure or next(iter(measures(self.records)), None)
-        return [] if chosen is None else [pair.text for pair in compare_pairs(self.records, chosen)]
+        return [] if chosen is None else [pair.text for pair in pairs(self.records, chosen)]
 
     def __repr__(self) -> str:
         ended = sum(row.outcome is not None for row in self.records.rows)

@@ -191,7 +191,8 @@ def badness(records: Records, measure: str) -> Table:
     Left out are runs that have not ended, unsuited pairs, pairs of problem and solver that succeeded
     and never have the measure (a majority vote estimates no skills), and for suboptimality and
     objective the problems that are not comparable by them. A successful run that lacks the measure
-    which the solver has for other seeds of the problem is a failure.
+    which the solver has for other seeds of the problem is a failure. Metrics that differ by rounding
+    alone are made equal.
 
     Raises
     ------
@@ -223,6 +224,8 @@ def badness(records: Records, measure: str) -> Table:
             if measure == "suboptimality" and bad < ROUNDING:
                 bad = 0.0
         table.setdefault(row.problem, {}).setdefault(row.solver, {})[row.seed] = bad
+    if measure not in _PLAIN:
+        _tie(table)
     lacking = succeeding - measured
     known_there = {problem for problem, _ in measured}
     nowhere = {problem for problem, _ in lacking} - known_there
@@ -231,6 +234,18 @@ def badness(records: Records, measure: str) -> Table:
         for problem, solvers in table.items()
         if problem not in nowhere
     }
+
+
+def _tie(table: Table) -> None:
+    """Make equal, within a problem and seed, what differs by rounding alone: a metric is often a mean."""
+    for runs in table.values():
+        for seed in {seed for by_seed in runs.values() for seed in by_seed}:
+            having = [by_seed for by_seed in runs.values() if math.isfinite(by_seed.get(seed, math.inf))]
+            least = -math.inf
+            for by_seed in sorted(having, key=lambda by_seed: by_seed[seed]):
+                if by_seed[seed] - least <= ROUNDING * max(1.0, abs(by_seed[seed])):
+                    by_seed[seed] = least
+                least = by_seed[seed]
 
 
 def medians(runs: Mapping[str, Mapping[int, float]]) -> dict[str, float]:

@@ -7,7 +7,8 @@ what it cost until then is read off the trace.
 All solvers are counted over the same instances, so a failure is an instance not solved, and so
 is a pair the solver is not suited to. An instance nobody solves stays in the denominator: no
 curve then reaches 1. Left out are problems that cannot be compared by objective (see
-`excluded`), solvers none of whose answers has one, and instances that some other solver has not ended.
+`excluded`), solvers none of whose answers has one or that suit none of the problems, and instances that
+some other solver has not ended.
 A solver that has an objective on some problems only has not solved the others.
 
 Solvers of different formulations, and those without an objective, are compared by a metric
@@ -125,7 +126,7 @@ def performance_profile(
     -------
     list of Curve
         One a solver, in the plan's order; empty where there is no instance to count. A solver
-        without any objective (or metric, where that is the measure) has none.
+        without any objective (or metric, where that is the measure), or suited to no problem, has none.
 
     Raises
     ------
@@ -171,7 +172,11 @@ def excluded(records: Records) -> list[str]:
     if len(left_out) == len(records.problems):
         return notes
     drawn = _with_objective(records)
-    if apart := [solver for solver in records.solvers if solver not in drawn]:
+    never = _suited_to_none(records)
+    if named := [solver for solver in records.solvers if solver in never]:
+        are = "is left out: it is" if len(named) == 1 else "are left out: they are"
+        notes.append(f"{_listed(named)} {are} unsuited to every problem counted here")
+    if apart := [solver for solver in records.solvers if solver not in drawn and solver not in never]:
         be, have = ("is", "its answers have") if len(apart) == 1 else ("are", "their answers have")
         notes.append(f"{_listed(apart)} {be} left out: {have} no objective")
     for problem, solvers in without_objective(records).items():
@@ -194,6 +199,13 @@ def _with_objective(records: Records) -> list[str]:
         and has_objective(row.outcome)
     }
     return [solver for solver in records.solvers if solver in having or solver not in without]
+
+
+def _suited_to_none(records: Records) -> set[str]:
+    """The solvers that ended on problems comparable by objective, and were unsuited to each."""
+    left_out = incomparable(records)
+    ended = [row for row in records.rows if row.outcome is not None and row.problem not in left_out]
+    return {row.solver for row in ended} - {row.solver for row in ended if suited(row.outcome)}
 
 
 def _listed(names: list[str]) -> str:
@@ -229,7 +241,8 @@ def _costs(
     if measure == "suboptimality":
         if gap is None or within is not None:
             raise InvalidInput("a profile by suboptimality takes a `gap` (`within` goes with a metric)")
-        solvers = _with_objective(records)
+        never = _suited_to_none(records)
+        solvers = [solver for solver in _with_objective(records) if solver not in never]
         spent = time_to_target(records, gap, cost)
     else:
         if within is None or gap is not None:

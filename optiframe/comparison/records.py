@@ -254,7 +254,8 @@ class Records:
     `rows` are in the plan's order of problems, solvers and seeds (not the shuffled order of
     running). `best` gives, by the fingerprint of the problem actually solved, the lowest
     objective ever stored for it by a feasible answer. `config` is the text of the file,
-    `environment` that of the main process, `started` and `ended` are ISO times in UTC.
+    `environment` that of the main process, `started` and `ended` are ISO times in UTC. `fixed` are
+    the titles of problems with the same data for every seed, as far as that is known.
     """
 
     rows: tuple[Row, ...]
@@ -266,6 +267,7 @@ class Records:
     title: str = ""
     started: str = ""
     ended: str = ""
+    fixed: frozenset[str] = frozenset()
 
     @property
     def problems(self) -> list[str]:

@@ -20,13 +20,15 @@ from optiframe.comparison.store import Store
 from optiframe.errors import InvalidInput
 
 _Place = tuple[str, str, int]
+_ABSENT = "not recorded"
+_INSTALLED = ("versions", "plugins")  # of the environment: packages, by name
 
 
 @dataclass(frozen=True)
 class Difference:
     """One thing that is not as it was.
 
-    `about` is "versions", "environment", "status", "objective", "metric", "content" or
+    `about` is "installed", "versions", "environment", "status", "objective", "metric", "content" or
     "missing"; `where` names the cell, or the package; `before` and `now` are shown as they are.
     """
 
@@ -38,6 +40,12 @@ class Difference:
     @property
     def text(self) -> str:
         """In words."""
+        if self.about == "installed":
+            if self.before == _ABSENT:
+                return f"{self.where} {self.now} is installed now and was not then"
+            if self.now == _ABSENT:
+                return f"{self.where} {self.before} was installed then and is not now"
+            return f"{self.where} is {self.now} now and was {self.before}"
         return f"{self.where}: {self.about} was {self.before}, is {self.now}"
 
 
@@ -152,7 +160,9 @@ def _environments(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator
     then, here = dict(_flat(before)), dict(_flat(now))
     for key in sorted({*then, *here}):
         if then.get(key) != here.get(key):
-            yield Difference("environment", key, _short(then.get(key)), _short(here.get(key)))
+            group, _, package = key.partition(" ")
+            what = ("installed", package) if group in _INSTALLED and package else ("environment", key)
+            yield Difference(*what, _short(then.get(key)), _short(here.get(key)))
 
 
 def _flat(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
@@ -183,7 +193,7 @@ def _status(outcome: Outcome) -> str:
 
 
 def _short(value: Any) -> str:
-    text = "not recorded" if value is None else str(value)
+    text = _ABSENT if value is None else str(value)
     return text if len(text) <= 100 else f"{text[:97]}..."
 
 

@@ -41,6 +41,7 @@ from optiframe.comparison.schema import (
     speaking,
     transaction,
 )
+from optiframe.comparison.sweep import seeded
 from optiframe.comparison.tracebacks import read_traceback, write_traceback
 from optiframe.errors import InvalidInput
 from optiframe.results import FEASIBLE, Status
@@ -232,8 +233,11 @@ class Store:
         entries = self._rows("SELECT * FROM entries WHERE plan = ? ORDER BY position", latest["id"])
         outcomes = self._outcomes(latest["id"])
         rows = []
+        fixed = set()
         for entry in entries:
             cell = cell_from(entry["key"], entry["seed"], entry["spec"])
+            if not seeded(cell.problem.table):
+                fixed.add(cell.problem.title)
             rows.append(
                 Row(
                     key=cell.key,
@@ -256,6 +260,7 @@ class Store:
             title=latest["title"],
             started=latest["began"],
             ended=latest["done"] or "",
+            fixed=frozenset(fixed),
         )
 
     def _latest(self, what: str) -> list[sqlite3.Row]:

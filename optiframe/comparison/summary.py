@@ -12,8 +12,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from optiframe.comparison.digits import digits_apart
 from optiframe.comparison.records import Direction, Records, Row
 from optiframe.comparison.tracebacks import traceback_file
+from optiframe.comparison.unranked import why_unranked
 from optiframe.results import FEASIBLE, Status
 
 _LONG = 160  # characters of a reason; the whole of it is in the store
@@ -40,27 +42,42 @@ def print_table(records: Records, console: Console) -> None:
     for row in records.rows:
         cells.setdefault((row.problem, row.solver), []).append(row)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    if why := why_unranked(records):
+        console.print(Text(why))
     for title in ("problem", "solver", "runs"):
         table.add_column(title, overflow="fold")
     table.add_column("time", justify="right")
-    table.add_column("result", justify="right")
+    measured = any(
+        math.isfinite(_median(rows, _measure(_of(problem, cells), records)[0]))
+        for problem in records.problems
+        for rows in _of(problem, cells).values()
+    )
+    if measured:  # a column of nothing would look like a fault
+        table.add_column("result", justify="right")
     for problem in records.problems:
-        group = {solver: rows for (title, solver), rows in cells.items() if title == problem}
-        _add_problem(table, problem, group, records)
+        _add_problem(table, problem, _of(problem, cells), records, measured)
     console.print(table)
     for sentence in (*_reasons(records.rows), *_notes(records, cells)):
         console.print(sentence)
 
 
-def _add_problem(table: Table, problem: str, group: dict[str, list[Row]], records: Records) -> None:
+def _of(problem: str, cells: dict[tuple[str, str], list[Row]]) -> dict[str, list[Row]]:
+    """The cells of one problem by solver."""
+    return {solver: rows for (title, solver), rows in cells.items() if title == problem}
+
+
+def _add_problem(
+    table: Table, problem: str, group: dict[str, list[Row]], records: Records, measured: bool
+) -> None:
     measure, direction = _measure(group, records)
     values = {solver: _median(rows, measure) for solver, rows in group.items()}
     known = [value for value in values.values() if math.isfinite(value)]
     comparable = measure != "objective" or len(_solved(group)) <= 1
     best = (max if direction == "higher" else min)(known) if len(known) > 1 and comparable else None
+    digits = digits_apart(known) if measure != "objective" else 3
     for number, (solver, rows) in enumerate(group.items()):
         value = values[solver]
-        result = Text("" if math.isnan(value) else f"{measure} {_number(value)}")
+        result = Text("" if math.isnan(value) else f"{measure} {_number(value, digits)}")
         if best is not None and math.isclose(value, best, rel_tol=1e-6, abs_tol=1e-12):
             result.stylize("bold")
         table.add_row(
@@ -68,7 +85,7 @@ def _add_problem(table: Table, problem: str, group: dict[str, list[Row]], record
             Text(solver),
             _statuses(rows),
             _seconds(_median(rows, "time")),
-            result,
+            *([result] if measured else []),
             end_section=number == len(group) - 1,
         )
 
@@ -144,7 +161,7 @@ def _reasons(rows: Sequence[Row]) -> list[Text]:
 def _notes(records: Records, cells: dict[tuple[str, str], list[Row]]) -> list[Text]:
     notes = []
     for problem in records.problems:
-        group = {solver: rows for (title, solver), rows in cells.items() if title == problem}
+        group = _of(problem, cells)
         if _measure(group, records)[0] == "objective" and len(_solved(group)) > 1:
             text = f"{problem}: the objectives are of different formulations and do not compare"
             notes.append(Text.assemble(("note", "dim"), f": {text}"))
@@ -160,8 +177,12 @@ def _notes(records: Records, cells: dict[tuple[str, str], list[Row]]) -> list[Te
     return notes
 
 
-def _number(value: float) -> str:
-    return f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.4g}"
+def _number(value: float, digits: int = 3) -> str:
+    """Four decimals, or more where values that differ would else read the same."""
+    if 1e-3 <= abs(value) < 1e4 or value == 0:
+        decimals = digits - 1 - math.floor(math.log10(abs(value))) if value and digits > 3 else 4
+        return f"{value:.{max(4, decimals)}f}"
+    return f"{value:.{max(4, digits)}g}"
 
 
 def _seconds(value: float) -> str:

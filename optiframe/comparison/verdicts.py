@@ -41,6 +41,8 @@ class PairVerdict:
         The verdict in words.
     needed
         Where so few cannot distinguish any two solvers, how many it takes; else 0.
+    unit
+        What it is paired over.
     """
 
     first: str
@@ -52,6 +54,7 @@ class PairVerdict:
     distinguishable: bool
     text: str
     needed: int = 0
+    unit: Literal["problem", "seed"] = "problem"
 
 
 @dataclass(frozen=True)
@@ -139,14 +142,16 @@ def compare_pairs(
             leads = _signed_rank_sum(differences) < 0
             text = f"{first if leads else second} is better than {second if leads else first} {how}"
         elif problem is not None and count == 1 and len(_common(table[problem], first, second)) > 1:
-            text = f"{first} and {second} give the same values for all seeds of {problem}: no test"
+            why = "one data set, more seeds change nothing; add problems"
+            alike = f"{first} and {second} give the same values for all seeds of {problem}"
+            text = f"{alike}: {why if problem in records.fixed else 'no test'}"
         elif reachable[number] > level:
             needed = _needed(len(tested), level)
             text = f"{what} cannot distinguish {first} and {second}; at least {needed} are needed"
         else:
             text = f"{first} and {second} are not distinguishable {how}"
         middle = sign * _middle(differences)
-        verdicts.append(PairVerdict(first, second, count, middle, p, after, told, text, needed))
+        verdicts.append(PairVerdict(first, second, count, middle, p, after, told, text, needed, unit))
     return verdicts
 
 

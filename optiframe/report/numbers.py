@@ -10,8 +10,8 @@ _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 _SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
-def number(value: float) -> str:
-    """Three significant digits; a dash for what is not known."""
+def number(value: float, significant: int = 3) -> str:
+    """Three significant digits, or as many as said; a dash for what is not known."""
     if math.isnan(value):
         return DASH
     if math.isinf(value):
@@ -19,9 +19,9 @@ def number(value: float) -> str:
     if value == int(value) and abs(value) < 1e6:
         return f"{int(value):,}".replace(",", "\u2009")
     if 1e-3 <= abs(value) < 1e4:
-        digits = max(0, 2 - math.floor(math.log10(abs(value))))
+        digits = max(0, significant - 1 - math.floor(math.log10(abs(value))))
         return f"{value:.{digits}f}"
-    mantissa, exponent = f"{value:.2e}".split("e")
+    mantissa, exponent = f"{value:.{significant - 1}e}".split("e")
     return f"{mantissa}e{int(exponent)}"
 
 

@@ -21,7 +21,8 @@
   const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
 
   // Ticks at 1, 2, 5 of each power of ten where there is room for them, else at every few powers.
-  function ticks(values, room) {
+  // A tick needs room for its own word beside its neighbours', across some 7 pixels a letter.
+  function ticks(values, length, upright) {
     const [low, high] = [Math.min(...values), Math.max(...values)].map(Math.log10);
     for (const digits of [[1, 1.5, 2, 3, 4, 5, 7], [1, 2, 5], [1]]) {
       const found = [];
@@ -30,17 +31,21 @@
           if (Math.log10(digit) + power >= low - 0.1 && Math.log10(digit) + power <= high + 0.1) found.push([digit, power]);
         }
       }
-      const every = digits.length > 1 ? 1 : Math.ceil(found.length / room);
+      const most = Math.max(2, length / (upright ? 30 : 60));
+      const every = digits.length > 1 ? 1 : Math.ceil(found.length / most);
       const kept = found.filter(([, power]) => power % every === 0);
-      if (kept.length > room || kept.length < 2) continue;
       const word = ([digit, power]) => (power < -3 || power > 4
         ? `${digit === 1 ? "" : `${digit}×`}10<sup>${power}</sup>` : String(Number((digit * 10 ** power).toPrecision(2))));
+      const wide = (tick) => (upright ? 24 : 12 + 7 * word(tick).replace(/<.?sup>/g, "").length);
+      const pixels = length / Math.max(high - low, 0.2);
+      const at = ([digit, power]) => (Math.log10(digit) + power) * pixels;
+      const close = kept.some((tick, i) => i > 0 && at(tick) - at(kept[i - 1]) < (wide(tick) + wide(kept[i - 1])) / 2);
+      if (kept.length < 2 || (digits.length > 1 && close)) continue;
       return { tickmode: "array", tickvals: kept.map(([digit, power]) => digit * 10 ** power), ticktext: kept.map(word) };
     }
     return {};
   }
-  // On a logarithmic axis: one number each 60 pixels across, each 30 up.
-  const across = (id, curves) => ticks(curves.flatMap((c) => c.x).filter((x) => x > 0), by(id).clientWidth / 60);
+  const across = (id, curves) => ticks(curves.flatMap((c) => c.x).filter((x) => x > 0), by(id).clientWidth - 68, false);
 
   function axis(title, log, more) {
     const lines = style("--line");
@@ -110,7 +115,7 @@
       const id = `against-${against}`;
       const drawn = curves.flatMap((c) => [...c.y, ...c.low].map(edge)).filter((value) => value > 0);
       const x = axis(title, logX, logX ? across(id, curves) : { rangemode: "tozero" });
-      draw(id, traces, x, axis("suboptimality", logY, logY ? ticks(drawn, by(id).clientHeight / 30) : {}));
+      draw(id, traces, x, axis("suboptimality", logY, logY ? ticks(drawn, by(id).clientHeight - 60, true) : {}));
     }
   }
 

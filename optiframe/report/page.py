@@ -13,14 +13,16 @@ from typing import Any
 
 from optiframe.comparison import profiles, statistics
 from optiframe.comparison.measuring import Failure, reason, suited
+from optiframe.comparison.pairing import one_data_set, pairs, too_few, unit
 from optiframe.comparison.records import Records
+from optiframe.comparison.unranked import ranking_measures
 from optiframe.comparison.verdicts import PairVerdict
 from optiframe.errors import require
 from optiframe.report import charts, tables
 from optiframe.report.looks import looks
 from optiframe.report.numbers import DASH, counted, size
 from optiframe.report.private import anonymous, homeless
-from optiframe.report.verdict import pairs, too_few, unit, verdict
+from optiframe.report.verdict import verdict
 from optiframe.report.writing import write_bytes
 from optiframe.results import Status
 
@@ -56,6 +58,7 @@ def page(records: Records, *, again: str = "") -> str:
     environment = jinja.Environment(
         autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["breakable"] = _breakable
     template = environment.from_string((own / "template.html").read_text("utf-8"))
     trusted = jinja.filters.Markup  # our own files, and JSON that `embedded` made harmless
     content = _content(records)
@@ -70,6 +73,11 @@ def page(records: Records, *, again: str = "") -> str:
     return text
 
 
+def _breakable(name: str) -> str:
+    """A name that may be broken after an underscore (a space without width), so that tables fit."""
+    return name.replace("_", "_\u200b")
+
+
 def _digest(script: str) -> str:
     """The hash by which the page's policy knows this script; no other script may run."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -77,7 +85,7 @@ def _digest(script: str) -> str:
 
 def _content(records: Records) -> dict[str, Any]:
     summaries = statistics.summarize(records)
-    ranked = statistics.measures(records) if len(records.solvers) > 1 else []
+    ranked = ranking_measures(records) if len(records.solvers) > 1 else []
     judged = {measure: pairs(records, measure) for measure in ranked}
     drawn = charts.chart_data(records)
     return {
@@ -88,6 +96,8 @@ def _content(records: Records) -> dict[str, Any]:
         "facts": _facts(records),
         "verdict": verdict(records, judged),
         "excluded": profiles.excluded(records),
+        "metrics_first": _metrics_first(records, drawn),
+        "absent": _absent(drawn, bool(ranked)),
         "without_objective": _without_curve(records, drawn),
         "drawn": drawn,
         "summary": tables.summary(records, summaries),
@@ -118,15 +128,17 @@ def _ranking(records: Records, measure: str, verdicts: list[PairVerdict]) -> Ran
     overall = statistics.overall(records, measure)
     sentences = []
     # The test over all solvers is over problems, and where it finds nothing the pairs say so too.
-    if unit(records) == "problem" and (overall.distinguishable or not needed):
+    if unit(verdicts) == "problem" and (overall.distinguishable or not needed):
         sentences.append(f"{overall.text[0].upper()}{overall.text[1:]}.")
     if needed:
         most = max(pair.problems for pair in tested)
-        have = f"{counted(most, unit(records))} {'is' if most == 1 else 'are'} too few"
+        have = f"{counted(most, unit(verdicts))} {'is' if most == 1 else 'are'} too few"
         sentences.append(
             f"{have} to distinguish any two of these solvers by {measure}; at least {needed} are needed."
         )
-    table = tables.pairs(records, measure, verdicts) if verdicts and not needed else None
+        if unit(verdicts) == "problem" and (why := one_data_set(records)):
+            sentences.append(f"{why[0].upper()}{why[1:]}.")
+    table = tables.pairs(measure, verdicts) if verdicts and not needed else None
     return Ranking(measure, sentences, tables.standings(records, measure), table, told, len(tested))
 
 
@@ -161,6 +173,28 @@ def _duration(started: str, ended: str) -> str:
     if hours:
         return f"{hours}\u202fh {minutes}\u202fmin"
     return f"{minutes}\u202fmin {rest}\u202fs" if minutes else f"{rest}\u202fs"
+
+
+def _metrics_first(records: Records, drawn: dict[str, Any]) -> bool:
+    """Whether the metrics say more than curves: no common objective is drawn for most of the solvers."""
+    common = max(
+        (len({curve["solver"] for curve in group["time"]}) for group in drawn["convergence"]), default=0
+    )
+    return 2 * common <= len(records.solvers)
+
+
+def _absent(drawn: dict[str, Any], ranked: bool) -> str:
+    """Which sections have nothing to show, and why."""
+    said = []
+    if not drawn["convergence"] and not drawn["profiles"]:
+        said.append("Suboptimality and Profiles, since no run recorded an objective that can be compared")
+    elif not drawn["convergence"]:
+        said.append("Suboptimality, since no run recorded an objective that can be compared")
+    elif not drawn["profiles"]:
+        said.append("Profiles, since no run came within any of the gaps of a best known objective")
+    if not ranked:
+        said.append("Who is better, since no measure compares two solvers")
+    return f"Left out: {'; '.join(said)}." if said else ""
 
 
 def _without_curve(records: Records, drawn: dict[str, Any]) -> list[str]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 
 from optiframe.comparison import profiles, statistics
+from optiframe.comparison.digits import digits_apart
 from optiframe.comparison.measuring import suited
+from optiframe.comparison.pairing import unit as unit_of
 from optiframe.comparison.records import Records
 from optiframe.comparison.statistics import Interval, PairVerdict, Summary
-from optiframe.report import verdict
 from optiframe.report.numbers import DASH, counted, number, seconds, size
 
 _UNITS: dict[str, Callable[[float], str]] = {"time": seconds, "memory": size}
@@ -101,8 +103,20 @@ def metrics(records: Records, summaries: Iterable[Summary]) -> Table | None:
         return None
     better = statistics.directions(records)
     heads = [f"{name} ({better[name]} is better)" if name in better else name for name in names]
+    digits = {
+        (problem, name): digits_apart(
+            s.measures[name].median for s in kept if s.problem == problem and name in s.measures
+        )
+        for problem in dict.fromkeys(s.problem for s in kept)
+        for name in names
+    }
     rows = [
-        [Value(s.problem), _solver(s.solver), *(_interval(s.measures.get(n)) for n in names)] for s in kept
+        [
+            Value(s.problem),
+            _solver(s.solver),
+            *(_interval(s.measures.get(n), partial(number, significant=digits[s.problem, n])) for n in names),
+        ]
+        for s in kept
     ]
     caption = "What the problems say of the answers; medians over seeds with 95% intervals."
     columns = ["problem", "solver", *heads]
@@ -127,7 +141,7 @@ def standings(records: Records, measure: str) -> Table:
     return Table("Standings", caption, columns, rows, 1, frozenset(range(1, 6)))
 
 
-def pairs(records: Records, measure: str, verdicts: Iterable[PairVerdict]) -> Table:
+def pairs(measure: str, verdicts: Sequence[PairVerdict]) -> Table:
     """What can be said of each pair of solvers."""
     rows = [
         [
@@ -139,7 +153,7 @@ def pairs(records: Records, measure: str, verdicts: Iterable[PairVerdict]) -> Ta
         ]
         for v in sorted(verdicts, key=lambda v: not v.distinguishable)
     ]
-    unit = f"{verdict.unit(records)}s"
+    unit = f"{unit_of(verdicts)}s"
     columns = ["verdict", unit, "median difference", "p", "p after correction"]
     caption = f"Paired over {unit}, by {measure}: Wilcoxon signed-rank tests with Holm's correction."
     return Table("Pair by pair", caption, columns, rows, 1, frozenset(range(1, 5)))

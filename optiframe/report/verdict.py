@@ -9,19 +9,21 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from optiframe.comparison import statistics
+from optiframe.comparison.digits import digits_apart
+from optiframe.comparison.measuring import badness, medians
+from optiframe.comparison.pairing import one_data_set, pairs, too_few, unit
 from optiframe.comparison.records import Records
 from optiframe.comparison.statistics import PairVerdict, Standing
+from optiframe.comparison.unranked import ranking_measures, why_unranked
 from optiframe.report.numbers import counted, listed, number
 from optiframe.results import Status
 
 # More names than this in a sentence are not read, nor so many letters of names.
 _NAMED = 4
 _LETTERS = 110
-_OPEN = 2  # sentences on who is first that are read before the rest; the others are one click away
-_UNRANKED = (
-    "No measure ranks the solvers: they share no objective, and no metric is known to be better when "
-    "lower or higher; the comparison's file can say which under [better]."
-)
+_OPEN = 2  # statements on who is first that are read before the rest; the others are one click away
+_SHOWN = 3  # values of this many problems can be read in a sentence
+_WORDS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class _Ranking:
-    """What one measure says; measures that say the same are told in one sentence."""
+    """What one measure says; measures that say the same are told together."""
 
     leaders: tuple[str, ...]
     ranked: int
@@ -51,71 +53,122 @@ def verdict(records: Records, judged: Mapping[str, list[PairVerdict]] | None = N
     if all(row.outcome is None for row in records.rows):
         runs = counted(len(records.rows), "run")
         return Verdict([f"None of the {runs} has ended yet, so nothing can be said."], [])
-    ranked = statistics.measures(records)
     if not any(row.outcome is not None and row.outcome.answered for row in records.rows):
         said = ["No solver gave an answer that counts, so there is nothing to rank."]
     elif len(records.solvers) == 1:
         said = [f"{records.solvers[0]} ran alone, so there is nothing to rank it against."]
-    elif ranked:
-        said = _rankings(records, judged or {measure: pairs(records, measure) for measure in ranked})
     else:
-        said = [_UNRANKED]
+        known = judged or {measure: pairs(records, measure) for measure in ranking_measures(records)}
+        why = why_unranked(records)
+        said = [*([why] if why else []), *_rankings(records, known)]
     return Verdict([*said[:_OPEN], _endings(records)], said[_OPEN:])
 
 
-def pairs(records: Records, measure: str) -> list[PairVerdict]:
-    """Every two solvers compared: over problems, or over the seeds of the only problem there is."""
-    verdicts = statistics.compare_pairs(records, measure)
-    if max((verdict.problems for verdict in verdicts), default=0) == 1 and len(records.problems) == 1:
-        return statistics.compare_pairs(records, measure, unit="seed", problem=records.problems[0])
-    return verdicts
-
-
-def unit(records: Records) -> str:
-    """What `pairs` are paired over."""
-    return "seed" if len(records.problems) == 1 else "problem"
-
-
-def too_few(verdicts: list[PairVerdict]) -> int:
-    """Where no two solvers can be told apart for want of problems: how many it takes; else 0."""
-    tested = [pair for pair in verdicts if pair.problems]
-    if not tested or not all(pair.needed for pair in tested):
-        return 0
-    return max(pair.needed for pair in tested)
-
-
 def _rankings(records: Records, judged: Mapping[str, list[PairVerdict]]) -> list[str]:
-    """A sentence for each group of measures that agree, in the order of their first measures."""
-    groups: dict[_Ranking, list[tuple[str, Standing, int]]] = {}
+    """A statement for each group of measures that agree, in the order of their first measures."""
+    groups: dict[_Ranking, list[tuple[str, list[Standing]]]] = {}
     for measure, verdicts in judged.items():
         standings = [s for s in statistics.standings(records, measure) if not math.isnan(s.mean_rank)]
         if len(standings) > 1:
             leaders = tuple(s.solver for s in standings if s.mean_rank == standings[0].mean_rank)
             key = _Ranking(leaders, len(standings), _sure(records, leaders, verdicts))
-            most = max(s.problems for s in standings)
-            groups.setdefault(key, []).append((measure, standings[0], most))
-    return [_sentence(records, key, measures) for key, measures in groups.items()]
+            groups.setdefault(key, []).append((measure, standings))
+    told: list[str] = []
+    warned: set[str] = set()
+    for key, measures in groups.items():
+        parts = [_first(records, key, *measures[0]), _also(key, [measure for measure, _ in measures[1:]])]
+        if key.sure not in warned:
+            parts.append(key.sure)
+        if too_few(judged[measures[0][0]]):  # how many problems it takes is said once
+            warned.add(key.sure)
+        told.append(" ".join(filter(None, parts)))
+    return told
 
 
-def _sentence(records: Records, said: _Ranking, measures: list[tuple[str, Standing, int]]) -> str:
-    counts = sorted({problems for _, _, problems in measures})
-    over = counted(counts[-1], "problem") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} problems"
-    by = f"By {_names([measure for measure, _, _ in measures], 'other measure')}, over {over},"
+def _first(records: Records, said: _Ranking, measure: str, standings: list[Standing]) -> str:
+    """Who is first by one measure, with the values where they are few."""
+    count = max(s.problems for s in standings)
     # A solver may lack a measure, or suit none of its problems.
-    among = f" of the {said.ranked} solvers it ranks" if said.ranked < len(records.solvers) else ""
+    some = said.ranked < len(records.solvers)
     if len(said.leaders) == said.ranked:
-        alike = f"the {said.ranked} solvers that have it" if among else "all solvers"
-        return f"{by} {alike} rank alike."
-    ranks = {first.mean_rank for _, first, _ in measures}
-    rank = f" (mean rank {number(ranks.pop())} of {said.ranked})" if len(ranks) == 1 else among
-    verb = "share the first rank" if len(said.leaders) > 1 else "ranks first"
-    return f"{by} {_names(list(said.leaders), 'other')} {verb}{rank}{said.sure}."
+        alike = f"the {said.ranked} solvers that have it" if some else "all solvers"
+        return f"By {measure}, {alike} rank alike {_over(records, count)}."
+    first = standings[0]
+    if len(said.leaders) == 1 and first.wins == first.problems:
+        better = statistics.directions(records)[measure]
+        if said.ranked == 2:
+            which = f"the {better} {measure}" + (" of the 2 solvers that have it" if some else "")
+        else:
+            have = " that have it" if some else ""
+            which = f"the {better.replace('er', 'est')} {measure} of the {said.ranked} solvers{have}"
+        values = _values(records, measure, first)
+        return f"{first.solver} had {which} {_on(records, first.problems)}{values}."
+    rank = f"mean rank {number(first.mean_rank)} of {said.ranked}"
+    if len(said.leaders) > 1:
+        return (
+            f"By {measure}, {_names(list(said.leaders), 'other')} share the first rank "
+            f"{_over(records, count)} ({rank})."
+        )
+    wins = f"best on {first.wins}" + (f", tied on {first.shared}" if first.shared else "")
+    return f"By {measure}, {first.solver} ranks first {_over(records, count)}: {wins} ({rank})."
+
+
+def _over(records: Records, count: int) -> str:
+    if count == 1 and len(records.problems) == 1:
+        return f"on {records.problems[0]}"
+    return f"over {counted(count, 'problem')}"
+
+
+def _on(records: Records, count: int) -> str:
+    """The problems a solver met another on, in words."""
+    all_ = len(records.problems)
+    if count == all_ == 1:
+        return f"on {records.problems[0]}"
+    whole = {1: "on the only problem", 2: "on both problems"}.get(count, f"on all {count} problems")
+    return whole if count == all_ else f"{whole} it can be judged by"
+
+
+def _values(records: Records, measure: str, first: Standing) -> str:
+    """The values of the first and of the next, problem by problem; empty where they are many."""
+    if first.problems > _SHOWN:
+        return ""
+    sign = 1.0 if statistics.directions(records)[measure] == "lower" else -1.0
+    shown = []
+    for runs in badness(records, measure).values():
+        found = medians(runs)
+        if first.solver not in found or len(found) < 2:
+            continue
+        own = found.pop(first.solver)
+        next_ = min(found.values())
+        digits = digits_apart((own, next_))
+        other = number(sign * next_, digits) if math.isfinite(next_) else "a failure"
+        words = "vs" if len(found) == 1 else "next is"
+        mark = " " if len(found) == 1 else ", "
+        shown.append(f"{number(sign * own, digits)}{mark}{words} {other}")
+    return f" ({(', ' if ' vs ' in shown[0] else '; ').join(shown)})" if shown else ""
+
+
+def _also(said: _Ranking, measures: list[str]) -> str:
+    """The other measures that say the same of who is first."""
+    if not measures:
+        return ""
+    by = _names(measures, "other measure")
+    if len(said.leaders) == said.ranked:
+        return f"So they do by {by}."
+    if len(said.leaders) > 1:
+        return f"They share it by {by}, too."
+    return f"It ranks first by {by}, too."
 
 
 def _sure(records: Records, leaders: tuple[str, ...], verdicts: list[PairVerdict]) -> str:
     """Whether the first place is more than chance."""
     if needed := too_few(verdicts):
-        return f"; that may be chance: to distinguish two takes at least {counted(needed, unit(records))}"
+        most = max(pair.problems for pair in verdicts)
+        what = unit(verdicts)
+        have = f"{_word(most)} {what}{' is' if most == 1 else 's are'}"
+        why = one_data_set(records) if what == "problem" else ""
+        chance = f"{have} too few to rule out chance; it takes at least {_word(needed).lower()}."
+        return f"{chance} {why[0].upper()}{why[1:]}." if why else chance
     if len(leaders) > 1:
         return ""
     others: dict[bool, list[str]] = {True: [], False: []}
@@ -125,11 +178,17 @@ def _sure(records: Records, leaders: tuple[str, ...], verdicts: list[PairVerdict
     apart, alike = others[True], others[False]
     if not apart and not alike:
         return ""
+    over = f"over the {unit(verdicts)}s"
     if not alike:
-        return f", distinguishable from {_all_of(apart)}"
+        return f"It is distinguishable from {_all_of(apart)} {over}."
     if not apart:
-        return f", but not distinguishable from {_all_of(alike)}"
-    return f", distinguishable from {_names(apart, 'other')} but not from {_names(alike, 'other')}"
+        return f"It is not distinguishable from {_all_of(alike)} {over}."
+    from_ = f"from {_names(apart, 'other')} but not from {_names(alike, 'other')}"
+    return f"It is distinguishable {from_} {over}."
+
+
+def _word(count: int) -> str:
+    return _WORDS[count] if count < len(_WORDS) else str(count)
 
 
 def _all_of(names: list[str]) -> str:
