@@ -55,6 +55,13 @@ class Document(document.Document):
 
     known = (*_TABLES, "seed")
 
+    def check_keys(self) -> None:
+        """Raise `InvalidInput` for a comparison's file, and for keys at the top level that mean nothing."""
+        for key in ("solver", "problem"):
+            if self.path is not None and isinstance(self.table.get(key), list):
+                raise self.error([((key,), f"this is a comparison, with [[{key}]]; use optiframe compare")])
+        super().check_keys()
+
     @cached_property
     def problem(self) -> Problem[Any]:
         """The problem of ``[problem]``."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from optiframe.described import Described
-from optiframe.errors import InvalidInput, MissingPackage, require
+from optiframe.errors import InvalidInput, MissingPackage, remedy, require
 
 _TIMEOUT = 30  # seconds without a byte before a download is given up
 
@@ -179,7 +179,7 @@ def _download(file: DataFile, damaged: list[str]) -> Path:
     try:
         pooch = require("pooch", "data")
     except MissingPackage:
-        raise _missing([file], damaged, "this needs pooch; run: pip install 'optiframe[data]'") from None
+        raise _missing([file], damaged, f"this needs pooch; run: {remedy(['pooch'], extra='data')}") from None
     target = cache_folder() / file.path
     try:
         # pooch writes to a temporary name beside the target and renames after the check.

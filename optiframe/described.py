@@ -74,6 +74,11 @@ class Described(BaseModel):
         return cls(**inputs)
 
     @classmethod
+    def instead_of(cls, key: str, value: Any) -> str:
+        """Where a key that is no field of this class belongs, in words; empty when nothing is known."""
+        return ""
+
+    @classmethod
     def summary(cls) -> str:
         """First line of the class's own docstring."""
         return (cls.__dict__.get("__doc__") or "").strip().partition("\n")[0].strip()
@@ -215,7 +220,9 @@ def _sentence(kind: str, context: dict[str, Any], item: Any, model: type[BaseMod
     if kind == "extra_forbidden":
         known = [field.alias or key for key, field in model.model_fields.items()]
         valid = ", ".join(known) if known else "none"
-        return f"unknown key{nearest(str(item['loc'][-1]), known)} (valid keys: {valid})"
+        key = str(item["loc"][-1])
+        hint = model.instead_of(key, given) if issubclass(model, Described) else ""
+        return f"unknown key{nearest(key, known)} (valid keys: {valid}){hint and '; '}{hint}"
     if kind == "literal_error":
         hint = nearest(given, _choices(context)) if isinstance(given, str) else ""
         return f"must be one of {context['expected']}, got {_short(given)}{hint}"

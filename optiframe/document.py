@@ -15,6 +15,12 @@ from optiframe.values import paths_relative_to
 
 Keys = tuple[str, ...]
 
+_TABLES = (".csv", ".tsv", ".parquet", ".npy", ".npz", ".xlsx", ".svm", ".libsvm")
+
+
+class _NotText(InvalidInput):
+    """A file that is no text."""
+
 
 @dataclass(frozen=True)
 class Document:
@@ -54,10 +60,17 @@ class Document:
             For an unreadable file, wrong TOML (with the line), or unknown top-level keys.
         """
         file = None if path is None else Path(path)
-        text = "" if file is None else _text(file)
         try:
+            text = "" if file is None else _text(file)
             table = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, _NotText) as error:
+            if file is not None and file.suffix.lower() in _TABLES:
+                raise InvalidInput(
+                    f"{file} looks like a table of data, and what to do with it is said in a TOML file: "
+                    "give that one, and name the table in it (docs/howto/your-data.md shows how)"
+                ) from None
+            if isinstance(error, _NotText):
+                raise
             raise InvalidInput(f"{file}: not valid TOML: {error}") from None
         overridden = set()
         for override in overrides:
@@ -256,7 +269,7 @@ def _text(path: Path) -> str:
     except FileNotFoundError:
         raise InvalidInput(f"no file {path}") from None
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from None
+        raise _NotText(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from None
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}") from None
 

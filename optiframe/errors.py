@@ -6,8 +6,10 @@ A message says what was wrong, where (file, row, key) and what to do about it.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from importlib import import_module
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from importlib import import_module, metadata
 from types import ModuleType
 
 
@@ -55,7 +57,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 # Where the name to install is not the name to import.
-_DISTRIBUTION = {"sklearn": "scikit-learn", "crowdkit": "crowd-kit"}
+_DISTRIBUTION = {"sklearn": "scikit-learn", "crowdkit": "crowd-kit", "xgboost": "xgboost-cpu"}
+_REQUIRED = re.compile(r"""([\w.-]+)[^;]*;.*extra\s*==\s*['"]([\w.-]+)['"]""")
 
 
 def require(package: str, extra: str, of: str = "optiframe") -> ModuleType:
@@ -71,8 +74,69 @@ def require(package: str, extra: str, of: str = "optiframe") -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is not None and package.split(".", maxsplit=1)[0] != error.name.split(".")[0]:
             raise  # the package is there; something inside it is not
-        top = package.split(".", maxsplit=1)[0]
+        name = distribution(package)
         raise MissingPackage(
-            f"this needs the package {_DISTRIBUTION.get(top, top)!r}, which is not installed; "
-            f"run: pip install '{of}[{extra}]'"
+            f"this needs the package {name!r}, which is not installed; run: {remedy([name], of, extra)}"
         ) from None
+
+
+def distribution(module: str) -> str:
+    """What is installed to have a module."""
+    top = module.partition(".")[0]
+    return _DISTRIBUTION.get(top, top)
+
+
+def remedy(missing: Sequence[str], of: str = "optiframe", extra: str | None = None) -> str:
+    """The command that installs these packages, with whatever else an extra that brings them still lacks.
+
+    The packages are named, not the extra: `pip install 'optiframe[plots]'` would fetch a project of
+    another's that has this name, wherever ours is not installed.
+
+    Parameters
+    ----------
+    missing
+        Names of distributions.
+    of, extra
+        The distribution that knows which versions it can take, and which of its extras; the first
+        that brings them all by default.
+    """
+    extras = _extras(of)
+    if extra is None:
+        extra = next((name for name, lines in extras.items() if set(missing) <= set(lines)), None)
+    lines = _expanded(extras, extra, of) if extra is not None else {}
+    wanted = [line for name, line in lines.items() if name in missing or not is_installed(name)]
+    return f"pip install {' '.join(shlex.quote(line) for line in wanted or missing)}"
+
+
+def is_installed(name: str) -> bool:
+    """Whether there is a distribution of this name."""
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _extras(of: str) -> dict[str, dict[str, str]]:
+    """For each extra of an installed distribution: name of a package -> requirement, as it declares them."""
+    try:
+        required = metadata.requires(of) or []
+    except metadata.PackageNotFoundError:
+        return {}
+    extras: dict[str, dict[str, str]] = {}
+    for line in required:
+        if found := _REQUIRED.match(line):
+            extras.setdefault(found[2], {})[found[1]] = line.partition(";")[0].strip()
+    return extras
+
+
+def _expanded(extras: dict[str, dict[str, str]], extra: str, of: str) -> dict[str, str]:
+    """The requirements of an extra and of those it takes in; plugins of ours are in no package index."""
+    lines: dict[str, str] = {}
+    for name, line in extras.get(extra, {}).items():
+        if name == of:
+            for other in line.partition("[")[2].partition("]")[0].split(","):
+                lines |= _expanded(extras, other.strip(), of)
+        elif not name.startswith("optiframe-"):
+            lines[name] = line
+    return lines

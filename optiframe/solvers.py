@@ -36,6 +36,16 @@ class Budget(Described):
     tolerance: NonNegativeFloat = Field(default=1e-6, description="stop when the residual is at most this")
 
 
+# What other libraries call the limits.
+_BUDGET_KEYS = {
+    **dict.fromkeys(
+        ("iterations", "max_iter", "maxiter", "max_iterations", "n_iter", "num_iter"), "iterations"
+    ),
+    **dict.fromkeys(("tolerance", "tol"), "tolerance"),
+    **dict.fromkeys(("time", "timeout", "time_limit", "max_time"), "time"),
+}
+
+
 class Iterate:
     """One point a solver has reached.
 
@@ -164,6 +174,15 @@ class Solver(Described, Generic[P, S, D]):
     packages: ClassVar[tuple[str, ...]] = ()
     one_shot: ClassVar[bool] = False
     point_type: ClassVar[type] = np.ndarray
+
+    @classmethod
+    def instead_of(cls, key: str, value: Any) -> str:
+        """Other libraries' parameters for what is a budget here are sent there."""
+        limit = _BUDGET_KEYS.get(key.lower())
+        if limit is None:
+            return ""
+        number = value if isinstance(value, int | float) and not isinstance(value, bool) else "..."
+        return f"that is a budget: budget={{{limit!r}: {number}}}, or {limit} = {number} under [budget]"
 
     @abstractmethod
     def iterates(self, problem: P, run: Run) -> Iterates:

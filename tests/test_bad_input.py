@@ -88,7 +88,11 @@ CASES = [
     Case("unsuited solver", r"cvxpy cannot take this problem: ", config=edit("labels.majority", "cvxpy")),
     Case("columns mapped to nothing", r"labels.csv has no column 'who'", config=edit('truth = "truth.csv"', 'columns = {worker = "who"}')),
     Case("infeasible generator", r"labels_per_task.*9.*3", config=edit('name = "label-aggregation"\nlabels = "labels.csv"\ntruth = "truth.csv"', 'dataset = {name = "synthetic.single-coin", workers = 3, tasks = 5, labels_per_task = 9}')),
+    Case("a limit as a parameter", r"solver.max_iter: unknown key .*; that is a budget: budget=\{'iterations': 5\}, or iterations = 5 under \[budget\]", config=edit('"labels.majority"', '"rankone.pgd"\nmax_iter = 5')),
+    Case("a comparison", r"line 6: solver: this is a comparison, with \[\[solver\]\]; use optiframe compare", config=edit("[solver]", "[[solver]]")),
     # Command line
+    Case("a table in place of the configuration", r"labels.csv looks like a table of data, .* TOML file: .*docs/howto/your-data.md", arguments=("solve", "labels.csv")),
+    Case("a binary table in its place", r"x.parquet looks like a table of data", arguments=("solve", "x.parquet")),
     Case("missing configuration", r"no file nowhere.toml", arguments=("solve", "nowhere.toml")),
     Case("malformed override", r"--set solver: write key.path=value", arguments=("solve", "run.toml", "--set", "solver")),
     Case("override of a wrong type", r"--set budget.time: must be a number, got 'soon'", arguments=("solve", "run.toml", "--set", "budget.time=soon")),

@@ -89,6 +89,7 @@ OTHERS = [
     (bad_solvers.Unseeded, [SEED, LEAK, PICKLE], "differs in the trace of the objective"),
     (bad_solvers.Boastful, [UNSUITED], "has nothing against a Minimize of"),
     (bad_solvers.Raising, [UNSUITED], "`unsuited` raises Unsuited"),
+    (bad_solvers.TooSoon, [OPTIMUM], "its residual must be that of the point it yields"),
     (bad_solvers.DeafToStart, [START], "accepts a start and ignores it"),
     (
         bad_solvers.Overflowing,
@@ -265,7 +266,10 @@ def test_a_class_that_does_not_keep_the_contract_of_its_kind_fails(tmp_path: Pat
 
 
 def test_a_file_of_ones_own_is_checked_by_import(run: Run, tmp_path: Path):
-    body = "yield Iterate(problem.over.project(problem.function.to))"
+    body = (
+        "x = problem.initial()\n        for _ in range(1000):\n"
+        "            x = problem.over.project(x - problem.function.gradient(x))\n        yield Iterate(x)"
+    )
     write_solver(tmp_path, body)
     shown = run("--import", "mine.py", "check", "mine.own", "--only", "optimum", code=0).stdout
     assert "1 of 1 checks passed" in shown

@@ -183,10 +183,17 @@ def test_list_for_a_problem_separates_who_runs_from_who_does_not(run: Run, tmp_p
     runs, others = run("list", "solvers", "--for", "bowl.toml").stdout.split("solvers that do not")
     assert "scipy.lbfgs" in runs
     assert "cvxpy" in runs
-    assert "labels.majority" in others
+    assert "labels.majority" not in others
+    assert "it solves '" not in others
+    assert "solvers of other kinds of problems are not shown; --all shows them\n" in others
     _, others = run("list", "solvers", "--for", "count.toml").stdout.split("solvers that do not")
     assert "scipy.lbfgs" in others
     assert "cvxpy" in others
+    _, others = run("list", "solvers", "--all", "--for", "count.toml").stdout.split("solvers that do not")
+    assert "labels.majority" in others
+    assert "it solves 'label-aggregation' problems" in others.replace("\n", " ").replace("  ", "")
+    assert "not shown" not in others
+    assert "--all goes with" in run("list", "--all", code=2).stderr
 
 
 @pytest.mark.parametrize(
@@ -260,6 +267,18 @@ def test_datasets_says_where_each_is(run: Run) -> None:
     shown = run("datasets").stdout
     assert "synthetic.single-coin generated" in " ".join(shown.split())
     assert "labels.rte" in shown
+
+
+def test_datasets_says_what_to_do_about_those_not_published_as_tables(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPTIFRAME_DATA", str(tmp_path))
+    shown = run("datasets").stdout
+    assert "(to be tidied by hand): nothing is downloaded; get the source" in shown
+    assert "docs/howto/your-data.md" in shown
+    page = (Path(__file__).parents[1] / "docs" / "howto" / "your-data.md").read_text(encoding="utf-8")
+    assert "## Named data sets" in page
+    assert "to be tidied by hand" in page
 
 
 def test_help_lists_the_commands(run: Run) -> None:

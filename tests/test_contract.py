@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 import pytest
 
-from optiframe import Budget, InvalidInput, Iterate, Iterates, Minimize, Problem, Projection, Run, Solver
+from optiframe import (
+    Budget,
+    InvalidInput,
+    Iterate,
+    Iterates,
+    Minimize,
+    Problem,
+    Projection,
+    Run,
+    Solver,
+    solve,
+)
+from optiframe.losses import LeastSquares
 from optiframe.objectives import SquaredDistance
 from optiframe.sets import Box
-from optiframe.testing import CHECKS, Case, SolverContract, known_optimum, run_checks
+from optiframe.testing import CHECKS, Case, SolverContract, known_optimum, run_checks, small_problems
 from optiframe.testing import bad_solvers as bad
 from optiframe.testing.toml import to_toml
 
@@ -61,6 +74,49 @@ def test_a_bad_solver_fails_for_what_it_does_and_for_nothing_else(kind, expected
     assert found[expected[0]].startswith(f"{kind.name} on 'minimize': ")
 
 
+def test_convergence_claimed_too_soon_is_found_on_the_ready_made_problems():
+    assert failures(bad.TooSoon()) == {}  # one step solves a squared distance
+
+    class Contract(SolverContract):
+        solver = bad.TooSoon()
+
+    cases = [replace(case, budget=Budget(iterations=200)) for case in Contract().cases()]
+    found = [[o.name for o in run_checks(case) if o.failure is not None] for case in cases]
+    assert found == [*[[]] * 4, ["reaches the known optimum"], ["reaches the known optimum"]]
+    with pytest.raises(AssertionError, match=r"\(converged: .*\); its residual must be that of the point"):
+        Contract().test_reaches_the_known_optimum()
+
+
+def test_a_method_that_says_it_ran_out_of_its_budget_may_fall_short_of_an_ill_conditioned_optimum():
+    class Brief(SolverContract):
+        solver = bad.Honest()
+        budget = Budget(iterations=30)
+
+    Brief().test_reaches_the_known_optimum()
+    assert [case.may_run_out for case in Brief().cases()] == [*[False] * 4, True, True]
+    (strict,) = [case for case in Brief().cases() if case.may_run_out][:1]
+    with pytest.raises(AssertionError, match="iteration_limit"):
+        CHECKS[11](replace(strict, may_run_out=False))
+
+
+@pytest.mark.parametrize("number", [4, 5])
+def test_the_ill_conditioned_problems_have_the_optimum_that_cvxpy_finds(number):
+    problem = small_problems()[number]
+    eigenvalues = np.linalg.eigvalsh(problem.function.hessian(problem.initial()))
+    assert eigenvalues[-1] / eigenvalues[0] == pytest.approx(100)
+    assert known_optimum(problem) == pytest.approx(solve(problem, "cvxpy").objective, abs=1e-6)
+
+
+def test_the_known_optimum_of_least_squares_is_told_only_where_it_is_simple():
+    matrix, target = [[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0]
+    plain = LeastSquares(matrix=matrix, target=target)
+    assert known_optimum(Minimize(plain)) == pytest.approx(0.0)
+    assert known_optimum(Minimize(plain, over=Box(lower=0.0))) == pytest.approx(0.05)
+    assert known_optimum(Minimize(plain, over=Box(lower=1.0, upper=1.0))) is None
+    assert known_optimum(Minimize(plain, over="simplex")) is None
+    assert known_optimum(Minimize(LeastSquares(matrix=matrix, target=target, l2=0.1))) is None
+
+
 def test_writing_into_the_problem_is_found():
     # Later runs see another problem, so that other checks fail with it.
     assert "it changes the problem it is given" in failures(bad.Writes())["input is not changed"]
@@ -77,7 +133,13 @@ def test_an_answer_that_is_not_finite_is_found():
 
 def test_every_bad_solver_is_tried():
     kinds = {c for n, c in vars(bad).items() if isinstance(c, type) and c.__module__ == bad.__name__}
-    tried = {kind for kind, _, _ in BAD} | {bad.Writes, bad.Unseeded, bad.Overflowing, bad.Honest}
+    tried = {kind for kind, _, _ in BAD} | {
+        bad.Writes,
+        bad.Unseeded,
+        bad.Overflowing,
+        bad.TooSoon,
+        bad.Honest,
+    }
     assert {k.__name__ for k in kinds if k.name.startswith("bad.")} == {k.__name__ for k in tried}
 
 

@@ -70,6 +70,27 @@ def test_every_wrong_value_is_named_with_what_is_allowed(values: dict[str, Any],
         Record(**values)
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"max_iter": 5}, "budget={'iterations': 5}, or iterations = 5 under [budget]"),
+        ({"maxiter": 5}, "budget={'iterations': 5}"),
+        ({"iterations": 5}, "budget={'iterations': 5}"),
+        ({"tol": 1e-3}, "budget={'tolerance': 0.001}"),
+        ({"tolerance": "low"}, "budget={'tolerance': ...}"),
+        ({"time": 2.5}, "budget={'time': 2.5}"),
+        ({"timeout": 60}, "budget={'time': 60}"),
+    ],
+)
+def test_a_limit_given_as_a_parameter_is_sent_to_the_budget(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(of.InvalidInput) as caught:
+        of.solver("scipy.lbfgs", **given)
+    assert f"; that is a budget: {said}" in str(caught.value)
+    with pytest.raises(of.InvalidInput) as caught:
+        Record(**given)  # no solver: it has no budget
+    assert "budget" not in str(caught.value)
+
+
 def test_all_wrong_values_are_named_at_once() -> None:
     with pytest.raises(of.InvalidInput) as caught:
         Record(step=-1, rule="x", unknown=1)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from optiframe.errors import MissingPackage, remedy, require
+
 INIT = """
 from optiframe.hookspec import Description, hookimpl
 
@@ -49,6 +51,19 @@ LIBRARIES = {
 }
 
 
+METADATA = """Metadata-Version: 2.1
+Name: fake-peers
+Version: 1.0
+Provides-Extra: libraries
+Requires-Dist: fake-missing>=2; extra == "libraries"
+Requires-Dist: numpy>=1; extra == 'libraries'
+Requires-Dist: optiframe-rankone>=0.1; extra == 'libraries'
+Provides-Extra: more
+Requires-Dist: fake-peers[libraries]; extra == 'more'
+Requires-Dist: fake-other<3; extra == "more"
+"""
+
+
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
     """A distribution, written as pip would, whose solvers need a library each."""
@@ -56,7 +71,7 @@ def site(tmp_path: Path) -> Path:
     info, package = tmp_path / "fake_peers-1.0.dist-info", tmp_path / "fake_peers"
     info.mkdir()
     package.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fake-peers\nVersion: 1.0\n")
+    (info / "METADATA").write_text(METADATA)
     (info / "entry_points.txt").write_text("[optiframe]\nfake-peers = fake_peers\n")
     (package / "__init__.py").write_text(INIT % [*names, "orphan"])
     (package / "orphan.py").write_text("import optiframe_unheard_of")
@@ -84,16 +99,31 @@ def test_a_library_that_breaks_is_shown_with_its_own_error(site: Path) -> None:
     shown = doctor(site)
     lines = shown.stdout.splitlines()
     assert shown.returncode == 1, shown.stderr
-    assert "outdated  broken  AttributeError: module numpy has no attribute float" in lines
-    assert "    needed by fake.outdated" in lines
-    assert "crashing  broken  the process died with exit code 3" in lines
-    assert "leaving  broken  SystemExit: 4" in lines
-    assert "hollow  broken  ModuleNotFoundError: No module named 'nowhere_to_be_found'" in lines
-    assert "fragile  broken  TypeError: not with this version of that" in lines
+    at = lines.index("fake.outdated  broken  AttributeError: module numpy has no attribute float")
+    assert lines[at + 1] == "    needs outdated, which works for no name here"
+    assert "fake.crashing  broken  the process died with exit code 3" in lines
+    assert "fake.leaving  broken  SystemExit: 4" in lines
+    assert "fake.hollow  broken  ModuleNotFoundError: No module named 'nowhere_to_be_found'" in lines
+    assert "fake.fragile  broken  TypeError: not with this version of that" in lines
     assert "sound" not in shown.stdout
     assert "talks" not in shown.stdout
-    assert "missing  not installed  pip install fake-missing" in lines
+    assert "missing  not installed  pip install 'fake-missing>=2'" in lines
     assert "solver fake.orphan  not installed  pip install optiframe-unheard-of" in lines
+    assert lines[-1] == "5 names do not run; 2 libraries are not installed (optional)"
+
+
+@pytest.mark.slow
+def test_one_name_that_breaks_is_no_trouble_where_its_library_works_for_others(site: Path) -> None:
+    package = site / "fake_peers"
+    (package / "__init__.py").write_text(INIT % ["fragile", "steady", "firm"])
+    for name in ("steady", "firm"):
+        (package / f"{name}.py").write_text(SOLVER.format(name=name, library="fragile"))
+    shown = doctor(site)
+    lines = shown.stdout.splitlines()
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    at = lines.index("fake.fragile  broken  TypeError: not with this version of that")
+    assert lines[at + 1] == "    needs fragile, which works for 2 other names"
+    assert lines[-1] == "1 name does not run"
 
 
 @pytest.mark.slow
@@ -101,8 +131,23 @@ def test_what_is_only_not_installed_is_no_trouble(site: Path) -> None:
     (site / "fake_peers" / "__init__.py").write_text(INIT % ["sound", "missing", "orphan"])
     shown = doctor(site)
     assert shown.returncode == 0, shown.stdout + shown.stderr
-    assert "missing  not installed  pip install fake-missing" in shown.stdout
-    assert shown.stdout.endswith("nothing is broken\n")
+    assert "missing  not installed  pip install 'fake-missing>=2'" in shown.stdout
+    assert shown.stdout.endswith("nothing is broken; 2 libraries are not installed (optional)\n")
+
+
+def test_what_is_not_installed_is_named_with_its_version_and_no_package_that_a_stranger_could_own(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(site)
+    with pytest.raises(MissingPackage, match=r"run: pip install 'fake-missing>=2'$"):  # as doctor says
+        require("fake_missing", "libraries", of="fake-peers")
+    assert remedy(["fake-missing"], "fake-peers") == "pip install 'fake-missing>=2'"
+    # An extra that takes in another: both; what is installed is left out.
+    assert remedy([], "fake-peers", "more") == "pip install 'fake-missing>=2' 'fake-other<3'"
+    assert remedy(["unheard-of"], "fake-peers") == "pip install unheard-of"
+    assert remedy(["unheard-of"], "not-installed", "more") == "pip install unheard-of"
+    # What is asked for is named even where something of it is there.
+    assert remedy(["matplotlib"], extra="plots") == "pip install 'matplotlib>=3.9'"
 
 
 def test_quick_tries_no_library(site: Path) -> None:

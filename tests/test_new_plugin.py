@@ -97,6 +97,7 @@ def test_the_command_writes_a_plugin_and_says_what_comes_next(tmp_path: Path):
     }
     assert [name for name in files(folder) if name not in shown] == []
     assert "  optiframe check my-method.momentum\n" in shown
+    assert "pypi.org" not in (folder / "README.md").read_text()  # that optiframe is another's
     project = tomllib.loads((folder / "pyproject.toml").read_text())
     assert project["project"]["name"] == "optiframe-my-method"
     assert project["project"]["entry-points"]["optiframe"] == {"my-method": "optiframe_my_method"}

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -157,10 +157,20 @@ def test_fields_are_described_in_the_reference(site: Path, pages: dict[Path, Pag
 
 def test_the_gallery_shows_every_figure_that_its_code_saves(site: Path, pages: dict[Path, Page]) -> None:
     code = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
-    saved = [f"gallery/{name}" for name in re.findall(r'savefig\("([^"]+)"\)', code)]
+    saved = [f"gallery/{name}" for name in re.findall(r'savefig\(\s*"([^"]+)"', code)]
     shown = [address for address in pages[site / "gallery.html"].fetched if address.startswith("gallery/")]
     assert shown == saved
-    assert len(saved) >= 10
+    assert len(saved) == len(re.findall(r"\bsavefig\b", code)) >= len(re.findall(r"^## ", code, re.MULTILINE))
+
+
+def test_a_section_of_the_gallery_without_a_picture_ends_the_build() -> None:
+    gallery = _script("hooks/gallery.py")
+    page = '# G\n\n## One\n\n```python\nplot().savefig(\n    "a-b.svg"\n)\n```\n'
+    gallery.check(page)
+    with pytest.raises(PluginError, match="no picture below 'Two'"):
+        gallery.check(page + "\n## Two\n\nWords.\n")
+    with pytest.raises(PluginError, match="savefig with other than one name"):
+        gallery.check(page + "\n```python\nplot().savefig(name)\n```\n")
 
 
 @pytest.mark.parametrize("width", [390, 1366])
@@ -213,6 +223,44 @@ def test_pages_of_the_papers_are_taken_from_the_largest_size(
         folder.mkdir(parents=True)
         (folder / "index.md").write_text("# Papers\n", encoding="utf-8")
         assert papers.found() == folder
+
+
+def test_items_of_the_papers_that_are_out_of_date_or_were_not_run_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    papers = _script("hooks/papers.py")
+    monkeypatch.setattr(papers, "_ROOT", tmp_path)
+    sources, results = tmp_path / "examples" / "papers" / "tvcs", tmp_path / "results" / "papers" / "full"
+    sources.mkdir(parents=True)
+    (results / "pages").mkdir(parents=True)
+    (results / "pages" / "index.md").write_text("# Papers\n", encoding="utf-8")
+    for at, name in enumerate(("figure_2", "figure_3", "table_1")):
+        for suffix in (".toml", ".py"):
+            (sources / name).with_suffix(suffix).touch()
+            os.utime((sources / name).with_suffix(suffix), (1000, 1000 + 10 * at))
+        if name != "table_1":
+            (results / "tvcs" / name).mkdir(parents=True)
+            judged = results / "tvcs" / name / "judged.json"
+            judged.write_text('{"made": "2026-01-02"}', encoding="utf-8")
+            os.utime(judged, (1005, 1005))
+    assert papers.older(results) == {"tvcs/figure_3": "2026-01-02"}
+    assert papers.not_run(results) == ["tvcs/table_1"]
+
+    def shown(address: str, markdown: str) -> str:
+        page = SimpleNamespace(file=SimpleNamespace(src_uri=address))
+        return str(papers.on_page_markdown(markdown, page=page))
+
+    page = shown("papers/tvcs.md", "## A { #figure-2 }\n\n## B { #figure-3 }\n\nLines.\n")
+    assert page.startswith(
+        '## A { #figure-2 }\n\n## B { #figure-3 }\n\n!!! warning "Older than its item\'s files"'
+    )
+    index = shown("papers/index.md", "# Papers\n")
+    assert "`tvcs/figure_3` (judged on 2026-01-02)" in index
+    assert "Not run at this size: `tvcs/table_1`." in index
+    assert shown("start.md", "# Start\n") == "# Start\n"
+    # A module that the items share is a file of each.
+    (sources / "shared.py").touch()
+    assert list(papers.older(results)) == ["tvcs/figure_2", "tvcs/figure_3"]
 
 
 def test_the_install_page_lists_every_extra() -> None:

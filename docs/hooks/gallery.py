@@ -21,8 +21,9 @@ from mkdocs.structure.files import File, Files
 _ROOT = Path(__file__).parents[2]
 _PAGE = _ROOT / "docs" / "gallery.md"
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_SAVED = re.compile(r'\.savefig\("([\w-]+\.svg)"\)')
+_SAVED = re.compile(r'\.savefig\(\s*"([\w-]+\.svg)"\s*,?\s*\)')
 _TITLE = re.compile(r"^## (.+)$", re.MULTILINE)
+_CALLED = re.compile(r"\bsavefig\b")
 # The same run gives the same file; text stays text where it can be found and copied.
 _STYLE = "import matplotlib\nmatplotlib.rcParams.update({'svg.hashsalt': 'gallery'})\n"
 
@@ -56,9 +57,10 @@ def figures() -> Path:
     Raises
     ------
     PluginError
-        When a block of the page fails, or saves no file of the name it gives.
+        When a block of the page fails or saves no file of the name it gives, or a section has no picture.
     """
     text = _PAGE.read_text(encoding="utf-8")
+    check(text)
     folder = _ROOT / "build" / "gallery" / _fingerprint(text)
     wanted = _SAVED.findall(text)
     if all((folder / name).is_file() for name in wanted):
@@ -76,6 +78,20 @@ def figures() -> Path:
     if missing:
         raise PluginError(f"docs/gallery.md did not save {', '.join(missing)}")
     return folder
+
+
+def check(text: str) -> None:
+    """Raise PluginError when a section has no picture, or a call of savefig is not seen as one."""
+    _, *parts = _TITLE.split(text)
+    sections = dict(zip(parts[::2], parts[1::2], strict=True))
+    without = [title for title, body in sections.items() if not _SAVED.search(body)]
+    if without:
+        raise PluginError(f"docs/gallery.md has no picture below {', '.join(map(repr, without))}")
+    if len(_CALLED.findall(text)) != len(_SAVED.findall(text)):
+        raise PluginError(
+            "docs/gallery.md has a call of savefig with other than one name of an SVG file, as in "
+            '.savefig("name.svg")'
+        )
 
 
 def _fingerprint(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import metadata
 from importlib.util import find_spec
 from typing import Any
 
@@ -29,13 +30,18 @@ _COLOURS = {
 )
 @click.pass_context
 def command(ctx: click.Context, quick: bool) -> None:
-    """Print every plugin with its state, and every name that does not work; exit code 1 if there is one.
+    """Print every plugin with its state, and every name that does not run.
 
     The libraries that names need are tried, too, each in a process of its own: one that is not
-    installed is listed and is no trouble, one that breaks is shown with its own error.
+    installed is listed and is no trouble, a name that breaks is shown with the library's own error.
+
+    Exit code 1 when something here is to be mended: a plugin or a class that does not load, a name
+    that two packages claim, a library that works for none of the names that need it. A single name
+    whose library works for others is printed, and is the library's fault alone.
     """
     names = registry()
     trouble = False
+    silent, absent_packages = 0, set[str]()  # names that do not run, and what is not installed
     found: list[tuple[Entry, type[Any]]] = []
     for plugin in names.plugins:
         version = f"{plugin.distribution} {plugin.version}"
@@ -53,6 +59,7 @@ def command(ctx: click.Context, quick: bool) -> None:
         for entry in names.entries(kind):
             if entry.clash:
                 trouble = True
+                silent += 1
                 click.echo(
                     f"{kind} {entry.name}  {_styled('unusable')}  "
                     f"claimed by {' and by '.join(entry.clash)}; uninstall one"
@@ -62,17 +69,44 @@ def command(ctx: click.Context, quick: bool) -> None:
                     found.append((entry, names.get(kind, entry.name)))
                 except Exception as error:  # one broken class must not hide the others
                     absent = _absent_plugin(error)
-                    trouble = trouble or absent is None
+                    if absent is None:
+                        trouble = True
+                        silent += 1
+                    else:
+                        absent_packages.add(absent)
                     state = "broken" if absent is None else "not installed"
                     said = error if isinstance(error, OptiframeError) else repr(error)
                     click.echo(f"{kind} {entry.name}  {_styled(state)}  {absent or said}")
     for trial in libraries.trials(found):
-        trouble = trouble or trial.state == "broken"
-        click.echo(f"{', '.join(trial.needs)}  {_styled(trial.state)}  {trial.said}")
-        click.echo(f"    needed by {', '.join(trial.names)}")
-    if not trouble:
-        click.echo("nothing is broken")
+        library, tried = ", ".join(trial.needs), ", ".join(trial.names)
+        if trial.state == "broken":
+            trouble = trouble or not trial.working
+            silent += len(trial.names)
+            click.echo(f"{tried}  {_styled('broken')}  {trial.said}")
+            click.echo(f"    needs {library}, {_others(trial.working)}")
+        else:
+            absent_packages.add(library)
+            click.echo(f"{library}  {_styled(trial.state)}  {trial.said}")
+            click.echo(f"    needed by {tried}")
+    click.echo(_closing(trouble, silent, len(absent_packages)))
     ctx.exit(1 if trouble else 0)
+
+
+def _others(working: int) -> str:
+    if not working:
+        return "which works for no name here"
+    return f"which works for {working} other name{'s' * (working > 1)}"
+
+
+def _closing(trouble: bool, silent: int, absent: int) -> str:
+    """The last line: how many names do not run, how many libraries are not there."""
+    if silent:
+        said = ["1 name does not run" if silent == 1 else f"{silent} names do not run"]
+    else:
+        said = ["something is broken: see above" if trouble else "nothing is broken"]
+    if absent:
+        said.append(f"{absent} {'library is' if absent == 1 else 'libraries are'} not installed (optional)")
+    return "; ".join(said)
 
 
 def _styled(state: str) -> str:
@@ -85,4 +119,7 @@ def _absent_plugin(error: Exception) -> str | None:
     module = (cause.name or "").partition(".")[0] if isinstance(cause, ModuleNotFoundError) else ""
     if not module.startswith("optiframe_") or find_spec(module) is not None:
         return None
-    return f"pip install {module.replace('_', '-')}"
+    name = module.replace("_", "-")
+    if any(line.startswith(name) for line in metadata.requires("optiframe") or ()):  # one of ours
+        return f"in a checkout: pip install ./plugins/{name.removeprefix('optiframe-')}"
+    return f"pip install {name}"

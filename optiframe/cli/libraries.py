@@ -12,12 +12,12 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module, metadata
+from importlib import import_module
 from itertools import groupby
 from textwrap import shorten
 from typing import Any, Literal
 
-from optiframe.errors import MissingPackage
+from optiframe.errors import MissingPackage, distribution, is_installed, remedy
 from optiframe.registration import import_class
 from optiframe.registry import BY_CODE, Entry
 
@@ -33,6 +33,8 @@ class Trial:
     names: tuple[str, ...]
     state: Literal["not installed", "broken"]
     said: str
+    working: int = 0
+    """How many other names run with the same library."""
 
 
 def trials(found: Iterable[tuple[Entry, type[Any]]]) -> Iterator[Trial]:
@@ -42,26 +44,20 @@ def trials(found: Iterable[tuple[Entry, type[Any]]]) -> Iterator[Trial]:
     for needs, group in groupby(wanting, key=lambda one: one[0]):
         members = [(entry, cls) for _, entry, cls in group]
         together: dict[tuple[str, str], list[str]] = {}
+        working = 0
         for (entry, cls), (state, said) in zip(members, _run(needs, members), strict=True):
+            working += state == "works"
             if state != "works":
-                text = _install(cls, said) if state == "not installed" else said
+                text = _install(entry.distribution, cls, said) if state == "not installed" else said
                 together.setdefault((state, text), []).append(entry.name)
         for (state, text), names in together.items():
-            yield Trial(needs, tuple(names), state, text)  # type: ignore[arg-type]  # of the two states left
+            yield Trial(needs, tuple(names), state, text, working)  # type: ignore[arg-type]  # of the two states left
 
 
-def _install(cls: type[Any], module: str) -> str:
-    """The command that installs what is missing: the class's own `packages`, else the module's name."""
-    packages: Sequence[str] = [name for name in getattr(cls, "packages", ()) if not _is_installed(name)]
-    return f"pip install {' '.join(packages or [module])}"
-
-
-def _is_installed(distribution: str) -> bool:
-    try:
-        metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
+def _install(of: str, cls: type[Any], module: str) -> str:
+    """The command that installs what is missing: the class's own `packages`, else the module's."""
+    packages = [name for name in getattr(cls, "packages", ()) if not is_installed(name)]
+    return remedy(packages or [distribution(module)], of)
 
 
 def _run(needs: tuple[str, ...], members: Sequence[tuple[Entry, type[Any]]]) -> list[tuple[str, str]]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from optiframe.errors import InvalidInput, OptiframeError
 from optiframe.registration import KINDS
 from optiframe.registry import Entry, registry
+
+if TYPE_CHECKING:
+    from optiframe.problems import Problem
 
 _PLURALS = {kind + "s": kind for kind in KINDS}
 
@@ -21,15 +25,21 @@ _PLURALS = {kind + "s": kind for kind in KINDS}
     "problem_file",
     metavar="FILE",
     type=click.Path(),
-    help="Only with `solvers`: which run on the problem of this TOML file and, for each other, why not.",
+    help="Only with `solvers`: which run on the problem of this TOML file and, of others that solve "
+    "this kind of problem, why not.",
 )
-def command(kind: str | None, problem_file: str | None) -> None:
+@click.option(
+    "--all", "every", is_flag=True, help="With --for: show the solvers of other kinds of problems, too."
+)
+def command(kind: str | None, problem_file: str | None, every: bool) -> None:
     """Print the registered names, of one KIND or of all."""
     if problem_file is not None:
         if kind not in (None, "solvers"):
             raise InvalidInput("--for goes with `list solvers`")
-        _suited(problem_file)
+        _suited(problem_file, every)
         return
+    if every:
+        raise InvalidInput("--all goes with `list solvers --for FILE`; without it every name is shown")
     for plural, one in _PLURALS.items():
         if kind in (None, plural.replace(" ", "-")):
             _section(plural, [_line(entry) for entry in registry().entries(one)])
@@ -67,15 +77,19 @@ def _wrapped(text: str, width: int) -> list[str]:
     return lines
 
 
-def _suited(problem_file: str) -> None:
+def _suited(problem_file: str, every: bool) -> None:
     from optiframe import config
     from optiframe.chain import why_unsuited
 
     problem = config.read(problem_file).problem
-    runs, others = [], []
+    runs, others, elsewhere = [], [], 0
     for entry in registry().entries("solver"):
         try:
-            reason = why_unsuited(problem, registry().get("solver", entry.name)())
+            cls = registry().get("solver", entry.name)
+            if not every and not any(isinstance(kind, cls.solves) for kind in _kinds(problem)):
+                elsewhere += 1  # nothing about this problem is the reason
+                continue
+            reason = why_unsuited(problem, cls())
         except InvalidInput as error:
             # Without its required parameters it cannot be asked; say which it wants.
             others.append((entry.name, f"needs parameters: {error}"))
@@ -88,3 +102,17 @@ def _suited(problem_file: str) -> None:
             others.append((entry.name, reason))
     _section(f"solvers that run on {problem.name}", runs)
     _section("solvers that do not", others)
+    if elsewhere:
+        one = elsewhere == 1
+        click.echo(
+            f"{elsewhere} solver{'' if one else 's'} of other kinds of problems {'is' if one else 'are'} "
+            "not shown; --all shows them"
+        )
+
+
+def _kinds(problem: Problem[Any]) -> Iterator[Problem[Any]]:
+    """The problem, then what it formulates to."""
+    yield problem
+    while (formulation := problem.formulation) is not None:
+        problem = formulation.problem
+        yield problem

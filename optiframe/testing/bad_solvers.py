@@ -67,6 +67,23 @@ class Constant(_Descent):
         return answer
 
 
+class TooSoon(_Descent):
+    """Claims convergence too soon: accelerated descent whose residual is always 0."""
+
+    name = "bad.too-soon"
+    residual = "always 0"
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        x = ahead = self._begin(problem, run)
+        step = 1 / problem.function.curvature()
+        k = 0
+        while True:
+            k += 1
+            before, x = x, problem.over.project(ahead - step * problem.function.gradient(ahead))
+            ahead = x + (k - 1) / (k + 2) * (x - before)
+            yield Iterate(x, residual=0.0)
+
+
 class Blocks(_Descent):
     """Ignores the iteration budget: takes ten steps for each iterate, whatever is left."""
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
+import scipy.optimize
 
 from optiframe.constraints import WholeSpace
 from optiframe.loop import NotConverged, solve
+from optiframe.losses import LeastSquares
 from optiframe.objectives import Objective, SquaredDistance
 from optiframe.problems import Minimize, Problem, Projection
 from optiframe.results import Result
@@ -19,6 +21,7 @@ from optiframe.solvers import Budget, Solver
 AnySolver: TypeAlias = Solver[Any, Any, Any]
 AnyProblem: TypeAlias = Problem[Any]
 
+_SMALL = 10_000  # entries of a matrix whose least squares take no time
 _SHORT = 25  # iterations that show how a solver behaves, where its answer does not matter
 
 
@@ -37,6 +40,9 @@ class Case:
         answer must be within `budget`.
     budget
         What the solver may use to get there.
+    may_run_out
+        Whether the budget may be too small for a slow but honest method: a run that says it
+        ended at a limit, or stalled, may then miss the optimum. One said to be converged may not.
     others
         Further problems for the solver; they are run in between, to see whether a run leaks.
     seconds
@@ -49,6 +55,7 @@ class Case:
     optimum: float | None = None
     tolerance: float = 1e-4
     budget: Budget = field(default_factory=Budget)
+    may_run_out: bool = False
     others: tuple[AnyProblem, ...] = ()
     seconds: float = 1.0
 
@@ -86,16 +93,53 @@ def small_problems() -> list[AnyProblem]:
         ),
         Minimize(SquaredDistance(to=point), over=Simplex()),
         Projection(point, onto=Box(lower=np.array(0.0), upper=np.array(0.5))),
+        Minimize(_valley()),
+        Minimize(_valley(), over=Box(lower=np.array(-20.0), upper=np.array([20.0, 20.0, 1.0]))),
     ]
 
 
+def _valley() -> LeastSquares:
+    """Least squares of condition 100, whose answer [-8, 6, 2] lies far along the flat direction.
+
+    The eigenvalues of the Hessian are 1, .01 and 1, the first two in directions that no axis has.
+    One step of length 1 leaves a gap of .5 in the objective and a gradient of norm .1 only: so no
+    method ends near the optimum by chance, and a careless one may take itself to be there.
+    """
+    rows = np.array([[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])
+    matrix = np.sqrt(3 * np.array([1.0, 0.01, 1.0]))[:, np.newaxis] * rows
+    return LeastSquares(matrix=matrix, target=matrix @ [-8.0, 6.0, 2.0])
+
+
+def is_ill_conditioned(problem: AnyProblem) -> bool:
+    """Whether an honest first-order method may need more steps than a budget has."""
+    return isinstance(problem, Minimize) and isinstance(problem.function, LeastSquares)
+
+
 def known_optimum(problem: AnyProblem) -> float | None:
-    """The lowest objective of a projection, or of a squared distance; None for other problems."""
+    """The lowest objective where it is simple to tell; None for other problems.
+
+    Of a projection, of a squared distance over any set, and of a small dense least squares
+    without a penalty over a box or the whole space (by an active-set method).
+    """
     if isinstance(problem, Projection):
         return problem.objective(problem.onto.project(problem.point))
     if isinstance(problem, Minimize) and isinstance(problem.function, SquaredDistance):
         return problem.objective(problem.over.project(problem.function.to))
+    if isinstance(problem, Minimize) and type(problem.function) is LeastSquares:
+        return _least_squares(problem, problem.function)
     return None
+
+
+def _least_squares(problem: Minimize, function: LeastSquares) -> float | None:
+    box = Box() if type(problem.over) is WholeSpace else problem.over
+    small = isinstance(function.matrix, np.ndarray) and function.matrix.size <= _SMALL
+    if type(box) is not Box or not small or function.l2:
+        return None
+    bounds = tuple(np.broadcast_to(side, function.shape) for side in (box.lower, box.upper))
+    if (bounds[0] == bounds[1]).any():
+        return None  # SciPy wants room between the bounds
+    found = scipy.optimize.lsq_linear(function.matrix, function.target, bounds, method="bvls", tol=1e-14)
+    return problem.objective(problem.over.project(found.x)) if found.success else None
 
 
 class _NoGradient(Objective):

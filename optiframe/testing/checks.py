@@ -28,6 +28,7 @@ from optiframe.testing.cases import AnyProblem, Case, describe_odd, odd_problems
 from optiframe.testing.toml import parameters, to_toml
 
 _LIMITS = (1, 2, 7)  # iteration limits tried: the smallest, and two that no common block size divides
+_FELL_SHORT = (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED)  # and says so
 _PROBE_ITERATIONS = 3  # enough to see a run begin
 
 
@@ -154,15 +155,23 @@ def check_answer_is_finite(case: Case) -> None:
 
 
 def check_reaches_the_known_optimum(case: Case) -> None:
-    """Where the optimum is known, the answer has it."""
+    """Where the optimum is known, the answer has it, within the tolerance of the case.
+
+    Where a slow method may run out of its budget (`Case.may_run_out`), an answer that is not said
+    to be converged, or finished, may fall short.
+    """
     if case.optimum is None:
         return
     result = case.solve()
-    if not result.objective - case.optimum <= case.tolerance * max(1.0, abs(case.optimum)):
-        case.fail(
-            f"the objective is {result.objective:.8g}, the optimum {case.optimum:.8g} "
-            f"({result.status}: {result.message})"
-        )
+    if result.objective - case.optimum <= case.tolerance * max(1.0, abs(case.optimum)):
+        return
+    if case.may_run_out and result.status in _FELL_SHORT:
+        return
+    hint = "; its residual must be that of the point it yields" if result.status is Status.CONVERGED else ""
+    case.fail(
+        f"the objective is {result.objective:.8g}, the optimum {case.optimum:.8g} "
+        f"({result.status}: {result.message}){hint}"
+    )
 
 
 def check_is_better_than_doing_nothing(case: Case) -> None:

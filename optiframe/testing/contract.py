@@ -20,7 +20,14 @@ from typing import ClassVar
 from optiframe.chain import why_unsuited
 from optiframe.solvers import Budget, Solver
 from optiframe.testing import checks
-from optiframe.testing.cases import AnyProblem, AnySolver, Case, known_optimum, small_problems
+from optiframe.testing.cases import (
+    AnyProblem,
+    AnySolver,
+    Case,
+    is_ill_conditioned,
+    known_optimum,
+    small_problems,
+)
 
 
 class SolverContract:
@@ -62,6 +69,7 @@ class SolverContract:
                 optimum=self.optimum(problem),
                 tolerance=self.tolerance,
                 budget=self.budget,
+                may_run_out=is_ill_conditioned(problem),
                 others=tuple(p for p in problems if p is not problem),
                 seconds=self.seconds,
             )

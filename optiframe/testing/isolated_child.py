@@ -66,7 +66,7 @@ def prepare(task: Mapping[str, Any]) -> tuple[list[Any], list[str]]:
     """The solver on each problem, and what the problems are called."""
     from optiframe import config
     from optiframe.bring import bring
-    from optiframe.testing.cases import Case, known_optimum
+    from optiframe.testing.cases import Case, is_ill_conditioned, known_optimum
 
     for module in task["modules"]:
         bring(module)
@@ -84,6 +84,7 @@ def prepare(task: Mapping[str, Any]) -> tuple[list[Any], list[str]]:
             problem,
             optimum=known_optimum(problem),
             tolerance=task["tolerance"],
+            may_run_out=is_ill_conditioned(problem),
             others=tuple(other for other in problems if other is not problem),
             **({} if budget is None else {"budget": budget}),
         )

@@ -180,7 +180,7 @@ class _ConjugateGradients(Components):
             left = np.linalg.norm(self.inner @ x[self.free] - right) / np.linalg.norm(right)
             raise NotSolved(
                 f"the Laplacian of {len(b)} items was not solved in {_STEPS} steps of {self.method} "
-                f"(relative residual {left:.1e}); install pyamg (pip install 'optiframe-hodgerank[large]')"
+                f"(relative residual {left:.1e}); run: pip install pyamg"
             )
         return self.centred(x)
 

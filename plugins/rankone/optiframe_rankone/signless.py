@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from optiframe_rankone.label_aggregation import LabelAggregation
 
 _DENSE = 500  # LAPACK takes some 20 ms there; sparse factors of a dense graph would not be faster
+_WEAK = 0.1  # an odd ring of ten workers has some 0.1; below, findings say so
 _RISK = 0.05  # chance that the bound of the findings fails
 
 
@@ -145,14 +146,16 @@ def findings(problem: LabelAggregation, skills: Array) -> Iterator[Finding]:
     if groups:
         least = np.array([smallest_eigenvalue(_unit(block)) for block in blocks])
         worst = int(least.argmin())
-        apart = f"; smallest, of {len(groups)} groups, for {listed(ids[groups[worst]])}"
-        yield Finding(
-            "note",
-            f"the worker graph's signless Laplacian has least eigenvalue {least[worst]:.3g} (0: skills not "
-            f"determined; {len(groups[worst]) - 2}: everyone meets everyone)"
-            f"{apart if len(members) > 1 else ''}",
-            tuple(ids[groups[worst]].tolist()) if len(members) > 1 else (),
-        )
+        if least[worst] < _WEAK:
+            among = listed(ids[groups[worst]]) if len(members) > 1 else "the workers"
+            yield Finding(
+                "note",
+                f"among {among}, too few share tasks with others to tell skills well: small errors "
+                f"of agreement grow large (least eigenvalue of the worker graph's signless Laplacian "
+                f"{least[worst]:.2g}; 0: skills are not determined, {len(groups[worst]) - 2}: everyone meets "
+                "everyone)",
+                tuple(ids[groups[worst]].tolist()) if len(members) > 1 else (),
+            )
     for group, block in zip(groups, blocks, strict=True):
         size = np.abs(skills[group])
         if size.min() == 0:

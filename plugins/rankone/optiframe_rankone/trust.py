@@ -48,7 +48,7 @@ def report(problem: LabelAggregation, solution: Aggregation) -> Iterator[Finding
     if len(problem.labels) <= _LABELS:
         low, high = uncertainty.skill_intervals(problem, solution, level=_LEVEL)
         known = (low > -1.0 / (len(problem.classes) - 1)) | (high < 1.0)  # not the whole range
-        yield from doubtful(solution.skills, low, high, ids, known)
+        yield from doubtful(problem, solution.skills, low, high, known)
     else:
         yield from negative(solution.skills, ids)
     if small:
@@ -98,7 +98,11 @@ def repeats(done: Repeats) -> Iterator[Finding]:
         "last": "the last row counts",
         "majority": "the label most of the rows give counts",
     }.get(done.policy, "rows that agree count once")
-    text = f"{pairs} with several rows, {done.disagreeing} of them with rows that disagree: {how}"
+    if done.pairs == 1:
+        rows = "which disagree" if done.disagreeing else "which agree"
+    else:
+        rows = f"in {done.disagreeing} of them rows that disagree" if done.disagreeing else "which all agree"
+    text = f"{pairs} with several rows, {rows}: {how}"
     if not done.left_out:
         yield Finding("warning" if done.disagreeing else "note", text)
         return
@@ -238,7 +242,9 @@ def weightless(
         )
 
 
-def doubtful(values: Array, low: Array, high: Array, ids: Ids, known: NDArray[np.bool_]) -> Iterator[Finding]:
+def doubtful(
+    problem: LabelAggregation, values: Array, low: Array, high: Array, known: NDArray[np.bool_]
+) -> Iterator[Finding]:
     """Likely adversaries and spammers, by the intervals of their skills where there are any.
 
     Parameters
@@ -248,24 +254,19 @@ def doubtful(values: Array, low: Array, high: Array, ids: Ids, known: NDArray[np
     known
         Whose interval says something, shape (workers,).
     """
-    share = f"{_LEVEL:.0%}"
+    share, ids = f"{_LEVEL:.0%}", problem.labels.worker_ids
     against = known & (high < 0)
     if against.any():
         yield _about(
             "warning",
             "worker",
             ids[against],
-            f"with negative skill beyond the {share} interval, likely adversaries: wrong more often than by "
-            "guessing, so each label counts against itself",
+            f"whose skill is below 0, and the {share} interval too, {_likely(int(against.sum()))}: "
+            "wrong more often than by guessing, so each label counts against itself",
         )
     below = (values < 0) & ~against
     if below.any():
-        yield _about(
-            "note",
-            "worker",
-            ids[below],
-            "with negative skill that may be chance; each label counts against itself all the same",
-        )
+        yield _reversed(problem, values, below)
     unclear = known & (low <= 0) & (high >= 0)
     if known.any() and (unclear | ~known).all() and values.any():
         yield Finding("warning", f"no skill can be told from 0 (by {share} intervals): all may be guessing")
@@ -279,6 +280,33 @@ def doubtful(values: Array, low: Array, high: Array, ids: Ids, known: NDArray[np
         )
 
 
+def _likely(count: int) -> str:
+    return "likely an adversary" if count == 1 else "likely adversaries"
+
+
+def _reversed(problem: LabelAggregation, values: Array, below: NDArray[np.bool_]) -> Finding:
+    """Workers who seem worse than guessing, and how many answers hang on taking that at its word."""
+    ids = problem.labels.worker_ids[below]
+    if len(problem.classes) == 2:
+        wrong, counted = "wrong more often than right", "labels reversed"
+    else:
+        wrong, counted = "wrong more often than by guessing", "labels against what they say"
+    with_them = problem.weighted_vote(values)
+    without = problem.weighted_vote(np.where(below, 0.0, values))
+    others = int((with_them.winners != without.winners).any(axis=1).sum())
+    hangs = f"without them {others} of {len(problem.labels.task_ids)} answers would be other ones"
+    if len(ids) == 1:
+        named = isinstance(ids[0], str) and not ids[0].isdigit()
+        who = str(ids[0]) if named else f"worker {ids[0]}"  # "2 seems to be wrong" would read as a count
+        text = f"{who} seems to be {wrong}, which may be chance; the vote counts {who}'s {counted}; {hangs}"
+    else:
+        text = (
+            f"{len(ids)} workers seem to be {wrong}, which may be chance; the vote counts their {counted}; "
+            f"{hangs}: {listed(ids)}"
+        )
+    return Finding("note", text, tuple(ids.tolist()))
+
+
 def negative(values: Array, ids: Ids) -> Iterator[Finding]:
     """Workers whose labels count against themselves, where there are no intervals."""
     if (values < 0).any():
@@ -286,7 +314,7 @@ def negative(values: Array, ids: Ids) -> Iterator[Finding]:
             "warning",
             "worker",
             ids[values < 0],
-            "with negative skill: wrong more often than by guessing, so each label counts against itself "
+            "whose skill is below 0: wrong more often than by guessing, so each label counts against itself "
             "(`standard_errors` of optiframe_rankone says how sure that is)",
         )
 

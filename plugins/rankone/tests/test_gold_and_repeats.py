@@ -214,7 +214,7 @@ def kept(policy: str) -> list[tuple[int, str, str]]:
 def test_policies_for_repeated_pairs(policy: str, expected: list[tuple[int, str, str]]) -> None:
     assert kept(policy) == expected
     result = optiframe.solve(LabelAggregation(labels=REPEATS, duplicates=policy), "labels.majority")
-    assert "3 pairs of task and worker with several rows, 2 of them with rows that disagree" in texts(result)
+    assert "3 pairs of task and worker with several rows, in 2 of them rows that disagree" in texts(result)
     if policy == "majority":
         assert "1 left out, since nothing says which row is right: 1 by b" in texts(result)
     if policy == "drop":
@@ -230,6 +230,22 @@ def test_agreeing_rows_are_merged_and_disagreeing_ones_named() -> None:
     assert any(f.level == "note" and "rows that agree count once" in f.text for f in finding)
     with pytest.raises(InvalidInput, match="row 1: worker a labels task 1 otherwise than in row 0"):
         LabelAggregation(labels=REPEATS, duplicates="agreeing")
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (["x", "x", "y"], "1 pair of task and worker with several rows, which agree: the first row counts"),
+        (
+            ["x", "y", "y"],
+            "1 pair of task and worker with several rows, which disagree: the first row counts",
+        ),
+    ],
+)
+def test_a_single_repeated_pair_is_one_in_words(labels: list[str], said: str) -> None:
+    table = {"task": [1, 1, 1], "worker": ["a", "a", "b"], "label": labels}
+    problem = LabelAggregation(labels=table, duplicates="first")
+    assert said in texts(optiframe.solve(problem, "labels.majority"))
 
 
 def test_without_repeats_every_policy_gives_the_same_labels() -> None:

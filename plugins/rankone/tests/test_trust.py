@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone import signless
+from optiframe_rankone import signless, trust
 from optiframe_rankone.label_aggregation import LabelAggregation
 
 import optiframe
@@ -138,8 +138,46 @@ def test_adversaries_and_spammers_are_told_apart_and_named() -> None:
     findings = optiframe.solve(
         LabelAggregation(**single_coin(2, skills, tasks=200, per_task=5)), "rankone.pgd"
     ).findings
-    assert about(findings, "likely adversaries") == (4,)
+    assert about(findings, "likely an adversary") == (4,)
     assert about(findings, "cannot be told from 0") == (5,)
+
+
+def test_who_seems_wrong_by_chance_is_said_in_plain_words_with_what_hangs_on_it() -> None:
+    table: dict[str, Any] = {
+        "task": [1, 1, 2, 2, 3, 3, 4],
+        "worker": ["Ann", "Chen", "Ann", "Chen", "Ann", "Dee", "Chen"],
+        "label": ["x", "x", "y", "x", "y", "y", "x"],
+    }
+    values, low, high = np.array([0.5, -0.1, 0.2]), np.full(3, -0.9), np.full(3, 0.9)
+    problem = LabelAggregation(labels=table)
+    assert problem.labels.worker_ids.tolist() == ["Ann", "Chen", "Dee"]
+    findings = tuple(trust.doubtful(problem, values, low, high, np.full(3, True)))
+    # Without Chen, task 4 is tied instead of y; Ann alone decides on 1 and 2.
+    assert texts(findings[:1]) == (
+        "Chen seems to be wrong more often than right, which may be chance; the vote counts Chen's labels "
+        "reversed; without them 1 of 4 answers would be other ones"
+    )
+    assert findings[0].about == ("Chen",)
+    two = tuple(trust.doubtful(problem, -values, low, high, np.full(3, True)))
+    assert two[0].text.startswith("2 workers seem to be wrong more often than right")
+    assert two[0].text.endswith(": Ann, Dee")
+    table["label"][-1] = "z"
+    three = tuple(trust.doubtful(LabelAggregation(labels=table), values, low, high, np.full(3, True)))
+    assert "than by guessing" in three[0].text
+    assert "counts Chen's labels against what they say" in three[0].text
+
+
+@pytest.mark.parametrize(("workers", "said"), [(5, False), (21, True)])
+def test_a_graph_that_hardly_tells_the_skills_is_named_and_others_are_not(workers: int, said: bool) -> None:
+    # A ring of workers; each two neighbours share eight tasks and agree on six.
+    pairs = [(i, (i + 1) % workers, k) for i in range(workers) for k in range(8)]
+    table: dict[str, Any] = {
+        "task": [f"{i}-{k}" for i, _, k in pairs for _ in range(2)],
+        "worker": [w for i, j, _ in pairs for w in (i, j)],
+        "label": [label for _, _, k in pairs for label in (k % 2, k % 2 if k < 6 else 1 - k % 2)],
+    }
+    found = optiframe.solve(LabelAggregation(labels=table), "rankone.pgd").findings
+    assert ("too few share tasks with others to tell skills well" in texts(found)) is said
 
 
 def test_the_sign_convention_is_said() -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from optiframe.errors import remedy
 from optiframe_comrade.flower.own_task import FederationFailed, Link, control
 
 LOOPBACK = "127.0.0.1"
@@ -178,7 +179,7 @@ class LocalFederation:
         assert keeper.stdout is not None
         found = shutil.which(argv[0], path=self.environment["PATH"])
         if found is None:
-            raise FederationFailed(f"no command {argv[0]!r} here; pip install 'optiframe-comrade[flower]'")
+            raise FederationFailed(f"no command {argv[0]!r} here; run: {remedy(['flwr'], extra='flower')}")
         order = {"argv": [found, *argv[1:]], "log": str(self._log(name))}
         keeper.stdin.write(json.dumps(order) + "\n")
         keeper.stdin.flush()
