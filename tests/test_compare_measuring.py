@@ -36,6 +36,8 @@ from optiframe.objectives import Objective, SquaredDistance
 from optiframe.results import Status
 from optiframe.sets import Box
 
+pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
+
 HERE = Path(__file__).parent
 
 

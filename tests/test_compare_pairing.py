@@ -22,6 +22,8 @@ from optiframe.report.page import page
 from optiframe.report.verdict import verdict
 from optiframe.results import Status
 
+pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
+
 
 def made(
     table: Mapping[str, Mapping[str, Any]], seeds: int = 1, *, fixed: bool = False, config: str = "seeds = 1"

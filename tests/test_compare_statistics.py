@@ -18,6 +18,8 @@ from optiframe.comparison.records import Outcome, Records, Row
 from optiframe.errors import InvalidInput
 from optiframe.results import Status
 
+pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
+
 
 def outcome(objective: float = math.nan, **more: Any) -> Outcome:
     given_ = {"solved": "print", "violation": 0.0, "time": 1.0, "iterations": 10} | more

@@ -18,6 +18,8 @@ from optiframe.testing import SolverContract, check_against_cvxpy
 
 from .thin import comrade, hodgerank, manifold, rankone, tvcs
 
+pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
+
 # --- rank-one: labels -> completion -> Minimize -------------------------------------------------
 
 

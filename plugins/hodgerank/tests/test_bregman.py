@@ -18,6 +18,8 @@ from optiframe import Unsuited, dataset, problem, solve
 
 from .path_twins import bregman, bregman_by_gradient, unmerged, votes
 
+pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
+
 LONG = {"iterations": 10**6}
 
 

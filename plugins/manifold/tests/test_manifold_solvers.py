@@ -39,6 +39,8 @@ from optiframe.values import Array
 
 from .completion_cases import noisy, planted, random_factors
 
+pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
+
 
 def likelihood(penalty: str = "log-sum-exp", weighted: bool = False) -> BtlObjective:
     rng, size = np.random.default_rng(0), 8

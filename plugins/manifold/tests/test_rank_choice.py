@@ -17,6 +17,8 @@ from optiframe_manifold.subsets import like, some_rows
 import optiframe
 from optiframe import InvalidInput
 
+pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
+
 
 def drawn(**changed: Any) -> CollaborativeRanking:
     data = {"name": "collaborative.low-rank", "users": 40, "items": 25, "rank": 2, "density": 20.0}

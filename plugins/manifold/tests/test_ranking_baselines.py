@@ -30,6 +30,8 @@ from optiframe.solvers import Budget
 from optiframe.testing import SolverContract, check_derivatives
 from optiframe.values import Array
 
+pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
+
 BENCH = Path(__file__).parents[3] / "examples" / "bench"
 
 

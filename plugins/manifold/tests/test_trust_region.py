@@ -43,6 +43,8 @@ from optiframe.values import Array
 
 from .completion_cases import Terrain, noisy, planted, random_factors
 
+pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
+
 
 def run(problem: Problem[Any], start: Any = None, seed: int = 0, **parameters: Any) -> Any:
     budget = parameters.pop("budget", {"tolerance": 1e-8})

@@ -19,6 +19,8 @@ from optiframe.testing import SolverContract
 
 from .crowds import single_coin
 
+pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
+
 SKILLS = np.array([0.8, 0.6, 0.7, 0.2, -0.1])
 
 

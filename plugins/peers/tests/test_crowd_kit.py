@@ -16,6 +16,8 @@ import optiframe as of
 
 from .crowds import single_coin
 
+pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
+
 SKILLS = np.array([0.9, 0.7, 0.8, 0.6, 0.5, 0.3])
 METHODS = {
     "crowdkit.majority": kit.MajorityVote(),

@@ -23,6 +23,8 @@ from optiframe.results import Result
 from optiframe.testing import SolverContract
 from optiframe.values import Array
 
+pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
+
 SERIES = {  # two series of three and two points, rows out of order
     "series": ["b", "a", "a", "b", "a"],
     "time": [1, 2, 0, 0, 1],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
+import pytest
 from optiframe_peers.ranking.choix_likelihood import Mm, Opt
 from optiframe_peers.ranking.choix_spectral import Ilsr, RankCentrality
 from optiframe_peers.ranking.crowdkit_models import BradleyTerry as CrowdBradleyTerry
@@ -17,6 +18,8 @@ from optiframe import Problem, Solver
 from optiframe.testing import SolverContract
 
 from .votes import votes
+
+pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
 
 
 class OnVotes(SolverContract):

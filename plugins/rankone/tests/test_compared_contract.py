@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+import pytest
 from optiframe_rankone.dawid_skene import DawidSkene
 from optiframe_rankone.iwmv import IterativeWeightedMajority
 from optiframe_rankone.kos import KargerOhShah
@@ -18,6 +19,8 @@ from optiframe import Budget, Problem, Solver
 from optiframe.testing import SolverContract
 
 from .slow import single_coin
+
+pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
 
 SKILLS = np.array([0.8, 0.6, 0.7, 0.2, -0.1])
 

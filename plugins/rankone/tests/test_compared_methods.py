@@ -31,6 +31,8 @@ from optiframe.results import Result
 
 from .slow import single_coin
 
+pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
+
 SKILLS = np.array([0.9, 0.7, 0.5, 0.3, 0.6, 0.4])
 
 METHODS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+import pytest
 from optiframe_rankone.coordinate import CoordinateDescent
 from optiframe_rankone.exponentiated import ExponentiatedGradient
 from optiframe_rankone.label_aggregation import LabelAggregation
@@ -17,6 +18,8 @@ from optiframe import Problem, Solver
 from optiframe.testing import SolverContract
 
 from .slow import single_coin
+
+pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
 
 
 def labels(classes: int = 2) -> LabelAggregation:
