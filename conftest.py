@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 from hypothesis import settings
 
 from optiframe import registry
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 # Deterministic, and not judged by the clock of a busy machine.
 settings.register_profile("project", derandomize=True, deadline=None, max_examples=50, database=None)
 settings.load_profile("project")
+
+
+def _lacking(message: str) -> NoReturn:
+    """Skip the test; in CI, where everything is installed, fail it."""
+    if os.environ.get("CI"):
+        pytest.fail(message)
+    pytest.skip(message)
 
 
 @pytest.fixture(scope="session")
@@ -22,10 +38,76 @@ def data_folder() -> Path:
     for folder in os.environ.get("OPTIFRAME_DATA", "").split(os.pathsep):
         if folder and (Path(folder) / "crowd" / "rte" / "labels.csv").is_file():
             return Path(folder)
-    message = "real data is needed: set OPTIFRAME_DATA to the folder that holds crowd/, pairwise/, libsvm/"
-    if os.environ.get("CI"):
-        pytest.fail(message)
-    pytest.skip(message)
+    _lacking("real data is needed: set OPTIFRAME_DATA to the folder that holds crowd/, pairwise/, libsvm/")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium without a window; in CI its absence is a failure."""
+    from playwright.sync_api import sync_playwright
+
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        _lacking(f"pages can only be looked at in a browser: install one of {', '.join(names)}")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+class FolderServer:
+    """Serves a folder over HTTP on loopback: `url` ends in a slash, `asked` are the names asked for.
+
+    What `instead` says of a name is sent in place of the file: the content, and the length announced.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.asked: list[str] = []
+        self.instead: dict[str, tuple[bytes, int]] = {}
+        server = self
+
+        class Handler(SimpleHTTPRequestHandler):
+            def do_GET(self) -> None:
+                name = self.path.lstrip("/")
+                server.asked.append(name)
+                if name not in server.instead:
+                    super().do_GET()
+                    return
+                content, length = server.instead[name]
+                self.send_response(200)
+                self.send_header("Content-Length", str(length))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *args: Any) -> None:
+                pass
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01})
+        self._thread.start()
+        self.url = f"http://127.0.0.1:{self._http.server_address[1]}/"
+
+    def close(self) -> None:
+        """Stop; a test may do so before its end."""
+        if self._thread.is_alive():
+            self._http.shutdown()
+            self._thread.join()
+            self._http.server_close()
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], FolderServer]]:
+    """Starts a `FolderServer` of a folder, which ends with the test."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with ExitStack() as running:
+
+        def start(folder: Path) -> FolderServer:
+            server = FolderServer(folder)
+            running.callback(server.close)
+            return server
+
+        yield start
 
 
 @pytest.fixture

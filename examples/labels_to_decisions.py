@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from decisions.figures import draw_agreement, draw_errors, draw_ranking
 from numpy.typing import NDArray
 from optiframe_manifold import CollaborativeRanker
 
 import optiframe
 from optiframe.datasets import MissingData
-from optiframe.errors import require
 
 Columns = dict[str, NDArray[Any]]
 
@@ -34,9 +34,7 @@ WAYS = {
     "by expected accuracy": ("tvcs.assignment-iht", {"steps": 20, "draws": 8}),
 }
 HELD = 0.2  # share of the votes that rankings are judged by
-SHOWN = 5  # held-out votes that a worker's mark in the figure stands for, at least
 TOLD = 20  # and that a worker of whom a line is printed has
-STYLES = (("#0072B2", "o", "-"), ("#D55E00", "s", "--"), ("#009E73", "^", "-."))
 
 
 def main() -> None:
@@ -52,7 +50,8 @@ def main() -> None:
     }
     tell_what_is_known(labels, truth)
     tell_what_labels_bought(errors)
-    draw_errors(errors, len(np.unique(labels["task"])), asked.output / "labels_bought.png")
+    bought = FIRST + ROUND * np.arange(ROUNDS + 1) / len(np.unique(labels["task"]))
+    draw_errors(errors, bought, asked.output / "labels_bought.png")
 
     votes = pairwise_votes()
     early, later = split(votes)
@@ -62,7 +61,7 @@ def main() -> None:
     agreement = agreements(common["hodge.lbi"].solution, own, later)
     tell_who_agrees(own, agreement, flagged)
     draw_ranking(common, asked.output / "ranking.png")
-    draw_agreement(agreement, flagged, asked.output / "agreement.png")
+    draw_agreement(agreement, most_flagged(flagged, agreement), asked.output / "agreement.png")
     print(f"\nfigures: {', '.join(sorted(path.name for path in asked.output.glob('*.png')))}")
 
 
@@ -305,81 +304,6 @@ def gains_of_own(agreement: dict[Any, tuple[float, float, int]]) -> NDArray[np.f
     table, rng = np.array(list(agreement.values())), np.random.default_rng(0)
     drawn = table[rng.integers(len(table), size=(2000, len(table)))].sum(axis=1)
     return np.asarray((drawn[:, 1] - drawn[:, 0]) / drawn[:, 2])
-
-
-# Figures
-
-
-def draw_errors(errors: dict[str, NDArray[np.float64]], tasks: int, path: Path) -> None:
-    figure, axes = empty_figure()
-    bought = ROUND * np.arange(ROUNDS + 1) / tasks + FIRST
-    for (way, found), (colour, marker, line) in zip(errors.items(), STYLES, strict=True):
-        mean = found.mean(axis=0)
-        axes.plot(bought, mean, color=colour, marker=marker, linestyle=line, label=way)
-        if len(found) > 1:
-            spread = found.std(axis=0, ddof=1)
-            axes.fill_between(bought, mean - spread, mean + spread, color=colour, alpha=0.15, linewidth=0)
-    axes.set(xlabel="labels a task", ylabel="share of tasks labelled wrongly", ylim=(0, None))
-    axes.legend(title="who is asked about what", frameon=False)
-    axes.set_title(
-        f"Labels uncovered when asked for; mean and standard deviation of {len(found)} seeds",
-        fontsize=10,
-    )
-    figure.savefig(path)
-
-
-def draw_ranking(common: dict[str, Any], path: Path) -> None:
-    figure, axes = empty_figure()
-    plain, robust = (result.solution for result in common.values())
-    order = np.argsort(plain.scores, kind="stable")
-    place = np.arange(len(order))
-    for ranking, title, (colour, marker, _) in zip(
-        (plain, robust), ("all votes", "outliers removed"), STYLES, strict=False
-    ):
-        axes.plot(place, ranking.scores[order], marker, color=colour, label=title, markersize=5)
-    axes.vlines(place, plain.scores[order], robust.scores[order], color="#8C8C8C", linewidth=0.8, zorder=0)
-    axes.set_xticks(place, [str(item) for item in plain.items[order].tolist()], fontsize=7)
-    axes.set(xlabel="item, by the score from all votes", ylabel="score")
-    axes.legend(frameon=False)
-    axes.set_title("One ranking for all, with and without the votes taken for outliers", fontsize=10)
-    figure.savefig(path)
-
-
-def draw_agreement(
-    agreement: dict[Any, tuple[float, float, int]], flagged: dict[Any, float], path: Path
-) -> None:
-    figure, axes = empty_figure((5.0, 5.4))
-    groups = most_flagged(flagged, agreement)
-    for group, title, (colour, marker, _) in zip(
-        groups[::-1], ("the other workers", "most flagged tenth"), STYLES, strict=False
-    ):
-        table = np.array([agreement[worker] for worker in group if agreement[worker][2] >= SHOWN])
-        size = 6.0 + 0.9 * table[:, 2]
-        axes.scatter(
-            table[:, 0] / table[:, 2],
-            table[:, 1] / table[:, 2],
-            s=size,
-            marker=marker,
-            color=colour,
-            alpha=0.65,
-            linewidths=0,
-            label=title,
-        )
-    axes.axline((0.5, 0.5), slope=1, color="#8C8C8C", linewidth=0.8, zorder=0)
-    axes.set(xlabel="predicted by the ranking for all", ylabel="predicted by the worker's own ranking")
-    axes.set(xlim=(0, 1.03), ylim=(0, 1.03), aspect="equal")
-    figure.legend(frameon=False, loc="outside lower center", ncols=2)
-    axes.set_title(f"Held-out votes of each worker with at least {SHOWN}; area by number", fontsize=10)
-    figure.savefig(path)
-
-
-def empty_figure(size: tuple[float, float] = (7.0, 4.2)) -> tuple[Any, Any]:
-    figure_module = require("matplotlib.figure", "plots")
-    figure = figure_module.Figure(figsize=size, dpi=130, layout="constrained")
-    axes = figure.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(alpha=0.25)
-    return figure, axes
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from importlib import import_module, metadata
-from types import ModuleType
+from types import ModuleType, TracebackType
 
 
 class OptiframeError(Exception):
@@ -27,6 +27,33 @@ class InvalidInput(OptiframeError, ValueError):
     def __init__(self, message: str, problems: Iterable[tuple[tuple[str, ...], str]] = ()) -> None:
         super().__init__(message)
         self.problems = tuple(problems) or (((), message),)
+
+
+class Complaints:
+    """What several checks of one input find, for one error that says it all.
+
+    Each check runs inside ``with complaints:``, which takes the `InvalidInput` it raises; `tell`
+    raises what was taken, and does nothing when all was right.
+    """
+
+    def __init__(self) -> None:
+        self._heard: list[tuple[tuple[str, ...], str]] = []
+
+    def __enter__(self) -> Complaints:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, InvalidInput):
+            return False
+        self._heard.extend(error.problems)
+        return True
+
+    def tell(self) -> None:
+        """Raise one `InvalidInput` for all that was taken."""
+        if self._heard:
+            raise InvalidInput("; ".join(text for _, text in self._heard), self._heard)
 
 
 class UnknownName(OptiframeError, LookupError):

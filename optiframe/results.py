@@ -148,5 +148,14 @@ class Result(Generic[S, D]):
         return self.judged.fingerprint()
 
     def answer(self) -> dict[str, Columns]:
-        """The solution as tables, the main one first; empty when there is none."""
-        return {} if self.solution is None else self.problem.answer(self.solution)
+        """The solution as tables, the main one first; empty when there is none.
+
+        A solver's own answer, `detail`, adds its tables where it has a method ``tables()`` that gives
+        them by name; the problem's come first and keep their names.
+        """
+        if self.solution is None:
+            return {}
+        own = getattr(self.detail, "tables", None)
+        answered = self.problem.answer(self.solution)
+        more: dict[str, Columns] = own() if callable(own) else {}
+        return answered | {name: columns for name, columns in more.items() if name not in answered}

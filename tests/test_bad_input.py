@@ -52,6 +52,7 @@ CASES = [
     Case("header only", r"labels.csv has no rows", labels="task,worker,label\n"),
     Case("missing column", r"labels.csv has no column 'worker'; it has 'task', 'wroker', 'label' .*; did you mean 'wroker'", labels="task,wroker,label\n1,a,x\n"),
     Case("empty worker", r"labels.csv line 3: worker is empty; drop the row or give", labels="task,worker,label\n1,a,x\n1,,y\n"),
+    Case("gaps in two columns", r"line 4: problem.labels: labels.csv line 3: worker is empty; drop the row or give a value\n.*line 4: problem.labels: labels.csv line 4: label is empty", labels="task,worker,label\n1,a,x\n1,,y\n2,a,\n"),
     Case("ragged row", r"labels.csv line 3: 2 values where the header has 3", labels="task,worker,label\n1,a,x\n1,b\n"),
     Case("a number that is none", r"labels.csv line 3: worker is empty", labels="task,worker,label\n1,a,x\n1,NaN,y\n"),
     Case("unknown label in the truth", r"truth.csv: none of its labels was given by a worker \(these are q; there they are x, y\)", truth="task,label\n1,q\n2,q\n"),

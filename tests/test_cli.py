@@ -221,6 +221,7 @@ def test_describe_says_what_a_name_means(run: Run, name: str, expected: list[str
         assert text in shown, shown
 
 
+@pytest.mark.slow  # imports every class there is
 def test_everything_registered_can_be_described(run: Run) -> None:
     from optiframe.registration import KINDS
     from optiframe.registry import BY_CODE, registry

@@ -127,6 +127,7 @@ def test_modules_of_the_group_reach_the_cells(file: Path) -> None:
     assert "converged" in done.stdout or "finished" in done.stdout
 
 
+@pytest.mark.slow  # a process for each cell
 def test_a_comparison_runs_ends_with_its_table_and_resumes(file: Path) -> None:
     done = compare(file, "--quiet", "--output", "out")
     assert done.exit_code == 0

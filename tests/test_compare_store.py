@@ -608,6 +608,33 @@ def test_cells_and_traces_are_read_alike_by_pandas_and_polars(stored, tmp_path):
     assert len(pl.read_csv(tmp_path / "x-trace.csv")) == 6
 
 
+def test_parameters_have_columns_that_say_what_the_file_set(tmp_path):
+    swept = [
+        {"name": "scipy.lbfgs", "memory": 5, "step": 0.5, "verbose": True},
+        {"name": "scipy.lbfgs", "memory": 20, "step": "scaled", "inner": {"name": "x", "tries": [1, 2]}},
+        {"name": "scipy.lbfgs", "step": 1, "seed": {"from": "seed"}, "grid": list(range(1000))},
+    ]
+    cells = [
+        dataclasses.replace(one, solver=dataclasses.replace(one.solver, table=table))
+        for one, table in zip((cell(seed=seed) for seed in range(3)), swept, strict=True)
+    ]
+    made = dataclasses.replace(cells[0], problem=dataclasses.replace(cells[0].problem, table=None))
+    run_into(tmp_path / "a", *((one, outcome()) for one in cells))
+    columns = cell_columns(load(tmp_path / "a"))
+    assert {name: column.tolist() for name, column in columns.items() if name.startswith("solver.")} == {
+        "solver.memory": [5, 20, None],
+        "solver.step": ["0.5", "scaled", "1"],
+        "solver.verbose": [True, None, None],
+        "solver.inner.name": [None, "x", None],
+        "solver.inner.tries": [None, "[1, 2]", None],
+    }
+    assert columns["problem.objective.name"].tolist() == ["least-squares"] * 3
+    export(load(tmp_path / "a"), cells=[tmp_path / "a.parquet"])
+    assert pd.read_parquet(tmp_path / "a.parquet")["solver.memory"].tolist()[:2] == [5, 20]
+    run_into(tmp_path / "b", (made, outcome()))
+    assert not any(name.startswith("problem.") for name in cell_columns(load(tmp_path / "b")))
+
+
 def test_export_does_not_overwrite_without_force(stored, tmp_path):
     target = tmp_path / "cells.csv"
     target.write_text("precious")

@@ -5,62 +5,31 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import threading
-from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
 from optiframe.datasets import DataFile, DataSet, MissingData, SkippedFile, cache_folder, find
 from optiframe.errors import InvalidInput
 
+if TYPE_CHECKING:
+    from conftest import FolderServer
+
 CONTENT = b"one\ntwo\nthree\n"
 SHA = hashlib.sha256(CONTENT).hexdigest()
 PATH = "toy/numbers.txt"
 
 
-class Server:
-    """Serves a folder on loopback; counts what was asked for."""
-
-    def __init__(self, folder: Path) -> None:
-        asked = self.asked = []
-
-        class Handler(SimpleHTTPRequestHandler):
-            def do_GET(self) -> None:
-                asked.append(self.path)
-                if self.path == "/cut-short.txt":  # promises more than it sends
-                    self.send_response(200)
-                    self.send_header("Content-Length", str(len(CONTENT)))
-                    self.end_headers()
-                    self.wfile.write(CONTENT[:5])
-                    return
-                super().do_GET()
-
-            def log_message(self, *args: Any) -> None:
-                pass
-
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01})
-        self._thread.start()
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}/"
-
-    def close(self) -> None:
-        if self._thread.is_alive():
-            self._http.shutdown()
-            self._thread.join()
-            self._http.server_close()
-
-
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
+def server(tmp_path: Path, serve: Callable[[Path], FolderServer]) -> FolderServer:
+    """Has `numbers.txt`, and `cut-short.txt`, of which it promises more than it sends."""
     (tmp_path / "served").mkdir()
     (tmp_path / "served" / "numbers.txt").write_bytes(CONTENT)
-    running = Server(tmp_path / "served")
-    yield running
-    running.close()
+    running = serve(tmp_path / "served")
+    running.instead["cut-short.txt"] = (CONTENT[:5], len(CONTENT))
+    return running
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +41,6 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     monkeypatch.setenv("OPTIFRAME_DATA", f"{folders['first']}{os.pathsep}{folders['second']}")
     monkeypatch.setenv("OPTIFRAME_CACHE", str(folders["cache"]))
     monkeypatch.delenv("OPTIFRAME_OFFLINE", raising=False)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     return folders
 
 
@@ -87,7 +55,7 @@ def files_under(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if not path.is_dir()]
 
 
-def offered(server: Server, name: str = "numbers.txt", sha256: str = SHA) -> DataFile:
+def offered(server: FolderServer, name: str = "numbers.txt", sha256: str = SHA) -> DataFile:
     return DataFile(PATH, "example.org/numbers", server.url + name, sha256)
 
 
@@ -142,7 +110,7 @@ def test_a_missing_file_is_named_with_the_folders_its_source_and_the_remedy(
 
 
 def test_a_download_is_kept_in_the_cache_and_used_again_with_the_server_down(
-    server: Server, places: dict[str, Path]
+    server: FolderServer, places: dict[str, Path]
 ) -> None:
     path = find(offered(server))
     assert path == places["cache"] / PATH
@@ -150,11 +118,11 @@ def test_a_download_is_kept_in_the_cache_and_used_again_with_the_server_down(
     assert files_under(places["cache"]) == [path]
     server.close()
     assert find(offered(server)) == path
-    assert server.asked == ["/numbers.txt"]
+    assert server.asked == ["numbers.txt"]
 
 
 def test_a_changed_byte_in_a_download_is_reported_and_nothing_is_left(
-    server: Server, places: dict[str, Path], tmp_path: Path
+    server: FolderServer, places: dict[str, Path], tmp_path: Path
 ) -> None:
     (tmp_path / "served" / "numbers.txt").write_bytes(CONTENT.replace(b"w", b"W"))
     with pytest.raises(MissingData, match="another checksum than the published file") as caught:
@@ -165,21 +133,21 @@ def test_a_changed_byte_in_a_download_is_reported_and_nothing_is_left(
 
 
 def test_a_download_cut_short_is_reported_and_nothing_is_left(
-    server: Server, places: dict[str, Path]
+    server: FolderServer, places: dict[str, Path]
 ) -> None:
     with pytest.raises(MissingData, match="the transfer broke off"):
         find(offered(server, "cut-short.txt"))
     assert files_under(places["cache"]) == []
 
 
-def test_a_404_is_reported_with_the_address(server: Server, places: dict[str, Path]) -> None:
+def test_a_404_is_reported_with_the_address(server: FolderServer, places: dict[str, Path]) -> None:
     with pytest.raises(MissingData, match=r"gone.txt: the server answered 404") as caught:
         find(offered(server, "gone.txt"))
     assert caught.value.__suppress_context__
     assert files_under(places["cache"]) == []
 
 
-def test_no_server_is_reported_as_no_connection(server: Server, places: dict[str, Path]) -> None:
+def test_no_server_is_reported_as_no_connection(server: FolderServer, places: dict[str, Path]) -> None:
     server.close()
     with pytest.raises(MissingData, match="no connection to the server; be online") as caught:
         find(offered(server))
@@ -187,7 +155,7 @@ def test_no_server_is_reported_as_no_connection(server: Server, places: dict[str
     assert files_under(places["cache"]) == []
 
 
-def test_offline_forbids_downloading(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_forbids_downloading(server: FolderServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPTIFRAME_OFFLINE", "1")
     with pytest.raises(MissingData, match="not downloaded: OPTIFRAME_OFFLINE forbids it"):
         find(offered(server))
@@ -195,7 +163,7 @@ def test_offline_forbids_downloading(server: Server, monkeypatch: pytest.MonkeyP
 
 
 def test_without_pooch_the_error_says_what_to_install(
-    server: Server, monkeypatch: pytest.MonkeyPatch
+    server: FolderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pooch", None)  # Python's own way to make an import fail
     with pytest.raises(MissingData, match=r"pip install 'pooch>="):
@@ -204,7 +172,7 @@ def test_without_pooch_the_error_says_what_to_install(
 
 
 def test_a_cache_that_cannot_be_written_is_reported(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: FolderServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "taken").write_text("a file where the cache should be")
     monkeypatch.setenv("OPTIFRAME_CACHE", str(tmp_path / "taken"))
@@ -213,7 +181,7 @@ def test_a_cache_that_cannot_be_written_is_reported(
 
 
 def test_a_damaged_copy_in_a_data_folder_is_reported_and_the_next_one_used(
-    server: Server, places: dict[str, Path]
+    server: FolderServer, places: dict[str, Path]
 ) -> None:
     damaged, good = put(places["first"], b"other"), put(places["second"])
     with pytest.warns(SkippedFile, match="checksum differs") as caught:
@@ -223,7 +191,7 @@ def test_a_damaged_copy_in_a_data_folder_is_reported_and_the_next_one_used(
 
 
 def test_a_damaged_copy_in_the_cache_is_reported_and_replaced(
-    server: Server, places: dict[str, Path]
+    server: FolderServer, places: dict[str, Path]
 ) -> None:
     put(places["cache"], b"half a fi")
     with pytest.warns(SkippedFile, match="checksum differs"):
@@ -233,7 +201,7 @@ def test_a_damaged_copy_in_the_cache_is_reported_and_replaced(
 
 
 def test_a_damaged_copy_is_mentioned_when_there_is_no_other(
-    server: Server, places: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+    server: FolderServer, places: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPTIFRAME_OFFLINE", "1")
     damaged = put(places["cache"], b"half a fi")
@@ -282,7 +250,7 @@ def test_an_incomplete_group_is_passed_over(places: dict[str, Path]) -> None:
 
 
 def test_a_group_that_can_be_had_is_downloaded_when_none_is_here(
-    server: Server, places: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+    server: FolderServer, places: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Toy, "url", server.url + "numbers.txt")
     assert Toy().inputs() == {PATH: CONTENT}
@@ -296,7 +264,7 @@ def test_a_data_set_that_is_nowhere_names_every_file() -> None:
 
 
 def test_where_says_the_folder_and_never_downloads(
-    server: Server, places: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+    server: FolderServer, places: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert Made.where() == "generated"
     assert Toy.where() == "not here; from by hand or example.org/numbers"

@@ -83,10 +83,10 @@ def site(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def doctor(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def doctor(site: Path, *arguments: str, brought: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     code = f"import sys; sys.path.insert(0, {str(site)!r}); from optiframe.cli import main; main()"
     return subprocess.run(
-        [sys.executable, "-c", code, "doctor", *arguments],
+        [sys.executable, "-c", code, *brought, "doctor", *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -155,3 +155,18 @@ def test_quick_tries_no_library(site: Path) -> None:
     assert shown.returncode == 0
     assert "outdated" not in shown.stdout
     assert "missing" not in shown.stdout
+
+
+def test_an_import_that_breaks_is_a_finding_and_the_others_are_used(site: Path) -> None:
+    broken, sound = site / "broken_import.py", site / "sound_import.py"
+    broken.write_text("1 / 0")
+    sound.write_text("import optiframe as of\nprint('imported')")
+    brought = ("--import", str(broken), "--import", str(sound), "--import", "nowhere_at_all")
+    shown = doctor(site, "--quick", brought=brought)
+    lines = shown.stdout.splitlines()
+    assert (shown.returncode, shown.stderr) == (1, "")
+    assert f"{broken}  broken  ZeroDivisionError: division by zero" in lines
+    assert "nowhere_at_all  broken  ModuleNotFoundError: No module named 'nowhere_at_all'" in lines
+    assert lines[0] == "imported"
+    assert any(line.startswith("fake-peers  loaded") for line in lines)
+    assert lines[-1] == "something is broken: see above"

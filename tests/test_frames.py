@@ -146,6 +146,18 @@ def test_a_missing_value_in_a_file_is_refused_with_its_line(tmp_path: Path) -> N
     assert refusal(path).startswith("labels.csv line 6: worker is empty")
 
 
+def test_missing_values_of_all_columns_are_said_at_once(tmp_path: Path) -> None:
+    path = csv_file(tmp_path, "task,worker,label\n1,a,0\n,b,1\n2,,1\n,a,1\n")
+    with pytest.raises(InvalidInput) as caught:
+        read(path)
+    remedy = "is empty; drop the row or give a value"
+    assert [text for _, text in caught.value.problems] == [
+        f"labels.csv line 3, line 5: task {remedy}",
+        f"labels.csv line 4: worker {remedy}",
+    ]
+    assert str(caught.value) == "; ".join(text for _, text in caught.value.problems)
+
+
 def test_many_missing_values_are_counted_and_only_the_first_named() -> None:
     message = refusal({"task": [None] * 9}, "task")
     assert "row 0, row 1, row 2, row 3, row 4 and 4 more: task is empty" in message

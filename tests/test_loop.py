@@ -140,6 +140,24 @@ def test_infeasible_has_no_solution() -> None:
     assert result.answer() == {}
 
 
+def test_a_detail_with_tables_adds_them_behind_the_problems_own() -> None:
+    class Books:
+        def tables(self) -> dict[str, Any]:
+            return {"solution": {"index": [7]}, "pages": {"page": [1, 2]}}
+
+    class Bookkeeper(Descent):
+        """Keeps books."""
+
+        name = "test.bookkeeper"
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            yield Iterate(np.zeros(1), detail=Books())
+
+    result = of.solve(TARGET, Bookkeeper())
+    assert list(result.answer()) == ["solution", "pages"]
+    assert result.answer()["solution"]["value"].tolist() == [0.0]
+
+
 def test_a_solver_without_any_answer_is_broken() -> None:
     with pytest.raises(of.BrokenPlugin, match="without an iterate"):
         of.solve(TARGET, Scripted(points=()))

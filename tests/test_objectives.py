@@ -204,6 +204,17 @@ def test_taking_all_terms_gives_an_equal_objective(model, kind):
         assert taken == whole
 
 
+@pytest.mark.parametrize("stored", [np.ascontiguousarray, np.asfortranarray, sp.csr_array])
+def test_any_way_of_naming_rows_takes_those_rows(stored):
+    rows = rng(3).standard_normal((12, 4))
+    whole = LeastSquares(matrix=stored(rows), target=np.arange(12.0))
+    for chosen in ([7, 0, -1], np.array([2, 2], dtype=np.int32), np.arange(12) % 3 == 0, slice(1, 9, 3)):
+        taken = whole.take(chosen)
+        dense = taken.matrix.toarray() if stored is sp.csr_array else taken.matrix
+        assert np.array_equal(dense, rows[chosen])
+        assert np.array_equal(taken.target, np.arange(12.0)[chosen])
+
+
 def test_terms_may_be_taken_twice_and_the_regularizer_stays():
     whole = example(LeastSquares, l2=0.3)
     twice, once = whole.take([2, 2, 2]), whole.take([2])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from io import BytesIO
 from itertools import pairwise
@@ -13,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.image import imread
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from optiframe.report.looks import looks
 from optiframe.report.page import write_page
@@ -23,22 +21,6 @@ from . import comparison_samples as samples
 pytestmark = pytest.mark.slow  # many processes, or a browser: minutes of a small machine
 
 CHARTS = ("against-time", "against-iterations", "performance", "data-profile")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Debian's Chromium; in CI its absence is a failure."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = next(filter(None, map(shutil.which, names)), None)
-    if path is None:
-        message = f"the page can only be tested in a browser: install one of {', '.join(names)}"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

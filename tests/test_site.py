@@ -5,11 +5,9 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from mkdocs.exceptions import PluginError
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 import optiframe
 
@@ -85,21 +83,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def pages(site: Path) -> dict[Path, Page]:
     """All pages but the one for wrong addresses, whose links begin at the root of a server."""
     return {path: Page(path) for path in sorted(site.rglob("*.html")) if path.name != "404.html"}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Debian's Chromium; in CI its absence is a failure."""
-    path = shutil.which("chromium") or shutil.which("google-chrome")
-    if path is None:
-        message = "pages can only be looked at in a browser: install chromium"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 def test_every_page_is_in_the_navigation(site: Path, pages: dict[Path, Page]) -> None:

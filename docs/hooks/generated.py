@@ -13,11 +13,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import click
 import yaml
 from mkdocs.structure.files import File, Files
 
-from optiframe.cli import describe
+from optiframe.field_words import bounds_of, default_of, kind_of
 from optiframe.registry import Entry, registry
 
 _ROOT = Path(__file__).parents[2]
@@ -125,12 +124,12 @@ def _described(entry: Entry) -> str:
 
 def _field(name: str, field: Any) -> str:
     """One parameter; a list reads better on a phone than a table of four columns."""
-    kind = re.sub(r"'([\w.-]+)'(?=,|$)", r"`\1`", describe.kind_of(field) + describe._bounds(field))
+    kind = re.sub(r"'([\w.-]+)'(?=,|$)", r"`\1`", kind_of(field) + bounds_of(field))
     return f"- `{name}`: {_plain(field.description or '')}  \n  *{_default(field)}*, {_plain(kind)}"
 
 
 def _default(field: Any) -> str:
-    text = click.unstyle(describe._default(field))
+    text = default_of(field)
     return f"default `{text.removeprefix('default ')}`" if text.startswith("default ") else text
 
 

@@ -24,6 +24,9 @@ _COMMANDS = {
     "datasets": "named data sets and where each is found",
 }
 
+BROKEN_IMPORTS = "optiframe.broken-imports"
+"""Where a context's `meta` has what `--import` could not import, for `doctor`: names with errors."""
+
 
 class _Commands(click.Group):
     """Imports a command's module only when it is asked for, so that `list` stays quick."""
@@ -57,7 +60,12 @@ def _optiframe(ctx: click.Context, modules: tuple[str, ...]) -> None:
     """Optimization methods as interchangeable parts, chosen by name."""
     ctx.obj = modules  # for commands whose child processes import them again
     for module in modules:
-        bring(module)
+        try:
+            bring(module)
+        except OptiframeError as error:
+            if ctx.invoked_subcommand != "doctor":
+                raise
+            ctx.meta.setdefault(BROKEN_IMPORTS, []).append((module, error))  # what it is asked to find
 
 
 def main() -> None:

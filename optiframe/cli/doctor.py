@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from optiframe.cli import libraries
+from optiframe.cli import BROKEN_IMPORTS, libraries
 from optiframe.errors import OptiframeError
 from optiframe.registration import KINDS
 from optiframe.registry import Entry, registry
@@ -35,14 +35,18 @@ def command(ctx: click.Context, quick: bool) -> None:
     The libraries that names need are tried, too, each in a process of its own: one that is not
     installed is listed and is no trouble, a name that breaks is shown with the library's own error.
 
-    Exit code 1 when something here is to be mended: a plugin or a class that does not load, a name
-    that two packages claim, a library that works for none of the names that need it. A single name
-    whose library works for others is printed, and is the library's fault alone.
+    Exit code 1 when something here is to be mended: a plugin, a class or a file named by --import
+    that does not load, a name that two packages claim, a library that works for none of the names
+    that need it. A single name whose library works for others is printed, and is the library's
+    fault alone.
     """
     names = registry()
     trouble = False
     silent, absent_packages = 0, set[str]()  # names that do not run, and what is not installed
     found: list[tuple[Entry, type[Any]]] = []
+    for module, broken in ctx.meta.get(BROKEN_IMPORTS, ()):
+        trouble = True
+        click.echo(f"{module}  {_styled('broken')}  {str(broken).removeprefix(f'--import {module}: ')}")
     for plugin in names.plugins:
         version = f"{plugin.distribution} {plugin.version}"
         click.echo(f"{plugin.name}  {_styled(plugin.state)}  {version}  ({plugin.module})")

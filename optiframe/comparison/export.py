@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,13 @@ from optiframe.problems import Columns
 def cell_columns(records: Records) -> dict[str, NDArray[Any]]:
     """A row for each cell, in the plan's order; what is unknown is nan or missing.
 
-    Beside the fields of `Outcome` there are a column ``metric.<name>`` for each metric,
+    Beside the fields of `Outcome` there are a column ``solver.<key>`` or ``problem.<key>`` for each
+    parameter that the comparison's file sets, ``metric.<name>`` for each metric,
     ``evaluations.<kind>`` for each kind of evaluation, ``version.<package>`` for each package,
     and `best`, the best objective known for the problem that was solved.
     """
     rows = records.rows
-    columns = _titles((row, 1) for row in rows)
+    columns = _titles((row, 1) for row in rows) | _parameters(rows)
     columns["status"] = _column(rows, lambda o: str(o.status))
     columns["message"] = _column(rows, lambda o: o.message)
     columns["iterations"] = _column(rows, lambda o: o.iterations)
@@ -119,6 +120,24 @@ def _titles(counted: Iterable[tuple[Row, int]]) -> dict[str, NDArray[Any]]:
         "solver_name": _objects(row.solver_name for row in repeated),
         "seed": _objects(str(row.seed) if large else row.seed for row in repeated),
     }
+
+
+def _parameters(rows: Sequence[Row]) -> dict[str, NDArray[Any]]:
+    """A column for each parameter of any row; text where it is not always of one kind."""
+    names = dict.fromkeys(name for row in rows for name in row.parameters)
+    return {name: _alike([row.parameters.get(name) for row in rows]) for name in names}
+
+
+def _alike(values: list[Any]) -> NDArray[Any]:
+    given = [value for value in values if value is not None]
+    kinds = {type(value) for value in given}
+    if kinds == {int} and all(abs(value) < 2**63 for value in given):
+        return _objects(values)
+    if kinds <= {int, float}:
+        return np.array([math.nan if value is None else value for value in values], dtype=float)
+    if len(kinds) > 1:
+        values = [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
+    return _objects(values)
 
 
 def _spread(

@@ -236,7 +236,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Row:
-    """One cell of a stored comparison, with its outcome; None while it has not ended."""
+    """One cell of a stored comparison, with its outcome; None while it has not ended.
+
+    `parameters` is what the tables of its problem and solver set, by names such as ``solver.step``.
+    """
 
     key: str
     problem: str
@@ -245,6 +248,7 @@ class Row:
     solver_name: str
     seed: int
     outcome: Outcome | None
+    parameters: Mapping[str, bool | int | float | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

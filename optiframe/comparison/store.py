@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from optiframe.comparison import claims
+from optiframe.comparison.parameters import parameters_of
 from optiframe.comparison.records import Cell, Outcome, Plan, Records, Row
 from optiframe.comparison.rows import (
     CELL_COLUMNS,
@@ -247,6 +248,7 @@ class Store:
                     solver_name=cell.solver.name,
                     seed=cell.seed,
                     outcome=outcomes.get(cell.key),
+                    parameters=parameters_of(cell),
                 )
             )
         settings = from_json(latest["settings"])

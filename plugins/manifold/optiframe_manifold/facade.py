@@ -7,25 +7,22 @@ from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from optiframe import registry
-from optiframe.errors import InvalidInput, nearest
+from optiframe.errors import InvalidInput
 from optiframe.estimator import Estimator
-from optiframe.frames import encode, read_table, to_frame
+from optiframe.frames import to_frame
 from optiframe.loop import solve, whole_seed
 from optiframe.results import Result
 from optiframe.solvers import Budget, Solver
-from optiframe.values import Array
 from optiframe_manifold.collaborative_ranking import CollaborativeRanking, Penalty
-from optiframe_manifold.ids import Ids, listed, positions
 from optiframe_manifold.next_pairs import suggest_pairs
+from optiframe_manifold.predictions import codes_among, predicted, table_of
 from optiframe_manifold.rank_choice import RankChoice, Rule, choose_rank
 from optiframe_manifold.rankings import Rankings
 from optiframe_manifold.uncertainty import Method, score_intervals
 from optiframe_manifold.updating import carried, with_comparisons
 
-_COLUMNS = ("user", "left", "right", "label", "weight")
 _BARRIERS = ("bfgd", "spg", "convex")  # short names of solvers `btl.*`
 
 
@@ -131,7 +128,7 @@ class CollaborativeRanker(Estimator):
         if isinstance(self.n_components, str) and not searching:
             raise InvalidInput(f"n_components must be a whole number or 'auto', got {self.n_components!r}")
         problem = CollaborativeRanking(
-            comparisons=_table_of(frame),
+            comparisons=table_of(frame),
             truth=truth,
             users=users,
             items=items,
@@ -167,7 +164,7 @@ class CollaborativeRanker(Estimator):
         if not hasattr(self, "result_"):
             return self.fit(frame)
         result = self._result()
-        larger = with_comparisons(cast(CollaborativeRanking, result.problem), _table_of(frame))
+        larger = with_comparisons(cast(CollaborativeRanking, result.problem), table_of(frame))
         solver = self._solver()
         start = carried(larger, result.solution) if solver.accepts_start else None
         return self._learn(larger, solver, start)
@@ -192,29 +189,7 @@ class CollaborativeRanker(Estimator):
         InvalidInput
             Before `fit`, and for users or items there are not, naming them.
         """
-        self._answer()
-        if left is None and right is None:
-            rename = {k: v for k, v in (self.columns or {}).items() if k in ("user", "left", "right")}
-            table = read_table(_table_of(user), ("user", "left", "right"), title="pairs", rename=rename)
-            chance = self._chances(table["user"], table["left"], table["right"])
-            winner = np.where(chance > 0.5, table["left"], table["right"]).astype(object)
-            winner[chance == 0.5] = None
-            columns = {name: table[name] for name in ("user", "left", "right")}
-            return to_frame(columns | {"probability": chance, "winner": winner}, table.backend)
-        if left is None or right is None:
-            raise InvalidInput("give user, left and right, or a table with these columns alone")
-        columns = {"user": user, "left": left, "right": right}
-        several = {name: given for name, given in columns.items() if not isinstance(given, Hashable)}
-        if not several:
-            return float(self._chances(_one(user), _one(left), _one(right))[0])
-        if len({len(given) for given in several.values()}) > 1:
-            raise InvalidInput("user, left and right differ in length; give sequences of one length")
-        size = len(next(iter(several.values())))
-        if size == 0:
-            return np.empty(0)
-        spread = {name: several.get(name, [given] * size) for name, given in columns.items()}
-        table = read_table(spread, ("user", "left", "right"), title="pairs")
-        return self._chances(table["user"], table["left"], table["right"])
+        return predicted(self._answer(), user, left, right, self.columns or {})
 
     def rank(self, user: Hashable, top: int | None = None) -> Any:
         """A user's items, best first: a frame `item, rank, score, preference` of the best `top`.
@@ -281,8 +256,8 @@ class CollaborativeRanker(Estimator):
         """
         answer = self._answer()
         columns = cast(Any, {} if self.columns is None else self.columns)
-        table = CollaborativeRanking(comparisons=_table_of(frame), columns=columns, rank=1).comparisons
-        user, item = self._known(table.user_ids, "user"), self._known(table.item_ids, "item")
+        table = CollaborativeRanking(comparisons=table_of(frame), columns=columns, rank=1).comparisons
+        user, item = codes_among(answer, table.user_ids, "user"), codes_among(answer, table.item_ids, "item")
         u, j, k = user[table.user], item[table.left], item[table.right]
         gap = answer.served.at(u, j) - answer.served.at(u, k)
         weight = (np.ones(len(table)) if table.weight is None else table.weight) * (table.outcome != 0)
@@ -353,43 +328,3 @@ class CollaborativeRanker(Estimator):
             answer.code(user)
         except InvalidInput as error:
             raise InvalidInput(f"{error} (population() ranks for users nobody knows)") from None
-
-    def _chances(self, user: Ids, left: Ids, right: Ids) -> Array:
-        answer = self._answer()
-        u, j, k = self._coded(user, "user"), self._coded(left, "item"), self._coded(right, "item")
-        gap = answer.served.at(u, j) - answer.served.at(u, k)
-        return np.asarray(expit(gap / answer.sigma), dtype=np.float64)
-
-    def _coded(self, ids: Ids, what: Literal["user", "item"]) -> NDArray[np.int64]:
-        code, unique = encode(ids)
-        return self._known(unique, what)[code]
-
-    def _known(self, ids: Ids, what: Literal["user", "item"]) -> NDArray[np.int64]:
-        answer = self._answer()
-        every = answer.users if what == "user" else answer.items
-        place = positions(every, ids)
-        if (place < 0).any():
-            strange = ids[place < 0]
-            near = nearest(str(strange[0]), map(str, every.tolist()))
-            raise InvalidInput(
-                f"there is no {what} {listed(strange)} among the {len(every)} of the comparisons{near}"
-            )
-        return place
-
-
-def _one(given: Hashable) -> Ids:
-    found = np.empty(1, dtype=object)
-    found[0] = given
-    return found
-
-
-def _table_of(frame: Any) -> Any:
-    """An array as columns in the order user, left, right, label, weight; anything else as it is."""
-    if not isinstance(frame, np.ndarray):
-        return frame
-    if frame.ndim != 2 or not 3 <= frame.shape[1] <= len(_COLUMNS):
-        raise InvalidInput(
-            f"an array of comparisons has the columns {', '.join(_COLUMNS[:4])} and maybe weight; this one "
-            f"has shape {frame.shape}"
-        )
-    return dict(zip(_COLUMNS, frame.T, strict=False))

@@ -12,8 +12,8 @@ from optiframe.frames import to_frame
 from optiframe.problems import Columns
 from optiframe.values import Array
 from optiframe_manifold.collaborative_ranking import CollaborativeRanking
+from optiframe_manifold.curvature import Blocks, information
 from optiframe_manifold.rankings import Rankings
-from optiframe_manifold.uncertainty import Blocks, information
 
 _MOST = 200_000_000
 """Pairs of items of all users that are looked at without a user named: some ten seconds."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from optiframe.drawing import LOOKS, empty_figure, legend_below
 from optiframe.errors import InvalidInput, require
 from optiframe.frames import read_table
 from optiframe.problems import Columns
@@ -22,17 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# The palette of Okabe and Ito, told apart with every kind of colour vision; marks and line
-# styles differ as well, for grey prints.
-_LOOKS = (
-    ("#0072B2", "o", "-"),
-    ("#D55E00", "s", "--"),
-    ("#009E73", "^", "-."),
-    ("#CC79A7", "D", ":"),
-    ("#E69F00", "v", "-"),
-    ("#56B4E9", "P", "--"),
-    ("#000000", "X", "-."),
-)
 _MARKED = 12  # marks along a curve; more would run together
 _ROUNDING = 1e-15  # differences of objectives below this share of them are rounding and not shown
 _LETTER, _HANDLE = 0.09, 0.7  # inches of the legend that a letter, and a line with its gap, take
@@ -116,7 +106,7 @@ def plot_convergence(
     if "gradient" in columns:
         values["gradient"] = _floats(columns["gradient"])
     across, down = len(against), len(quantities)
-    figure, panels = _figure(4.2 * across + 0.4, 2.9 * down + 0.9, down, across)
+    figure, panels = _panels(4.2 * across + 0.4, 2.9 * down + 0.9, down, across)
     for row, quantity in enumerate(quantities):
         for column, axis in enumerate(against):
             axes = panels[row][column]
@@ -198,10 +188,10 @@ def _medians(table: Any, value: str, along: str, positive: bool = False) -> tupl
     for name, numbers in ((along, x), (value, y)):
         if positive and not (numbers > 0).all():
             raise InvalidInput(f"runs: {name} has a number that is not positive and so no logarithm")
-    figure, panels = _figure(6.0, 4.4, 1, 1)
+    figure, panels = _panels(6.0, 4.4, 1, 1)
     axes = panels[0][0]
     for index, name in enumerate(dict.fromkeys(solver.tolist())):
-        colour, marker, style = _LOOKS[index % len(_LOOKS)]
+        colour, marker, style = LOOKS[index % len(LOOKS)]
         mine = np.array([one == name for one in solver.tolist()])
         places = np.unique(x[mine])
         low, middle, high = np.array([np.percentile(y[mine & (x == at)], (25, 50, 75)) for at in places]).T
@@ -213,7 +203,7 @@ def _medians(table: Any, value: str, along: str, positive: bool = False) -> tupl
 
 def _curves(axes: Axes, solver: Any, x: Array, y: Array) -> None:
     for index, name in enumerate(dict.fromkeys(solver.tolist())):
-        colour, marker, style = _LOOKS[index % len(_LOOKS)]
+        colour, marker, style = LOOKS[index % len(LOOKS)]
         mine = np.array([one == name for one in solver.tolist()]) & np.isfinite(y) & (y > 0)
         if not mine.any():
             continue
@@ -231,10 +221,8 @@ def _curves(axes: Axes, solver: Any, x: Array, y: Array) -> None:
     axes.set_yscale("log")
 
 
-def _figure(width: float, height: float, rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:
-    """A figure of its own, in inches; not pyplot's, which would keep it until it is closed."""
-    module = require("matplotlib.figure", "plots")
-    figure: Figure = module.Figure(figsize=(width, height), dpi=150, layout="constrained")
+def _panels(width: float, height: float, rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:
+    figure = empty_figure(width, height)
     panels = figure.subplots(rows, columns, squeeze=False, sharex="col", sharey="row").tolist()
     for axes in (one for row in panels for one in row):
         axes.spines[["top", "right"]].set_visible(False)
@@ -244,10 +232,10 @@ def _figure(width: float, height: float, rows: int, columns: int) -> tuple[Figur
 
 
 def _legend_below(figure: Figure, axes: Axes) -> None:
-    handles, labels = axes.get_legend_handles_labels()
+    """In as many columns as the figure's width has room for."""
+    labels = axes.get_legend_handles_labels()[1]
     each = _HANDLE + _LETTER * max(map(len, labels), default=0)
-    columns = max(1, min(len(labels), int(figure.get_figwidth() / each)))
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+    legend_below(figure, axes, max(1, min(len(labels), int(figure.get_figwidth() / each))))
 
 
 def _size(index: int) -> float:

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from optiframe import api
 from optiframe.errors import InvalidInput
 from optiframe.frames import to_frame
-from optiframe.loop import NotConverged, solve
 from optiframe.problems import Columns, Finding
 from optiframe.solvers import Budget, Solver
 from optiframe.values import Array
 from optiframe_manifold.collaborative_ranking import CollaborativeRanking
+from optiframe_manifold.cross_validation import Search, Tried, deal, pooled
 from optiframe_manifold.ids import sizes
-from optiframe_manifold.low_rank import LowRank
-from optiframe_manifold.metrics import of_held_out
-from optiframe_manifold.more_rank import one_rank_more
-from optiframe_manifold.population import Population, pooled_scores
-from optiframe_manifold.rankings import Rankings
-from optiframe_manifold.subsets import like, some_rows
-from optiframe_manifold.tables import ChoiceTable
+from optiframe_manifold.subsets import some_rows
 
 Rule = Literal["best", "one-standard-error"]
 
@@ -124,10 +116,10 @@ def choose_rank(
         for k in range(folds)
     ]
     searches = [
-        _Search(problem, parts, multiplier, solver=chosen, budget=limits, seed=seed)
+        Search(problem, parts, multiplier, solver=chosen, budget=limits, seed=seed)
         for multiplier in strengths
     ]
-    rows = [_Row(0, strengths[0], *_pooled(problem, parts))]
+    rows = [Tried(0, strengths[0], *pooled(problem, parts))]
     best, since = np.inf, 0
     for rank in asked:
         tried = [search.at(rank) for search in searches]
@@ -147,118 +139,6 @@ def choose_rank(
     )
 
 
-def deal(table: ChoiceTable, folds: int, seed: int) -> NDArray[np.int64]:
-    """A fold for each comparison: every user's pairs evenly over all, equal pairs together.
-
-    Raises
-    ------
-    InvalidInput
-        For less than two folds, or fewer pairs than folds.
-    """
-    if isinstance(folds, bool) or not isinstance(folds, int) or folds < 2:
-        raise InvalidInput(f"folds must be a whole number of at least 2, got {folds!r}")
-    low, high = np.minimum(table.left, table.right), np.maximum(table.left, table.right)
-    pairs, place = np.unique(np.stack([table.user, low, high]), axis=1, return_inverse=True)
-    if pairs.shape[1] < folds:
-        raise InvalidInput(f"there are {pairs.shape[1]} different pairs and {folds} folds; take fewer folds")
-    rng = np.random.default_rng(seed)
-    order = np.lexsort([rng.random(pairs.shape[1]), pairs[0]])
-    # One after the other through all users: within each user, and in all, folds differ by one at most.
-    turn = np.empty(pairs.shape[1], dtype=np.int64)
-    turn[order] = np.arange(pairs.shape[1]) % folds
-    return turn[place.ravel()]
-
-
-@dataclass(frozen=True)
-class _Row:
-    rank: int
-    multiplier: float
-    losses: Array  # of each fold
-    accuracy: float
-
-    @property
-    def loss(self) -> float:
-        return float(self.losses.mean())
-
-    @property
-    def error(self) -> float:
-        return float(self.losses.std(ddof=1) / np.sqrt(len(self.losses)))
-
-
-class _Search:
-    """Ranks one after the other at one multiplier, each fold from its answer of the rank before."""
-
-    def __init__(
-        self,
-        problem: CollaborativeRanking,
-        parts: Sequence[tuple[ChoiceTable, ChoiceTable]],
-        multiplier: float,
-        *,
-        solver: Solver[Any, Any, Any],
-        budget: Budget,
-        seed: int,
-    ) -> None:
-        self.problem, self.parts, self.multiplier = problem, parts, multiplier
-        self.solver, self.budget, self.seed = solver, budget, seed
-        self.answers: list[Rankings | None] = [None] * len(parts)
-        self.unfinished = 0
-
-    def at(self, rank: int) -> _Row:
-        judged = []
-        for k, (train, test) in enumerate(self.parts):
-            part = like(self.problem, train, rank=rank, multiplier=self.multiplier)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", NotConverged)  # counted, and said once
-                result = solve(
-                    part,
-                    self.solver,
-                    seed=self.seed,
-                    budget=self.budget,
-                    start=self._start(part, k),
-                    trace=False,
-                    progress=False,
-                )
-            self.unfinished += not result.status.complete
-            if result.solution is None:
-                raise InvalidInput(f"{self.solver.name} found no answer at rank {rank}: {result.message}")
-            self.answers[k] = result.solution
-            judged.append(of_held_out(test, result.solution))
-        return _Row(rank, self.multiplier, *_losses(judged, self.parts))
-
-    def _start(self, part: CollaborativeRanking, k: int) -> Rankings | None:
-        before = self.answers[k]
-        if before is None or not self.solver.accepts_start:
-            return None
-        factors = before.factors
-        while factors.rank < part.rank:
-            factors = one_rank_more(part.likelihood, factors)
-        return part.from_factors(factors)
-
-
-def _losses(
-    judged: Sequence[dict[str, float]], parts: Sequence[tuple[ChoiceTable, ChoiceTable]]
-) -> tuple[Array, float]:
-    size = np.array([len(test) if test.weight is None else test.weight.sum() for _, test in parts])
-    accuracy = np.array([one["held_out_accuracy"] for one in judged])
-    return np.array([one["held_out_loss"] for one in judged]), float(np.average(accuracy, weights=size))
-
-
-def _pooled(
-    problem: CollaborativeRanking, parts: Sequence[tuple[ChoiceTable, ChoiceTable]]
-) -> tuple[Array, float]:
-    """What one ranking for all would predict."""
-    judged = []
-    for train, test in parts:
-        part = like(problem, train, rank=1)
-        users, items = part.shape
-        everyone = Population(pooled_scores(part), np.ones(users, bool), np.zeros(items, bool))
-        nobody = LowRank(np.zeros((users, 1)), np.zeros((items, 1)))
-        judged.append(
-            of_held_out(test, Rankings(part.user_ids, part.item_ids, nobody, part.sigma, None, everyone))
-        )
-    return _losses(judged, parts)
-
-
 def _ranks(problem: CollaborativeRanking, ranks: Sequence[int] | None) -> list[int]:
     most = min(problem.shape)
     if ranks is None:
@@ -275,7 +155,7 @@ def _ranks(problem: CollaborativeRanking, ranks: Sequence[int] | None) -> list[i
     return [int(rank) for rank in asked]
 
 
-def _by_rule(rows: Sequence[_Row], rule: Rule) -> _Row:
+def _by_rule(rows: Sequence[Tried], rule: Rule) -> Tried:
     best = min(rows, key=lambda row: row.loss)
     if rule == "best":
         return best
@@ -284,14 +164,14 @@ def _by_rule(rows: Sequence[_Row], rule: Rule) -> _Row:
 
 
 def _findings(
-    rows: Sequence[_Row], chosen: _Row, asked: Sequence[int], *, most: int, open_end: bool, unfinished: int
+    rows: Sequence[Tried], chosen: Tried, asked: Sequence[int], *, most: int, open_end: bool, unfinished: int
 ) -> Iterator[Finding]:
-    pooled, best = rows[0], min(rows[1:], key=lambda row: row.loss)
-    if pooled.loss <= best.loss:
+    for_all, best = rows[0], min(rows[1:], key=lambda row: row.loss)
+    if for_all.loss <= best.loss:
         yield Finding(
             "warning",
             f"one ranking for all users predicts comparisons held out as well as any rank (loss "
-            f"{pooled.loss:.3f}; the best, rank {best.rank}, {best.loss:.3f}): these comparisons show no "
+            f"{for_all.loss:.3f}; the best, rank {best.rank}, {best.loss:.3f}): these comparisons show no "
             "individual tastes",
         )
     if best.rank == asked[-1] < most and len(asked) > 1:
@@ -315,7 +195,7 @@ def _findings(
         yield Finding("warning", f"{unfinished} of the runs ended at a limit; raise the budget to be sure")
 
 
-def _table(rows: Sequence[_Row]) -> Columns:
+def _table(rows: Sequence[Tried]) -> Columns:
     return {
         "rank": np.array([row.rank for row in rows]),
         "multiplier": np.array([np.nan if row.rank == 0 else row.multiplier for row in rows]),

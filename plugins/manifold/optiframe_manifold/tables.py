@@ -17,7 +17,7 @@ from pydantic import ValidationInfo
 from optiframe.column_names import column_names
 from optiframe.errors import InvalidInput
 from optiframe.frames import Table, encode, read_table
-from optiframe.pair_columns import numbers, read_pairs, who_won
+from optiframe.pair_columns import numbers, read_preferences
 from optiframe.values import Array
 from optiframe_manifold.ids import Ids, listed, positions
 
@@ -137,16 +137,7 @@ def _choices(
     table = read_table(value, ("user", "left", "right"), ("label", "weight"), title=title, rename=columns)
     if "label" not in table:
         read_table(value, ("user", "left", "right", "label"), title=title, rename=columns)  # says so
-    pairs = read_pairs(table)
-    outcome = who_won(table, pairs)
-    weight = numbers(table, "weight", above=0.0) if "weight" in table else None
-    if weight is not None:
-        with np.errstate(over="ignore"):
-            total = float(weight.sum())
-        if not np.isfinite(total):
-            raise InvalidInput(
-                f"{table.title}: the sum of the weights is not finite; divide them all by one number"
-            )
+    pairs, outcome, weight = read_preferences(table)
     user, user_ids = table.encoded("user", f"{table.title} users")
     rows = len(table)
     user, user_ids = _among(table, user, user_ids, users, "user")

@@ -53,6 +53,17 @@ def test_bad_comparisons_are_refused_naming_the_row(case: str) -> None:
         CollaborativeRanking(comparisons=value, rank=1)
 
 
+def test_wrong_rows_of_several_kinds_are_said_at_once() -> None:
+    wrong = table(right=["a", "c", "a"], label=["a", "b", "d"], weight=[1.0, -1.0, 1.0])
+    with pytest.raises(InvalidInput) as caught:
+        CollaborativeRanking(comparisons=wrong, rank=1)
+    own, winner, weight = (text for _, text in caught.value.problems)
+    assert own.startswith("comparisons row 0: left and right are both a")
+    assert winner.startswith("comparisons row 2: the label is d, which is neither")
+    assert weight.startswith("comparisons row 1: the weight is -1.0")
+    assert {path for path, _ in caught.value.problems} == {("comparisons",)}
+
+
 BAD_FIELDS: dict[str, tuple[dict[str, Any], str]] = {
     "rank above the users": (
         {"rank": 3},

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optiframe_manifold import uncertainty
+from optiframe_manifold import curvature
+from optiframe_manifold.curvature import Blocks, Joint
 from optiframe_manifold.geometry import balanced
 from optiframe_manifold.low_rank import LowRank
-from optiframe_manifold.uncertainty import Blocks, Joint, bootstrap_errors, score_errors, score_intervals
+from optiframe_manifold.uncertainty import bootstrap_errors, score_errors, score_intervals
 from scipy.special import expit
 
 import optiframe
@@ -61,7 +62,7 @@ def test_joint_errors_are_the_delta_method_with_the_whole_hessian(penalty: str) 
 def test_conjugate_gradients_give_what_the_inverse_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     result = solved()
     whole = Joint(result.problem, result.solution).errors(3)
-    monkeypatch.setattr(uncertainty, "_DENSE", 0)
+    monkeypatch.setattr(curvature, "_DENSE", 0)
     np.testing.assert_allclose(Joint(result.problem, result.solution).errors(3), whole, rtol=1e-6)
 
 

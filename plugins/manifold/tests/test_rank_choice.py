@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_manifold.collaborative_ranking import CollaborativeRanking
+from optiframe_manifold.cross_validation import Tried, deal
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.more_rank import one_rank_more
-from optiframe_manifold.rank_choice import _findings, _Row, choose_rank, deal
+from optiframe_manifold.rank_choice import _findings, choose_rank
 from optiframe_manifold.subsets import like, some_rows
 
 import optiframe
@@ -124,7 +125,7 @@ def test_the_same_seed_gives_the_same_folds_and_another_does_not() -> None:
 
 def test_no_larger_rank_is_advised_where_there_is_none() -> None:
     row = {"losses": np.ones(2), "accuracy": 0.5}
-    rows = [_Row(0, 1.0, 2 * np.ones(2), 0.5), _Row(1, 1.0, 1.5 * np.ones(2), 0.5), _Row(2, 1.0, **row)]
+    rows = [Tried(0, 1.0, 2 * np.ones(2), 0.5), Tried(1, 1.0, 1.5 * np.ones(2), 0.5), Tried(2, 1.0, **row)]
 
     def advised(most: int) -> bool:
         found = _findings(rows, rows[2], [1, 2], most=most, open_end=True, unfinished=0)
