@@ -36,7 +36,7 @@ WORKERS, STEPS, SIGMA = 20, 12, 1.0
 NEGATIVE, FLIPPED = {"name": "negative", "c": 0.9}, {"name": "flipped-labels"}
 GAUSSIAN, RANDOM = {"name": "gaussian", "sigma": SIGMA}, {"name": "random-labels"}
 QSGD = {
-    "l2": {"name": "qsgd", "levels": 127},
+    "l2": {"name": "qsgd", "levels": 127, "norm": "l2"},
     "max": {"name": "qsgd", "levels": 127, "norm": "max"},
 }
 FRACTIONS = (0.1, 0.15, 0.2)

@@ -23,7 +23,7 @@ QUICK = (
     'problem.0.dataset={name="synthetic.covtype-shape", terms=2000, columns=8}',
     "solver.1.byzantine=0.1",
     'solver.1.attack={name="random-labels"}',
-    'solver.1.compressor={name="qsgd", levels=127}',
+    'solver.1.compressor={name="qsgd", levels=127, norm="l2"}',
     "budget.iterations=4",
 )
 

@@ -197,7 +197,9 @@ def _faults() -> list[Description]:
 def _compressors() -> list[Description]:
     here = _HERE + "compressors:"
     return [
-        Description("compressor.qsgd", here + "QSGD", "Stochastic rounding to levels of the norm; unbiased"),
+        Description(
+            "compressor.qsgd", here + "QSGD", "Stochastic rounding to levels of the largest entry; unbiased"
+        ),
         Description("compressor.l1-qsgd", here + "L1QSGD", "Stochastic rounding to levels of the l1 norm"),
         Description("compressor.top-k", here + "TopK", "The k largest entries"),
         Description("compressor.rand-k", here + "RandK", "k entries drawn at random, not rescaled"),

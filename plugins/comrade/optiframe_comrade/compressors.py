@@ -86,27 +86,29 @@ class _Quantizer(Compressor):
 
 
 class QSGD(_Quantizer):
-    """Stochastic rounding to `levels` fractions of the Euclidean norm; unbiased.
+    """Stochastic rounding to `levels` fractions of the largest entry, or of the Euclidean norm; unbiased.
 
     ``8 + d * bits(2 levels)/8`` bytes: at 127 levels 8 + d.
 
-    Definition 2 holds, if at all, with rho = 2 - sqrt(d)/levels where sqrt(d) >= 2 levels, and
-    with rho = 1 - d/(4 levels^2) elsewhere. It fails where sqrt(d) > 2 levels. This is the worst
-    case itself: the variance is sum u(1 - u) (norm/levels)^2 over the fractional parts u of
-    levels |x_i|/norm, and as a function of u^2 its concave envelope is u - u^2 up to u = 1/2
-    and 1/4 above, so that vectors of equal entries are the worst. The bound in the QSGD paper,
-    min(d/levels^2, sqrt(d)/levels), is up to four times larger.
+    The QSGD paper's analysis, and what COMRADE's paper takes from it, divides by the Euclidean norm, its
+    experiments by the largest entry. The norm makes most levels 0, which a code for zeros would turn into
+    fewer bytes; at a fixed width it only makes coarser steps. Hence the default, "max".
 
-    With `norm` "max" the largest entry is the scale, as in the experiments of the QSGD paper:
-    finer steps for the same bytes. Then rho = 1 - (sqrt(1 + (d - 1)/levels^2) - 1)/2, attained
-    by one large entry among equal small ones; it fails where d - 1 > 8 levels^2.
+    With the largest entry Definition 2 holds, if at all, with
+    rho = 1 - (sqrt(1 + (d - 1)/levels^2) - 1)/2, attained by one large entry among equal small ones; it
+    fails where d - 1 > 8 levels^2. With the norm, with rho = 2 - sqrt(d)/levels where
+    sqrt(d) >= 2 levels, and with rho = 1 - d/(4 levels^2) elsewhere; it fails where sqrt(d) > 2 levels.
+    That is never more. Both are the worst case itself: the variance is sum u(1 - u) (scale/levels)^2 over
+    the fractional parts u of levels |x_i|/scale, and as a function of u^2 its concave envelope is u - u^2
+    up to u = 1/2 and 1/4 above. The bound in the QSGD paper, min(d/levels^2, sqrt(d)/levels), is up to
+    four times larger.
     """
 
     name = "compressor.qsgd"
     reference = "Alistarh et al. 2017, QSGD, Sec. 3.1; Ghosh et al., COMRADE, Sec. 5"
 
-    norm: Literal["l2", "max"] = Field(
-        default="l2", description="what the levels divide: the Euclidean norm, or the largest entry"
+    norm: Literal["max", "l2"] = Field(
+        default="max", description="what the levels divide: the largest entry, or the papers' Euclidean norm"
     )
 
     def scale(self, vector: Array) -> float:

@@ -29,7 +29,7 @@ class Connection:
     MissingPackage
         Without Dask (``optiframe-comrade[dask]``).
     InvalidInput
-        When nothing answers at the address.
+        When nothing answers at the address, or TLS is asked for without certificates.
     OptiframeError
         When the processes of a local cluster do not start.
     """
@@ -53,6 +53,9 @@ class Connection:
         except (OSError, ValueError, TimeoutError) as error:
             self._close_cluster()
             raise self._nobody(address, error) from None
+        except (TypeError, RuntimeError) as error:
+            self._close_cluster()
+            raise self._not_encrypted(address, error) or error from None
         try:
             self.client.wait_for_workers(1 if address else processes, timeout=patience)
         except (OSError, TimeoutError) as error:
@@ -92,14 +95,30 @@ class Connection:
                         nanny.process.process.kill()
 
     @staticmethod
+    def _not_encrypted(address: str | None, error: Exception) -> InvalidInput | None:
+        """Dask's complaint of TLS in the words of a person; None for another error."""
+        if "ssl_context" in str(error):
+            return InvalidInput(
+                f"home.address: {address} speaks TLS, and Dask's configuration here names no certificates: "
+                "set distributed.comm.tls.ca-file, and cert and key of distributed.comm.tls.client"
+            )
+        if "encryption required" in str(error):
+            return InvalidInput(
+                f"home.address: Dask's configuration here requires encryption, and {address} has none: "
+                "give an address that begins with tls://"
+            )
+        return None
+
+    @staticmethod
     def _nobody(address: str | None, error: Exception) -> OptiframeError:
         if address is None:
             return OptiframeError(
                 f"home.dask: the processes of a local Dask cluster did not start in time ({error!s:.120}); "
                 "give it longer with `starting`, or fewer `processes`"
             )
+        hint = "; or the certificates on the two sides are of different authorities"
         return InvalidInput(
             f"home.address: no Dask cluster with a worker answers at {address} ({type(error).__name__}); "
             "start one with `dask scheduler` and `dask worker`, or leave the address out for one on this "
-            "machine"
+            f"machine{hint if address.startswith('tls://') else ''}"
         )

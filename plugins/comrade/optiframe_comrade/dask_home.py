@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, Self
 
-from pydantic import Field, PositiveFloat, PositiveInt, field_validator
+from pydantic import Field, PositiveFloat, PositiveInt, field_validator, model_validator
 
 from optiframe.errors import InvalidInput
 from optiframe.objectives import FiniteSum
@@ -25,6 +26,10 @@ class DaskHome(Home):
     trust. Shards travel once, when the workers are hired. What a simulated attack says is done
     there; attacks that must know what honest workers send are refused.
 
+    The machines are yours and the centre has all rows, so the rows of a worker that dies, hangs past
+    the deadline or sends what is not usable go to another process, which answers in the same round. More
+    such workers in a round than its trim budget are an error all the same.
+
     Without an address a cluster of this machine's processes is started and ended with each
     run. It listens on loopback only, where every user of the machine can reach it.
     """
@@ -41,6 +46,11 @@ class DaskHome(Home):
         default=60.0, description="seconds to wait for the cluster, and then for workers to take their shards"
     )
 
+    on_fault: Literal["redeal", "drop"] = Field(
+        default="redeal",
+        description="redeal: the rows of a lost worker go to another process; drop: go on without them",
+    )
+
     @field_validator("address")
     @classmethod
     def _has_a_scheme(cls, address: str | None) -> str | None:
@@ -50,13 +60,22 @@ class DaskHome(Home):
             )
         return address
 
+    @model_validator(mode="after")
+    def _starts_processes_or_joins_a_cluster(self) -> Self:
+        if self.address is not None and self.processes is not None:
+            raise InvalidInput(
+                "processes is of a cluster on this machine, and the one at an address has its own; "
+                "leave out one of the two"
+            )
+        return self
+
     def hire(self, shards: Sequence[FiniteSum], orders: Orders) -> Workers:
         from optiframe_comrade.dask_cluster import Connection
         from optiframe_comrade.dask_workers import DaskWorkers
 
         connection = Connection(self.address, self.processes or len(shards), self.starting)
         try:
-            return DaskWorkers(connection, shards, orders, self.starting)
+            return DaskWorkers(connection, shards, orders, self.starting, self.on_fault == "redeal")
         except BaseException:
             connection.close()
             raise

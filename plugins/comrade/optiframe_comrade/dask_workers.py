@@ -1,4 +1,4 @@
-"""Workers as actors on a Dask cluster: each holds its shard, and the centre waits no longer than it must.
+"""Workers on a Dask cluster: each holds its shard, and the centre waits no longer than it must.
 
 Dask's own future of an actor's method never ends when the worker dies at the wrong moment, or
 sends what cannot be read. Here every wait has an end, and a death that Dask's scheduler notices
@@ -8,86 +8,59 @@ ends it at once.
 from __future__ import annotations
 
 import asyncio
-import pickle
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
-
-from optiframe.errors import OptiframeError, Unsuited, require
+from optiframe.errors import OptiframeError
 from optiframe.objectives import FiniteSum
-from optiframe.values import Array
 from optiframe_comrade.dask_cluster import Connection
+from optiframe_comrade.dask_redeal import Redealer
+from optiframe_comrade.dask_seat import Hold, let_go, packed
 from optiframe_comrade.messages import Broadcast, Fault, Reply
-from optiframe_comrade.parts import NoReply
-from optiframe_comrade.worker import NotFinite, Orders, Worker
+from optiframe_comrade.moves import Move
+from optiframe_comrade.worker import NotFinite, Orders
 
+_LISTING = 5.0  # seconds for the scheduler to say which processes there are; it answers in milliseconds
 _GLANCE = 0.1  # seconds between looks at who has died: short beside a deadline, long beside a look
-
-
-class Seat:
-    """The actor: one worker, on the machine that computes. Its shard comes once and stays."""
-
-    def __init__(self) -> None:
-        self.worker: Worker | None = None
-
-    def load(self, pickled: bytes, *buffers: Array) -> None:
-        """Build the worker from what `_packed` has made ready."""
-        self.worker = Worker(*pickle.loads(pickled, buffers=[_aligned(buffer) for buffer in buffers]))
-
-    def reply(self, round: int, kind: str, point: Array, arrays: Mapping[str, Array]) -> Any:
-        """Round and payload of the reply; under an attack that sends none, the kind of the fault."""
-        assert self.worker is not None  # nobody is asked before `load` has ended
-        try:
-            there = {name: _aligned(array) for name, array in arrays.items()}
-            reply = self.worker.reply(Broadcast(round, kind, _aligned(point), there))
-        except NoReply as silence:
-            return silence.kind
-        return reply.round, reply.payload
 
 
 class DaskWorkers:
     """Implements `Workers` on a Dask cluster; closes the connection it is given.
 
-    Worker i is an actor on the cluster's process i modulo their number, and is not moved: when
-    the process dies, the worker is gone for the rest of the run. One that has missed a deadline is
-    asked again when it has answered, and until then waited for only where the round would otherwise
-    have more faults than the trim budget. So a stopped worker costs one deadline, not one a round.
+    Worker i is an actor on the cluster's process i modulo their number. With `redeal` a worker whose
+    reply is missing or unusable is made anew on another process and asked again, in the same
+    round, so that the round is what it would have been (see `Redealer`). Without, it is not moved: when
+    its process dies it is gone for the rest of the run, and one that has missed a deadline is asked
+    again when it has answered. Until then it is waited for only where the round would otherwise have
+    more faults than the trim budget. So a stopped worker costs one deadline, not one a round.
     """
 
     def __init__(
-        self, connection: Connection, shards: Sequence[FiniteSum], orders: Orders, starting: float
+        self,
+        connection: Connection,
+        shards: Sequence[FiniteSum],
+        orders: Orders,
+        starting: float,
+        redeal: bool = True,
     ) -> None:
-        distributed = require("distributed", "dask")
         self._connection: Connection | None = connection
         self._client, self._trim = connection.client, orders.trim
+        self._liars = frozenset(orders.liars)
+        self._starting, self._run = starting, uuid4().hex[:12]
         self.sizes = [len(shard) for shard in shards]
         addresses = connection.addresses
         places = [addresses[number % len(addresses)] for number in range(len(shards))]
-        self.names = [f"worker {number} at {place}" for number, place in enumerate(places)]
-        run = uuid4().hex[:12]
-        self._futures = [
-            self._client.submit(
-                Seat,
-                actor=True,
-                workers=[place],
-                allow_other_workers=False,
-                key=f"optiframe-comrade-{run}-{number}",
-                pure=False,
-            )
-            for number, place in enumerate(places)
-        ]
-        with self._client.as_current():  # an actor's handle belongs to the client current when it is made
-            self._actors = [
-                distributed.Actor(Seat, place, future.key)
-                for place, future in zip(places, self._futures, strict=True)
-            ]
+        self.names = [_named(number, place) for number, place in enumerate(places)]
+        self.moves: list[Move] = []
+        self._redealer = Redealer(shards, orders) if redeal else None
+        self._holds = [self._hold(number, place) for number, place in enumerate(places)]
         self._lost: dict[int, str] = {}  # why a worker is not asked any more
+        self._given_up: set[int] = set()  # of those lost, whose shards are not moved any more
         self._open: dict[int, asyncio.Task[Any]] = {}  # the question a worker has not answered yet
-        self._client.sync(self._load, shards, orders, starting)
+        self._client.sync(self._load, shards, orders)
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -105,30 +78,48 @@ class DaskWorkers:
         connection, self._connection = self._connection, None
         with suppress(TimeoutError, OSError):
             self._client.sync(self._forget, callback_timeout=5)  # nothing but a call to our own thread
-        self._actors.clear()
-        self._futures.clear()
+        self._holds.clear()
         connection.close()
 
-    async def _load(self, shards: Sequence[FiniteSum], orders: Orders, patience: float) -> None:
-        async def load(number: int, shard: FiniteSum) -> None:
-            await self._futures[number]
-            await self._actors[number].load(*_packed(number, shard, orders))
+    def _hold(self, number: int, place: str) -> Hold:
+        times = sum(move.fault.worker == number for move in self.moves)
+        return Hold(self._client, place, f"optiframe-comrade-{self._run}-{number}-{times}")
 
-        loads = [asyncio.ensure_future(load(number, shard)) for number, shard in enumerate(shards)]
-        await asyncio.wait(loads, timeout=patience)
-        refusals = []
-        for number, task in enumerate(loads):
-            if not task.done() or task.cancelled():
-                task.cancel()
-                self._lost[number] = f"did not take its shard within {patience:g} s"
-            elif (error := task.exception()) is not None:
-                self._lost[number] = f"failed while it took its shard: {error!s:.80}"
-                refusals.append(error)
-        for error in refusals:
+    async def _load(self, shards: Sequence[FiniteSum], orders: Orders) -> None:
+        loads = {
+            number: hold.load(packed(number, shard, orders))
+            for number, (hold, shard) in enumerate(zip(self._holds, shards, strict=True))
+        }
+        await self._seated(loads)
+        for task in loads.values():
+            error = None if not task.done() or task.cancelled() else task.exception()
             if isinstance(error, OptiframeError):  # an attack that cannot work on this objective
                 raise error
 
+    async def _seated(self, loads: dict[int, asyncio.Task[None]]) -> None:
+        """Wait for shards to arrive; whoever does not take his in time is lost."""
+        if loads:
+            await asyncio.wait(loads.values(), timeout=self._starting)
+        for number, task in loads.items():
+            if not task.done() or task.cancelled():
+                task.cancel()
+                self._lost[number] = f"did not take its shard within {self._starting:g} s"
+            elif (error := task.exception()) is not None:
+                self._lost[number] = f"failed while it took its shard: {error!s:.80}"
+
     async def _round(
+        self, asked: Broadcast, deadline: float | None, to: Sequence[int]
+    ) -> dict[int, Reply | Fault]:
+        heard = await self._answers(asked, deadline, to)
+        while self._redealer is not None and (lost := self._to_move(self._redealer, heard, asked)):
+            processes = await self._processes()
+            loads = {fault.worker: self._move(self._redealer, fault, asked, processes) for fault in lost}
+            again = {number: load for number, load in loads.items() if load is not None}
+            await self._seated(again)
+            heard |= await self._answers(asked, deadline, list(again))
+        return heard
+
+    async def _answers(
         self, asked: Broadcast, deadline: float | None, to: Sequence[int]
     ) -> dict[int, Reply | Fault]:
         end = None if deadline is None else time.monotonic() + deadline
@@ -157,7 +148,7 @@ class DaskWorkers:
                     behind.remove(number)
                     self._put(number, asked)
                     awaited.add(number)
-                elif task in done or self._died(number):
+                elif task in done or self._holds[number].gone:
                     awaited.discard(number)
                     behind.discard(number)
                     heard[number] = self._delivered(number, asked, task)
@@ -167,24 +158,12 @@ class DaskWorkers:
 
     def _put(self, number: int, asked: Broadcast) -> None:
         """Send the question; the answer to the one before is let go."""
+        self._drop_question(number)
+        self._open[number] = asyncio.ensure_future(self._holds[number].ask(asked))
+
+    def _drop_question(self, number: int) -> None:
         if number in self._open:
-            self._let_go(self._open.pop(number))
-        self._open[number] = asyncio.ensure_future(self._call(number, asked))
-
-    @staticmethod
-    def _let_go(task: asyncio.Task[Any]) -> None:
-        if not task.done():
-            task.cancel()
-        elif not task.cancelled():
-            task.exception()  # looked at, so that asyncio does not complain of it
-
-    async def _call(self, number: int, asked: Broadcast) -> Any:
-        ask = self._actors[number].reply  # raises when the actor is known to be lost
-        return await ask(asked.round, asked.kind, asked.point, dict(asked.arrays))
-
-    def _died(self, number: int) -> bool:
-        """Whether Dask's scheduler has given the actor up."""
-        return str(self._futures[number].status) != "finished"
+            let_go(self._open.pop(number))
 
     def _delivered(self, number: int, asked: Broadcast, task: asyncio.Task[Any]) -> Reply | Fault:
         """What has come of a question that has ended, or whose worker has."""
@@ -192,8 +171,8 @@ class DaskWorkers:
         def fault(kind: Any, text: str) -> Fault:
             return Fault(number, asked.round, kind, text)
 
-        if self._died(number) or task.cancelled():
-            self._let_go(self._open.pop(number))
+        if self._holds[number].gone or task.cancelled():
+            self._drop_question(number)
             self._lost[number] = "is gone: the process it lived in has died"
             return fault("crashed", self._lost[number])
         error = task.exception()
@@ -214,31 +193,55 @@ class DaskWorkers:
         except Exception:  # not two things, and perhaps an object made to annoy
             return fault("wrong-type", f"sent a {type(sent).__name__} that is no reply")
 
+    def _to_move(self, redealer: Redealer, heard: dict[int, Reply | Fault], asked: Broadcast) -> list[Fault]:
+        lost = redealer.lost(heard, asked, {number for number in heard if self._spared(number)})
+        redealer.shun(self._holds[fault.worker].place for fault in lost)
+        return lost
+
+    def _spared(self, number: int) -> bool:
+        """Whether a worker stays where it is, whatever it has sent."""
+        if number in self._given_up:
+            return True
+        # What a simulated attack does is no fault of the machine, and goes where the worker goes.
+        real = number in self._lost or (number in self._open and not self._open[number].done())
+        return number in self._liars and not real
+
+    async def _processes(self) -> tuple[str, ...]:
+        """Addresses of the cluster's processes, those started again too; none if the scheduler is silent."""
+        try:
+            return tuple(await asyncio.wait_for(self._client.scheduler.ncores(), _LISTING))
+        except (OSError, TimeoutError):
+            return ()
+
+    def _move(
+        self, redealer: Redealer, fault: Fault, asked: Broadcast, processes: Sequence[str]
+    ) -> asyncio.Task[None] | None:
+        """Make a lost worker anew elsewhere, and send it its shard; or give it up."""
+        number, old = fault.worker, self._holds[fault.worker]
+        self._drop_question(number)
+        old.leave()
+        places = {each: hold.place for each, hold in enumerate(self._holds) if each not in self._given_up}
+        target = redealer.target(number, places, processes)
+        if target is None:
+            self._given_up.add(number)
+            self._lost[number] = redealer.why(fault)
+            return None
+        self._lost.pop(number, None)
+        shard = packed(number, redealer.shards[number], redealer.orders, asked.round)
+        size = asked.nbytes + sum(memoryview(part).nbytes for part in shard)
+        self.moves.append(Move(fault, old.place, target, size))
+        self.names[number] = _named(number, target)
+        self._holds[number] = self._hold(number, target)
+        return self._holds[number].load(shard)
+
     async def _forget(self) -> None:
-        for task in self._open.values():
-            task.cancel()
+        for number in list(self._open):
+            self._open[number].cancel()
         await asyncio.gather(*self._open.values(), return_exceptions=True)
         self._open.clear()
+        for hold in self._holds:
+            hold.leave()
 
 
-def _packed(*hired: Any) -> list[Any]:
-    """The arguments of `Seat.load`: those of a worker without their arrays, and the arrays, not copied."""
-    dumps = require("distributed.protocol.pickle", "dask").dumps
-    buffers: list[pickle.PickleBuffer] = []
-    try:
-        pickled = dumps(hired, buffer_callback=buffers.append)
-    except Exception as error:
-        raise Unsuited(
-            f"home.dask: the objective or a part cannot be sent to another process ({error!s:.120}); "
-            "use functions and classes that pickle, or home = 'in-process'"
-        ) from None
-    return [pickled, *(np.frombuffer(buffer.raw(), dtype=np.uint8) for buffer in buffers)]
-
-
-def _aligned(array: Array) -> Array:
-    """The array at an address that suits its numbers.
-
-    Dask leaves what it receives where it lies in its message. NumPy then copies it at each use,
-    and goes another way through BLAS, so that the last bits differ from those in one process.
-    """
-    return array if array.ctypes.data % 16 == 0 else array.copy()
+def _named(number: int, place: str) -> str:
+    return f"worker {number} at {place}"

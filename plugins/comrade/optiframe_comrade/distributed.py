@@ -20,12 +20,15 @@ from optiframe.results import Status
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
 from optiframe_comrade.contraction import definition_2
+from optiframe_comrade.dealing import Dealing, deal, visible_order
 from optiframe_comrade.homes import Home, InProcessHome
+from optiframe_comrade.idle import Idle, warnings_of
 from optiframe_comrade.ledger import Ledger
 from optiframe_comrade.local_step import Method
 from optiframe_comrade.parts import Attack, Compressor, Filter, Honest, Norm, Nothing
 from optiframe_comrade.round import Centre, Combined, TooManyFaults
-from optiframe_comrade.worker import Orders, split
+from optiframe_comrade.theory import cheap_notes
+from optiframe_comrade.worker import Orders
 
 
 def _share(value: Any) -> Any:
@@ -70,6 +73,13 @@ class Distributed(Solver[Minimize, Array, Ledger]):
     )
     local: Method = Field(
         default="auto", description="how a local step is computed: by a factored Hessian, or without one"
+    )
+    hessian_terms: PositiveInt | None = Field(
+        default=None, description="terms a worker's Hessian is of, a uniform sample; none: all it holds"
+    )
+    dealing: Dealing = Field(
+        default="random",
+        description="how terms are shared out; in-order: as they come, without a copy, if that is no order",
     )
     home: Annotated[Home, ByName()] = Field(default=InProcessHome(), description="where the workers live")
     patience: PositiveInt | None = Field(
@@ -116,14 +126,14 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             compressor=self.compressor,
             error_feedback=self.error_feedback,
             method=self.local,
+            hessian_terms=self.hessian_terms,
             seed=seed,
         )
 
     @contextmanager
     def centre(self, f: FiniteSum, run: Run) -> Iterator[Centre]:
         """Hire the workers, and let go of them at the end."""
-        self._warn(f, run)
-        shards = [f.take(terms) for terms in split(len(f), self.workers, run.rng)]
+        shards = deal(f, self.workers, self.dealing, run.rng)
         hired = self.home.hire(shards, self.orders(int(run.rng.integers(2**63))))
         try:
             yield Centre(
@@ -150,8 +160,12 @@ class Distributed(Solver[Minimize, Array, Ledger]):
                 f"{what}, or take more workers"
             )
         x = problem.initial() if run.start is None else run.start
+        self._warn(f, run)
+        if Objective.gradient not in self.operations:  # the theory is that of Newton's method
+            sampled = self.hessian_terms
+            run.findings += cheap_notes(f, self.workers, self.byzantine, at=x, hessian_terms=sampled)
         with self.centre(f, run) as centre:
-            steps, shortest, since = self.steps(centre, x, f), math.inf, 0
+            steps, shortest, since, told = self.steps(centre, x, f), math.inf, 0, 0
             while self.patience is None or since < self.patience:
                 try:
                     x, update = next(steps)
@@ -163,6 +177,9 @@ class Distributed(Solver[Minimize, Array, Ledger]):
                 since = 0 if length < shortest else since + 1
                 shortest = min(shortest, length)
                 centre.ledger.reached(x)
+                for move in centre.ledger.moves[told:]:
+                    run.warn(str(move))
+                told = len(centre.ledger.moves)
                 # A compressor may round all to nothing, and where a loss is straight no Hessian is
                 # left: a zero update alone says nothing.
                 residual = length if length > 0.0 else float(np.linalg.norm(f.gradient(x)))
@@ -173,19 +190,43 @@ class Distributed(Solver[Minimize, Array, Ledger]):
     def steps(self, centre: Centre, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
         """The points from `x` on, each with the update that led to it; endless."""
 
+    def idle(self, f: FiniteSum) -> Iterator[Idle]:
+        """Parameters that change nothing as the others are; a run warns of those that are set."""
+        if not self.liars:
+            yield "attack", "nobody is hostile; set `byzantine`"
+        if not self.compressor.encodes:
+            yield "error_feedback", "nothing is compressed; set `compressor`"
+        if not self.home.waits:
+            yield "deadline", f"{self.home.name} waits for every worker"
+        most = math.ceil(len(f) / self.workers)
+        if self.hessian_terms is not None and self.hessian_terms >= most:
+            yield "hessian_terms", f"no worker holds more than {most} terms"
+
     def _warn(self, f: FiniteSum, run: Run) -> None:
-        share = len(f) / self.workers / f.shape[0]
+        for text in warnings_of(self, self.idle(f)):
+            run.warn(text)
+        held = len(f) / self.workers
+        share = min(held, self.hessian_terms or held) / f.shape[0]
         if share < _MUCH_DATA and Objective.gradient not in self.operations:
+            sampled, remedy = (
+                ("takes its Hessian of", "raise `hessian_terms`")
+                if held >= _MUCH_DATA * f.shape[0]
+                else ("holds", "use fewer workers")
+            )
             run.warn(
-                f"each worker holds {share:.2g} terms for each of the {f.shape[0]} columns; below "
-                f"{_MUCH_DATA} the local Hessians are poor and the error floor high; use fewer workers"
+                f"each worker {sampled} {share:.2g} terms for each of the {f.shape[0]} columns; below "
+                f"{_MUCH_DATA} the local Hessians are poor and the error floor high; {remedy}"
+            )
+        order = visible_order(f, self.workers) if self.dealing == "in-order" else None
+        if order is not None:
+            run.warn(
+                f"dealt in order, workers get different data: {order} from one to the next; "
+                "honest workers then look like liars, and the error floor is high: use dealing = 'random'"
             )
         if self.liars > self.left_out:
             run.warn(
                 f"{self.liars} workers are hostile and only {self.left_out} replies are left out a round"
             )
-        if not self.liars and not isinstance(self.attack, Honest):
-            run.warn(f"{self.attack.name} is named and nobody is hostile, so it is not made: set `byzantine`")
         if not self.left_out and self.filter.trims and "filter" in self.model_fields_set:
             run.warn(f"{self.filter.name} leaves nobody out, since the trim is 0: set `trim` or `byzantine`")
         unwise = self.compressor.unwise(f.shape[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from pydantic import Field
 
@@ -12,7 +14,9 @@ from optiframe.problems import Minimize
 from optiframe.results import Status
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
-from optiframe_comrade.local_step import conjugate_gradients, hessian_step, is_plain, sweeps
+from optiframe_comrade.by_products import conjugate_gradients
+from optiframe_comrade.idle import Idle, warnings_of
+from optiframe_comrade.local_step import SMALL, hessian_step, is_plain, sweeps
 from optiframe_comrade.sweep import Precision, Sweep
 from optiframe_comrade.symmetric import solve_symmetric
 
@@ -51,8 +55,15 @@ class Exact(Solver[Minimize, Array, None]):
             return "the objective has no Hessian"
         return None if isinstance(problem.over, WholeSpace) else "it cannot keep to a constraint set"
 
+    def idle(self, f: Objective) -> Iterator[Idle]:
+        """Parameters that change nothing with this objective; a run warns of those that are set."""
+        if not sweeps(f):
+            yield "hessian", f"it is for dense data of up to {SMALL:,} columns and at least as many rows"
+
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         f = problem.function
+        for text in warnings_of(self, self.idle(f)):
+            run.warn(text)
         x = problem.initial() if run.start is None else run.start
         pieces = on(f, x, self.hessian)
         gradient = pieces.gradient()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import ClassVar
 
 from optiframe.objectives import FiniteSum
 from optiframe.parts import Part
@@ -19,6 +20,7 @@ class Home(Part):
     """
 
     family = "home"
+    waits: ClassVar[bool] = True  # False: rounds end when all have answered, whatever the deadline
 
     @abstractmethod
     def hire(self, shards: Sequence[FiniteSum], orders: Orders) -> Workers:
@@ -38,6 +40,7 @@ class InProcessHome(Home):
     """Simulated workers in this process, one after the other."""
 
     name = "home.in-process"
+    waits = False
 
     def hire(self, shards: Sequence[FiniteSum], orders: Orders) -> Workers:
         from optiframe_comrade.in_process import InProcess

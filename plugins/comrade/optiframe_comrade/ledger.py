@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from optiframe.problems import Columns
 from optiframe.values import Array
 from optiframe_comrade.messages import Fault
+from optiframe_comrade.moves import Move, move_table
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,10 @@ class Ledger:
     `points` holds the solver's iterates (8 d bytes each), so that accuracy can be drawn against
     rounds and bytes afterwards; `costs` holds rounds, bytes up and bytes down at each. There is one
     ledger for a run: it goes on to the run's end, also where an earlier iterate is the answer.
-    `exiled` names workers no longer asked at all, with how strange they were (`newton.polished`).
+    `moves` are the shards that went to another machine when theirs was lost, with the fault, which is
+    none of the round when the reply came from there in time; their bytes, as those of the shards first
+    handed out, are not in `bytes_down`, nor is a reply refused before a move in `bytes_up`. `exiled` names
+    workers no longer asked at all, with how strange they were (`newton.polished`).
     """
 
     names: list[str] = field(default_factory=list)
@@ -57,6 +61,7 @@ class Ledger:
     bytes_up: int = 0
     bytes_down: int = 0
     exiled: dict[str, float] = field(default_factory=dict)
+    moves: Sequence[Move] = ()
 
     def __deepcopy__(self, memo: dict[int, object]) -> Ledger:
         # The core copies the detail of the iterate it keeps; books are of the whole run.
@@ -122,6 +127,11 @@ class Ledger:
                 ", ".join(f"{named[f.worker]}: {f.kind}" for f in each.faults) for each in self.exchanges
             ],
         }
+
+    def tables(self) -> dict[str, Columns]:
+        """What the command line writes beside the answer: `workers`, `rounds`, and `moves` if any."""
+        moved = {"moves": move_table(self.moves)} if self.moves else {}
+        return {"workers": self.workers(), "rounds": self.table(), **moved}
 
     def _count(self, numbers: Iterable[int]) -> NDArray[np.int64]:
         return np.asarray(

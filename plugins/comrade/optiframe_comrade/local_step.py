@@ -7,7 +7,6 @@ columns), or conjugate gradients without the Hessian (d large).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, TypeGuard
 
 import numpy as np
@@ -17,27 +16,34 @@ import scipy.sparse as sp
 from optiframe.losses import LinearModel
 from optiframe.objectives import FiniteSum, Objective
 from optiframe.values import Array
+from optiframe_comrade.by_products import conjugate_gradients, step_by_products
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, OBJECTIVE, STEP_WITH_GRADIENT, Broadcast
-from optiframe_comrade.sweep import Sweep
+from optiframe_comrade.sweep import Sweep, is_large
 from optiframe_comrade.symmetric import pseudo_inverse, solve_symmetric, weighted_gram
 
 Method: TypeAlias = Literal["auto", "cholesky", "cg"]
 
 # Above this order a Hessian (8 d^2 bytes, s d^2 operations) costs more than some fifty products
 # with it: at s = d = 2,000 both take about .4 s on one core.
-_SMALL = 1000
-_CG_ACCURACY = 1e-10  # of the residual, relative: far below a step's own statistical error
+SMALL = 1000
 _EPS = float(np.finfo(np.float64).eps)
 
 
-def answer(shard: FiniteSum, asked: Broadcast, method: Method = "auto") -> Array:
-    """The honest reply of a worker that holds `shard`: a vector of `asked.size` numbers."""
+def answer(
+    shard: FiniteSum, asked: Broadcast, method: Method = "auto", curved: FiniteSum | None = None
+) -> Array:
+    """The honest reply of a worker that holds `shard`: a vector of `asked.size` numbers.
+
+    Its Hessian is that of `curved`, a sample of the shard's terms; of all of them unless one is given.
+    """
+    bent = shard if curved is None else curved
     if asked.kind == NEWTON_STEP:
-        return newton_step(shard, asked.point, method=method)
+        own = None if curved is None else local_gradient(shard, asked.point)
+        return newton_step(bent, asked.point, own, method)
     if asked.kind == GRADIENT:
-        return np.asarray(shard.gradient(asked.point))
+        return local_gradient(shard, asked.point)
     if asked.kind == STEP_WITH_GRADIENT:
-        return newton_step(shard, asked.point, asked.arrays["gradient"], method=method)
+        return newton_step(bent, asked.point, asked.arrays["gradient"], method)
     if asked.kind == OBJECTIVE:
         return _objectives(shard, asked.point, asked.arrays["direction"], asked.arrays["steps"])
     raise ValueError(f"no worker knows a broadcast of kind {asked.kind!r}")
@@ -51,6 +57,13 @@ def _objectives(shard: FiniteSum, x: Array, direction: Array, steps: Array) -> A
     losses = [shard.losses(here - t * change).mean() for t in steps]
     points = x - steps[:, np.newaxis] * direction
     return np.asarray(losses + shard.l2 / 2 * np.einsum("ij,ij->i", points, points))
+
+
+def local_gradient(shard: FiniteSum, x: Array) -> Array:
+    """The shard's gradient; of a large dense matrix in one reading in place of two."""
+    if sweeps(shard) and is_large(shard):
+        return Sweep(shard).gradient(x)
+    return np.asarray(shard.gradient(x))
 
 
 def newton_step(shard: FiniteSum, x: Array, gradient: Array | None = None, method: Method = "auto") -> Array:
@@ -82,7 +95,7 @@ def newton_step(shard: FiniteSum, x: Array, gradient: Array | None = None, metho
     own = np.asarray(shard.gradient(x)) if gradient is None else gradient
     if isinstance(shard, LinearModel) and is_plain(shard):
         return hessian_step(shard, shard.bends(shard.matrix @ x), own, method)
-    if method == "cg" or not shard.offers(Objective.hessian) or (method == "auto" and len(x) > _SMALL):
+    if method == "cg" or not shard.offers(Objective.hessian) or (method == "auto" and len(x) > SMALL):
         return conjugate_gradients(lambda v: np.asarray(shard.hessian_product(x, v)), own)
     return solve_symmetric(shard.hessian(x), own)
 
@@ -92,7 +105,7 @@ def sweeps(f: Objective) -> TypeGuard[LinearModel]:
     if not (isinstance(f, LinearModel) and is_plain(f)) or sp.issparse(f.matrix):
         return False
     rows, columns = f.matrix.shape
-    return bool(columns <= min(rows, _SMALL))
+    return bool(columns <= min(rows, SMALL))
 
 
 def is_plain(model: LinearModel) -> bool:
@@ -105,8 +118,8 @@ def hessian_step(model: LinearModel, bends: Array, gradient: Array, method: Meth
     """H^+ g for a linear model whose losses' second derivatives at its rows are `bends`."""
     rows, columns = model.matrix.shape
     weights = bends / rows
-    if method == "cg" or (method == "auto" and min(rows, columns) > _SMALL):
-        return _linear_by_products(model, weights, gradient)
+    if method == "cg" or (method == "auto" and min(rows, columns) > SMALL):
+        return step_by_products(model, weights, gradient)
     if rows < columns:
         return _dual(model.matrix, np.sqrt(weights), model.l2, gradient)
     return solve_symmetric(weighted_gram(model.matrix, weights, model.l2), gradient)
@@ -125,58 +138,3 @@ def _dual(matrix: Any, roots: Array, ridge: float, right: Array) -> Array:
     gram[np.diag_indices(len(gram))] += ridge
     inner = la.cho_solve(la.cho_factor(gram, check_finite=False), scaled @ right)
     return np.asarray((right - scaled.T @ inner) / ridge)
-
-
-def _linear_by_products(model: LinearModel, weights: Array, right: Array) -> Array:
-    matrix, ridge = model.matrix, model.l2
-
-    def product(v: Array) -> Array:
-        return np.asarray(matrix.T @ (weights * (matrix @ v)) + ridge * v)
-
-    squares = matrix.multiply(matrix) if sp.issparse(matrix) else None
-    diagonal = (
-        np.einsum("ij,ij,i->j", matrix, matrix, weights) if squares is None else squares.T @ weights
-    ) + ridge
-    if len(model) < len(right) and ridge <= len(right) * _EPS * float(diagonal.max()):
-        # Singular: without a preconditioner, from zero, and with the right-hand side in the range
-        # of H, the limit is the pseudo-inverse's answer; one projection puts it there.
-        return conjugate_gradients(product, _into_range(matrix, right))
-    return conjugate_gradients(product, right, np.where(diagonal > 0, diagonal, 1.0))
-
-
-def _into_range(matrix: Any, right: Array) -> Array:
-    from scipy.sparse.linalg import lsmr
-
-    combination = lsmr(matrix.T, right, atol=1e-14, btol=1e-14, maxiter=4 * len(right))[0]
-    return np.asarray(matrix.T @ combination)
-
-
-def conjugate_gradients(
-    product: Callable[[Array], Array], right: Array, diagonal: Array | None = None
-) -> Array:
-    """Solve H p = right from p = 0 by conjugate gradients, preconditioned by a diagonal.
-
-    Ends at a relative residual of 1e-10, after 2 d + 20 products (rounding may need more than
-    d), or where the curvature is no longer positive.
-    """
-    p, residual = np.zeros_like(right), right.copy()
-    scale = 1.0 if diagonal is None else 1.0 / diagonal
-    z = scale * residual
-    direction, product_before = z.copy(), float(residual @ z)
-    enough = _CG_ACCURACY * float(np.linalg.norm(right))
-    for _ in range(2 * len(right) + 20):
-        if float(np.linalg.norm(residual)) <= enough:
-            break
-        image = product(direction)
-        curvature = float(direction @ image)
-        if not curvature > 0.0:
-            break
-        step = product_before / curvature
-        p += step * direction
-        residual -= step * image
-        z = scale * residual
-        product_now = float(residual @ z)
-        direction *= product_now / product_before
-        direction += z
-        product_before = product_now
-    return p

@@ -14,6 +14,7 @@ from optiframe.values import Array
 from optiframe_comrade import robust_means
 from optiframe_comrade.comrade import Comrade
 from optiframe_comrade.giant import averaged_step, searched
+from optiframe_comrade.idle import Idle
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, STEP_WITH_GRADIENT
 from optiframe_comrade.round import Centre, Combined, Heard
 
@@ -49,6 +50,13 @@ class Polished(Comrade):
         default=None,
         description="distance from the median, over the middle one, of an outlier; none: 3, more for d < 4",
     )
+
+    def idle(self, f: FiniteSum) -> Iterator[Idle]:
+        yield from super().idle(f)
+        if self.screen == "filter":
+            yield "strange", 'it is for screen = "outliers"'
+        elif not self.left_out:
+            yield "strange", "nobody is left out, since the trim is 0; set `trim` or `byzantine`"
 
     def steps(self, centre: Centre, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
         # The length of a Gaussian vector of d entries deviates by 1/sqrt(2d) of itself, which for

@@ -11,6 +11,7 @@ from optiframe.objectives import FiniteSum, Objective
 from optiframe.problems import Minimize
 from optiframe.values import Array
 from optiframe_comrade.distributed import Distributed
+from optiframe_comrade.idle import Idle
 from optiframe_comrade.messages import GRADIENT
 from optiframe_comrade.round import Centre, Combined
 
@@ -34,6 +35,11 @@ class RobustGradient(Distributed):
         if self.step is None and not problem.function.offers(Objective.curvature):
             return "the objective has no curvature bound; give a step"
         return super().unsuited(problem)
+
+    def idle(self, f: FiniteSum) -> Iterator[Idle]:
+        newton = {"local", "hessian_terms"}
+        yield from (each for each in super().idle(f) if each[0] not in newton)
+        yield from ((name, f"{self.name} takes no Newton steps") for name in sorted(newton))
 
     def steps(self, centre: Centre, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
         length = self.step

@@ -86,7 +86,8 @@ class Centre:
     ) -> None:
         self.workers, self.filter, self.trim = workers, filter, trim
         self.compressor, self.deadline = compressor, deadline
-        self.ledger = Ledger(list(workers.names))
+        # Not every home moves shards; that of Dask adds to this list.
+        self.ledger = Ledger(list(workers.names), moves=getattr(workers, "moves", ()))
 
     def ask(self, kind: str, point: Array, to: Sequence[int] | None = None, **arrays: Array) -> Heard:
         """Broadcast, wait, open the replies.

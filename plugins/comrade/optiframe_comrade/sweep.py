@@ -64,7 +64,7 @@ class Sweep:
         self.single = precision == "single" or (precision == "auto" and entries >= _WORTH_SINGLE)
         # Twice as many rows as columns at least, or summing up the products would take longer than they.
         self.height = min(rows, max(_BLOCK // (8 * columns), 2 * columns))
-        compiled = _compiled() if entries >= _WORTH_COMPILING and model.matrix.flags.c_contiguous else None
+        compiled = _compiled() if is_large(model) and model.matrix.flags.c_contiguous else None
         self._passes = compiled
         cls = type(model)
         own = all(getattr(cls, one) is getattr(Logistic, one, None) for one in ("losses", "slopes", "bends"))
@@ -102,6 +102,18 @@ class Sweep:
         value = loss / rows + model.l2 / 2 * float(x @ x)
         return Swept(z, value, pull / rows + model.l2 * x, gram, self.single)
 
+    def gradient(self, x: Array) -> Array:
+        """The gradient at x alone; also one reading."""
+        matrix, (rows, columns) = self.model.matrix, self.model.matrix.shape
+        pull, away = np.zeros(columns), bool(x.any())
+        for start in range(0, rows, self.height):
+            stop = min(start + self.height, rows)
+            block = matrix[start:stop]
+            z = block @ x if away else np.zeros(stop - start)
+            _, slopes, _ = self._terms(start, stop, z)
+            pull += slopes @ block
+        return np.asarray(pull / rows + self.model.l2 * x)
+
     def step(self, here: Swept, right: Array) -> Array:
         """H^+ right, with H the Hessian where `here` is; in double precision if need be."""
         if here.single:
@@ -115,6 +127,12 @@ class Sweep:
     def _in_double(self, predictions: Array) -> Array:
         model = self.model
         return weighted_gram(model.matrix, model.bends(predictions) / len(model), model.l2)
+
+
+def is_large(model: LinearModel) -> bool:
+    """Whether reading the matrix takes long enough for compiled passes, and for reading it only once."""
+    rows, columns = model.matrix.shape
+    return bool(rows * columns >= _WORTH_COMPILING)
 
 
 def _by_model(model: LinearModel) -> Terms:

@@ -11,11 +11,13 @@ import scipy.sparse as sp
 
 from optiframe.errors import InvalidInput, Unsuited
 from optiframe.losses import LinearModel
+from optiframe.objectives import Objective
 from optiframe.problems import Finding, Minimize, Problem
 from optiframe.values import Array
 from optiframe_comrade.symmetric import weighted_gram
 
 _ENOUGH = 5  # terms a column; below, the error floor is above a thousandth of the objective
+_CHEAP = 1 << 23  # multiplications for advice nobody asked for: some ten milliseconds, as a round or two
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Advice:
         mu of Definition 1, in [1, n/d]: n/d times the largest leverage of a row of
         A = diag(sqrt(loss'')) X at the point.
     terms
-        s, terms a worker holds; `terms_wanted` is Theorem 1's bound 3 mu d/eta^2 log(m d/delta).
+        s, terms a worker's Hessian is of; `terms_wanted` is Theorem 1's bound 3 mu d/eta^2 log(m d/delta).
     columns
         d.
     condition
@@ -77,6 +79,7 @@ def advice(
     byzantine: float = 0.0,
     *,
     at: Array | None = None,
+    hessian_terms: int | None = None,
     eta: float = 0.5,
     delta: float = 0.1,
 ) -> Advice:
@@ -87,16 +90,20 @@ def advice(
     problem
         A `Minimize` of a linear model (logistic, least squares, ...), or what formulates to one.
     workers, byzantine
-        m, and alpha.
+        m, and alpha, the share of them that may be hostile.
     at
         The point, of shape (d,); the origin by default.
+    hessian_terms
+        Terms a worker's Hessian is of; by default all it holds.
     eta, delta
         Accuracy of a local Hessian and chance of failure in Theorem 1, both in (0, 1).
 
     Raises
     ------
     InvalidInput
-        When `workers` is below 1, or `eta` or `delta` are not between 0 and 1.
+        When `workers` is below 1 or above the number of terms, `byzantine` is not in [0, 0.5), `eta` or
+        `delta` is not between 0 and 1, `hessian_terms` is below 1, `at` is no finite vector of d numbers,
+        or the Hessian there is not finite.
     Unsuited
         When the objective is no linear model.
 
@@ -104,6 +111,10 @@ def advice(
     """
     if workers < 1:
         raise InvalidInput(f"workers is {workers}; there must be at least one")
+    if not 0 <= byzantine < 0.5:
+        raise InvalidInput(f"byzantine is {byzantine}; it is a share of the workers, from 0 to below 0.5")
+    if hessian_terms is not None and hessian_terms < 1:
+        raise InvalidInput(f"hessian_terms is {hessian_terms}; a Hessian is of at least one term")
     for name, value in (("eta", eta), ("delta", delta)):
         if not 0 < value < 1:
             raise InvalidInput(f"{name} is {value}; it must be between 0 and 1")
@@ -113,21 +124,55 @@ def advice(
     model = last.function if isinstance(last, Minimize) else None
     if not isinstance(model, LinearModel):
         raise Unsuited("coherence is that of a matrix: this needs a linear model (logistic, least squares)")
-    x = np.zeros(model.shape) if at is None else at
-    weights = model.bends(model.matrix @ x) / len(model)
+    if len(model) < workers:
+        raise InvalidInput(f"workers is {workers}, and {len(model)} terms cannot be shared out among them")
+    weights = model.bends(model.matrix @ _point(model, at)) / len(model)
+    gram = weighted_gram(model.matrix, weights, model.l2)
+    if not np.isfinite(gram).all():
+        raise InvalidInput("the Hessian at this point is not finite; give another `at`, or scale the columns")
     mu = coherence(model.matrix, weights)
-    values = la.eigvalsh(weighted_gram(model.matrix, weights, model.l2))
+    values = la.eigvalsh(gram)
     kappa = float(values[-1] / values[0]) if values[0] > 0 else math.inf
     columns = model.shape[0]
     return Advice(
         coherence=mu,
-        terms=len(model) // workers,
+        terms=min(len(model) // workers, hessian_terms or len(model)),
         terms_wanted=terms_wanted(mu, columns, workers, eta, delta),
         columns=columns,
         condition=kappa,
         byzantine=byzantine,
         byzantine_allowed=1 / math.sqrt(kappa),
     )
+
+
+def _point(model: LinearModel, at: Array | None) -> Array:
+    if at is None:
+        return np.zeros(model.shape)
+    try:
+        x = np.asarray(at, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"at must be a vector of {model.shape[0]} numbers") from None
+    if x.shape != model.shape or not np.isfinite(x).all():
+        what = f"got shape {x.shape}" if x.shape != model.shape else "and some are nan or infinite"
+        raise InvalidInput(f"at must be a vector of {model.shape[0]} finite numbers, {what}")
+    return x
+
+
+def cheap_notes(
+    f: Objective, workers: int, byzantine: float, *, at: Array, hessian_terms: int | None = None
+) -> tuple[Finding, ...]:
+    """The notes of `advice` where they cost some ten milliseconds at most; else none."""
+    if not isinstance(f, LinearModel):
+        return ()
+    columns = f.shape[0]
+    if (f.matrix.size + columns**2) * columns > _CHEAP:  # of a sparse matrix, its nonzeros
+        return ()
+    try:
+        with np.errstate(all="ignore"):
+            found = advice(Minimize(f), workers, byzantine, at=at, hessian_terms=hessian_terms)
+    except InvalidInput:  # too large numbers, of which the run will say more
+        return ()
+    return tuple(each for each in found.findings if each.level == "note")
 
 
 def coherence(matrix: Array, weights: Array | None = None) -> float:

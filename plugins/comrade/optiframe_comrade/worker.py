@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -36,8 +37,8 @@ class Orders:
         How many the centre leaves out each round; known to hostile workers.
     compressor, error_feedback
         What updates go through, and whether what it loses is added to the next update.
-    method
-        How a local step is computed.
+    method, hessian_terms
+        How a local step is computed, and of how many terms its Hessian is; None: of all.
     seed
         Entropy of the run; worker i draws from the i-th stream of it.
     """
@@ -49,6 +50,7 @@ class Orders:
     error_feedback: bool = False
     method: Method = "auto"
     seed: int = 0
+    hessian_terms: int | None = None
 
 
 class NotFinite(OptiframeError):
@@ -65,6 +67,17 @@ class Worker:
         self.shard = orders.attack.poison(shard, self._lying) if self.hostile else shard
         self._coders: dict[str, ErrorFeedback] = {}
         self._past: deque[Reply] = deque(maxlen=_REMEMBERED)
+
+    @cached_property
+    def _curved(self) -> FiniteSum | None:
+        """The terms its Hessian is of: a uniform sample, drawn once; None for all of them."""
+        wanted = self.orders.hessian_terms
+        if wanted is None or wanted >= len(self.shard):
+            return None
+        # A stream of its own, and the same in every round where a home makes a worker anew for each.
+        third = np.random.SeedSequence(self.orders.seed, spawn_key=(self.number,)).spawn(3)[2]
+        chosen = np.random.default_rng(third).choice(len(self.shard), wanted, replace=False)
+        return self.shard.take(np.sort(chosen))
 
     def resume(self, round: int, owed: Mapping[str, Array]) -> None:
         """Go on in a round, for homes that make a worker anew for each: fresh draws, and what it `owed`."""
@@ -87,7 +100,7 @@ class Worker:
         # Far from the optimum a loss may overflow; what is not finite is found by the centre.
         with np.errstate(all="ignore"):
             try:
-                return answer(self.shard, asked, self.orders.method)
+                return answer(self.shard, asked, self.orders.method, self._curved)
             except ValueError as error:
                 # SciPy's words for a Hessian with nan; any other error is one of the loss itself.
                 if not (isinstance(error, np.linalg.LinAlgError) or "infs or NaNs" in str(error)):

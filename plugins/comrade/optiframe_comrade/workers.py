@@ -18,6 +18,8 @@ class Workers(Protocol):
     ----------
     names
         One for each worker, for people; by default "worker 0", "worker 1", ...
+    moves
+        Shards that went to another machine so far, the latest last; none where none ever do.
     sizes
         Terms of the finite sum each worker holds, as the centre handed them out.
     """

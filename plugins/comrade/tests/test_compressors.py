@@ -27,7 +27,7 @@ ALL: list[Compressor] = [
     QSGD(),
     QSGD(levels=1),
     QSGD(levels=100),
-    QSGD(norm="max"),
+    QSGD(norm="l2"),
     L1QSGD(levels=500),
     TopK(k=3),
     RandK(k=5),
@@ -35,9 +35,9 @@ ALL: list[Compressor] = [
     ScaledSign(),
 ]
 TIGHT: list[Compressor] = [
+    QSGD(levels=4, norm="l2"),
     QSGD(levels=4),
-    QSGD(levels=4, norm="max"),
-    QSGD(levels=100),
+    QSGD(levels=100, norm="l2"),
     L1QSGD(levels=8),
     RandK(k=7),
     TopK(k=7),
@@ -103,7 +103,7 @@ def test_127_levels_take_a_seventh_of_float64() -> None:
         assert ratio > (6.9 if size == 54 else 7)
 
 
-@pytest.mark.parametrize("each", [QSGD(), QSGD(levels=2), L1QSGD(levels=20)], ids=title)
+@pytest.mark.parametrize("each", [QSGD(), QSGD(norm="l2"), QSGD(levels=2), L1QSGD(levels=20)], ids=title)
 def test_rounding_is_unbiased(each: Compressor) -> None:
     x, draws = np.linspace(-1, 2, 9), 4000
     generator = rng()
@@ -123,7 +123,7 @@ def test_definition_2_holds_with_the_stated_rho(each: Compressor, size: int) -> 
 
 
 @pytest.mark.parametrize(
-    ("each", "size"), [(QSGD(levels=4), 400), (L1QSGD(levels=8), 100), (ScaledSign(), 50)]
+    ("each", "size"), [(QSGD(levels=4, norm="l2"), 400), (L1QSGD(levels=8), 100), (ScaledSign(), 50)]
 )
 def test_the_stated_rho_is_the_worst_case_itself(each: Compressor, size: int) -> None:
     worst = np.ones(size) if each.name != "compressor.sign" else np.eye(size)[0]
@@ -134,7 +134,7 @@ def test_the_stated_rho_is_the_worst_case_itself(each: Compressor, size: int) ->
 
 
 def test_the_worst_case_of_the_largest_entry_is_one_among_equal_small_ones() -> None:
-    each, size = QSGD(levels=3, norm="max"), 100
+    each, size = QSGD(levels=3), 100
     part = 1 / (3 + np.sqrt(9 + size - 1))  # of the largest; levels times it is 3/(3 + sqrt(...))
     worst = np.full(size, part)
     worst[0] = 1.0
@@ -143,12 +143,20 @@ def test_the_worst_case_of_the_largest_entry_is_one_among_equal_small_ones() -> 
 
 
 def test_one_level_breaks_definition_2_and_is_warned_about() -> None:
-    assert QSGD(levels=1).rho(123) == pytest.approx(2 - np.sqrt(123))
-    found = definition_2(QSGD(levels=1), 123)
+    assert QSGD(levels=1, norm="l2").rho(123) == pytest.approx(2 - np.sqrt(123))
+    assert QSGD(levels=1).rho(9) == 0.0  # where d - 1 = 8 levels^2
+    found = definition_2(QSGD(levels=1, norm="l2"), 123)
     assert found is not None
     assert found.level == "warning"
     assert "rho = -9.09 for 123 numbers, so Definition 2 fails" in found.text
     assert definition_2(QSGD(levels=127), 123) is None
+
+
+@given(levels=st.integers(1, 2**20), size=st.integers(1, 10**9))
+def test_levels_of_the_largest_entry_lose_no_more_at_worst_than_levels_of_the_norm(
+    levels: int, size: int
+) -> None:
+    assert QSGD(levels=levels).rho(size) >= QSGD(levels=levels, norm="l2").rho(size) - 1e-12
 
 
 def test_rescaled_random_entries_break_definition_2() -> None:
@@ -238,7 +246,7 @@ def test_what_is_not_finite_cannot_be_compressed() -> None:
             with pytest.raises(InvalidInput, match="not finite"):
                 each.encode(np.array([1.0, np.nan]), rng())
     with pytest.raises(InvalidInput, match="overflows"):
-        QSGD().encode(np.full(2, 1.7e308), rng())
+        QSGD(norm="l2").encode(np.full(2, 1.7e308), rng())
 
 
 def test_the_same_generator_gives_the_same_bytes() -> None:

@@ -7,22 +7,25 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
 import numpy as np
 import psutil
 import pytest
-from optiframe_comrade import Broadcast, Reply
+from optiframe_comrade import Broadcast, Fault, Reply
 from optiframe_comrade.compressors import QSGD
 from optiframe_comrade.exact import minimum
-from optiframe_comrade.flower import app, flower
+from optiframe_comrade.flower import app, flower, own_task
+from optiframe_comrade.flower.keys import make_node_keys
 from optiframe_comrade.flower.node import save_rows
-from optiframe_comrade.flower.own_task import OwnTask
+from optiframe_comrade.flower.own_task import FederationFailed, OwnTask
 from optiframe_comrade.flower.server_home import GridWorkers, Ready
-from optiframe_comrade.flower.start_local import LocalFederation
-from optiframe_comrade.flower.trial import work_of
+from optiframe_comrade.flower.start_local import LocalFederation, _listens, free_ports
+from optiframe_comrade.flower.trial import Trial, work_of
 from optiframe_comrade.in_process import InProcess
 from optiframe_comrade.messages import NEWTON_STEP
 from optiframe_comrade.round import TooManyFaults
@@ -126,6 +129,12 @@ def test_nodes_answer_what_workers_in_this_process_do(stage: Stage) -> None:
             np.testing.assert_array_equal(far.payload, near.payload)
 
 
+def test_a_vector_that_no_compressor_can_write_is_said_to_be_not_finite(stage: Stage) -> None:
+    huge = np.full(COLUMNS, 1e308)
+    replies = stage.workers(Orders(compressor=QSGD())).ask(Broadcast(1, NEWTON_STEP, huge), 60.0)
+    assert {each.kind for each in replies if isinstance(each, Fault)} == {"not-finite"}
+
+
 def test_nothing_listens_but_on_loopback_and_nothing_is_connected_beyond(stage: Stage) -> None:
     listening, connected = set(), set()
     for process in living(stage.federation):
@@ -195,6 +204,95 @@ def test_closing_ends_every_process_and_removes_the_files(stage: Stage) -> None:
     assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
     assert gone
     assert not folder.exists()
+
+
+def test_a_node_with_a_key_nobody_registered_or_with_none_is_refused(tmp_path: Path) -> None:
+    save_rows(tmp_path / "rows.npz", SHARDS[0])
+    key = make_node_keys(tmp_path, 1)[0]
+    with flower(), LocalFederation([{"shard": str(tmp_path / "rows.npz")}], secure=True) as federation:
+        certificate = str(federation.folder / "ca.crt")
+        for name, more, words in [
+            ("stranger", ["--auth-supernode-private-key", str(key)], "Failed to activate SuperNode"),
+            ("nobody", [], "All SuperNodes must be registered"),
+        ]:
+            node = ["flower-supernode", "--superlink", federation.link.address, "--host", "127.0.0.1"]
+            node += ["--port", str(free_ports(1)[0]), "--root-certificates", certificate, *more]
+            federation._run(name, node)
+            ends = time.monotonic() + 60
+            while words not in federation.log(name) and time.monotonic() < ends:
+                time.sleep(0.2)
+            assert words in federation.log(name)
+            assert "SuperNode ID" not in federation.log(name)
+        task = OwnTask(federation.link)
+        assert list(task.grid.get_node_ids()) == federation.nodes
+        task.close()
+
+
+@pytest.mark.parametrize(
+    ("loss", "words"),
+    [
+        ("killed", "round 2: Flower's SuperLink is out of reach .*refused"),
+        ("stopped", "round 2: Flower's SuperLink is out of reach .*timed out"),
+        ("started anew", "round 2: Flower's SuperLink does not know this run any more"),
+    ],
+)
+def test_a_superlink_lost_in_a_run_is_an_error_and_nothing_is_left(
+    loss: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_task, "_PATIENCE", 4.0)  # not to wait longer than a test must
+    before = set(threading.enumerate())
+    trials: list[Trial] = []
+    left: list[psutil.Process] = []
+
+    def strike() -> None:
+        federation = trials[0].federation
+        link = psutil.Process(federation.pids["superlink"])
+        left.extend(living(federation))
+        again = link.cmdline()
+        link.send_signal(signal.SIGSTOP if loss == "stopped" else signal.SIGKILL)
+        if loss == "started anew":
+            port = int(federation.link.address.rsplit(":", 1)[1])
+            while _listens(port):
+                time.sleep(0.05)
+            federation._run("superlink", again)
+            federation._wait("superlink", lambda: _listens(port), time.monotonic() + 60)
+
+    class Struck(Trial):
+        def ask(self, broadcast, deadline=None, to=None):
+            if broadcast.round == 2:
+                strike()
+            return super().ask(broadcast, deadline, to)
+
+    def found(orders: Orders) -> Trial:
+        trials.append(Struck(SHARDS[:2], orders))
+        return trials[0]
+
+    given = {"workers": 2, "budget": Budget(iterations=4, tolerance=0.0), "deadline": 60.0}
+    with pytest.raises(FederationFailed, match=words):
+        optiframe.solve(Minimize(F), "newton.comrade", home=Ready(found=found), **given)
+    _, alive = psutil.wait_procs(left, timeout=10)
+    assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
+    assert not trials[0].federation.folder.exists()
+    assert set(threading.enumerate()) <= before
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(404, "does not know this run any more .HTTP 404"), (503, "is out of reach .*503")],
+)
+def test_a_superlink_that_does_not_know_the_run_is_told_from_one_that_is_busy(
+    status: int, words: str
+) -> None:
+    request = httpx.Request("POST", "http://127.0.0.1")
+    error = httpx.HTTPStatusError(f"HTTP {status}", request=request, response=httpx.Response(status))
+
+    class Failing(GridWorkers):
+        def _ask(self, broadcast, deadline, to):
+            raise error
+
+    workers = Failing(None, [1, 2], work_of(SHARDS[0], Orders()), Orders().compressor)
+    with pytest.raises(FederationFailed, match=words):
+        workers.ask(Broadcast(2, NEWTON_STEP, np.zeros(COLUMNS)))
 
 
 def test_a_federation_with_tls_and_keys_runs_the_app(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_comrade import Broadcast, Fault, Reply, mean_of
 from optiframe_comrade.compressors import QSGD
+from optiframe_comrade.comrade import Comrade
 from optiframe_comrade.faults import HugeMessage, Malformed, WrongShape, WrongType
 from optiframe_comrade.flower import node, protocol
 from optiframe_comrade.flower.protocol import Work, read_broadcast, read_reply, write_broadcast, write_reply
@@ -272,8 +273,33 @@ def test_a_trial_refuses_what_cannot_travel() -> None:
         optiframe.solve(optiframe.Minimize(f), "gradient.robust", workers=2, home="flower", step=0.1)
     with pytest.raises(Unsuited, match="which no node on Flower knows"):
         optiframe.solve(
-            optiframe.Minimize(planted(50, 2)), "newton.comrade", workers=4, home="flower", attack="mimic"
+            optiframe.Minimize(planted(50, 2)),
+            "newton.comrade",
+            workers=4,
+            home="flower",
+            attack="mimic",
+            byzantine=0.2,
         )
+    harmless = Comrade(home="flower", attack="mimic")
+    assert harmless.unsuited(optiframe.Minimize(planted(50, 2))) is None  # nobody makes it
+
+
+def test_a_vector_no_compressor_can_write_arrives_as_what_it_is(tmp_path: Path) -> None:
+    node.save_rows(tmp_path / "rows.npz", planted(100, 4))
+    (tmp_path / "attack.json").write_text(json.dumps({"attack": Negative(c=1e308).table(), "liars": [0]}))
+    work = Work(loss="logistic", l2=0.01, compressor=QSGD().table(), run="one")
+    asked = Broadcast(2, NEWTON_STEP, np.full(4, 9.0))
+    config = {"shard": str(tmp_path / "rows.npz"), "attack": str(tmp_path / "attack.json")}
+    said = node.answer(write_broadcast(asked) | protocol.write_work(work), config, {})
+    fault = read_reply(3, asked, said)
+    assert isinstance(fault, Fault)
+    assert (fault.worker, fault.round, fault.kind) == (3, 2, "not-finite")
+    assert fault.text in {"its norm overflows", "entry 0 is inf", "entry 0 is -inf"}
+    # Whoever says so of himself may write what he likes.
+    shouted = read_reply(3, asked, said | {"payload": b"\x1b[31m" + b"\xff" * 1000})
+    assert isinstance(shouted, Fault)
+    assert shouted.text.isprintable()
+    assert len(shouted.text) <= 80
 
 
 def test_a_node_told_to_attack_does(tmp_path: Path) -> None:

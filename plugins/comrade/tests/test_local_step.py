@@ -7,11 +7,9 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_comrade.local_step import (
-    answer,
-    conjugate_gradients,
-    newton_step,
-)
+from optiframe_comrade import sweep
+from optiframe_comrade.by_products import conjugate_gradients
+from optiframe_comrade.local_step import answer, local_gradient, newton_step
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, OBJECTIVE, STEP_WITH_GRADIENT, Broadcast
 from optiframe_comrade.per_sample import mean_of
 from optiframe_comrade.symmetric import solve_symmetric, weighted_gram
@@ -61,6 +59,45 @@ def test_fewer_rows_than_columns_without_l2_gives_the_pseudo_inverse(method: str
     right = f.gradient(x) if own else np.random.default_rng(2).standard_normal(15)
     expected = np.linalg.pinv(f.hessian(x), rcond=1e-10) @ right
     np.testing.assert_allclose(newton_step(f, x, right, method), expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("kind", ["repeated", "empty", "one-hot"])
+@pytest.mark.parametrize("sparse", [True, False])
+def test_products_find_the_pseudo_inverse_where_columns_depend_on_each_other(
+    kind: str, own: bool, sparse: bool
+) -> None:
+    rng = np.random.default_rng(5)
+    columns = rng.standard_normal((60, 8))
+    # Of repeated columns the second is twice the first, so that a preconditioner tells them apart.
+    made = {
+        "repeated": np.hstack([columns, 2 * columns[:, :3]]),
+        "empty": np.hstack([columns, np.zeros((60, 2))]),
+        "one-hot": np.hstack([np.eye(4)[rng.integers(0, 4, 60)], np.eye(3)[rng.integers(0, 3, 60)]]),
+    }[kind]
+    f = Logistic(matrix=sp.csr_array(made) if sparse else made, target=np.sign(rng.standard_normal(60)))
+    x = rng.standard_normal(made.shape[1])
+    right = f.gradient(x) if own else rng.standard_normal(len(x))  # in the range of H, or not
+    expected = np.linalg.pinv(f.hessian(x), rcond=1e-10) @ right
+    for method in ("cg", "cholesky"):
+        np.testing.assert_allclose(newton_step(f, x, right, method), expected, rtol=1e-6, atol=1e-8)
+
+
+def test_products_without_l2_stand_columns_of_very_different_size() -> None:
+    rng = np.random.default_rng(6)
+    matrix = rng.standard_normal((200, 40)) * np.logspace(0, 4, 40)
+    f = LeastSquares(matrix=matrix, target=rng.standard_normal(200))
+    x = np.zeros(40)
+    expected = np.linalg.lstsq(matrix, -f.target)[0]
+    np.testing.assert_allclose(newton_step(f, x, method="cg"), expected, rtol=1e-6)
+
+
+def test_the_gradient_of_a_large_shard_is_that_of_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    f = planted(60, 4)
+    x = np.full(4, 0.3)
+    monkeypatch.setattr(sweep, "_WORTH_COMPILING", 0)
+    for shard in (f, LeastSquares(matrix=f.matrix, target=f.target, l2=0.1)):
+        np.testing.assert_allclose(local_gradient(shard, x), shard.gradient(x), rtol=1e-12)
 
 
 def test_a_column_that_is_always_zero_gets_no_step() -> None:

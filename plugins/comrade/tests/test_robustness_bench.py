@@ -15,7 +15,7 @@ BENCH = Path(__file__).parents[3] / "examples" / "bench"
 # Whether a sentence holds is for the full size, not for a test.
 SAYS = {
     "comrade_robustness.py": "alie z=1 defeats all filters",
-    "comrade_centralized.py": "newton.comrade to gap 1e-3, times faster than lbfgs",
+    "comrade_centralized.py": "newton.comrade to gap 1e-3, as in the paper, times faster than lbfgs",
     "comrade_figures.py": "levels of max, 10% negative, norm filter: gap over gap",
 }
 

@@ -207,9 +207,9 @@ def test_the_round_is_that_of_the_algorithm_box(liars: int, left_out: int) -> No
 
 
 def test_every_worker_draws_from_a_stream_of_its_own() -> None:
-    f = planted(60, 3)
+    f = planted(60, 8)  # entries enough that two draws hardly round all alike
     orders = Orders(compressor=QSGD, seed=5)
-    asked = Broadcast(1, NEWTON_STEP, np.zeros(3))
+    asked = Broadcast(1, NEWTON_STEP, np.zeros(8))
     alone = Worker(1, f, orders).reply(asked)
     among = InProcess([f, f, f], orders).ask(asked)
     assert among[1].payload == alone.payload

@@ -57,6 +57,9 @@ def test_a_sweep_gives_what_the_model_says(  # noqa: PLR0917  # hypothesis calls
     exact = f.hessian(x)
     error = 1e-6 if precision == "single" else 1e-12
     np.testing.assert_allclose(here.hessian, exact, atol=error * np.abs(exact).max())
+    np.testing.assert_allclose(passes.gradient(x), f.gradient(x), rtol=1e-11, atol=1e-13)
+    origin = np.zeros(columns)
+    np.testing.assert_allclose(passes.gradient(origin), f.gradient(origin), rtol=1e-11, atol=1e-13)
     again = passes.at(x, f.matrix @ x)
     np.testing.assert_allclose(again.gradient, here.gradient, rtol=1e-11, atol=1e-13)
     step = passes.step(here, here.gradient)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_comrade.theory import advice, coherence, terms_wanted
+from optiframe_comrade.per_sample import mean_of
+from optiframe_comrade.theory import advice, cheap_notes, coherence, terms_wanted
 
 import optiframe
-from optiframe import InvalidInput, Minimize, Unsuited, from_function
-from optiframe.losses import Logistic
+from optiframe import Budget, InvalidInput, Minimize, Unsuited, from_function
+from optiframe.losses import LeastSquares, Logistic
 
 from .classification_twins import hessian_row_by_row, planted
+from .test_local_step import by_hand
 
 
 @settings(max_examples=20)
@@ -66,6 +69,66 @@ def test_the_advice_looks_through_a_formulation_and_needs_a_linear_model() -> No
 
 def test_advice_on_impossible_numbers_is_refused() -> None:
     on = Minimize(planted(60, 3))
-    for name, value in (("workers", 0), ("eta", 0.0), ("delta", 1.0)):
+    for name, value in (
+        ("workers", 0),
+        ("workers", 61),
+        ("byzantine", 5),
+        ("byzantine", 0.5),
+        ("byzantine", -0.1),
+        ("byzantine", math.nan),
+        ("hessian_terms", 0),
+        ("eta", 0.0),
+        ("delta", 1.0),
+    ):
         with pytest.raises(InvalidInput, match=f"{name} is {value}"):
             advice(on, **{name: value})
+
+
+def test_a_point_that_is_no_finite_vector_of_the_right_length_is_refused() -> None:
+    on = Minimize(planted(60, 3))
+    for at, why in (
+        (np.ones(2), r"at must be a vector of 3 finite numbers, got shape \(2,\)"),
+        (np.ones((3, 1)), r"got shape \(3, 1\)"),
+        ([1.0, math.nan, 0.0], "some are nan or infinite"),
+        (["a", "b", "c"], "at must be a vector of 3 numbers"),
+    ):
+        with pytest.raises(InvalidInput, match=why):
+            advice(on, 4, at=at)
+    assert advice(on, 4, at=[0, 0, 0]) == advice(on, 4)
+    far = Minimize(LeastSquares(matrix=np.full((60, 3), 1e200), target=np.ones(60)))
+    with np.errstate(over="ignore"), pytest.raises(InvalidInput, match="Hessian at this point is not finite"):
+        advice(far, 4)
+
+
+def test_a_sampled_hessian_has_as_many_terms_as_its_sample() -> None:
+    on = Minimize(planted(600, 5))
+    assert advice(on, 20, hessian_terms=12).terms == 12
+    assert advice(on, 20, hessian_terms=1000) == advice(on, 20)
+
+
+def notes_of(on: Minimize, method: str = "newton.comrade", **parameters: Any) -> list[str]:
+    ended = Budget(iterations=2, tolerance=0.0)
+    found = optiframe.solve(on, method, workers=10, budget=ended, **parameters).findings
+    return [each.text for each in found if each.level == "note"]
+
+
+@pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
+def test_a_newton_answer_says_what_the_theory_asks_where_that_costs_little() -> None:
+    on, far = Minimize(planted(600, 5)), np.full(5, 3.0)
+    asked = advice(on, 10, 0.45, at=far, hessian_terms=30)
+    expected = [each.text for each in asked.findings if each.level == "note"]
+    assert expected[0].startswith("Theorem 1 asks for")
+    assert expected[1].startswith("0.45 of the workers may be hostile; the theory allows about")
+    assert notes_of(on, byzantine=0.45, trim=0.45, hessian_terms=30, start=far) == expected
+    assert notes_of(on, "gradient.robust") == []  # no theory of Newton's method is about it
+    wide = planted(600, 130)
+    assert notes_of(Minimize(wide)) == []  # (600 x 130 + 130^2) x 130 is above the limit
+    assert advice(Minimize(wide), 10).findings
+    assert notes_of(Minimize(mean_of(by_hand, wide.matrix[:, :3], wide.target))) == []
+
+
+@pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
+def test_rows_too_large_for_advice_do_not_end_a_run() -> None:
+    f = planted(100, 2)
+    huge = LeastSquares(matrix=np.asarray(f.matrix) * 1e160, target=f.target)
+    assert cheap_notes(huge, 10, 0.0, at=np.zeros(2)) == ()

@@ -40,7 +40,7 @@ class FlowerHome(Home):
     def unsuited(self, function: FiniteSum, orders: Orders) -> str | None:
         if not isinstance(function, LinearModel) or type(function) not in LOSSES.values():
             return f"a node on Flower takes the losses {', '.join(LOSSES)}, whose rows are plain arrays"
-        if orders.attack.colludes:
+        if orders.attack.colludes and orders.liars:
             return f"the attack {orders.attack.name!r} needs what others send, which no node on Flower knows"
         return None
 

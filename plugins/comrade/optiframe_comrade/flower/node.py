@@ -20,9 +20,16 @@ from optiframe.libsvm import read_libsvm
 from optiframe.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.parts import part
 from optiframe.values import Array
-from optiframe_comrade.flower.protocol import Values, Work, read_broadcast, read_work, write_reply
+from optiframe_comrade.flower.protocol import (
+    Values,
+    Work,
+    read_broadcast,
+    read_work,
+    write_not_finite,
+    write_reply,
+)
 from optiframe_comrade.parts import Attack, Compressor, Honest
-from optiframe_comrade.worker import Orders, Worker, split
+from optiframe_comrade.worker import NotFinite, Orders, Worker, split
 
 LOSSES: dict[str, type[LinearModel]] = {loss.name: loss for loss in (Logistic, LeastSquares, SquaredHinge)}
 """Losses that a centre may name: a node computes nothing else with its rows."""
@@ -65,8 +72,11 @@ def answer(
         memory.clear()
     owed = {key.removeprefix(_OWED): np.frombuffer(value) for key, value in memory.items() if _OWED in key}
     worker.resume(broadcast.round, owed)
-    reply = worker.reply(broadcast)
     memory["run"] = work.run
+    try:
+        reply = worker.reply(broadcast)
+    except NotFinite as overflow:
+        return write_not_finite(broadcast.round, str(overflow))
     memory.update({_OWED + kind: array.tobytes() for kind, array in worker.owed().items()})
     return write_reply(reply)
 
@@ -111,6 +121,7 @@ def orders_of(config: Mapping[str, Any], work: Work) -> tuple[int, Orders]:
         error_feedback=work.error_feedback,
         method=work.local,  # type: ignore[arg-type]  # an unknown one is refused where it is used
         seed=work.seed,
+        hessian_terms=work.hessian_terms or None,
     )
 
 

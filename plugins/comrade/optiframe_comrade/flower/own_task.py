@@ -21,6 +21,9 @@ from optiframe.errors import OptiframeError
 
 _BEAT = 10.0  # seconds between signs of life; Flower gives a task up after 30 s or more
 _PATIENCE = 20.0  # seconds without a SuperLink after which a run fails
+_TIMEOUT = 10.0  # seconds for one answer of it, which takes some 20 ms; Flower's own are 30
+_FAREWELL = 3.0  # seconds for the last word to one that may have gone, or hang
+_AGAIN = frozenset({502, 503, 504})  # HTTP: of a SuperLink that is up and cannot answer at the moment
 _CLAIM = 20.0  # seconds to wait for a run just started to be up for claiming
 _AUTHENTICATED = frozenset({"/flwr.proto.Runtime/AcquireTask"})
 
@@ -59,8 +62,11 @@ class OwnTask:
         run = _start_run(link)
         token = _claim(link, run)
         self.grid = HttpGrid(link.address, link.certificate is None, link.certificate, token=token)
-        # Flower would try for ever to reach a SuperLink that is gone.
+        # Flower would try for ever to reach a SuperLink that is gone, and interrupt this process, as a
+        # Ctrl-C does, when one that was started anew does not know the task.
         self.grid._retry_invoker.max_time = _PATIENCE
+        self.grid._retry_invoker.should_giveup = _hopeless
+        self.grid._runtime_client._client.timeout = _TIMEOUT
         got = self.grid._runtime_client.PullTaskInput(PullTaskInputRequest())
         self._task, self._node = got.task_id, got.context.node_id
         self.run = run_from_proto(got.run)
@@ -87,6 +93,7 @@ class OwnTask:
         self._over.set()
         self._pulse.join()
         self.grid._retry_invoker.max_tries = 1
+        self.grid._runtime_client._client.timeout = _FAREWELL
         with contextlib.suppress(httpx.HTTPError):
             self.grid._runtime_client.PushTaskOutput(
                 PushTaskOutputRequest(sub_status=SubStatus.COMPLETED, details="")
@@ -103,12 +110,20 @@ class OwnTask:
             RuntimeHttpClient,
             [RuntimeVersionHttpInterceptor("flwr-serverapp"), RuntimeTokenHttpInterceptor(self.grid._token)],
         )
+        client._client.timeout = _FAREWELL
         with client:
             while not self._over.wait(_BEAT):
                 try:
                     client.SendTaskHeartbeat(SendTaskHeartbeatRequest())
                 except Exception:  # a lost beat is made good by the next
                     continue
+
+
+def _hopeless(error: Exception) -> bool:
+    """Whether the SuperLink has given an answer that asking again does not change."""
+    import httpx
+
+    return isinstance(error, httpx.HTTPStatusError) and error.response.status_code not in _AGAIN
 
 
 def app_files() -> dict[str, bytes | Path]:

@@ -32,6 +32,8 @@ RECORD = "comrade"
 """Name of the one record in a message, both ways."""
 _NUMBERS = "<f8"
 _BYTES = "bytes"  # what a compressor made
+_NOT_FINITE = "not-finite"  # no vector: the compressor has no bytes for it, and the payload says why
+_MOST_WORDS = 80  # bytes of such a payload that are read
 _ARRAY = "array."  # begins the keys of a broadcast's arrays
 _COMPANIONS = {
     NEWTON_STEP: (),
@@ -54,8 +56,8 @@ class Work:
         The objective of its rows, by name.
     compressor
         Name and parameters of what updates go through.
-    error_feedback, local, seed
-        As in `worker.Orders`.
+    error_feedback, local, seed, hessian_terms
+        As in `worker.Orders`; 0 terms for all.
     run
         Which run this is, so that what is remembered for error feedback ends with it.
     """
@@ -66,6 +68,7 @@ class Work:
     error_feedback: bool = False
     local: str = "auto"
     seed: int = 0
+    hessian_terms: int = 0
     run: str = ""
 
 
@@ -124,6 +127,11 @@ def write_reply(reply: Reply) -> Values:
     return {"round": int(reply.round), "type": type(payload).__name__, "shape": [], "payload": str(payload)}
 
 
+def write_not_finite(round: int, text: str) -> Values:
+    """In place of a reply: its vector is not finite, and the compressor has no bytes for that."""
+    return {"round": round, "type": _NOT_FINITE, "shape": [], "payload": text.encode()[:_MOST_WORDS]}
+
+
 def read_reply(worker: int, asked: Broadcast, values: Mapping[str, Any]) -> Reply | Fault:
     """The reply in values that came from nobody knows whom, or the fault in it.
 
@@ -145,6 +153,9 @@ def read_reply(worker: int, asked: Broadcast, values: Mapping[str, Any]) -> Repl
         return fault("wrong-type", f"sent a {type(payload).__name__} where bytes are due")
     if form == _BYTES:
         return Reply(worker, number, payload)
+    if form == _NOT_FINITE:
+        words = payload[:_MOST_WORDS].decode("ascii", errors="replace")
+        return fault("not-finite", "".join(each if each.isprintable() else " " for each in words))
     if form != _NUMBERS:
         return fault("wrong-type", f"sent numbers of type {form!r:.20}, due is float64")
     sides = shape[:_MOST_SIDES]
@@ -171,6 +182,7 @@ def write_work(work: Work) -> Values:
         "error-feedback": work.error_feedback,
         "local": work.local,
         "seed": str(work.seed),  # may be above the 63 bits of Flower's whole numbers
+        "hessian-terms": work.hessian_terms,
         "run": work.run,
     }
 
@@ -204,6 +216,7 @@ def read_work(values: Mapping[str, Any]) -> Work:
         error_feedback=get("error-feedback", bool),
         local=get("local", str),
         seed=seed,
+        hessian_terms=get("hessian-terms", int),
         run=get("run", str),
     )
 

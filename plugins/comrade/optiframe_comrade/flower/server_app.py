@@ -99,6 +99,7 @@ def run(grid: Grid, settings: Any) -> dict[str, Any]:
             error_feedback=orders.error_feedback,
             local=orders.method,
             seed=orders.seed,
+            hessian_terms=orders.hessian_terms or 0,
             run=name,
         )
         return GridWorkers(grid, nodes, work, orders.compressor)

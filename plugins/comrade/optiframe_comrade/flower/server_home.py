@@ -85,7 +85,17 @@ class GridWorkers:
         try:
             return self._ask(broadcast, deadline, to)
         except httpx.HTTPError as error:
-            raise FederationFailed(f"Flower's SuperLink is out of reach: {error}") from error
+            status = error.response.status_code if isinstance(error, httpx.HTTPStatusError) else 500
+            if status < 500:
+                raise FederationFailed(
+                    f"round {broadcast.round}: Flower's SuperLink does not know this run any more (HTTP "
+                    f"{status}): it was started anew, or somebody ended the run"
+                ) from error
+            raise FederationFailed(
+                f"round {broadcast.round}: Flower's SuperLink is out of reach "
+                f"({str(error) or type(error).__name__}); it has died or hangs, or the network is "
+                "down: start the run again when it is back"
+            ) from error
 
     def _ask(
         self, broadcast: Broadcast, deadline: float | None, to: Sequence[int] | None

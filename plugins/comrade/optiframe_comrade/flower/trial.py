@@ -100,5 +100,6 @@ def work_of(model: LinearModel, orders: Orders) -> Work:
         error_feedback=orders.error_feedback,
         local=orders.method,
         seed=orders.seed,
+        hessian_terms=orders.hessian_terms or 0,
         run=uuid.uuid4().hex,
     )

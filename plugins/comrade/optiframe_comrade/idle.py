@@ -1,0 +1,17 @@
+"""Parameters that change nothing as the others are: said aloud, by one rule for all solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pydantic import BaseModel
+
+Idle = tuple[str, str]
+"""The name of a parameter, and why it changes nothing as the others are."""
+
+
+def warnings_of(given: BaseModel, idle: Iterable[Idle]) -> Iterator[str]:
+    """A sentence for each idle parameter that is set away from its default."""
+    for name, why in idle:
+        if getattr(given, name) != type(given).model_fields[name].default:
+            yield f"`{name}` is set and changes nothing: {why}"
