@@ -1,6 +1,6 @@
 """COMRADE on a Dask cluster of this machine: time per round, and processes that die, hang and lie.
 
-Run: python examples/bench/comrade_dask.py
+Run: python examples/bench/comrade_dask.py [--workers 4 20] [--dealings 20]
 
 4 and 20 workers, each a process of its own with one thread, started by Dask on loopback; on a
 machine with fewer cores they take turns, so that a round takes as long as all its work one after
@@ -21,6 +21,7 @@ OPTIFRAME_QUICK=1 runs 4 workers on a small generated case only, to see that the
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import os
 import signal
@@ -44,7 +45,6 @@ from optiframe.losses import Logistic
 
 ROUNDS = 8  # the gap stays as it is from the sixth on
 STRIKE = 4  # the first round of the faults: the gap has come down by then, and is not yet at its floor
-DEALINGS = 20
 QUICK = bool(os.environ.get("OPTIFRAME_QUICK"))
 
 
@@ -184,6 +184,7 @@ class Stage:
     least: float
     cluster: LocalCluster
     setting: Setting
+    dealings: int
 
     def run(self, seed: int, **more: Any) -> Any:
         return solve(self.problem, seed, workers=self.setting.workers, trim=self.setting.trim, **more)
@@ -204,7 +205,7 @@ class Stage:
 def struck(label: str, stage: Stage) -> bool:
     """Runs with real faults, each beside a clean one; rows dealt out anew, then dropped."""
     ok, ratios, kinds = True, [], stage.setting.blows
-    for seed in range(len(kinds) if QUICK else DEALINGS):
+    for seed in range(len(kinds) if QUICK else stage.dealings):
         blows = kinds[seed % len(kinds)]
         clean = stage.gap(stage.run(seed))
         hurt, seconds = stage.attacked(seed, blows, "redeal")
@@ -248,12 +249,14 @@ def dropped(stage: Stage, seed: int, blows: tuple[str, ...]) -> bool:
 def dealt(stage: Stage) -> None:
     """What dropped rows do to the gap, over many dealings, in one process; no target."""
     runs = [{}, silent(stage.setting, stage.setting.blows[0])]
-    pairs = np.array([[stage.gap(stage.run(seed, **more)) for more in runs] for seed in range(DEALINGS)])
+    pairs = np.array(
+        [[stage.gap(stage.run(seed, **more)) for more in runs] for seed in range(stage.dealings)]
+    )
     ratios = pairs[:, 1] / pairs[:, 0]
     low, high = np.quantile(ratios, [0.1, 0.9])
     print(
-        f"   dropped, {DEALINGS} dealings: faulty gap over clean gap {np.median(ratios):.3f} in the median, "
-        f"{low:.2f} to {high:.2f} in 8 of 10, {np.mean(ratios < 1.05):.0%} below 1.05; "
+        f"   dropped, {stage.dealings} dealings: faulty gap over clean gap {np.median(ratios):.3f} "
+        f"in the median, {low:.2f} to {high:.2f} in 8 of 10, {np.mean(ratios < 1.05):.0%} below 1.05; "
         f"the clean gaps scatter by {pairs[:, 0].std() / pairs[:, 0].mean():.0%}",
         flush=True,
     )
@@ -286,6 +289,10 @@ def beyond(problem: Minimize, cluster: LocalCluster, setting: Setting) -> bool:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--workers", type=int, nargs="*", default=[4] if QUICK else [4, 20], choices=[4, 20])
+    parser.add_argument("--dealings", type=int, default=20)
+    chosen = parser.parse_args()
     one_thread()
     if QUICK:
         cases = {"covtype's shape": case("synthetic.covtype-shape", terms=4000, columns=10)}
@@ -297,13 +304,13 @@ def main() -> int:
     # A round of it is what Dask itself costs.
     nearly_nothing = {"4,000 x 10": case("synthetic.covtype-shape", terms=4000, columns=10)}
     ok = True
-    for setting in SETTINGS[:1] if QUICK else SETTINGS:
+    for setting in (each for each in SETTINGS if each.workers in chosen.workers):
         with started(setting.workers) as cluster:
             for label, problem in (nearly_nothing | cases).items():
                 ok &= times(label, problem, cluster, setting.workers)
             for label, problem in cases.items():
                 least = optiframe.solve(problem, "newton.exact", budget=Budget(tolerance=1e-12)).objective
-                ok &= struck(label, Stage(problem, least, cluster, setting))
+                ok &= struck(label, Stage(problem, least, cluster, setting, chosen.dealings))
             ok &= beyond(next(iter(cases.values())), cluster, setting)
     print("verdict:", "PASS" if ok else "FAIL")
     return 0 if ok else 1

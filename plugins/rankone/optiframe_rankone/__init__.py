@@ -12,15 +12,20 @@ from optiframe.lazy import exports
 
 if TYPE_CHECKING:
     from optiframe_rankone.acquisition import next_labels as next_labels
+    from optiframe_rankone.bootstrap import bootstrap_errors as bootstrap_errors
     from optiframe_rankone.facade import LabelAggregator as LabelAggregator
+    from optiframe_rankone.fewer_labels import accuracy_by_labels as accuracy_by_labels
+    from optiframe_rankone.graph_plot import plot_worker_graph as plot_worker_graph
+    from optiframe_rankone.groups import worker_groups as worker_groups
     from optiframe_rankone.metrics import committee_potential as committee_potential
     from optiframe_rankone.metrics import error_bounds as error_bounds
-    from optiframe_rankone.plots import accuracy_by_labels as accuracy_by_labels
     from optiframe_rankone.plots import plot_accuracy as plot_accuracy
     from optiframe_rankone.plots import plot_skills as plot_skills
-    from optiframe_rankone.plots import plot_worker_graph as plot_worker_graph
-    from optiframe_rankone.prepared import prepare as prepare
-    from optiframe_rankone.uncertainty import bootstrap_errors as bootstrap_errors
+    from optiframe_rankone.preparation import prepare as prepare
+    from optiframe_rankone.signless import finite_task_bound as finite_task_bound
+    from optiframe_rankone.signless import skill_bound as skill_bound
+    from optiframe_rankone.signless import smallest_eigenvalue as smallest_eigenvalue
+    from optiframe_rankone.uncertainty import shared_tasks as shared_tasks
     from optiframe_rankone.uncertainty import skill_intervals as skill_intervals
     from optiframe_rankone.uncertainty import standard_errors as standard_errors
 
@@ -29,11 +34,16 @@ __getattr__, _, __all__ = exports(
     __name__,
     {
         "acquisition": ("next_labels",),
+        "bootstrap": ("bootstrap_errors",),
         "facade": ("LabelAggregator",),
+        "fewer_labels": ("accuracy_by_labels",),
+        "graph_plot": ("plot_worker_graph",),
+        "groups": ("worker_groups",),
         "metrics": ("committee_potential", "error_bounds"),
-        "plots": ("accuracy_by_labels", "plot_accuracy", "plot_skills", "plot_worker_graph"),
-        "prepared": ("prepare",),
-        "uncertainty": ("bootstrap_errors", "skill_intervals", "standard_errors"),
+        "plots": ("plot_accuracy", "plot_skills"),
+        "preparation": ("prepare",),
+        "signless": ("finite_task_bound", "skill_bound", "smallest_eigenvalue"),
+        "uncertainty": ("shared_tasks", "skill_intervals", "standard_errors"),
     },
 )
 

@@ -7,21 +7,15 @@ written out, since that is what compiles well; what they compute is said by thei
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.values import Array
+from optiframe_rankone.compiling import compiled
 from optiframe_rankone.ids import Codes
 
-F = TypeVar("F", bound=Callable[..., Any])
-_compile = cast("Callable[[F], F]", numba.njit(cache=True, nogil=True))
 
-
-@_compile
+@compiled
 def label_pulls(  # noqa: PLR0917  # compiled code is called by position
     start: NDArray[np.int64],
     worker: Codes,
@@ -52,7 +46,7 @@ def label_pulls(  # noqa: PLR0917  # compiled code is called by position
     return pull, curvature
 
 
-@_compile
+@compiled
 def label_weights(start: NDArray[np.int64], worker: Codes, x: Array) -> Array:
     """N x in one pass over the tasks."""
     sums = np.zeros(len(x))
@@ -65,7 +59,7 @@ def label_weights(start: NDArray[np.int64], worker: Codes, x: Array) -> Array:
     return sums
 
 
-@_compile
+@compiled
 def vote(  # noqa: PLR0917  # compiled code is called by position
     task: Codes, worker: Codes, label: Codes, weight: Array, tasks: int, classes: int
 ) -> Array:

@@ -19,7 +19,8 @@ class CoordinateDescent(Solver[RankOneFit, Array, None]):
     In one coordinate the objective is a parabola, so the clipped quotient is its exact
     minimum within the bounds and the objective never rises. Needs no step and, unlike a
     simultaneous sweep, no damping. Signs are fitted along with the sizes. Entries without
-    curvature (nobody to compare with) stay where they are.
+    curvature (nobody to compare with) stay where they are; one that lost it in the run, since all
+    its partners ended at 0, ends at 0 too (`RankOneFit.settled`).
 
     A sweep costs one pass over the known pairs, or three over the labels where pairs are not
     counted; memory besides the problem is a few vectors, from labels also 24 bytes a label and
@@ -39,3 +40,6 @@ class CoordinateDescent(Solver[RankOneFit, Array, None]):
         while True:
             x, largest = sweep(x, np.ascontiguousarray(lower), np.ascontiguousarray(upper))
             yield Iterate(x, residual=largest)
+
+    def finish(self, problem: RankOneFit, iterate: Iterate) -> Array:
+        return problem.settled(iterate.x)

@@ -16,10 +16,12 @@ from optiframe.problems import Finding
 from optiframe.values import Accepts, Array
 from optiframe_rankone import kernels
 from optiframe_rankone.aggregation import Aggregation
+from optiframe_rankone.counted import CountedCorrelations, correlations_of, pays
 from optiframe_rankone.ids import Codes, listed
+from optiframe_rankone.label_pairs import LabelPairs
 from optiframe_rankone.objective import PairwiseLeastSquares
-from optiframe_rankone.pairs import LabelPairs
 from optiframe_rankone.rank_one import RankOneCompletion, RankOneFit
+from optiframe_rankone.tables import LabelTable
 from optiframe_rankone.worker_graph import WorkerGraph
 
 if TYPE_CHECKING:
@@ -133,11 +135,7 @@ def count(
     shared, agreed = kernels.co_occurrence(
         task, worker, label, tasks=int(task[-1]) + 1, workers=workers, classes=classes
     )
-    agreed *= classes  # in place: these may be millions
-    agreed /= shared.data
-    agreed -= 1.0
-    agreed /= classes - 1.0
-    return shared, agreed
+    return shared, correlations_of(shared, agreed, classes)
 
 
 def formulated(problem: LabelAggregation) -> RankOneFit:
@@ -149,7 +147,8 @@ def formulated(problem: LabelAggregation) -> RankOneFit:
     """
     labels, lower, upper = problem.labels, *problem.box
     workers, classes = len(labels.worker_ids), len(problem.classes)
-    if problem.weights == "count" and problem.cutoff is None and not _few_pairs(labels.task, workers):
+    plain = problem.weights == "count" and problem.cutoff is None
+    if plain and not _few_pairs(labels, workers):
         products = LabelLeastSquares(
             task=labels.task,
             worker=labels.worker,
@@ -158,7 +157,14 @@ def formulated(problem: LabelAggregation) -> RankOneFit:
             classes=classes,
         )
         return LabelCorrelations(products=products, lower=lower, upper=upper)
-    shared, correlation = count(labels.task, labels.worker, problem.label_codes, workers, classes)
+    table = kernels.count_table(labels.task, labels.worker, problem.label_codes, workers)
+    if plain and table is not None and pays(table):
+        return CountedCorrelations.of_table(table, classes, lower, upper, graph=problem.worker_graph)
+    if table is None:
+        shared, correlation = count(labels.task, labels.worker, problem.label_codes, workers, classes)
+    else:
+        shared, agreed = table.entries()
+        correlation = correlations_of(shared, agreed, classes)
     weights = shared.data
     if problem.weights != "count":
         weights = weights**2 if problem.weights == "count-squared" else np.ones(shared.nnz)
@@ -177,15 +183,10 @@ def formulated(problem: LabelAggregation) -> RankOneFit:
     )
 
 
-def _few_pairs(task: Codes, workers: int) -> bool:
-    labels, possible = len(task), workers * (workers - 1.0)
-    # Ordered pairs on each task, summed: least where all tasks have equally many labels.
-    least = labels**2 / (int(task[-1]) + 1) - labels
-    if min(least, possible) > _MOST_PAIRS or least > _WORTH_COUNTING * labels:
-        return False
-    size = np.bincount(task)
-    met = float(np.dot(size, size - 1.0))
-    return min(met, possible) <= _MOST_PAIRS and met <= _WORTH_COUNTING * labels
+def _few_pairs(labels: LabelTable, workers: int) -> bool:
+    size, possible = labels.per_task, workers * (workers - 1.0)
+    met = float(np.dot(size, size - 1.0))  # ordered pairs on each task, summed
+    return min(met, possible) <= _MOST_PAIRS and met <= _WORTH_COUNTING * len(labels)
 
 
 def _uninformative(problem: LabelAggregation, shared: sp.csr_array, correlation: Array) -> NDArray[np.bool_]:

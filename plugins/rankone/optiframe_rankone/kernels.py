@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from optiframe.values import Array
 from optiframe_rankone import prepared
+from optiframe_rankone.count_table import CountTable
 from optiframe_rankone.ids import Codes
 
 _WORTH_COMPILING = 4_000_000
@@ -64,12 +65,20 @@ def co_occurrence(
     Time is the sum over tasks of (labels of the task)^2, memory 32 bytes for each ordered
     pair of workers who met, or 40 for every ordered pair where there are few workers.
     """
-    if workers * workers <= _TABLE and prepared.ready_for(len(task)):
-        return prepared.co_occurrence(task, worker, label, workers)
+    counted = count_table(task, worker, label, workers)
+    if counted is not None:
+        return counted.entries()
     size = np.bincount(task)
     if workers * workers <= min(_TABLE, 64 * max(len(task), 1024)) and size.max(initial=0) <= _LONG:
         return _co_occurrence_in_a_table(size, worker, label, workers)
     return _co_occurrence_by_products(task, worker, label, tasks=tasks, workers=workers, classes=classes)
+
+
+def count_table(task: Codes, worker: Codes, label: Codes, workers: int) -> CountTable | None:
+    """The same counts in a compact table, where compiled kernels are at hand and workers few; else None."""
+    if workers * workers > _TABLE or not prepared.ready_for(len(task)):
+        return None
+    return CountTable.of_labels(task, worker, label, workers)
 
 
 def _co_occurrence_in_a_table(

@@ -16,6 +16,7 @@ from optiframe.values import Array, Matrix
 from optiframe_rankone import trust
 from optiframe_rankone.aggregation import Aggregation
 from optiframe_rankone.datasets import SingleCoin
+from optiframe_rankone.doubts import negative
 from optiframe_rankone.label_aggregation import LabelAggregation
 from optiframe_rankone.rank_one import RankOneCompletion
 from optiframe_rankone.worker_graph import WorkerGraph
@@ -92,7 +93,7 @@ class KnownCorrelations(LabelAggregation):
             findings += trust.signs(self, solution.skills)
             findings += trust.unidentified(graph, ids)
             findings += trust.weightless(solution.skills, ids, self.labels_per_worker, graph, self.tau)
-            findings += trust.negative(solution.skills, ids)
+            findings += negative(solution.skills, ids)
         return tuple(findings)
 
     def answer(self, solution: Aggregation) -> dict[str, Columns]:

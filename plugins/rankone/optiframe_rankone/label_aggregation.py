@@ -13,7 +13,7 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PlainValidator, Po
 from optiframe.errors import InvalidInput
 from optiframe.problems import Columns, Finding, Formulation, Problem
 from optiframe.values import Accepts, Array
-from optiframe_rankone import correlations, gold, kernels, metrics, trust, uncertainty
+from optiframe_rankone import correlations, gold, groups, kernels, metrics, trust, uncertainty
 from optiframe_rankone.aggregation import Aggregation, log_odds
 from optiframe_rankone.duplicates import Policy
 from optiframe_rankone.ids import Ids, positions, union
@@ -170,10 +170,10 @@ class LabelAggregation(Problem[Aggregation]):
             classes=len(self.classes),
         )
 
-    @cached_property
+    @property
     def labels_per_worker(self) -> NDArray[np.int64]:
         """Number of tasks of each worker, N_i, shape (workers,)."""
-        return np.bincount(self.labels.worker, minlength=len(self.labels.worker_ids))
+        return self.labels.per_worker
 
     @cached_property
     def worker_graph(self) -> WorkerGraph:
@@ -283,13 +283,23 @@ class LabelAggregation(Problem[Aggregation]):
         return (*correlations.cut_off(self, solution), *trust.report(self, solution))
 
     def answer(self, solution: Aggregation) -> dict[str, Columns]:
-        """Tables `labels` (task, label, confidence, tied) and `workers` (worker, labels, and skills).
+        """Tables `labels` (task, label, confidence, tied), `workers` (worker, labels, skills) and `groups`.
 
-        `skill_low` and `skill_high` are the ends of 90% intervals.
+        With skills, `error_bound` is Lemma 3's bound for each task (`error_bounds`), 0 for gold;
+        `skill_low` and `skill_high` are the ends of 90% intervals; and `groups` is there for up to
+        300 workers and 200,000 labels (`worker_groups`).
         """
+        tables: dict[str, Columns] = {"labels": solution.columns()}
         workers: dict[str, Any] = {"worker": solution.worker_ids, "labels": self.labels_per_worker}
         if solution.skills is not None:
             workers |= {"skill": solution.skills, "accuracy": solution.accuracies}
             low, high = uncertainty.skill_intervals(self, solution)
             workers |= {"skill_low": low, "skill_high": high}
-        return {"labels": solution.columns(), "workers": workers}
+            tables["labels"] = {
+                **tables["labels"],
+                "error_bound": metrics.expected_errors(self, solution.skills),
+            }
+        tables["workers"] = workers
+        if solution.skills is not None and self.counted and groups.counted_in_time(self):
+            tables["groups"] = groups.worker_groups(self, solution)
+        return tables

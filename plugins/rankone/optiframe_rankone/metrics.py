@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.errors import InvalidInput
+from optiframe.values import Array, as_vector
 from optiframe_rankone.aggregation import Aggregation, accuracy
 
 if TYPE_CHECKING:
     from optiframe_rankone.label_aggregation import LabelAggregation
+
+_ROUNDING = 1e-9  # room for a skill out of a rounded file
 
 
 def scored(problem: LabelAggregation) -> NDArray[np.intp]:
@@ -78,6 +81,11 @@ def committee_potential(problem: LabelAggregation, skills: Array) -> Array:
     skills
         Shape (workers,); true ones, or estimates for an estimate.
 
+    Raises
+    ------
+    InvalidInput
+        When the skills are not one number from -1/(M-1) to 1 for each worker.
+
     Notes
     -----
     Lemma 3 of the paper prints Phi without the factor 1/2, with which its bound exp(-Phi/2)
@@ -85,6 +93,7 @@ def committee_potential(problem: LabelAggregation, skills: Array) -> Array:
     the printed bound is 8.4e-5, and this one 9.2e-3.
     """
     labels, classes = problem.labels, len(problem.classes)
+    skills = _checked(problem, skills)
     tiny = float(np.finfo(np.float64).eps)
     p = np.clip(accuracy(skills, classes), tiny, 1.0 - tiny)
     if classes == 2:
@@ -101,10 +110,38 @@ def error_bounds(problem: LabelAggregation, skills: Array) -> Array:
     Lemma 3, exp(-Phi/2), for each of the M - 1 wrong labels, and never above 1 - 1/M, which
     guessing achieves. Before the labels are seen: about who answers, not about what they said;
     `1 - confidence` is what the labels themselves say. Gold is not taken into account.
+
+    Raises
+    ------
+    InvalidInput
+        When the skills are not one number from -1/(M-1) to 1 for each worker.
     """
     classes = len(problem.classes)
     bound = (classes - 1) * np.exp(-committee_potential(problem, skills) / 2.0)
     return np.asarray(np.minimum(bound, 1.0 - 1.0 / classes))
+
+
+def expected_errors(problem: LabelAggregation, skills: Array) -> Array:
+    """`error_bounds` with estimated skills, for an answer's table; 0 for gold, which is certain."""
+    within = np.clip(skills, -1.0 / (len(problem.classes) - 1), 1.0)
+    return np.where(problem.gold_codes >= 0, 0.0, error_bounds(problem, within))
+
+
+def _checked(problem: LabelAggregation, skills: Array) -> Array:
+    """The skills as a vector, once it is clear that they can be skills of these workers."""
+    workers = len(problem.labels.worker_ids)
+    vector = as_vector(skills)
+    if vector.shape != (workers,):
+        raise InvalidInput(f"skills must be {workers} numbers, one for each worker, got {len(vector)}")
+    least = -1.0 / (len(problem.classes) - 1)
+    wrong = np.flatnonzero(~((vector >= least - _ROUNDING) & (vector <= 1.0 + _ROUNDING)))
+    if len(wrong):
+        worker = problem.labels.worker_ids[wrong[0]]
+        raise InvalidInput(
+            f"the skill of worker {worker} is {vector[wrong[0]]:g}; with {len(problem.classes)} classes a "
+            f"skill is a number from {least:.6g} (always wrong) to 1 (always right)"
+        )
+    return vector
 
 
 def _wrong(solution: Aggregation, tasks: NDArray[np.intp], truth: NDArray[np.int64]) -> Array:

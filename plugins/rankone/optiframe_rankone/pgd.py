@@ -121,4 +121,4 @@ class ProjectedGradient(Solver[RankOneFit, Array, None]):
 
     def finish(self, problem: RankOneFit, iterate: Iterate) -> Array:
         x: Array = iterate.x
-        return signs.recovered(problem, x) if self.signs == "recovered" else x
+        return signs.recovered(problem, x) if self.signs == "recovered" else problem.settled(x)

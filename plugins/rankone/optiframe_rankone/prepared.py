@@ -1,4 +1,4 @@
-"""The compiled way from a table of labels to pairs of workers, where this machine has it.
+"""The compiled way from a table of labels to its answer, where this machine has it.
 
 `prepare` compiles it; without that nobody waits for a compiler before 16 million labels. Each
 function here has a twin that needs no compiler, named in its docstring, and gives its numbers.
@@ -11,12 +11,12 @@ import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from optiframe.errors import require
 from optiframe.values import Array
 from optiframe_rankone.ids import Codes
 
@@ -24,48 +24,21 @@ _WORTH_LOADING, _WORTH_PREPARING = 200_000, 16_000_000
 """Labels from which the compiled kernels are used: where this machine has compiled them before, which
 costs a new process some .2 s once, and where it has not. Compiling takes some seconds, which so many
 labels save."""
-_KERNELS = (
-    "crowded_codes",
-    "sort_labels",
-    "count_pairs",
-    "pairs_met",
-    "fill_rows",
-    "misses",
-    "task_pulls",
-    "centred_squares",
-    "vote",
-)
+_KERNELS = {
+    "compiled_tables": ("crowded_codes", "pack_labels", "unpack_labels", "task_pulls", "vote"),
+    "compiled_text": ("text_codes", "sort_keys"),
+    "compiled_pairs": (
+        "count_pairs",
+        "pairs_met",
+        "fill_rows",
+        "table_products",
+        "table_misses",
+        "misses",
+    ),
+}
 _CROWDED = 4  # numbers in the span of an id column for each row, as in `frames.encode`
 
-
-def prepare() -> bool:
-    """Load the compiled kernels, and compile them first where this machine has not yet.
-
-    From then on, here and in later processes, problems of 200,000 labels or more use them, from
-    the table to the answer. Without it, the first problem of 16 million labels compiles them.
-    Takes some seconds the first time on a machine, under a second later.
-
-    Returns
-    -------
-    bool
-        Whether they can be used; False where numba (the extra `fast`) is not installed.
-    """
-    if _compiled() is None:
-        return False
-    task, worker, label = (_fixed(np.array(codes)) for codes in ([0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 1]))
-    encoded(np.array([3, 5, 3, 5]))
-    sorted_labels(task, worker, label, tasks=2, workers=2)
-    for kind in (np.uint32, np.uint64):
-        shared, agreed = _counted(task, worker, label, 2, kind)
-    weighted_misses(shared, agreed, np.ones(2))
-    pull, _ = pulls_of_labels(task, worker, label, classes=2, x=np.ones(2))
-    centred_squares(worker, pull, 2)
-    vote(task, worker, label, np.ones(2), tasks=2, classes=2)
-    _here.append(True)
-    return True
-
-
-_here: list[bool] = []  # not empty once this process has prepared
+here: list[bool] = []  # not empty once this process has prepared
 
 
 def ready_for(labels: int) -> bool:
@@ -75,36 +48,50 @@ def ready_for(labels: int) -> bool:
     """
     if labels >= 2**31:  # codes are 32 bits wide
         return False
-    if labels >= _WORTH_PREPARING or (labels >= _WORTH_LOADING and (bool(_here) or _left_by_another())):
-        return _compiled() is not None
+    if labels >= _WORTH_PREPARING or (labels >= _WORTH_LOADING and (bool(here) or _left_by_another())):
+        return can_compile()
     return False
 
 
 @cache
 def _left_by_another() -> bool:
     """Whether an earlier process left compiled kernels, newer than their source, beside this package."""
-    source = Path(__file__).with_name("compiled_tables.py")
-    folder, tag = source.parent / "__pycache__", f"py{sys.version_info.major}{sys.version_info.minor}"
-    if "NUMBA_CACHE_DIR" in os.environ or not source.exists():
+    if "NUMBA_CACHE_DIR" in os.environ:
         return False  # they would be somewhere else: only `prepare` knows
-    written = source.stat().st_mtime
-    return all(
-        any(index.stat().st_mtime >= written for index in folder.glob(f"compiled_tables.{name}-*.{tag}*.nbi"))
-        for name in _KERNELS
-    )
+    tag = f"py{sys.version_info.major}{sys.version_info.minor}"
+    for module, names in _KERNELS.items():
+        source = Path(__file__).with_name(f"{module}.py")
+        if not source.exists():
+            return False
+        written, folder = source.stat().st_mtime, source.parent / "__pycache__"
+        for name in names:
+            left = folder.glob(f"{module}.{name}-*.{tag}*.nbi")
+            if not any(index.stat().st_mtime >= written for index in left):
+                return False
+    return True
 
 
 @cache
-def _compiled() -> Any:
-    """The module of kernels; None where numba is not installed, or not for this version of NumPy."""
+def can_compile() -> bool:
+    """Whether numba is installed, and for this version of NumPy."""
     try:
-        return import_module("optiframe_rankone.compiled_tables")
+        import_module("optiframe_rankone.compiling")
     except ImportError:
-        return None
+        return False
+    return True
 
 
-def _fixed(array: Any, kind: Any = np.int32) -> NDArray[Any]:
-    """A read-only view of one type, so that a kernel is compiled once."""
+@cache
+def kernels(module: str) -> Any:
+    """A module of kernels, by its name in this package."""
+    require("numba", "fast")
+    return import_module(f"optiframe_rankone.{module}")
+
+
+def fixed(array: Any, kind: Any = np.uint32) -> NDArray[Any]:
+    """A read-only view of one type, so that a kernel is compiled once; codes become unsigned."""
+    if kind is np.uint32:
+        array = np.asarray(array, dtype=np.int32).view(np.uint32)
     view = np.ascontiguousarray(array, dtype=kind).view()
     view.flags.writeable = False
     return view
@@ -117,70 +104,98 @@ def encoded(values: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.in
     if span > _CROWDED * len(values):
         return None
     place, codes = np.zeros(span, dtype=np.int32), np.empty(len(values), dtype=np.int32)
-    _compiled().crowded_codes(_fixed(values, np.int64), least, place, codes)
+    kernels("compiled_tables").crowded_codes(fixed(values, np.int64), least, place, codes)
     return codes, np.flatnonzero(place) + least
 
 
-def sorted_labels(
-    task: Codes, worker: Codes, label: Codes, *, tasks: int, workers: int
-) -> tuple[Codes, Codes, Codes] | None:
-    """Codes in order of task and then worker, int32; None where a pair occurs twice.
+def text_codes(
+    start: NDArray[np.integer[Any]], letters: NDArray[np.uint8]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint64]]:
+    """Codes of texts by first appearance, where each first appears, and keys in the order of those.
 
-    Time linear in labels, tasks and workers; memory 20 bytes a label. Twin: `kernels.order`.
+    The texts lie in ``letters``, from each entry of ``start`` up to the next, shape (texts + 1,). Two
+    keys are equal where eight letters do not tell their texts apart.
     """
-    by_task, by_worker, by_label = (np.empty(len(task), dtype=np.int32) for _ in range(3))
-    codes, packed = [_fixed(each) for each in (task, worker, label)], np.empty(len(task), dtype=np.int64)
-    twice = _compiled().sort_labels(*codes, tasks, workers, packed, by_task, by_worker, by_label)
-    return None if twice else (by_task, by_worker, by_label)
+    module, texts = kernels("compiled_text"), (fixed(start, np.int64), fixed(letters, np.uint8))
+    codes, first = np.empty((2, len(start) - 1), dtype=np.int32)
+    first = first[: module.text_codes(*texts, codes, first)].copy()
+    keys = np.empty(len(first), dtype=np.uint64)
+    module.sort_keys(*texts, first, keys)
+    return codes, first, keys
 
 
-def co_occurrence(task: Codes, worker: Codes, label: Codes, workers: int) -> tuple[sp.csr_array, Array]:
-    """What `kernels.co_occurrence` gives, which is its twin; 2 or 4 bytes for each pair of workers,
-    ordered, while counting."""
-    # Two counters side by side in one number: no pair shares more tasks than its workers have.
-    narrow = int(np.bincount(worker).max(initial=0)) < 2**16
-    return _counted(task, worker, label, workers, np.uint32 if narrow else np.uint64)
+class SortedLabels(NamedTuple):
+    """Labels in order of task and then worker, int32, and how many each task and each worker has."""
+
+    task: NDArray[np.int32]
+    worker: NDArray[np.int32]
+    label: NDArray[np.int32]
+    per_task: NDArray[np.int64]
+    per_worker: NDArray[np.int64]
 
 
-def _counted(
-    task: Codes, worker: Codes, label: Codes, workers: int, kind: type[Any]
-) -> tuple[sp.csr_array, Array]:
-    shift, module = 4 * np.dtype(kind).itemsize, _compiled()
-    table = np.zeros(workers * (workers - 1) // 2, dtype=kind)
-    module.count_pairs(_fixed(task), _fixed(worker), _fixed(label), table, kind(1 << shift))
-    start = np.zeros(workers + 1, dtype=np.int32)
-    module.pairs_met(table, start)
-    stored = int(start[-1])
-    columns, shared, agreed = np.empty(stored, dtype=np.int32), np.empty(stored), np.empty(stored)
-    module.fill_rows(table, kind(shift), start, columns, shared, agreed)
-    return sp.csr_array((shared, columns, start), shape=(workers, workers)), agreed
+def sorted_labels(
+    task: Codes, worker: Codes, label: Codes, *, tasks: int, workers: int, classes: int
+) -> SortedLabels | None:
+    """Labels in order; None where a pair occurs twice, or codes have more than 63 bits together.
+
+    Each label becomes one whole number, and NumPy sorts those many at a time, as fast as the
+    processor's vector instructions do. Memory 20 bytes a label, 8 more where the codes have more
+    than 32 bits together. Twin: `kernels.order`.
+    """
+    of_task, of_worker, of_label = ((count - 1).bit_length() for count in (tasks, workers, classes))
+    bits = of_task + of_worker + of_label
+    if bits > 63:
+        return None
+    module, count = kernels("compiled_tables"), len(task)
+    packed = np.empty(count, dtype=np.uint32 if bits <= 32 else np.int64)
+    module.pack_labels(fixed(task), fixed(worker), fixed(label), of_worker, of_label, packed)
+    packed.sort()
+    columns = [np.empty(count, dtype=np.int32) for _ in range(3)]
+    per_task, per_worker = np.zeros(tasks, dtype=np.int64), np.zeros(workers, dtype=np.int64)
+    found = SortedLabels(columns[0], columns[1], columns[2], per_task, per_worker)
+    twice = module.unpack_labels(packed, of_worker, of_label, *found)
+    return None if twice else found
 
 
-def weighted_misses(known: sp.csr_array, targets: Array, x: Array) -> float:
-    """Sum of N_ij (C_ij - x_i x_j)^2 over the stored entries of N. Twin: `EntryPairs.cost`."""
-    pattern = _fixed(known.indptr), _fixed(known.indices)
-    values = (_fixed(each, np.float64) for each in (known.data, targets, x))
-    return float(_compiled().misses(*pattern, *values))
+def weighted_misses(known: Any, targets: Array, x: Array) -> float:
+    """Sum of N_ij (C_ij - x_i x_j)^2 over the stored entries of a CSR array N. Twin: `EntryPairs.cost`."""
+    pattern = fixed(known.indptr), fixed(known.indices)
+    values = (fixed(each, np.float64) for each in (known.data, targets, x))
+    return float(kernels("compiled_pairs").misses(*pattern, *values))
 
 
 def pulls_of_labels(
     task: Codes, worker: Codes, label: Codes, *, classes: int, x: Array
 ) -> tuple[Array, Array]:
     """Pull of each label, sorted by task, and curvature of each worker. Twin: `uncertainty`'s own."""
-    pull, curvature = np.empty(len(task)), np.zeros(len(x))
-    codes = (_fixed(each) for each in (task, worker, label))
-    _compiled().task_pulls(*codes, classes, _fixed(x, np.float64), pull, curvature)
-    return pull, curvature
+    pull = np.empty(len(task))
+    return pull, _pulls(task, worker, label, classes, x, pull)[:, 0]
 
 
-def centred_squares(worker: Codes, values: Array, workers: int) -> Array:
-    """Sum over a worker's labels of the squared distance to the worker's mean, shape (workers,)."""
-    return np.asarray(_compiled().centred_squares(_fixed(worker), _fixed(values, np.float64), workers))
+def spread_of_pulls(
+    task: Codes, worker: Codes, label: Codes, *, classes: int, x: Array, count: NDArray[np.int64]
+) -> tuple[Array, Array]:
+    """Of each worker's pulls the squared distances to their mean, summed, and the worker's curvature.
+
+    ``count`` is the number of labels of each worker, at least 1, shape (workers,).
+    Squares minus the mean's, which rounds to 1e-8 of the root of the squares: where the pulls
+    hardly vary, the error if the truth were known is above that. Twin: `uncertainty`'s own.
+    """
+    curvature, total, squares = _pulls(task, worker, label, classes, x, np.empty(0)).T
+    return np.maximum(squares - total**2 / count, 0.0), curvature
+
+
+def _pulls(task: Codes, worker: Codes, label: Codes, classes: int, x: Array, pull: Array) -> Array:  # noqa: PLR0917
+    sums = np.zeros((len(x), 3))
+    codes = (fixed(each) for each in (task, worker, label))
+    kernels("compiled_tables").task_pulls(*codes, classes, fixed(x, np.float64), pull, sums)
+    return sums
 
 
 def vote(task: Codes, worker: Codes, label: Codes, weight: Array, *, tasks: int, classes: int) -> Array:
     """What `kernels.vote` gives, which is its twin."""
     scores = np.zeros(tasks * classes)
-    codes = (_fixed(each) for each in (task, worker, label))
-    _compiled().vote(*codes, _fixed(weight, np.float64), classes, scores)
+    codes = (fixed(each) for each in (task, worker, label))
+    kernels("compiled_tables").vote(*codes, fixed(weight, np.float64), classes, scores)
     return scores.reshape(tasks, classes)

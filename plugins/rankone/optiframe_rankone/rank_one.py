@@ -13,9 +13,10 @@ from pydantic import Field, model_validator
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from optiframe.errors import InvalidInput
-from optiframe.problems import Columns, Formulation, Minimize, Problem
+from optiframe.problems import Columns, Finding, Formulation, Minimize, Problem
 from optiframe.sets import Box
 from optiframe.values import Array, Bound, Matrix, Vector, as_bound, as_vector
+from optiframe_rankone import unknowns
 from optiframe_rankone.objective import PairwiseLeastSquares, RankOneLeastSquares
 from optiframe_rankone.pairs import Pairs, of_entries
 from optiframe_rankone.worker_graph import WorkerGraph
@@ -118,6 +119,26 @@ class RankOneFit(Problem[Array]):
         tiny = np.finfo(np.float64).tiny  # below it the quotient means nothing and may overflow
         return self.clip(np.divide(pull, curvature, out=x.copy(), where=curvature > tiny))
 
+    def settled(self, x: Array) -> Array:
+        """x with 0, or the nearest within the bounds, for entries all of whose partners ended at 0.
+
+        Every value of such an entry is equally good, and the one it has is left over from the start
+        or from the order of the steps. `uncompared` entries keep theirs.
+        """
+        lower, upper = self.bounds
+        free = (lower < 0.0) | (upper > 0.0)
+        if x[free].all():  # as nearly always, and then nobody lost a partner
+            return x
+        alone = self.least_squares.pairs.weights((x != 0.0).astype(np.float64)) == 0.0
+        return np.where(alone & ~self.uncompared, self.clip(np.zeros_like(x)), x)
+
+    @cached_property
+    def uncompared(self) -> NDArray[np.bool_]:
+        """Entries without a known pair, or only with entries that the bounds hold at 0; shape (size,)."""
+        lower, upper = self.bounds
+        free = (lower < 0.0) | (upper > 0.0)
+        return np.asarray(self.least_squares.pairs.weights(free.astype(np.float64)) == 0.0)
+
     def lipschitz(self) -> float:
         """A bound on the curvature within the bounds, and so on how fast the gradient changes there.
 
@@ -218,6 +239,9 @@ class RankOneCompletion(RankOneFit):
             return {}
         apart = min(np.abs(sign * solution - self.truth).max() for sign in (1.0, -1.0))
         return {"distance": float(apart)}
+
+    def diagnose(self, solution: Array) -> tuple[Finding, ...]:
+        return tuple(unknowns.report(self))
 
     def progress(self, solution: Array) -> dict[str, float]:
         """`distance` at every recorded iterate, as in Figures 4 and 5; empty without a truth."""

@@ -13,22 +13,27 @@ from pydantic import Field, NonNegativeInt, PlainValidator, PositiveInt
 from optiframe import registry
 from optiframe.datasets import DataSet
 from optiframe.errors import InvalidInput
-from optiframe.frames import encode, read_table
+from optiframe.frames import encode, read_table, to_frame
 from optiframe.values import Accepts
 from optiframe_rankone.ids import Codes
+from optiframe_rankone.own_labels import OwnLabels
 
 _PROBLEM = "label-aggregation"
 
 
 def _label_set(value: Any) -> DataSet:
-    data: DataSet = value if isinstance(value, DataSet) else registry.build("data set", value)
+    data: DataSet
+    if isinstance(value, DataSet):
+        data = value
+    else:
+        data = OwnLabels.of(value) if OwnLabels.meant(value) else registry.build("data set", value)
     if data.problem != _PROBLEM:
         raise InvalidInput(f"data set {data.name!r} is for {data.problem!r} problems; labels are needed here")
     return data
 
 
 class Sparsified(DataSet):
-    """Labels of another data set, thinned until no worker shares tasks with many others.
+    """Labels of another data set or of your own, thinned until no worker shares tasks with many others.
 
     Two workers are joined by an edge when they share a task. While some worker has more
     than `max_degree` edges, an edge of the worker with the most (of the first of them,
@@ -66,7 +71,11 @@ class Sparsified(DataSet):
     of: Annotated[
         DataSet,
         PlainValidator(_label_set),
-        Accepts("name of a label data set, or a table with its `name` and parameters"),
+        Accepts(
+            "name of a label data set, or a table with its `name` and parameters; or own labels: a data "
+            "frame, mapping of columns, or path of a CSV or Parquet file, or a table with these as `labels` "
+            "(and `truth`, `gold`, `skills`, `columns`, `duplicates` as for label-aggregation)"
+        ),
     ] = Field(description="the labels to thin")
     max_degree: PositiveInt = Field(description="most other workers that any worker may share tasks with")
     removes: Literal["both", "one"] = Field(
@@ -85,7 +94,7 @@ class Sparsified(DataSet):
             task, worker, self.max_degree, both=self.removes == "both", rng=np.random.default_rng(self.seed)
         )
         kept = {rename.get(name, name): table[name][keep] for name in ("task", "worker", "label")}
-        return {**given, "labels": kept}
+        return {**given, "labels": to_frame(kept, table.backend)}
 
     def checksums(self) -> dict[str, str]:
         return self.of.checksums()

@@ -6,7 +6,9 @@ and gold have `task, label`. Ids are anything hashable. (True skills: `true_skil
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,8 +17,8 @@ from pydantic import ValidationInfo
 
 from optiframe.column_names import column_names
 from optiframe.errors import InvalidInput
-from optiframe.frames import Table, encode, missing, read_table
-from optiframe_rankone import prepared
+from optiframe.frames import Coded, Table, encode, missing, read_table
+from optiframe_rankone import prepared, strange, text
 from optiframe_rankone.duplicates import Repeats, one_row_each, without_unused
 from optiframe_rankone.ids import Codes, Ids, kind, listed, positions
 
@@ -37,6 +39,9 @@ class LabelTable:
         The data-frame library the labels came from, for the way out. Not content.
     repeats
         What was done about rows that repeat a pair; None when there were none. Not content.
+    look_alike
+        Column -> ids that occur both as text and as something else that prints the same, such as "1"
+        and 1, and so count as two. Not content.
     """
 
     task: Codes
@@ -47,9 +52,20 @@ class LabelTable:
     label_ids: Ids
     backend: str | None = field(default=None, compare=False)
     repeats: Repeats | None = field(default=None, compare=False)
+    look_alike: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     def __len__(self) -> int:
         return len(self.task)
+
+    @cached_property
+    def per_task(self) -> NDArray[np.int64]:
+        """Number of labels of each task, shape (tasks,)."""
+        return np.bincount(self.task, minlength=len(self.task_ids))
+
+    @cached_property
+    def per_worker(self) -> NDArray[np.int64]:
+        """Number of labels of each worker, shape (workers,)."""
+        return np.bincount(self.worker, minlength=len(self.worker_ids))
 
     def __repr__(self) -> str:
         return (
@@ -105,15 +121,16 @@ def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
     if columns is None or policy is None:  # wrong and reported; reading on would only add noise
         return None
     rename = {name: columns[name] for name in ("task", "worker", "label") if name in columns}
-    table = read_table(value, ("task", "worker", "label"), title="labels", rename=rename)
-    (task, task_ids), (worker, worker_ids), (label, label_ids) = (
-        _encoded(table, name) for name in ("task", "worker", "label")
-    )
+    table = read_table(value, ("task", "worker", "label"), title="labels", rename=rename, coder=text.coded)
+    coded = {name: _encoded(table, name) for name in ("task", "worker", "label")}
+    (task, task_ids), (worker, worker_ids), (label, label_ids) = coded.values()
+    alike = {name: strange.look_alike(table, name, coded[name][1]) for name in coded}
     repeats, inorder = None, None
     if prepared.ready_for(len(table)):
-        inorder = prepared.sorted_labels(task, worker, label, tasks=len(task_ids), workers=len(worker_ids))
+        sizes = {"tasks": len(task_ids), "workers": len(worker_ids), "classes": len(label_ids)}
+        inorder = prepared.sorted_labels(task, worker, label, **sizes)
     if inorder is not None:
-        task, worker, label = inorder
+        task, worker, label = inorder.task, inorder.worker, inorder.label
     else:
         pair = task.astype(np.int64, copy=False) * len(worker_ids) + worker
         rows, repeats = one_row_each(table, pair, label, policy)
@@ -124,7 +141,7 @@ def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
         label, label_ids, _ = without_unused(label, label_ids)
         repeats = replace(repeats, tasks=tuple(no_tasks.tolist()), workers=tuple(no_workers.tolist()))
     code = np.int32 if len(table) < 2**31 else np.int64  # half the memory for all but huge data
-    return LabelTable(
+    labels = LabelTable(
         task=locked(task.astype(code, copy=False)),
         worker=locked(worker.astype(code, copy=False)),
         label=locked(label.astype(code, copy=False)),
@@ -133,7 +150,11 @@ def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
         label_ids=locked(label_ids),
         backend=table.backend,
         repeats=repeats,
+        look_alike={name: ids for name, ids in alike.items() if ids},
     )
+    if inorder is not None:  # counted on the way; these are cached properties
+        labels.__dict__.update(per_task=inorder.per_task, per_worker=inorder.per_worker)
+    return labels
 
 
 def _encoded(table: Table, name: str) -> tuple[NDArray[Any], Ids]:
@@ -143,7 +164,10 @@ def _encoded(table: Table, name: str) -> tuple[NDArray[Any], Ids]:
         found = prepared.encoded(values)
         if found is not None:
             return found
-    return table.encoded(name, f"{table.title} {name}s")
+    codes, ids = table.encoded(name, f"{table.title} {name}s")
+    if not isinstance(values, Coded):  # else all text
+        strange.refuse_infinite(table, name, codes, ids)
+    return codes, ids
 
 
 def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
@@ -175,6 +199,7 @@ def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
     if "label" not in table:
         read_table(value, ("task", "label"), title=what, rename=rename)  # says so in its words
     task, task_ids = encode(table["task"], f"{table.title} tasks")
+    strange.refuse_infinite(table, "task", task, task_ids)
     place = positions(labels.task_ids, task_ids)
     if (place < 0).all():
         raise InvalidInput(
@@ -183,6 +208,7 @@ def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
         )
     rows = np.flatnonzero(~missing(table["label"]))
     label, label_ids = encode(table["label"][rows], f"{table.title} labels")
+    strange.refuse_infinite(table, "label", label, label_ids, rows)
     if len(rows) and (positions(labels.label_ids, label_ids) < 0).all():
         raise InvalidInput(
             f"{table.title}: none of its labels was given by a worker "

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.problems import Finding
 from optiframe.values import Array
-from optiframe_rankone import signless, uncertainty
+from optiframe_rankone import groups, uncertainty
 from optiframe_rankone.aggregation import Aggregation
+from optiframe_rankone.doubts import LEVEL, about, doubtful, negative
 from optiframe_rankone.duplicates import Repeats
 from optiframe_rankone.ids import Ids, listed
+from optiframe_rankone.rank_one import RankOneFit
 from optiframe_rankone.worker_graph import WorkerGraph
 
 if TYPE_CHECKING:
     from optiframe_rankone.label_aggregation import LabelAggregation
 
-_LEVEL = 0.9  # of the intervals: one worker in twenty is called an adversary or skilled by chance
 _LABELS = 1_000_000
 """Up to this many labels the report has intervals of the skills: a dozen passes over the labels,
 some 0.2 s. They are a call away for more."""
-_PAIRED_WORKERS, _PAIRED_LABELS = 300, 200_000
-"""Up to these sizes it looks at all pairs of workers, which take some 50 ms to count."""
 _CLOSE = 1e-4
 """A hundred times the default tolerance: a smaller margin may turn with the tolerance of the run."""
 _UNLIKELY = 1.645  # standard deviations that 5% of chance results exceed
@@ -36,7 +35,7 @@ def report(problem: LabelAggregation, solution: Aggregation) -> Iterator[Finding
     yield from ties(solution)
     yield from left_out(problem)
     yield from consensus(problem)
-    small = len(ids) <= _PAIRED_WORKERS and len(problem.labels) <= _PAIRED_LABELS
+    small = groups.counted_in_time(problem)
     if small:
         yield from chance(problem)
     if solution.skills is None:
@@ -44,15 +43,26 @@ def report(problem: LabelAggregation, solution: Aggregation) -> Iterator[Finding
     graph = problem.worker_graph
     yield from signs(problem, solution.skills)
     yield from unidentified(graph, ids)
+    if solution.fitted:
+        yield from uncompared(problem)
     yield from weightless(solution.skills, ids, problem.labels_per_worker, graph, problem.tau)
     if len(problem.labels) <= _LABELS:
-        low, high = uncertainty.skill_intervals(problem, solution, level=_LEVEL)
+        low, high = uncertainty.skill_intervals(problem, solution, level=LEVEL)
         known = (low > -1.0 / (len(problem.classes) - 1)) | (high < 1.0)  # not the whole range
-        yield from doubtful(problem, solution.skills, low, high, known)
+        yield from doubtful(
+            problem, solution.skills, low, high, known, vote=solution if solution.fitted else None
+        )
     else:
         yield from negative(solution.skills, ids)
     if small:
-        yield from signless.findings(problem, solution.skills)
+        yield from groups.findings(problem, solution)
+    else:
+        yield Finding(
+            "note",
+            "how well the worker graph ties the skills together, and what Theorem 12 promises, is not worked "
+            "out for so many workers or labels, since it would take longer than the answer; `worker_groups` "
+            "of optiframe_rankone does",
+        )
 
 
 def ties(solution: Aggregation) -> Iterator[Finding]:
@@ -61,9 +71,7 @@ def ties(solution: Aggregation) -> Iterator[Finding]:
     if len(tied):
         all_equal = int(solution.winners[tied].all(axis=1).sum())
         blank = f", {all_equal} of them between all labels" if all_equal else ""
-        yield _about(
-            "note", "task", solution.task_ids[tied], f"tied{blank}; the answer names the tied labels"
-        )
+        yield about("note", "task", solution.task_ids[tied], f"tied{blank}; the answer names the tied labels")
     if solution.scale == "log-odds":
         scores = solution.scores
         if scores.shape[1] == 2:
@@ -76,18 +84,26 @@ def ties(solution: Aggregation) -> Iterator[Finding]:
             text = (
                 f"decided by less than {_CLOSE:g} in log-odds, as good as tied: rounding and tolerance decide"
             )
-            yield _about("note", "task", solution.task_ids[close], text)
+            yield about("note", "task", solution.task_ids[close], text)
 
 
 def left_out(problem: LabelAggregation) -> Iterator[Finding]:
     """Rows that were merged or left out, and tables about tasks or workers without labels."""
     if problem.labels.repeats is not None:
         yield from repeats(problem.labels.repeats)
+    for name, alike in problem.labels.look_alike.items():
+        yield Finding(
+            "warning",
+            f"{len(alike)} {name} id{'' if len(alike) == 1 else 's'} both as text and as a number, such as "
+            f"'{alike[0]}' and {alike[0]}: taken for different {name}s; write them in one way: "
+            f"{listed(alike)}",
+            alike,
+        )
     for name, known in (("truth", problem.truth), ("gold", problem.gold)):
         if known is not None and len(known.ignored):
-            yield _about("note", "task", known.ignored, f"in the {name} without any label; ignored")
+            yield about("note", "task", known.ignored, f"in the {name} without any label; ignored")
     if problem.skills is not None and len(problem.skills.ignored):
-        yield _about("note", "worker", problem.skills.ignored, "in the skills without any label; ignored")
+        yield about("note", "worker", problem.skills.ignored, "in the skills without any label; ignored")
 
 
 def repeats(done: Repeats) -> Iterator[Finding]:
@@ -113,16 +129,14 @@ def repeats(done: Repeats) -> Iterator[Finding]:
         if lost:
             ids = np.empty(len(lost), dtype=object)
             ids[:] = lost
-            yield _about("warning", what, ids, "without any label left, so not in the answer")
+            yield about("warning", what, ids, "without any label left, so not in the answer")
 
 
 def consensus(problem: LabelAggregation) -> Iterator[Finding]:
     """Labels that cannot contradict each other: of one worker, or of workers who never disagree."""
     labels = problem.labels
     if len(labels.worker_ids) == 1:
-        yield _about(
-            "warning", "worker", labels.worker_ids, "for all tasks: the answer repeats what was said"
-        )
+        yield about("warning", "worker", labels.worker_ids, "for all tasks: the answer repeats what was said")
         return
     met = labels.task[1:] == labels.task[:-1]
     codes = problem.label_codes
@@ -175,7 +189,7 @@ def signs(problem: LabelAggregation, values: Array) -> Iterator[Finding]:
     if asked is not None:
         against = (asked & (graph.sums(values) < 0))[graph.component]
         if against.any():
-            yield _about(
+            yield about(
                 "warning",
                 "worker",
                 ids[against],
@@ -186,30 +200,49 @@ def signs(problem: LabelAggregation, values: Array) -> Iterator[Finding]:
 def unidentified(workers: WorkerGraph, ids: Ids) -> Iterator[Finding]:
     """What the worker graph leaves open about the skills."""
     if workers.isolated.any():
-        yield _about(
+        yield about(
             "warning",
             "worker",
             ids[workers.isolated],
             "sharing no task with anyone: nothing to compare with, so the skill is assumed, not estimated",
         )
     sizes = np.bincount(workers.component)
-    groups = np.flatnonzero(sizes > 1)
-    if len(groups) > 1:
+    together = np.flatnonzero(sizes > 1)
+    if len(together) > 1:
         largest = int(sizes.argmax())
         apart = np.flatnonzero((workers.component != largest) & ~workers.isolated)
         yield Finding(
             "warning",
-            f"the workers fall into {len(groups)} groups that share no task; whether a group is right on the "
-            f"whole is assumed for each by itself. Outside the largest group: {listed(ids[apart])}",
+            f"the workers fall into {len(together)} groups that share no task; whether a group is right on "
+            f"the whole is assumed for each by itself. Outside the largest group: {listed(ids[apart])}",
             tuple(ids[apart].tolist()),
         )
     if workers.bipartite.any():
-        yield _about(
+        yield about(
             "warning",
             "worker",
             ids[workers.bipartite],
             "in a bipartite group (no odd ring of workers who share tasks): only products of "
             "skills across its two sides are known, so the sizes of the skills depend on the start",
+        )
+
+
+def uncompared(problem: LabelAggregation) -> Iterator[Finding]:
+    """Workers who share tasks only with workers whose box is {0}."""
+    if problem.labels_per_worker.min() > problem.tau**2:  # nobody has the box {0}
+        return
+    formulation = problem.formulation
+    assert formulation is not None
+    assert isinstance(formulation.problem, RankOneFit)
+    lower, upper = problem.box
+    alone = formulation.problem.uncompared & ~problem.worker_graph.isolated & ((lower < 0) | (upper > 0))
+    if alone.any():
+        yield about(
+            "warning",
+            "worker",
+            problem.labels.worker_ids[alone],
+            "sharing tasks only with workers without weight: nothing to compare with, so the skill is "
+            "assumed, not estimated",
         )
 
 
@@ -219,7 +252,7 @@ def weightless(
     """Workers without weight, hardly known workers, and groups without a sign."""
     few = (values == 0) & (labels <= tau**2)
     if few.any():
-        yield _about(
+        yield about(
             "note",
             "worker",
             ids[few],
@@ -228,98 +261,15 @@ def weightless(
         )
     one = (labels == 1) & (values != 0)
     if one.any():
-        yield _about("note", "worker", ids[one], "with a single label: the skill is hardly more than a guess")
+        yield about("note", "worker", ids[one], "with a single label: the skill is hardly more than a guess")
     if not values.any():
         yield Finding("error", "every skill is zero: the labels carry no information, and every task is tied")
     # A group left without any skill though its workers have labels enough: the signs cancelled.
     lost = (workers.sums(np.abs(values)) == 0)[workers.component] & ~few
     if lost.any():
-        yield _about(
+        yield about(
             "warning",
             "worker",
             ids[lost],
             "in a group that disagrees so evenly that nothing says which side is right; without weight",
         )
-
-
-def doubtful(
-    problem: LabelAggregation, values: Array, low: Array, high: Array, known: NDArray[np.bool_]
-) -> Iterator[Finding]:
-    """Likely adversaries and spammers, by the intervals of their skills where there are any.
-
-    Parameters
-    ----------
-    values, low, high
-        Skills and the ends of their intervals, shape (workers,).
-    known
-        Whose interval says something, shape (workers,).
-    """
-    share, ids = f"{_LEVEL:.0%}", problem.labels.worker_ids
-    against = known & (high < 0)
-    if against.any():
-        yield _about(
-            "warning",
-            "worker",
-            ids[against],
-            f"whose skill is below 0, and the {share} interval too, {_likely(int(against.sum()))}: "
-            "wrong more often than by guessing, so each label counts against itself",
-        )
-    below = (values < 0) & ~against
-    if below.any():
-        yield _reversed(problem, values, below)
-    unclear = known & (low <= 0) & (high >= 0)
-    if known.any() and (unclear | ~known).all() and values.any():
-        yield Finding("warning", f"no skill can be told from 0 (by {share} intervals): all may be guessing")
-    elif unclear.any():
-        yield _about(
-            "note",
-            "worker",
-            ids[unclear],
-            f"whose skill cannot be told from 0 (by {share} intervals): guessing (spammers), or too few "
-            "labels to tell",
-        )
-
-
-def _likely(count: int) -> str:
-    return "likely an adversary" if count == 1 else "likely adversaries"
-
-
-def _reversed(problem: LabelAggregation, values: Array, below: NDArray[np.bool_]) -> Finding:
-    """Workers who seem worse than guessing, and how many answers hang on taking that at its word."""
-    ids = problem.labels.worker_ids[below]
-    if len(problem.classes) == 2:
-        wrong, counted = "wrong more often than right", "labels reversed"
-    else:
-        wrong, counted = "wrong more often than by guessing", "labels against what they say"
-    with_them = problem.weighted_vote(values)
-    without = problem.weighted_vote(np.where(below, 0.0, values))
-    others = int((with_them.winners != without.winners).any(axis=1).sum())
-    hangs = f"without them {others} of {len(problem.labels.task_ids)} answers would be other ones"
-    if len(ids) == 1:
-        named = isinstance(ids[0], str) and not ids[0].isdigit()
-        who = str(ids[0]) if named else f"worker {ids[0]}"  # "2 seems to be wrong" would read as a count
-        text = f"{who} seems to be {wrong}, which may be chance; the vote counts {who}'s {counted}; {hangs}"
-    else:
-        text = (
-            f"{len(ids)} workers seem to be {wrong}, which may be chance; the vote counts their {counted}; "
-            f"{hangs}: {listed(ids)}"
-        )
-    return Finding("note", text, tuple(ids.tolist()))
-
-
-def negative(values: Array, ids: Ids) -> Iterator[Finding]:
-    """Workers whose labels count against themselves, where there are no intervals."""
-    if (values < 0).any():
-        yield _about(
-            "warning",
-            "worker",
-            ids[values < 0],
-            "whose skill is below 0: wrong more often than by guessing, so each label counts against itself "
-            "(`standard_errors` of optiframe_rankone says how sure that is)",
-        )
-
-
-def _about(level: Literal["note", "warning", "error"], what: str, ids: Ids, rest: str) -> Finding:
-    """`3 workers <rest>: a, b, c` with the ids attached."""
-    count = f"{len(ids)} {what}{'' if len(ids) == 1 else 's'}"
-    return Finding(level, f"{count} {rest}: {listed(ids)}", tuple(ids.tolist()))

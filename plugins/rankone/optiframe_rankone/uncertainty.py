@@ -1,8 +1,7 @@
-"""How well the skills are known: standard errors and intervals."""
+"""How well the skills are known: standard errors and intervals; see also `optiframe_rankone.bootstrap`."""
 
 from __future__ import annotations
 
-import warnings
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -11,14 +10,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.solvers import Solver
 from optiframe.values import Array
 from optiframe_rankone import correlations, prepared
 from optiframe_rankone.aggregation import Aggregation, accuracy
-from optiframe_rankone.duplicates import without_unused
 from optiframe_rankone.objective import PairwiseLeastSquares
 from optiframe_rankone.rank_one import RankOneFit
-from optiframe_rankone.tables import LabelTable, TruthTable
 
 if TYPE_CHECKING:
     from optiframe_rankone.label_aggregation import LabelAggregation
@@ -75,21 +71,20 @@ def _known_truth(problem: LabelAggregation, x: Array) -> Array:
 
 
 def _sandwich(problem: LabelAggregation, x: Array) -> Array:
-    counts = problem.labels_per_worker
-    pull, curvature, weights = _pulls(problem, x)
-    worker = problem.labels.worker
-    known = (curvature > 0) & (counts > max(problem.tau**2, 1.0)) & ~problem.worker_graph.bipartite
+    counts, labels = problem.labels_per_worker, problem.labels
+    telling = (counts > max(problem.tau**2, 1.0)) & ~problem.worker_graph.bipartite
     enlarged = np.sqrt(counts / np.maximum(counts - 1, 1))
-    joint = weights is not None
-    if not joint and prepared.ready_for(len(worker)):
-        squares = prepared.centred_squares(worker, pull, len(x)) * enlarged**2
-    else:
-        mean = np.bincount(worker, weights=pull, minlength=len(x)) / counts
-        pull = (pull - mean[worker]) * enlarged[worker]
-        squares = np.bincount(worker, weights=pull**2, minlength=len(x))
+    if _plain(problem) and len(x) > _JOINT and prepared.ready_for(len(labels)):
+        codes = labels.task, labels.worker, problem.label_codes
+        squares, curvature = prepared.spread_of_pulls(*codes, classes=len(problem.classes), x=x, count=counts)
+        return _apart(squares * enlarged**2, curvature, telling)
+    pull, curvature, weights = _pulls(problem, x)
+    worker, known = labels.worker, telling & (curvature > 0)
+    mean = np.bincount(worker, weights=pull, minlength=len(x)) / counts
+    pull = (pull - mean[worker]) * enlarged[worker]
     if weights is None:
-        infinite = np.full(len(x), np.inf)
-        return np.asarray(np.sqrt(np.divide(squares, curvature**2, out=infinite, where=known)))
+        squares = np.bincount(worker, weights=pull**2, minlength=len(x)).astype(np.float64)
+        return _apart(squares, curvature, telling)
     inverse, told = _inverse(weights.toarray() * np.outer(x, x) + np.diag(curvature), known)
     start = np.searchsorted(problem.labels.task, np.arange(len(problem.labels.task_ids) + 1))
     pulls = sp.csr_array((pull, worker, start), shape=(len(start) - 1, len(x)))
@@ -97,58 +92,16 @@ def _sandwich(problem: LabelAggregation, x: Array) -> Array:
     return np.where(told, np.sqrt(np.maximum(variance, 0.0)), np.inf)
 
 
-def _need_counts(problem: LabelAggregation) -> None:
-    if not problem.counted:
-        raise InvalidInput(
-            f"{problem.name}: its correlations are given, so the labels do not tell how well skills are known"
-        )
+def _apart(squares: Array, curvature: Array, telling: NDArray[np.bool_]) -> Array:
+    """Errors of each worker if the others' skills were known; inf where nothing tells."""
+    infinite = np.full(len(squares), np.inf)
+    known = telling & (curvature > 0)
+    return np.asarray(np.sqrt(np.divide(squares, curvature**2, out=infinite, where=known)))
 
 
-def bootstrap_errors(
-    problem: LabelAggregation,
-    solver: str | Solver[object, object, object] = "rankone.pgd",
-    *,
-    replicates: int = 100,
-    seed: int = 0,
-) -> Array:
-    """Standard error of each worker's skill by the bootstrap over tasks, shape (workers,).
-
-    Draws as many tasks with replacement, with all their labels, solves again, and gives the
-    standard deviation of the skills over the replicates in which the worker has a label; inf
-    where those are fewer than two. For any method that gives skills, at the price of
-    `replicates` solutions. What clipping to the box does is in it, as well as a bias that
-    differs between replicates, so it is often a little wider than `standard_errors`.
-
-    Raises
-    ------
-    InvalidInput
-        When the solver gives no skills, or fewer than 2 replicates are asked for.
-    """
-    import optiframe  # late: the package imports plugins by name, not the other way round
-
-    _need_counts(problem)
-    if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < 2:
-        raise InvalidInput(f"a bootstrap needs a whole number of at least 2 replicates, got {replicates!r}")
-    rng = np.random.default_rng(seed)
-    drawn = np.full((replicates, len(problem.labels.worker_ids)), np.nan)
-    unfinished = 0
-    for replicate in drawn:
-        again, here = _resampled(problem, rng)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", optiframe.NotConverged)  # counted, and said once below
-            result = optiframe.solve(again, solver, seed=int(rng.integers(2**31)), trace=False)
-        if result.solution is None or result.solution.skills is None:
-            raise InvalidInput(f"{solver} gives no skills; use a method that does, such as rankone.pgd")
-        unfinished += not result.status.complete
-        replicate[here] = result.solution.skills
-    if unfinished:
-        warnings.warn(
-            f"{unfinished} of {replicates} replicates ended at a limit", optiframe.NotConverged, stacklevel=2
-        )
-    seen = (~np.isnan(drawn)).sum(axis=0)
-    errors = np.full(drawn.shape[1], np.inf)
-    errors[seen > 1] = np.nanstd(drawn[:, seen > 1], axis=0, ddof=1)
-    return errors
+def _plain(problem: LabelAggregation) -> bool:
+    """Whether weights are the shared tasks of all pairs, so that sums over labels do for sums over pairs."""
+    return problem.weights == "count" and problem.cutoff is None
 
 
 def skill_intervals(
@@ -182,7 +135,7 @@ def _skills(problem: LabelAggregation, solution: Aggregation) -> Array:
 
 def _pulls(problem: LabelAggregation, x: Array) -> tuple[Array, Array, sp.csr_array | None]:
     """g of each label, shape (labels,); A_ii of each worker; the weights of pairs, where few or needed."""
-    plain = problem.weights == "count" and problem.cutoff is None
+    plain = _plain(problem)
     labels, workers = problem.labels, len(x)
     shared, weights = None, None
     if not plain or workers <= _JOINT:
@@ -243,7 +196,7 @@ def shared_tasks(problem: LabelAggregation) -> sp.csr_array:
 
 def pair_counts(problem: LabelAggregation) -> tuple[sp.csr_array, Array]:
     """Tasks shared by each pair of workers, and the pairs' correlations in the order of ``.data``."""
-    if problem.weights == "count" and problem.cutoff is None:
+    if _plain(problem):
         fit = _fit(problem)
         return fit.known, fit.targets.data
     labels = problem.labels
@@ -278,31 +231,3 @@ def _inverse(curvature: Array, known: NDArray[np.bool_]) -> tuple[Array, NDArray
     scaled = vectors[:, fixed] * scale[:, None]
     inverse[np.ix_(at, at)] = (scaled / size[fixed]) @ scaled.T
     return inverse, told
-
-
-def _resampled(
-    problem: LabelAggregation, rng: np.random.Generator
-) -> tuple[LabelAggregation, NDArray[np.int64]]:
-    """The problem with tasks drawn with replacement, and the workers who are left in it."""
-    labels, tasks = problem.labels, len(problem.labels.task_ids)
-    chosen = rng.integers(tasks, size=tasks)
-    start = np.searchsorted(labels.task, np.arange(tasks + 1))
-    size = np.diff(start)[chosen]
-    task = np.repeat(np.arange(tasks), size)
-    rows = np.arange(len(task)) + np.repeat(start[chosen] - np.cumsum(size) + size, size)
-    everyone = np.arange(len(labels.worker_ids))
-    worker, here, _ = without_unused(labels.worker[rows].astype(np.int64), everyone)
-    table = LabelTable(
-        task=task,
-        worker=worker,
-        label=problem.label_codes[rows],
-        task_ids=np.arange(tasks),
-        worker_ids=here,
-        label_ids=problem.classes,  # all of them: the number of classes is part of the model
-    )
-    # The fields that make the model; the tables belong to the tasks that were drawn.
-    gold = None if problem.gold is None else TruthTable(problem.gold_codes[chosen], problem.classes, here[:0])
-    again = problem.model_copy(
-        update={"columns": {}, "labels": table, "truth": None, "gold": gold, "skills": None}
-    )
-    return again, here

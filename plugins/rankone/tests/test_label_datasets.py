@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import threading
-from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import optiframe_rankone
@@ -22,6 +19,9 @@ from optiframe_rankone.sampling import sample_distinct
 from optiframe import registration
 from optiframe.datasets import MissingData, SkippedFile
 from optiframe.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from conftest import FolderServer
 
 # Tasks, workers, labels, classes (Table 4 of the paper), tasks with a known truth.
 TABLE_4 = {
@@ -40,54 +40,18 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("OPTIFRAME_DATA", raising=False)
     monkeypatch.delenv("OPTIFRAME_OFFLINE", raising=False)
     monkeypatch.setenv("OPTIFRAME_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     return tmp_path / "cache"
 
 
-class Server:
-    """The published files on loopback; `changed` names one served with its first byte changed."""
-
-    def __init__(self, folder: Path) -> None:
-        self.asked: list[str] = []
-        self.changed = ""
-        server = self
-
-        class Handler(SimpleHTTPRequestHandler):
-            def do_GET(self) -> None:
-                name = self.path.lstrip("/")
-                server.asked.append(name)
-                if name != server.changed:
-                    super().do_GET()
-                    return
-                content = bytearray((folder / name).read_bytes())
-                content[0] += 1
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, *args: Any) -> None:
-                pass
-
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01})
-        self._thread.start()
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}/"
-
-    def close(self) -> None:
-        if self._thread.is_alive():
-            self._http.shutdown()
-            self._thread.join()
-            self._http.server_close()
-
-
 @pytest.fixture
-def server(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    running = Server(data_folder / "crowd" / "upstream")
+def server(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch, serve: Callable[[Path], FolderServer]
+) -> FolderServer:
+    """The published files on loopback."""
+    running = serve(data_folder / "crowd" / "upstream")
     for kind in PUBLISHED:
         monkeypatch.setattr(kind, "base_url", running.url)
-    yield running
-    running.close()
+    return running
 
 
 def tidy(kind: type[LabelSet], data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
@@ -139,7 +103,7 @@ def test_the_files_as_published_give_the_tidy_tables(
 @pytest.mark.parametrize("kind", PUBLISHED)
 def test_a_download_gives_the_tidy_tables_and_the_next_use_needs_no_server(
     kind: type[LabelSet],
-    server: Server,
+    server: FolderServer,
     own_cache: Path,
     data_folder: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -156,16 +120,18 @@ def test_a_download_gives_the_tidy_tables_and_the_next_use_needs_no_server(
 
 
 def test_a_changed_byte_on_the_way_is_reported_and_nothing_of_it_is_left(
-    server: Server, own_cache: Path
+    server: FolderServer, own_cache: Path, data_folder: Path
 ) -> None:
-    server.changed = "rte_crowd.txt"
+    content = bytearray((data_folder / "crowd" / "upstream" / "rte_crowd.txt").read_bytes())
+    content[0] += 1
+    server.instead["rte_crowd.txt"] = (bytes(content), len(content))
     with pytest.raises(MissingData, match=r"rte_crowd.txt: what arrived has another checksum"):
         Rte().inputs()
     assert [path for path in own_cache.rglob("*") if path.is_file()] == []
 
 
 def test_a_file_that_is_gone_from_the_source_is_reported(
-    server: Server, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+    server: FolderServer, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Web, "base_url", server.url + "moved/")
     with pytest.raises(MissingData, match=r"moved/web_crowd.txt: the server answered 404"):
@@ -174,7 +140,7 @@ def test_a_file_that_is_gone_from_the_source_is_reported(
 
 
 def test_a_changed_byte_in_the_cache_is_reported_and_the_file_replaced(
-    server: Server, own_cache: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+    server: FolderServer, own_cache: Path, data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Rte().inputs()
     cached = own_cache / "crowd" / "upstream" / "rte_truth.txt"

@@ -12,8 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_rankone import correlations, kernels
 from optiframe_rankone.correlations import LabelCorrelations, LabelLeastSquares
+from optiframe_rankone.count_table import CountTable
+from optiframe_rankone.counted import CountedPairs
 from optiframe_rankone.label_aggregation import LabelAggregation
-from optiframe_rankone.pairs import DensePairs, LabelPairs, Pairs, SparsePairs
+from optiframe_rankone.label_pairs import LabelPairs
+from optiframe_rankone.pairs import DensePairs, Pairs, SparsePairs
 from optiframe_rankone.rank_one import RankOneCompletion
 
 import optiframe
@@ -43,6 +46,7 @@ def all_kinds(problem: LabelAggregation) -> dict[str, Pairs]:
     return {
         "dense": DensePairs(known, targets),
         "sparse": SparsePairs(known, targets),
+        "counted": CountedPairs(CountTable.of_labels(*codes, workers), classes),
         "labels": LabelPairs(*codes, **sizes),
         "compiled": LabelPairs(*codes, **sizes, compiled=compiled()),
     }
@@ -216,7 +220,8 @@ def test_the_compiler_is_neither_imported_for_few_labels_nor_needed(monkeypatch:
     assert kernels.compiled_for(10_000_000) is not None
     kernels._compiled.cache_clear()
     monkeypatch.setitem(sys.modules, "numba", None)  # as where it is not installed
-    monkeypatch.delitem(sys.modules, "optiframe_rankone.compiled")
+    for module in ("compiled", "compiling"):
+        monkeypatch.delitem(sys.modules, f"optiframe_rankone.{module}")
     assert kernels.compiled_for(10_000_000) is None
     kernels._compiled.cache_clear()
 

@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone import signless, trust
+from optiframe_rankone import signless
+from optiframe_rankone.doubts import doubtful
 from optiframe_rankone.label_aggregation import LabelAggregation
 
 import optiframe
@@ -151,18 +152,18 @@ def test_who_seems_wrong_by_chance_is_said_in_plain_words_with_what_hangs_on_it(
     values, low, high = np.array([0.5, -0.1, 0.2]), np.full(3, -0.9), np.full(3, 0.9)
     problem = LabelAggregation(labels=table)
     assert problem.labels.worker_ids.tolist() == ["Ann", "Chen", "Dee"]
-    findings = tuple(trust.doubtful(problem, values, low, high, np.full(3, True)))
+    findings = tuple(doubtful(problem, values, low, high, np.full(3, True)))
     # Without Chen, task 4 is tied instead of y; Ann alone decides on 1 and 2.
     assert texts(findings[:1]) == (
         "Chen seems to be wrong more often than right, which may be chance; the vote counts Chen's labels "
         "reversed; without them 1 of 4 answers would be other ones"
     )
     assert findings[0].about == ("Chen",)
-    two = tuple(trust.doubtful(problem, -values, low, high, np.full(3, True)))
+    two = tuple(doubtful(problem, -values, low, high, np.full(3, True)))
     assert two[0].text.startswith("2 workers seem to be wrong more often than right")
     assert two[0].text.endswith(": Ann, Dee")
     table["label"][-1] = "z"
-    three = tuple(trust.doubtful(LabelAggregation(labels=table), values, low, high, np.full(3, True)))
+    three = tuple(doubtful(LabelAggregation(labels=table), values, low, high, np.full(3, True)))
     assert "than by guessing" in three[0].text
     assert "counts Chen's labels against what they say" in three[0].text
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from optiframe_rankone.bootstrap import bootstrap_errors
 from optiframe_rankone.label_aggregation import LabelAggregation
-from optiframe_rankone.uncertainty import bootstrap_errors, skill_intervals, standard_errors
+from optiframe_rankone.uncertainty import skill_intervals, standard_errors
 
 import optiframe
 from optiframe import InvalidInput

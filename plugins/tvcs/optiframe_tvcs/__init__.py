@@ -14,21 +14,22 @@ if TYPE_CHECKING:
     from optiframe_tvcs.cap_gains import gains as gains
     from optiframe_tvcs.certificate import Certificate as Certificate
     from optiframe_tvcs.certificate import Prices as Prices
-    from optiframe_tvcs.certificate import Selection as Selection
     from optiframe_tvcs.groups import Groups as Groups
     from optiframe_tvcs.plan import ProjectionPlan as ProjectionPlan
     from optiframe_tvcs.prepared import prepare as prepare
+    from optiframe_tvcs.selection import Selection as Selection
     from optiframe_tvcs.three_view import ThreeView as ThreeView
 
 # Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
 __getattr__, _, __all__ = exports(
     __name__,
     {
-        "certificate": ("Certificate", "Prices", "Selection"),
+        "certificate": ("Certificate", "Prices"),
         "cap_gains": ("gains",),
         "groups": ("Groups",),
         "plan": ("ProjectionPlan",),
         "prepared": ("prepare",),
+        "selection": ("Selection",),
         "three_view": ("ThreeView",),
     },
 )

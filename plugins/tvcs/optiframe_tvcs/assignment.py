@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe_tvcs.certificate import Selection
+from optiframe_tvcs.selection import Selection
 from optiframe_tvcs.task_assignment import Assignment, TaskAssignment
 
 

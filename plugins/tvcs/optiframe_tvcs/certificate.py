@@ -13,7 +13,7 @@ With whole-number worths and prices below 2**50 every sum in this check is exact
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -110,21 +110,6 @@ class Certificate:
         """The certificate in other units."""
         amounts = ("primal", "dual", "gap", "failure", "rounding")
         return replace(self, **{name: _times(getattr(self, name), factor) for name in amounts})
-
-
-@dataclass(frozen=True, eq=False)
-class Selection:
-    """The support chosen for a point, with its prices and the proof that no other is better."""
-
-    support: NDArray[np.bool_] = field(repr=False)
-    prices: Prices = field(repr=False)
-    certificate: Certificate
-
-    def times(self, factor: float) -> Selection:
-        """Prices and certificate in other units."""
-        if factor == 1.0:
-            return self
-        return Selection(self.support, self.prices.times(factor), self.certificate.times(factor))
 
 
 def squares(v: Array) -> tuple[Array, float]:
@@ -232,8 +217,8 @@ def check(
         if failing[at] > failure:
             worst, failure = begin + at, float(failing[at])
     counts = [
-        _count(row_labels[support], len(row_caps)),
-        _count(column_labels[support], len(column_caps)),
+        used(row_labels[support], len(row_caps)),
+        used(column_labels[support], len(column_caps)),
         np.array([np.count_nonzero(support)]),
     ]
     sides = (
@@ -274,7 +259,8 @@ def check(
     )
 
 
-def _count(labels: NDArray[np.int32], groups: int) -> NDArray[np.int64]:
+def used(labels: NDArray[np.int32], groups: int) -> NDArray[np.int64]:
+    """How often each group occurs among the labels of what is chosen; -1 is none."""
     return np.bincount(labels[labels >= 0], minlength=groups).astype(np.int64)
 
 

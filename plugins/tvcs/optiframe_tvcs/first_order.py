@@ -11,9 +11,9 @@ from optiframe.problems import Projection
 from optiframe.results import Status
 from optiframe.solvers import Iterates, Run, Solver
 from optiframe.values import Array
-from optiframe_tvcs.certificate import Selection
 from optiframe_tvcs.linear_program import SupportProgram, perturbed, relative_gap, why_not
 from optiframe_tvcs.proving import exact_prices, feasible
+from optiframe_tvcs.selection import Selection
 
 _PROOF_ROUNDS = 64  # as in `tvcs.pdhg`
 

@@ -7,9 +7,9 @@ import numpy as np
 from optiframe.problems import Projection
 from optiframe.solvers import Iterates, Run, Solver
 from optiframe.values import Array
-from optiframe_tvcs.certificate import Selection
 from optiframe_tvcs.linear_program import SupportProgram, relative_gap, why_not
 from optiframe_tvcs.proving import fill, prove
+from optiframe_tvcs.selection import Selection
 
 
 class GreedyProjection(Solver[Projection, Array, Selection]):

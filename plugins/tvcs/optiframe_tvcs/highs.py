@@ -11,9 +11,9 @@ from optiframe.problems import Projection
 from optiframe.results import Status
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
-from optiframe_tvcs.certificate import Selection
 from optiframe_tvcs.linear_program import SupportProgram, relative_gap, why_not
 from optiframe_tvcs.proving import completed, feasible, prove
+from optiframe_tvcs.selection import Selection
 
 _PRECISE = {"dual_feasibility_tolerance": 1e-10}  # HiGHS's least; worths are relative to the largest
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from optiframe.problems import Projection
 from optiframe.solvers import Iterate
 from optiframe.values import Array
-from optiframe_tvcs.certificate import UNITS, Bounds, Certificate, Prices, Selection, check, quantise, squares
+from optiframe_tvcs.certificate import UNITS, Bounds, Certificate, Prices, check, quantise, squares
 from optiframe_tvcs.groups import Groups
+from optiframe_tvcs.selection import Selection
 from optiframe_tvcs.three_view import ThreeView
 
 
@@ -90,17 +91,20 @@ class SupportProgram:
         groups = 1 + len(self.rows)
         return Prices(float(units[0]), units[1:groups], units[groups:])
 
+    @property
+    def views(self) -> Bounds:
+        """The bounds view by view."""
+        rows, columns = self.rows, self.columns
+        return Bounds(rows.labels, rows.caps, columns.labels, columns.caps, self.total)
+
     def certificate(self, support: NDArray[np.bool_], prices: Prices) -> Certificate:
         """The check of support and prices, in the units of the point squared."""
-        rows, columns = self.rows, self.columns
-        bounds = Bounds(rows.labels, rows.caps, columns.labels, columns.caps, self.total)
-        found = check(self.whole, bounds, support, prices, self.scale)
-        return found.times(self.unit)
+        return check(self.whole, self.views, support, prices, self.scale).times(self.unit)
 
     def selection(self, support: NDArray[np.bool_], prices: Prices) -> Selection:
         """Support, prices and proof, in the units of the point squared."""
         certificate = self.certificate(support, prices)
-        return Selection(support, prices.times(self.unit / self.scale), certificate)
+        return Selection(support, prices.times(self.unit / self.scale), certificate, self.views)
 
     def iterate(self, selection: Selection, residual: float, steps: int = 1) -> Iterate:
         """The projection that a selection stands for."""

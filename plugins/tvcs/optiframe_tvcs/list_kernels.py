@@ -1,4 +1,4 @@
-"""Compiled passes over all elements: quantising, lists of candidates, pricing, the final check."""
+"""Compiled lists of candidates: the elements near the thresholds of their groups."""
 
 # mypy: disable-error-code="no-untyped-def"
 # Compiled code is not annotated: numba takes the types from the call.
@@ -8,41 +8,20 @@ from __future__ import annotations
 import numpy as np
 
 from optiframe_tvcs.jit import compiled
+from optiframe_tvcs.pass_kernels import CHOSEN, LISTED
 
-CHOSEN = 1  # bits of an element's state
-LISTED = 2
-
-
-@compiled
-def largest_of(weights):
-    """The largest weight, at least 0, or nan when one is not finite."""
-    top = 0.0
-    total = 0.0
-    for k in range(len(weights)):
-        top = max(top, weights[k])
-        total += weights[k] * 0.0  # 0, or nan
-    return top if total == 0.0 else np.nan
+CHUNK = 2048  # elements at a time: what is looked up for them stays in the cache
 
 
 @compiled
-def quantised(weights, order, scale, whole):
-    """Whole-number worths in the order of the rows; the positive, which are counted, stay positive."""
-    positive = 0
-    if len(order) == 0:
-        for k in range(len(weights)):
-            w = weights[k]
-            whole[k] = max(np.rint(w * scale), 1.0) if w > 0 else 0.0
-            positive += np.int64(w > 0)
-    else:
-        for k in range(len(weights)):
-            w = weights[order[k]]
-            whole[k] = max(np.rint(w * scale), 1.0) if w > 0 else 0.0
-            positive += np.int64(w > 0)
-    return positive
+def look_up(of_columns, columns, found):
+    """What the columns have; a loop of its own leaves the next one vectorised."""
+    for k in range(len(columns)):
+        found[k] = of_columns[columns[k]]
 
 
 @compiled
-def mark(first, col, whole, rho, b, window_r, window_c, state, base_r, base_c, listed_r, again):  # fmt: skip
+def mark(first, col, whole, rho, b, window_r, window_c, state, base_r, base_c, listed_r, again):
     """Chosen by sign of the reduced worth; listed when within the windows.
 
     Gives how many are listed, and, with `again`, how many changed sides that were not listed before.
@@ -52,25 +31,30 @@ def mark(first, col, whole, rho, b, window_r, window_c, state, base_r, base_c, l
     base_c[:] = 0
     n = 0
     wrong = 0
+    price = np.empty(CHUNK)
+    window = np.empty(CHUNK)
+    now = np.empty(CHUNK, np.uint8)
     for i in range(len(rho)):
         theta = rho[i]
         h = window_r[i]
         above = 0
         inside = 0
-        for k in range(first[i], first[i + 1]):
-            # without branches, which would be mispredicted
-            q = whole[k]
-            j = col[k]
-            z = q - theta - b[j]
-            x = np.uint8(z > 0)
-            near = np.uint8(abs(z) <= max(h, window_c[j])) & np.uint8(q > 0)
-            old = state[k]
-            wrong += np.int64(old < LISTED) & np.int64(old != x)
-            inside += np.int64(near)
-            sure = np.int64(x & (near ^ 1))
-            above += sure
-            base_c[j] += sure
-            state[k] = x | (near << 1)
+        for start in range(first[i], first[i + 1], CHUNK):
+            end = min(start + CHUNK, first[i + 1])
+            columns, worth, old = col[start:end], whole[start:end], state[start:end]
+            look_up(b, columns, price)
+            look_up(window_c, columns, window)
+            for k in range(len(worth)):
+                z = worth[k] - theta - price[k]
+                near = abs(z) <= max(h, window[k]) and worth[k] > 0
+                now[k] = (CHOSEN if z > 0 else 0) + (LISTED if near else 0)
+            for k in range(len(worth)):
+                wrong += 1 if old[k] < LISTED and now[k] & CHOSEN != old[k] else 0
+                inside += now[k] // LISTED
+                above += 1 if now[k] == CHOSEN else 0
+                old[k] = now[k]
+            for k in range(len(worth)):
+                base_c[columns[k]] += now[k] == CHOSEN
         base_r[i] = above
         listed_r[i] = inside
         n += inside
@@ -78,8 +62,9 @@ def mark(first, col, whole, rho, b, window_r, window_c, state, base_r, base_c, l
 
 
 @compiled
-def gather(first, col, whole, state, listed_r, n):
+def gather(first, col, whole, state, listed_r):
     """The listed elements row by row: first, column, worth, place, chosen."""
+    n = listed_r.sum()
     lfirst = np.zeros(len(listed_r) + 1, np.int64)
     lplace = np.empty(n + 1, np.int32)
     m = 0
@@ -163,83 +148,6 @@ def price_out(first, col, whole, phi, state, listed_r, excess, window_r, window_
                 joined += 1
         listed_r[i] += joined
     return wrong
-
-
-@compiled
-def verify(first, col, whole, state, y0, u, w, row_caps, column_caps, total, sums):
-    """Complementary slackness over all elements and bounds; gives failures and the worst one.
-
-    `sums` gets the worth of the support and the bound by the prices, each as a count of 2**26
-    and a rest, so that nothing is rounded.
-    """
-    rows = len(row_caps)
-    held_c = np.zeros(len(column_caps), np.int64)
-    primal_high = primal_low = dual_high = dual_low = 0
-    failures = 0
-    held = 0
-    part = 2.0**-26
-    whole_part = 2.0**26
-    for i in range(rows):
-        theta = y0 + u[i]
-        count = 0
-        # Sums of a row stay below 2**53: upper parts are below 2**25, lower parts below 2**26.
-        ph = pl = dh = dl = 0.0
-        for k in range(first[i], first[i + 1]):
-            q = whole[k]
-            j = col[k]
-            z = q - theta - w[j]
-            x = np.int64(state[k] & CHOSEN)
-            over = max(z, 0.0)
-            high = np.floor(over * part)
-            dh += high
-            dl += over - high * whole_part
-            kept = q * x
-            high = np.floor(kept * part)
-            ph += high
-            pl += kept - high * whole_part
-            count += x
-            held_c[j] += x
-            failures += (x & (np.int64(z < 0) | np.int64(q <= 0))) | ((1 - x) & np.int64(z > 0))
-        primal_high += np.int64(ph)
-        primal_low += np.int64(pl)
-        dual_high += np.int64(dh)
-        dual_low += np.int64(dl)
-        held += count
-        if count > row_caps[i] or (u[i] > 0 and count != row_caps[i]):
-            failures += 1
-        if u[i] > 0:
-            high = np.floor(u[i] * part)
-            dual_high += np.int64(high) * row_caps[i]
-            dual_low += np.int64(u[i] - high * 67108864.0) * row_caps[i]
-    for j in range(len(column_caps)):
-        if held_c[j] > column_caps[j] or (w[j] > 0 and held_c[j] != column_caps[j]):
-            failures += 1
-        if w[j] > 0:
-            high = np.floor(w[j] * part)
-            dual_high += np.int64(high) * column_caps[j]
-            dual_low += np.int64(w[j] - high * 67108864.0) * column_caps[j]
-    if held > total or (y0 > 0 and held != total):
-        failures += 1
-    high = np.floor(y0 * part)
-    dual_high += np.int64(high) * total
-    dual_low += np.int64(y0 - high * 67108864.0) * total
-    sums[0] = primal_high
-    sums[1] = primal_low
-    sums[2] = dual_high
-    sums[3] = dual_low
-    worst = -1
-    failure = 0.0
-    if failures > 0:
-        for i in range(rows):
-            for k in range(first[i], first[i + 1]):
-                z = whole[k] - y0 - u[i] - w[col[k]]
-                z = -z if state[k] & CHOSEN else z
-                if z > failure:
-                    failure = z
-                    worst = k
-    sums[4] = worst
-    sums[5] = np.int64(failure)
-    return failures
 
 
 @compiled

@@ -9,9 +9,9 @@ from pydantic import Field
 
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
-from optiframe_tvcs.certificate import Selection
 from optiframe_tvcs.network_identification import Network, NetworkIdentification
 from optiframe_tvcs.network_objective import off_diagonal
+from optiframe_tvcs.selection import Selection
 
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of a mean and of differences, relative to the levels
 
@@ -40,6 +40,7 @@ class NetworkAssociation(Solver[NetworkIdentification, Network, Selection]):
         rho = correlations(problem.expression.changes, problem.expression.states)
         size = np.abs(rho) if self.score == "correlation" else likelihood_of_relatedness(rho)
         selection = problem.over.select(off_diagonal(size))
+        selection = selection.named(("target", problem.genes), ("source", problem.genes))
         entries = np.where(selection.support, off_diagonal(np.where(rho < 0, -size, size)), 0.0)
         yield Iterate((entries, size), selection.certificate.gap, detail=selection)
 

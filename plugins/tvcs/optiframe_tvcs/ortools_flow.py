@@ -11,9 +11,9 @@ from optiframe.problems import Projection
 from optiframe.results import Status
 from optiframe.solvers import Iterates, Run, Solver
 from optiframe.values import Array
-from optiframe_tvcs.certificate import Selection
 from optiframe_tvcs.linear_program import SupportProgram, relative_gap, why_not
 from optiframe_tvcs.proving import prove
+from optiframe_tvcs.selection import Selection
 
 _COST_BITS = 61  # costs are multiplied by the number of nodes + 1 inside, in signed 64-bit integers
 

@@ -9,10 +9,10 @@ from pydantic import Field, NonNegativeFloat, PositiveInt
 from optiframe.problems import Projection
 from optiframe.solvers import Iterates, Run, Solver
 from optiframe.values import Array
-from optiframe_tvcs.certificate import Selection
 from optiframe_tvcs.linear_program import SupportProgram, perturbed, relative_gap, why_not
 from optiframe_tvcs.proving import completed, descend, exact_prices, feasible, fill
 from optiframe_tvcs.rounding import to_vertex
+from optiframe_tvcs.selection import Selection
 
 _DECREASE = 0.2  # restart when the error fell to this share of that at the last restart (PDLP's beta)
 _STAGNATE = 0.8  # or to this share, and rises again

@@ -12,18 +12,16 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.values import Array
 from optiframe_tvcs import small
-from optiframe_tvcs.certificate import Bounds, Certificate, Prices, Selection, check, quantise
+from optiframe_tvcs.binding import Binding
+from optiframe_tvcs.certificate import Bounds, Certificate, Prices, check, quantise
+from optiframe_tvcs.layouts import Codes, Counts, Grouped, direct_layout, sampled_layout
 from optiframe_tvcs.prepared import uses_compiled
+from optiframe_tvcs.selection import Selection
 
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
-
-_SAMPLES = (32, 140)  # elements a group in the lists on which prices are first found
-_SPARSE = 0.22  # of all elements: a larger sample saves nothing
-_WINDOW = 2.5  # standard deviations of a sampled price in which elements stay candidates
-_WARM_WINDOW = 1.0  # the same for given prices
-_KEEP = 24.0  # candidates a group for the repair
-_WORK = (200, 1_000_000)  # arcs an element, and besides, that a repair may look at before the fallback
+_DIRECT = 3000  # elements up to which all are one list
+_RECORD = 8  # numbers of effort before those of the check
+_REPORT = 14  # numbers in what compiled code reports
+_NO_SUPPORT, _NO_VALUES = np.empty(0, np.bool_), np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -56,10 +54,11 @@ class ProjectionPlan:
     """Three views prepared for repeated projections: exact, and proved on every call.
 
     The support program is a transportation problem with a bound on the whole flow. Prices near the
-    optimum come from the smoothed dual, on samples first, then on candidates near the
-    thresholds; shortest paths on the graph of groups make them exact, and pricing all
-    elements proves it (`dual_kernels`, `repair_kernels`). When the repair takes more than a bounded
-    effort, scaling bit by bit takes over (`scaling_kernels`), whose effort is bounded for every input.
+    optimum come from the smoothed dual: up to 3,000 elements on all of them at once (`direct_kernels`),
+    beyond on samples first, then on candidates near the thresholds (`search_kernels`), or from the
+    prices of a similar projection (`follow_kernels`). Shortest paths on the graph of groups make them
+    exact, and pricing all elements proves it (`settle_kernels`). When the repair takes more than a
+    bounded effort, scaling bit by bit takes over (`scaling_kernels`), whose effort is always bounded.
 
     Up to 2,000 elements, unless `optiframe_tvcs.prepare()` was called, and without numba, a plain NumPy
     path answers (`small`). Memory: 12
@@ -135,60 +134,60 @@ class ProjectionPlan:
         row, column, row_caps, column_caps, total = self._all_grouped
         given = None
         if start is not None:
-            rows, columns = np.append(start.rows, 0.0), np.append(start.columns, 0.0)
-            most = float(whole.max(initial=0.0))
-            given = (
-                min(float(np.rint(start.total * scale)), most),
-                np.minimum(np.rint(rows * scale), most),
-                np.minimum(np.rint(columns * scale), most),
-            )
+            columns = np.append(self._binding.reduced_prices(start).columns, 0.0)
+            given = np.minimum(np.rint(columns * scale), whole.max(initial=0.0))
         support, y0, u, w = small.select(whole, row, column, row_caps, column_caps, total, given)
-        prices = Prices(float(y0), u[:-1], w[:-1])
+        prices = self._binding.all_prices(Prices(float(y0), u[:-1], w[:-1]))
         self.effort = Effort("plain")
-        return Selection(support, prices.times(1 / scale), check(whole, self.bounds, support, prices, scale))
+        certificate = check(whole, self.bounds, support, prices, scale)
+        return Selection(support, prices.times(1 / scale), certificate, self.bounds)
+
+    @cached_property
+    def _binding(self) -> Binding:
+        """The groups that can bind; the others are not solved for."""
+        return Binding.of(self.bounds)
+
+    @cached_property
+    def _groups(self) -> tuple[int, int]:
+        """Row groups solved for, and groups of both views; the last of each holds elements in none."""
+        rows = int(np.count_nonzero(self._binding.rows)) + 1
+        return rows, rows + int(np.count_nonzero(self._binding.columns)) + 1
 
     @property
-    def _all_grouped(self) -> tuple[Codes, Codes, Counts, Counts, int]:
-        """The views with one more group each, without a bound, for elements in no group."""
-        rows, row_caps, columns, column_caps, total = self.bounds
-        free = self.elements + 1  # more than can be chosen
-        return (
-            np.where(rows < 0, len(row_caps), rows).astype(np.int32),
-            np.where(columns < 0, len(column_caps), columns).astype(np.int32),
-            np.append(np.minimum(row_caps, free), free).astype(np.int64),
-            np.append(np.minimum(column_caps, free), free).astype(np.int64),
-            min(total, free),
-        )
+    def _all_grouped(self) -> Grouped:
+        """The views with every element in a group of each: those in none that can bind in the last."""
+        return Grouped.of(self._binding.reduced(self.bounds))
+
+    @cached_property
+    def _direct_layout(self) -> tuple[Any, ...]:
+        return direct_layout(self._all_grouped)
 
     @cached_property
     def _layout(self) -> tuple[Any, ...]:
-        """Elements in the order of their rows, bounds, and samples: what the compiled code takes."""
-        row, column, row_caps, column_caps, total = self._all_grouped
-        if (row[1:] >= row[:-1]).all():
-            order = np.empty(0, np.int32)
-        else:
-            order = np.argsort(row, kind="stable").astype(np.int32)
-            row, column = row[order], column[order]
-        row_length = np.bincount(row, minlength=len(row_caps)).astype(np.float64)
-        column_length = np.bincount(column, minlength=len(column_caps)).astype(np.float64)
-        first = np.concatenate([[0], np.cumsum(row_length)]).astype(np.int64)
-        samples: list[Any] = []
-        # The same elements every time: the answer does not depend on them, only its time.
-        coin = np.random.default_rng(0).random(self.elements, dtype=np.float32)
-        share_r = (1 / np.maximum(row_length, 1)).astype(np.float32)
-        share_c = (1 / np.maximum(column_length, 1)).astype(np.float32)
-        for size in _SAMPLES:
-            # so many of each group on average, and all of a group that is smaller
-            chance = np.maximum(share_r[row], share_c[column])
-            chance *= size
-            place = np.flatnonzero(coin < chance).astype(np.int32)
-            if len(place) > _SPARSE * self.elements:
-                place = place[:0]
-            copies = 1 / np.minimum(chance[place], 1).astype(np.float64)
-            samples += [np.searchsorted(place, first).astype(np.int64), column[place], place, copies]
-        return (
-            order, first, column, row_length, column_length, row_caps, column_caps, total, *samples,
-        )  # fmt: skip
+        return sampled_layout(self._all_grouped)
+
+    def keep(self, v: Array, given: Array | None = None) -> tuple[Array, Array] | None:
+        """The point with the entries of its best support, zero elsewhere, and packed prices for the next.
+
+        None where it cannot say: no compiled code serves, or an entry is not finite or its square
+        beyond ordinary numbers; then ask `support` for the squares. It saves the passes that squaring,
+        checking and cutting would take one by one.
+
+        Parameters
+        ----------
+        v
+            Entries, float64, shape (p,).
+        given
+            What a call for a similar point returned.
+        """
+        if not uses_compiled(self.elements):
+            return None
+        kept = np.empty(self.elements)
+        failures, scale, prices, _ = self._run(v, True, given, False, _NO_SUPPORT, kept)
+        if failures:
+            return None
+        prices *= 1 / scale
+        return kept, prices
 
     def support(self, weights: Array) -> NDArray[np.bool_]:
         """The support alone, for those who project in a loop; the same as that of `solve`.
@@ -203,8 +202,7 @@ class ProjectionPlan:
         if uses_compiled(self.elements):
             weights = self._checked(weights)
             support = np.empty(self.elements, np.bool_)
-            record, sums = np.zeros(8, np.int64), np.zeros(6, np.int64)
-            failures = self._run(weights, None, False, support, sums, record)[0]
+            failures = self._run(weights, False, None, False, support, _NO_VALUES)[0]
             if failures == 0:
                 return support
         found = self.solve(weights)
@@ -222,42 +220,58 @@ class ProjectionPlan:
 
     def _run(  # noqa: PLR0917  # arrays that compiled code fills
         self,
-        weights: Array,
-        start: Prices | None,
+        values: Array,
+        squared: bool,
+        given: Array | None,
         forced: bool,
         support: NDArray[np.bool_],
-        sums: Counts,
-        record: Counts,
-    ) -> tuple[int, float, float, Array, Array]:
-        """One call of the compiled driver: failures, scale, and the prices in whole units."""
-        from optiframe_tvcs.compiled import project  # numba is loaded on use
+        kept: Array,
+    ) -> tuple[int, float, Array, Counts]:
+        """One call of compiled code: failures, scale, prices (y0, u, w) in whole units, and its report."""
+        from optiframe_tvcs import compiled  # numba is loaded on use
 
-        layout = self._layout
-        u, w, y0 = np.zeros(len(layout[5])), np.zeros(len(layout[6])), 0.0
-        if start is not None:
-            u[:-1], w[:-1], y0 = start.rows, start.columns, start.total
-        failures, scale, y0 = project(
-            weights, *layout, start is not None, y0, u, w, _WINDOW if start is None else _WARM_WINDOW,
-            _KEEP, _WORK[0] * self.elements + _WORK[1], forced, support, sums, record,
-        )  # fmt: skip
-        return failures, scale, y0, u, w
+        # Else all would be compiled once more: for what is not written, or not in one piece.
+        values = np.ascontiguousarray(values)
+        if not values.flags.writeable:
+            values = values.copy()
+        prices = np.empty(1 + self._groups[1])
+        warm = given is not None
+        if given is not None:
+            prices[:] = given
+        report = np.empty(_REPORT, np.int64)
+        if self.elements <= _DIRECT and not forced:
+            failures, scale = compiled.direct(
+                values, squared, *self._direct_layout, warm, prices, support, kept, report
+            )
+        else:
+            failures, scale = compiled.project(
+                values, squared, *self._layout, warm, forced, prices, support, kept, report
+            )
+        return failures, scale, prices, report
+
+    def _packed(self, start: Prices) -> Array:
+        """Prices y0, u, w of the groups solved for in one array, as compiled code takes them."""
+        found = self._binding.reduced_prices(start)
+        return np.concatenate([[found.total], found.rows, [0.0], found.columns, [0.0]])
 
     def _compiled(self, weights: Array, start: Prices | None, forced: bool) -> Selection:
         support = np.empty(self.elements, np.bool_)
-        record, sums = np.zeros(8, np.int64), np.zeros(6, np.int64)
-        failures, scale, y0, u, w = self._run(weights, start, forced, support, sums, record)
+        given = None if start is None else self._packed(start)
+        failures, scale, prices, report = self._run(weights, False, given, forced, support, _NO_VALUES)
         if failures < 0:
             self._check_finite(weights)
-        seen = record.tolist()
+        seen = report.tolist()
         self.effort = Effort(
             "fallback" if seen[3] else "compiled", seen[5], seen[6], seen[0], seen[1], seen[7]
         )
-        u *= 1 / scale
-        w *= 1 / scale
+        rows, _ = self._groups
+        prices *= 1 / scale
+        found = Prices(float(prices[0]), prices[1:rows], prices[1 + rows : -1])
         return Selection(
             support,
-            Prices(y0 / scale, u[:-1], w[:-1]),
-            _certificate(failures, sums.tolist(), scale, seen[2] + min(self.bounds.total, seen[4])),
+            self._binding.all_prices(found),
+            _certificate(failures, seen[_RECORD:], scale, seen[2] + min(self.bounds.total, seen[4])),
+            self.bounds,
         )
 
 

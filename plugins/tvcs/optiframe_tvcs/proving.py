@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.values import Array
-from optiframe_tvcs.certificate import Prices, Selection
+from optiframe_tvcs.certificate import Prices
 from optiframe_tvcs.linear_program import SupportProgram
+from optiframe_tvcs.selection import Selection
 
 Units = NDArray[np.int64]
 

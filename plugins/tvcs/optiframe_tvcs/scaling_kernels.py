@@ -13,10 +13,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe_tvcs.jit import compiled
-from optiframe_tvcs.list_kernels import LISTED, columns_of
-from optiframe_tvcs.repair_kernels import repair, start_flow
+from optiframe_tvcs.flow_kernels import start_flow
+from optiframe_tvcs.jit import YES, compiled
+from optiframe_tvcs.list_kernels import columns_of
+from optiframe_tvcs.pass_kernels import LISTED
+from optiframe_tvcs.repair_kernels import repair
 from optiframe_tvcs.tie_kernels import drain
+
+NOTHING = np.int64(0)  # of further work: one path
 
 
 @compiled
@@ -86,7 +90,7 @@ def bit_scaling(first, col, whole, row_caps, column_caps, total, state, phi, rec
             record[3] += 1
             _, back = repair(
                 lfirst, lcol, worth, chosen, cfirst, crow, cworth, cplace, phi, row_caps, column_caps,
-                total, fs, ft, back, excess, 0, True, record,
+                total, fs, ft, back, excess, NOTHING, YES, record,
             )  # fmt: skip
     state[:] = 0
     for k in range(n):

@@ -19,7 +19,7 @@ from optiframe.values import Accepts, Array
 from optiframe_tvcs.assignment_objective import AssignmentLoss, Estimate, Judge
 from optiframe_tvcs.boxed_three_view import BoxedThreeView
 from optiframe_tvcs.cap_gains import gains
-from optiframe_tvcs.certificate import Prices, Selection
+from optiframe_tvcs.certificate import Prices
 from optiframe_tvcs.quality_table import (
     Ids,
     QualityTable,
@@ -32,6 +32,7 @@ from optiframe_tvcs.quality_table import (
     read_quality,
     share_of,
 )
+from optiframe_tvcs.selection import Selection
 from optiframe_tvcs.three_view import ThreeView
 
 _FORMULATED = 256  # draws of the finite sum: a block of 64 of them is what tvcs.stochastic-iht takes
@@ -208,7 +209,8 @@ class TaskAssignment(Problem[Assignment]):
 
     def choose(self, worths: Array) -> Selection:
         """The assignment of greatest total worth, its prices and the proof; only known pairs."""
-        return self.over.select(np.where(self.quality.known, worths, -1.0))
+        found = self.over.select(np.where(self.quality.known, worths, -1.0))
+        return found.named(("worker", self.quality.worker_ids), ("task", self.quality.task_ids))
 
     def assignment(self, chosen: NDArray[np.bool_]) -> Assignment:
         """The answer with these pairs (workers x tasks); pairs that are not known are left out."""

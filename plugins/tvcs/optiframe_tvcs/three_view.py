@@ -15,9 +15,11 @@ from pydantic import Field, NonNegativeInt, PlainValidator, model_validator
 from optiframe.constraints import ConstraintSet, CvxpyProgram
 from optiframe.errors import InvalidInput, require
 from optiframe.values import Accepts, Array
-from optiframe_tvcs.certificate import Selection, squares
+from optiframe_tvcs.certificate import squares
 from optiframe_tvcs.groups import Groups
 from optiframe_tvcs.plan import ProjectionPlan
+from optiframe_tvcs.selection import Selection
+from optiframe_tvcs.warm import WarmProjector
 
 
 def _as_matrix_shape(value: Any) -> tuple[int, int] | None:
@@ -223,8 +225,16 @@ class ThreeView(ConstraintSet):
 
     def project(self, v: Array) -> Array:
         v = as_point(v)
-        worths, _ = squares(self._flat(v))
-        return np.where(self.plan.support(worths).reshape(v.shape), v, 0.0)
+        self.check_shape(v.shape)
+        found = self.plan.keep(v.reshape(-1))
+        if found is not None:
+            return found[0].reshape(v.shape)
+        flat = self._flat(v)
+        return np.where(self.plan.support(squares(flat)[0]), flat, 0.0).reshape(v.shape)
+
+    def projector(self) -> WarmProjector:
+        """Projects a run of nearby points, each from the prices of the last."""
+        return WarmProjector(self.plan, self._shaped, self._flat)
 
     def excess(self, x: Array) -> int:
         """By how many nonzeros `x` is over the bounds, summed over all bounds; 0 inside."""
@@ -275,13 +285,17 @@ class ThreeView(ConstraintSet):
         size = cp.abs(cp.vec(x, order="C"))
         return [matrix @ size <= magnitude * bounds, size <= magnitude]
 
-    def _flat(self, v: Array) -> NDArray[np.float64]:
+    def _shaped(self, v: Array) -> NDArray[np.float64]:
         v = as_point(v)
         self.check_shape(v.shape)
-        flat = v.reshape(-1)
+        return v.reshape(-1)
+
+    def _flat(self, v: Array) -> NDArray[np.float64]:
+        flat = self._shaped(v)
         if not np.isfinite(flat).all():
-            at = [int(i) for i in np.argwhere(~np.isfinite(v))[0]]
-            raise InvalidInput(f"entry {at} of the point is {v[tuple(at)]}; every entry must be finite")
+            point = np.reshape(flat, np.shape(v))
+            at = [int(i) for i in np.argwhere(~np.isfinite(point))[0]]
+            raise InvalidInput(f"entry {at} of the point is {point[tuple(at)]}; every entry must be finite")
         return flat
 
 

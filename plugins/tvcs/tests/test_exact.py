@@ -243,6 +243,9 @@ for _ in range(3):
 assert prepare()
 assert over.plan.solve(worths).certificate.primal == first.certificate.primal
 assert over.plan.effort.path == "compiled"
+from optiframe_tvcs import compiled
+assert compiled.direct.signatures  # for few elements
+assert compiled.project.signatures  # and for many
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

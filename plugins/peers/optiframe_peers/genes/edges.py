@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from optiframe_tvcs.certificate import Selection
+from optiframe_tvcs.selection import Selection
 from optiframe_tvcs.network_association import correlations, directions
 from optiframe_tvcs.network_identification import Network, NetworkIdentification
 from optiframe_tvcs.network_objective import off_diagonal

@@ -1,0 +1,125 @@
+"""Groups of workers: eigenvalues, Theorem 12 and Lemma 3's bound, in the answer and as functions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from optiframe_rankone import (
+    error_bounds,
+    finite_task_bound,
+    shared_tasks,
+    skill_bound,
+    smallest_eigenvalue,
+    worker_groups,
+)
+from optiframe_rankone import groups as groups_module
+from optiframe_rankone.label_aggregation import LabelAggregation
+from optiframe_rankone.signless import deviation
+
+import optiframe
+from optiframe import InvalidInput
+
+from .slow import single_coin
+
+SKILLS = np.array([0.3, 0.6, 0.9, 0.5])
+
+
+def four_and_a_pair(tasks: int = 400) -> LabelAggregation:
+    """A clique of four workers, and two more who only meet each other."""
+    labels = single_coin(0, SKILLS, tasks=tasks, per_task=4)["labels"]
+    pair = {"task": [9000, 9000, 9001, 9001], "worker": [7, 8, 7, 8], "label": [0, 0, 1, 1]}
+    return LabelAggregation(labels={key: np.concatenate([labels[key], pair[key]]) for key in pair})
+
+
+def test_the_answer_has_a_row_for_each_group_with_what_is_promised_there() -> None:
+    problem = four_and_a_pair()
+    result = optiframe.solve(problem, "rankone.pgd")
+    table = result.answer()["groups"]
+    assert table["first_worker"].tolist() == [0, 7]
+    assert table["workers"].tolist() == [4, 2]
+    assert table["determined"].tolist() == [True, False]
+    assert table["smallest_eigenvalue"] == pytest.approx([2.0, 0.0])
+    shared, size = shared_tasks(problem)[:4][:, :4], np.abs(result.solution.skills[:4])
+    kappa, largest = float(size.min()), float(size.max())
+    worst = float(deviation(shared, 2).max())
+    assert table["theorem_12"] == pytest.approx([skill_bound(shared, worst, kappa, largest) / 2, np.inf])
+    finite = finite_task_bound(shared, 2, kappa, largest) / 2
+    assert table["finite_task"] == pytest.approx([finite, np.inf])
+    assert finite <= table["theorem_12"][0]
+
+
+def test_without_an_answer_the_groups_come_without_bounds() -> None:
+    assert list(worker_groups(four_and_a_pair())) == [
+        "first_worker",
+        "workers",
+        "determined",
+        "smallest_eigenvalue",
+    ]
+
+
+def test_the_report_gives_the_least_eigenvalue_or_says_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = four_and_a_pair()
+    told = "\n".join(finding.text for finding in optiframe.solve(problem, "rankone.pgd").findings)
+    assert "shared tasks tie the skills together by 2, where 0 is not at all and 2 is everyone" in told
+    monkeypatch.setattr(groups_module, "_WORKERS", 5)
+    large = optiframe.solve(problem, "rankone.pgd")
+    told = "\n".join(finding.text for finding in large.findings)
+    assert "is not worked out for so many workers" in told
+    assert "groups" not in large.answer()
+    assert len(worker_groups(problem, large.solution)["workers"]) == 2
+
+
+def test_groups_of_given_correlations_or_of_an_answer_without_skills_are_refused() -> None:
+    given = optiframe.solve(optiframe.problem(dataset="synthetic.noisy-star"), "rankone.pgd")
+    assert "groups" not in given.answer()
+    with pytest.raises(InvalidInput, match="given, not counted"):
+        worker_groups(given.problem, given.solution)
+    problem = four_and_a_pair()
+    with pytest.raises(InvalidInput, match="has no skills"):
+        worker_groups(problem, optiframe.solve(problem, "labels.majority").solution)
+
+
+@pytest.mark.parametrize("degree", [2, 30])
+def test_larger_graphs_have_the_eigenvalue_of_the_dense_route(degree: int) -> None:
+    size = 601
+    edges = np.zeros((size, size))
+    rng = np.random.default_rng(0)
+    for step in range(1, degree // 2 + 1):
+        other = (np.arange(size) + step) % size if degree == 2 else rng.permutation(size)
+        edges[np.arange(size), other] = edges[other, np.arange(size)] = 1.0
+    np.fill_diagonal(edges, 0.0)
+    dense = np.linalg.eigvalsh(np.diag(edges.sum(axis=1)) + edges)[0]
+    assert smallest_eigenvalue(sp.csr_array(edges)) == pytest.approx(dense, rel=1e-5)
+
+
+def test_a_large_bipartite_graph_has_the_eigenvalue_0_exactly() -> None:
+    edges = np.kron([[0.0, 1.0], [1.0, 0.0]], np.ones((300, 300)))
+    assert smallest_eigenvalue(sp.csr_array(edges)) == 0.0
+
+
+def test_the_answer_has_lemma_3s_bound_of_each_task_and_0_for_gold() -> None:
+    inputs = single_coin(1, SKILLS, tasks=50, per_task=3)
+    gold = {"task": [int(inputs["labels"]["task"][0])], "label": [int(inputs["labels"]["label"][0])]}
+    problem = LabelAggregation(labels=inputs["labels"], gold=gold)
+    result = optiframe.solve(problem, "rankone.pgd")
+    bound = result.answer()["labels"]["error_bound"]
+    certain = problem.gold_codes >= 0
+    assert (bound[certain] == 0.0).all()
+    assert bound[~certain] == pytest.approx(error_bounds(problem, result.solution.skills)[~certain])
+    assert "error_bound" not in optiframe.solve(problem, "labels.majority").answer()["labels"]
+
+
+@pytest.mark.parametrize(
+    ("skills", "message"),
+    [
+        (np.ones(3), "4 numbers, one for each worker, got 3"),
+        ([0.1, 2.0, 0.1, 0.1], "the skill of worker 1 is 2; with 2 classes a skill is a number from -1"),
+        ([0.1, 0.1, -1.5, 0.1], "the skill of worker 2 is -1.5"),
+        ([0.1, 0.1, 0.1, np.nan], "nan"),
+    ],
+)
+def test_skills_that_nobody_can_have_get_no_bounds(skills: object, message: str) -> None:
+    problem = LabelAggregation(labels=single_coin(1, SKILLS, tasks=50, per_task=3)["labels"])
+    with pytest.raises(InvalidInput, match=message):
+        error_bounds(problem, skills)

@@ -1,0 +1,140 @@
+"""What cannot be known is said, and never filled in from the start."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from optiframe_rankone.label_aggregation import LabelAggregation
+from optiframe_rankone.rank_one import RankOneCompletion
+
+import optiframe
+from optiframe.problems import Finding
+
+DESCENTS = ("rankone.pgd", "rankone.coordinate")
+SOLVERS = (*DESCENTS, "rankone.exponentiated", "scipy.lbfgs")
+
+
+def clique(size: int) -> np.ndarray:
+    return np.ones((size, size)) - np.eye(size)
+
+
+def ring(size: int) -> np.ndarray:
+    step = np.roll(np.eye(size), 1, axis=1)
+    return step + step.T
+
+
+def every_pattern(classes: int, workers: int) -> dict[str, list[int]]:
+    """Each way in which the workers can answer, once: all correlations are 0."""
+    rows = [
+        (task, worker, label)
+        for task, labels in enumerate(itertools.product(range(classes), repeat=workers))
+        for worker, label in enumerate(labels)
+    ]
+    return dict(zip(("task", "worker", "label"), map(list, zip(*rows, strict=True)), strict=True))
+
+
+def said(findings: tuple[Finding, ...], words: str) -> Finding:
+    return next(finding for finding in findings if words in finding.text)
+
+
+# All correlations 0
+
+
+@pytest.mark.parametrize("solver", DESCENTS)
+@pytest.mark.parametrize(("classes", "workers"), [(2, 4), (3, 4), (2, 5)])
+def test_labels_without_any_correlation_give_no_skill_and_tie_every_task(
+    solver: str, classes: int, workers: int
+) -> None:
+    result = optiframe.solve(LabelAggregation(labels=every_pattern(classes, workers)), solver)
+    assert result.solution.skills.tolist() == [0.0] * workers
+    assert result.solution.tied.all()
+    assert said(result.findings, "every skill is zero").level == "error"
+
+
+@pytest.mark.parametrize("solver", DESCENTS)
+def test_an_entry_whose_partners_all_end_at_0_does_not_keep_its_start(solver: str) -> None:
+    zero = RankOneCompletion(weights=clique(4), values=np.zeros((4, 4)))
+    assert optiframe.solve(zero, solver).solution.tolist() == [0.0] * 4
+    # Against their bounds rather than by a value of 0.
+    against = RankOneCompletion(weights=clique(3), values=-clique(3), lower=0.0, start=[0.5, 0.5, 0.5])
+    assert optiframe.solve(against, solver).solution.tolist() == [0.0] * 3
+
+
+@pytest.mark.parametrize("solver", DESCENTS)
+def test_who_never_had_anybody_to_compare_with_keeps_the_start_and_is_named(solver: str) -> None:
+    upper = np.array([1.0, 0.0, 0.0])
+    held = RankOneCompletion(weights=clique(3), values=clique(3), lower=np.zeros(3), upper=upper)
+    result = optiframe.solve(held, solver)
+    assert result.solution.tolist() == [0.5, 0.0, 0.0]
+    assert said(result.findings, "only together with rows that the bounds hold at 0").about == (0,)
+
+
+def test_a_worker_who_only_meets_newcomers_is_named_as_assumed() -> None:
+    rows = [row for t in range(6) for row in ((t, "ann", t % 2), (t, f"new{t}", 0))]
+    labels = dict(zip(("task", "worker", "label"), map(list, zip(*rows, strict=True)), strict=True))
+    findings = optiframe.solve(LabelAggregation(labels=labels), "rankone.coordinate").findings
+    assert said(findings, "only with workers without weight").about == ("ann",)
+
+
+# Rank-one completion
+
+
+BAD: dict[str, tuple[np.ndarray, np.ndarray, str, tuple[int, ...]]] = {
+    "an even ring": (ring(4), np.full((4, 4), 0.25), "in a bipartite group", (0, 1, 2, 3)),
+    "two rows": (clique(2), np.full((2, 2), 0.25), "in a bipartite group", (0, 1)),
+    "two groups": (np.kron(np.eye(2), clique(3)), np.full((6, 6), 0.25), "outside the largest", (3, 4, 5)),
+    "a row alone": (np.pad(clique(3), (0, 1)), np.full((4, 4), 0.25), "without a known entry", (3,)),
+    "no entry at all": (np.zeros((3, 3)), np.full((3, 3), 0.25), "every weight is 0", ()),
+    "all values zero": (clique(4), np.zeros((4, 4)), "every known value is 0", ()),
+}
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("case", BAD)
+def test_what_the_known_entries_leave_open_is_said_whatever_the_solver(case: str, solver: str) -> None:
+    weights, values, words, about = BAD[case]
+    result = optiframe.solve(RankOneCompletion(weights=weights, values=values), solver)
+    found = said(result.findings, words)
+    assert found.about == about
+    assert found.level in ("warning", "error")
+
+
+def test_entries_that_tell_everything_bring_a_note_on_the_sign_alone() -> None:
+    problem = RankOneCompletion(weights=ring(5), values=np.full((5, 5), 0.25))
+    findings = optiframe.solve(problem, "rankone.pgd").findings
+    assert [(finding.level, finding.text[:8]) for finding in findings] == [("note", "x and -x")]
+    positive = problem.model_copy(update={"lower": 0.0})
+    assert optiframe.solve(positive, "rankone.pgd").findings == ()
+
+
+# Ids and skills that are not meant
+
+
+def table(**changed: Any) -> dict[str, Any]:
+    rows: dict[str, Any] = {"task": [0, 0, 1, 1], "worker": [1, 2, 1, 2], "label": [0.0, 1.0, 1.0, 1.0]}
+    return {**rows, **changed}
+
+
+@pytest.mark.parametrize("column", ["task", "worker", "label"])
+@pytest.mark.parametrize("value", [float("inf"), float("-inf")])
+def test_an_infinite_number_is_no_id_and_its_row_is_named(column: str, value: float) -> None:
+    values = [*table()[column][:3], value]
+    for given in (values, np.array(values, dtype=object)):
+        with pytest.raises(optiframe.InvalidInput, match=rf"row 3: {column} is -?inf; .* is no id"):
+            LabelAggregation(labels=table(**{column: given}))
+
+
+def test_an_infinite_truth_is_refused_in_its_own_row() -> None:
+    with pytest.raises(optiframe.InvalidInput, match="truth row 2: label is inf"):
+        LabelAggregation(labels=table(), truth={"task": [0, 0, 1], "label": [None, 1.0, float("inf")]})
+
+
+def test_an_id_as_number_and_as_text_counts_as_two_and_is_named() -> None:
+    mixed = LabelAggregation(labels=table(worker=[1, 2, "1", 3]))
+    assert len(mixed.labels.worker_ids) == 4
+    assert said(mixed.diagnose(optiframe.solve(mixed, "labels.majority").solution), "as text").about == ("1",)
+    plain = optiframe.solve(LabelAggregation(labels=table()), "labels.majority")
+    assert not any("as text" in finding.text for finding in plain.findings)

@@ -1,0 +1,103 @@
+"""Shapes that were slow once: groups that cannot bind, groups of a few elements, worths close together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_tvcs import small
+from optiframe_tvcs.adversarial import CASES, SHAPES, Case, adversarial_instance
+from optiframe_tvcs.binding import Binding
+from optiframe_tvcs.certificate import Bounds, Prices, check, quantise
+from optiframe_tvcs.plan import ProjectionPlan
+from optiframe_tvcs.sweep_kernels import exact_sweep
+from optiframe_tvcs.three_view import ThreeView
+
+hard = st.builds(lambda case, seed: (case, seed), st.sampled_from(CASES), st.integers(0, 10**6))
+
+
+@given(made=hard, p=st.integers(8, 150))
+@settings(max_examples=60)
+def test_every_path_proves_the_same_worth_on_hard_instances(made: tuple[Case, int], p: int) -> None:
+    instance = adversarial_instance(made[0], p, made[1])
+    weights = instance.v**2
+    plan = ProjectionPlan(*instance.bounds)
+    whole, scale = quantise(weights)
+    worths = set()
+    for options in ({"compiled": False}, {"compiled": True}, {"compiled": True, "forced": True}):
+        found = plan.solve(weights, **options)
+        again = check(whole, plan.bounds, found.support, found.prices.times(scale), scale)
+        assert found.certificate.holds
+        assert again.holds
+        assert again.gap == 0.0
+        worths.add(found.certificate.primal)
+    assert len(worths) == 1
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_fallback_comes_with_the_same_certificate(shape: str) -> None:
+    instance = adversarial_instance((shape, "1 + 1e-6", "uniform"), 4000, 0)
+    plan = ProjectionPlan(*instance.bounds)
+    usual, fallback = (
+        plan.solve(instance.v**2, compiled=True, forced=forced).certificate for forced in (False, True)
+    )
+    assert plan.effort is not None
+    assert plan.effort.path == "fallback"
+    assert fallback.holds
+    assert fallback.gap == 0.0
+    assert (fallback.primal, fallback.dual, fallback.rounding) == (usual.primal, usual.dual, usual.rounding)
+
+
+@pytest.mark.parametrize("shape", [(1, 5000), (5000, 1)])
+def test_a_matrix_of_one_row_is_a_partial_sort(shape: tuple[int, int]) -> None:
+    over = ThreeView.of_matrix(shape, total=2000, per_row=3000, per_column=3000)
+    v = np.random.default_rng(0).standard_normal(shape)
+    kept = over.plan.solve(v.ravel() ** 2, compiled=True)
+    assert kept.certificate.holds
+    assert np.array_equal(np.flatnonzero(kept.support), np.sort(np.argsort(-(v.ravel() ** 2))[:2000]))
+    # With a search for each unit through 5,000 groups these were 100,000 paths.
+    assert over.plan.effort is not None
+    assert over.plan.effort.path == "compiled"
+    assert over.plan.effort.paths < 10
+
+
+@pytest.mark.parametrize("worths", ["gaussian", "few values", "1 + 1e-6"])
+def test_groups_of_a_few_elements_leave_few_units_to_repair(worths: str) -> None:
+    instance = adversarial_instance(("tiny groups", worths, "1"), 5000, 0)
+    plan = ProjectionPlan(*instance.bounds)
+    assert plan.solve(instance.v**2, compiled=True).certificate.holds
+    assert plan.effort is not None
+    assert plan.effort.path == "compiled"
+    assert plan.effort.units <= 25  # hundreds by smoothing alone
+
+
+def test_groups_that_cannot_bind_are_left_out_and_cost_nothing() -> None:
+    labels = np.array([0, 0, 1, 2, 2, -1], dtype=np.int32)
+    caps = np.array([1, 1, 2, 0])
+    bounds = Bounds(labels, caps, np.full(6, -1, np.int32), np.zeros(0, np.int64), 4)
+    binding = Binding.of(bounds)
+    assert binding.rows.tolist() == [True, False, False, False]
+    reduced = binding.reduced(bounds)
+    assert reduced.row_labels.tolist() == [0, 0, -1, -1, -1, -1]
+    assert reduced.row_caps.tolist() == [1]
+    few = Prices(2.0, np.array([3.0]), np.zeros(0))
+    every = binding.all_prices(few)
+    assert every.rows.tolist() == [3.0, 0.0, 0.0, 0.0]
+    assert binding.reduced_prices(every).rows.tolist() == [3.0]
+
+
+@given(seed=st.integers(0, 10**6), p=st.integers(1, 60))
+@settings(max_examples=30)
+def test_an_exact_sweep_is_that_of_the_plain_path(seed: int, p: int) -> None:
+    rng = np.random.default_rng(seed)
+    groups, others = rng.integers(1, 8, 2)
+    group, other = np.sort(rng.integers(0, groups, p)), rng.integers(0, others, p).astype(np.int32)
+    worth = rng.integers(0, 9, p).astype(np.float64)
+    given_prices, price = rng.integers(0, 4, others).astype(np.float64), np.empty(groups)
+    caps, total = rng.integers(0, 6, groups), int(rng.integers(0, p + 2))
+    first = np.searchsorted(group, np.arange(groups + 1)).astype(np.int64)
+    y0 = exact_sweep(first, other, worth, caps, total, given_prices, price)
+    wanted, prices = small._sweep(worth - given_prices[other], group.astype(np.int32), caps, total)
+    assert y0 == wanted
+    assert price.tolist() == prices.tolist()

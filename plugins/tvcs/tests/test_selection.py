@@ -1,0 +1,108 @@
+"""The tables of prices and proof that the command line writes beside a projection's answer."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from optiframe_tvcs import ThreeView
+
+import optiframe
+
+POINT = np.array([[3.0, 1.0, 0.5], [2.0, 2.5, 0.1]])
+OVER = ThreeView.of_matrix((2, 3), total=3, per_row=2, per_column=1)
+SOLVERS = ("tvcs.exact", "tvcs.highs", "tvcs.pdhg", "tvcs.greedy")
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_prices_in_the_table_give_the_worth_of_the_support(solver: str) -> None:
+    tables = optiframe.solve(optiframe.Projection(POINT, OVER), solver, progress=False).answer()
+    prices, proof = tables["prices"], tables["certificate"]
+    assert prices["view"] == ["total", "row", "row", "column", "column", "column"]
+    assert prices["group"] == ["", "0", "1", "0", "1", "2"]
+    assert prices["bound"] == [3, 2, 2, 1, 1, 1]
+    assert prices["used"] == [3, 2, 1, 1, 1, 1]
+    # What the bounds cost, and the elements beyond their prices: the dual, which is the primal here.
+    y, u, w = prices["price"][0], np.array(prices["price"][1:3]), np.array(prices["price"][3:])
+    beyond = np.maximum(POINT**2 - y - u[:, None] - w, 0).sum()
+    assert np.dot(prices["bound"], prices["price"]) + beyond == pytest.approx(15.5)
+    assert proof["holds"] == [True]
+    assert proof["gap"] == [0.0]
+    assert proof["primal"] == [pytest.approx(15.5)]
+
+
+def test_a_bound_with_a_price_is_used_up_in_the_table() -> None:
+    rng = np.random.default_rng(0)
+    over = ThreeView(total=20, rows={"labels": rng.integers(-1, 5, 60), "bounds": 3}, size=60)
+    prices = optiframe.solve(optiframe.Projection(rng.standard_normal(60), over), "tvcs.exact").answer()
+    table = prices["prices"]
+    assert len(table["view"]) == 6  # the total and five rows; no columns
+    binding = np.array(table["price"]) > 0
+    assert binding.any()
+    assert np.array_equal(np.array(table["used"])[binding], np.array(table["bound"])[binding])
+
+
+def test_a_support_that_is_not_proved_says_so_in_the_table() -> None:
+    point = np.array([[1.0, 0.9], [0.9, 0.1]])  # the largest first is not the best
+    over = ThreeView.of_matrix((2, 2), per_row=1, per_column=1)
+    tables = optiframe.solve(optiframe.Projection(point, over), "tvcs.greedy", progress=False).answer()
+    proof = tables["certificate"]
+    assert proof["holds"] == [False]
+    assert proof["gap"][0] >= 2 * 0.81 - 1.01 - 1e-9  # what is lost
+    assert proof["reason"][0]
+
+
+def test_the_prices_of_an_assignment_name_workers_and_tasks() -> None:
+    quality = {"worker": ["ann", "ann", "bob", "bob"], "task": ["x", "y", "x", "y"]}
+    problem = optiframe.problem(
+        "task-assignment", quality=quality | {"quality": [0.9, 0.8, 0.85, 0.6]}, per_worker=1, per_task=1
+    )
+    table = optiframe.solve(problem, "tvcs.assignment-by-quality", progress=False).answer()["prices"]
+    assert list(zip(table["view"], table["group"], strict=True)) == [
+        ("total", ""), ("worker", "ann"), ("worker", "bob"), ("task", "x"), ("task", "y")
+    ]  # fmt: skip
+
+
+def test_solve_writes_prices_and_certificate_beside_the_answer(tmp_path: Path) -> None:
+    (tmp_path / "projection.toml").write_text(
+        '[problem]\nname = "projection"\npoint = [[3.0, 1.0, 0.5], [2.0, 2.5, 0.1]]\n'
+        '[problem.onto]\nname = "three-view"\nmatrix = [2, 3]\ntotal = 3\n'
+        "rows = { bounds = 2 }\ncolumns = { bounds = 1 }\n"
+        '[solver]\nname = "tvcs.exact"\n'
+    )
+    command = [sys.executable, "-m", "optiframe", "solve", "projection.toml", "--output", "out"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    prices, proof = (rows_of(tmp_path / "out" / f"{name}.csv") for name in ("prices", "certificate"))
+    assert [row["used"] for row in prices] == ["3", "2", "1", "1", "1", "1"]
+    assert [(row["holds"], row["gap"]) for row in proof] == [("True", "0.0")]
+
+
+WITHOUT = """
+import sys
+sys.modules["numba"] = None
+import numpy, optiframe
+from optiframe_tvcs import ThreeView
+for side in (40, 150):
+    over = ThreeView.of_matrix((side, side), total=side)
+    point = numpy.random.default_rng(0).standard_normal((side, side))
+    found = optiframe.solve(optiframe.Projection(point, over), "tvcs.exact", progress=False)
+    print(found.detail.certificate.holds, [finding.text for finding in found.findings])
+"""
+
+
+def test_large_projections_without_numba_are_proved_and_name_the_extra() -> None:
+    ran = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True)
+    small, large = ran.stdout.splitlines()
+    assert small == "True []"
+    assert large.startswith("True [")
+    assert "numba" in large
+    assert "fast" in large
