@@ -27,7 +27,8 @@ TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5)
 
 def ours(comparisons: dict[str, Any]) -> Any:
     problem = optiframe.problem("pairwise-ranking", comparisons=comparisons)
-    first = float(np.abs(problem.graph.cycles(problem.graph.margin)).max())
+    graph = problem.graph
+    first = float(np.abs(graph.margin - graph.differences(graph.least_squares)).max())
     # 10 values for each factor of ten, after the first, at which nothing is an outlier yet.
     return optiframe.solve(
         problem,

@@ -11,6 +11,8 @@ from optiframe.hookspec import Description, hookimpl
 from optiframe.lazy import exports
 
 if TYPE_CHECKING:
+    from optiframe_hodgerank.comparison_plots import plot_ranks as plot_ranks
+    from optiframe_hodgerank.comparison_plots import plot_roc as plot_roc
     from optiframe_hodgerank.facade import RobustRanker as RobustRanker
     from optiframe_hodgerank.hodge_parts import hodge_split as hodge_split
     from optiframe_hodgerank.identifiability import conditions as conditions
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from optiframe_hodgerank.next_pairs import suggest_pairs as suggest_pairs
     from optiframe_hodgerank.plots import plot_outliers as plot_outliers
     from optiframe_hodgerank.plots import plot_path as plot_path
-    from optiframe_hodgerank.plots import plot_ranks as plot_ranks
-    from optiframe_hodgerank.plots import plot_roc as plot_roc
     from optiframe_hodgerank.resampling import bootstrap as bootstrap
     from optiframe_hodgerank.streaming import flagged as flagged
     from optiframe_hodgerank.streaming import merge_stream as merge_stream
@@ -31,12 +31,13 @@ if TYPE_CHECKING:
 __getattr__, _, __all__ = exports(
     __name__,
     {
+        "comparison_plots": ("plot_ranks", "plot_roc"),
         "facade": ("RobustRanker",),
         "hodge_parts": ("hodge_split",),
         "identifiability": ("conditions",),
         "knockoffs": ("position_bias",),
         "next_pairs": ("suggest_pairs",),
-        "plots": ("plot_outliers", "plot_path", "plot_ranks", "plot_roc"),
+        "plots": ("plot_outliers", "plot_path"),
         "resampling": ("bootstrap",),
         "streaming": ("flagged", "merge_stream", "parquet_chunks"),
         "triplets": ("transitivity", "worker_transitivity"),

@@ -51,6 +51,8 @@ class ChoosesAmount(Solver[PairwiseRanking, Ranking, Path]):
         if self.amount != "given" and given is not None:
             text = f"{self.amount} chooses where to stop, and so does {given}; give one of them"
             raise InvalidInput(f"amount: {text}", [(("amount",), text)])
+        for name, amount in (("m", "huber"), ("folds", "cross-validation")):
+            only_with(self, name, self.amount == amount, f"amount = {amount}")
         return self
 
     def chosen_lambda(self, problem: PairwiseRanking, run: Run) -> float:
@@ -86,6 +88,13 @@ def one_stop(solver: Solver[PairwiseRanking, Ranking, Path]) -> str | None:
         text = f"{given[0]} says where to stop, and so does {given[1]}; give one of them"
         raise InvalidInput(f"{given[0]}: {text}", [((given[0],), text)])
     return given[0] if given else None
+
+
+def only_with(solver: Solver[PairwiseRanking, Ranking, Path], name: str, used: bool, where: str) -> None:
+    """Refuse a parameter that differs from its default where it would change nothing."""
+    if not used and getattr(solver, name) != type(solver).model_fields[name].default:
+        text = f"{name} is only used with {where}; leave it out, or give that"
+        raise InvalidInput(f"{name}: {text}", [((name,), text)])
 
 
 def knot_by_knot_is_long(problem: PairwiseRanking, share: float) -> bool:

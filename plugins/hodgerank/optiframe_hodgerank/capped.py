@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt
-from scipy.optimize import linprog
 
+from optiframe.constraints import ConstraintSet
+from optiframe.errors import remedy
+from optiframe.registry import build, registry
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.ranking import Ranking
+from optiframe_hodgerank.thresholding import Alike
+from optiframe_hodgerank.undecided import EQUAL, TiedAtTheCut, View, exchangeable
 
+_SET = "three-view"
 _SHARE = 0.05  # the share of outliers in the paper's experiments
 
 Labels = NDArray[np.int64]
@@ -31,13 +36,16 @@ class CappedThresholding(Solver[PairwiseRanking, Ranking, None]):
     there, these look like the outliers, and uncapped thresholding leaves them all out; `per_pair` keeps
     most of them in. The price: of a flood that can be seen to be wrong only so many are left out.
 
-    Scores are the least-squares fit to y - gamma. Each step is exact in gamma and in theta, so the
+    Where the caps allow only some of comparisons that are equally far off, and it matters which, none of
+    those is an outlier, as in `hodge.iht`: the order of rows decides nothing. Scores are the
+    least-squares fit to y - gamma. Each step is exact in gamma and in theta, so the
     objective never rises; the end is a local minimum, from least squares. Equal comparisons of
     different annotators are told apart here, so the caps work on the caller's rows. Comparisons
     without a worker count as by different ones.
 
-    A step costs a Laplacian solve, a sort of the rows and, where the worst ones break a cap, a
-    linear program over them (`three_view`): memory is about 100 bytes a row.
+    A step costs a Laplacian solve, a sort of the rows and, where both caps are given and the worst rows
+    break one, a projection onto the set `three-view` (of the plugin tvcs, which two caps need). Memory is
+    about 100 bytes a row.
     """
 
     name = "hodge.capped"
@@ -54,23 +62,43 @@ class CappedThresholding(Solver[PairwiseRanking, Ranking, None]):
     )
     per_pair: NonNegativeInt | None = Field(None, description="how many between any two items; none: no cap")
 
+    @property
+    def _both(self) -> bool:
+        return self.per_worker is not None and self.per_pair is not None
+
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         if self.per_worker is not None and problem.comparisons.worker is None:
             return "per_worker caps the outliers of each annotator, but the comparisons name no worker"
+        if self._both and not any(entry.name == _SET for entry in registry().entries("constraint set")):
+            return (
+                f"per_worker and per_pair together need the set {_SET!r} of the plugin tvcs; "
+                f"run: {remedy(['optiframe-tvcs'])}, or give one of the two caps"
+            )
         return None
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         graph, merged = problem.graph, problem.merged
         weight = problem.comparisons.weight
         each = np.ones(problem.rows) if weight is None else weight
-        worker, pair = _views(problem)
+        views = [
+            View(labels, most)
+            for labels, most in zip(_views(problem), (self.per_worker, self.per_pair), strict=True)
+            if most is not None
+        ]
         # A share such as 0.3 of ten rows is three of them, whatever 0.3 * 10 rounds to.
         total = int(np.floor(self.share * problem.rows + 1e-9)) if self.total is None else self.total
+        both = three_view(total, *views) if self._both else None
+        alike, doubt = Alike.of(problem).inverse, TiedAtTheCut(run)
+        nothing = (EQUAL * graph.largest_margin) ** 2 * float(each.max())
         scores = graph.scores(graph.margin)
         while True:
             misfit = graph.margin - graph.differences(scores)
             gain = each * merged.expand_even(misfit * misfit)
-            kept = three_view(gain, total, (worker, self.per_worker), (pair, self.per_pair))
+            kept = most_gain(gain, total, views, both)
+            kept = kept[gain[kept] > nothing]
+            either = exchangeable(gain, alike, kept, views, nothing)
+            doubt.say(len(either) > 0)
+            kept = np.setdiff1d(kept, either)
             part = np.bincount(merged.inverse[kept], each[kept], len(merged)) / merged.weight
             moved = graph.scores(graph.margin - part * misfit)
             change = float(np.abs(moved - scores).max(initial=0.0))
@@ -93,8 +121,21 @@ def _views(problem: PairwiseRanking) -> tuple[Labels, Labels]:
     return none if worker is None else worker, pair.astype(np.int64)[merged.inverse]
 
 
-def three_view(gain: Array, total: int, *views: tuple[Labels, int | None]) -> Labels:
-    """The set of elements with the largest sum of gains under three caps, exactly; sorted.
+def three_view(total: int, one: View, other: View) -> ConstraintSet:
+    """The set of vectors with so many nonzeros in all and in each group of two views."""
+    rows, columns = ({"labels": view.labels, "bounds": view.most} for view in (one, other))
+    found: ConstraintSet = build(
+        "constraint set", {"name": _SET, "total": total, "rows": rows, "columns": columns}
+    )
+    return found
+
+
+def most_gain(gain: Array, total: int, views: Sequence[View], both: ConstraintSet | None = None) -> Labels:
+    """The elements with the largest sum of gains under the caps, exactly; sorted.
+
+    Where the largest break no cap, and with one view, whose groups' best are taken first, a sort suffices;
+    of equal elements the earlier are taken, as in `hodge.iht`. Two views need a program, which the set
+    solves; among several best answers it gives any.
 
     Parameters
     ----------
@@ -102,44 +143,26 @@ def three_view(gain: Array, total: int, *views: tuple[Labels, int | None]) -> La
         Shape (elements,), not negative; elements that gain nothing are never chosen.
     total
         At most so many in all.
-    *views
-        At most two ways to group the elements: the label of the group of each, shape (elements,),
-        -1 where in none, and how many of any group there may be; None: any number.
-
-    Notes
-    -----
-    Taking the `total` largest gains (of equal ones the earlier) is right where it breaks no cap.
-    Otherwise: the caps of one view are disjoint and within the total, those of the other are
-    disjoint, so the matrix of the linear program max gain' z, 0 <= z <= 1, is totally unimodular
-    (two laminar families) and its vertices are sets; HiGHS' simplex gives one. Elements beyond the
-    cap of their group and cell that are no better than those before them are left out at once.
+    views
+        At most two.
+    both
+        With two views, the set of vectors that keep all three caps (`three_view`).
     """
     order = np.lexsort((np.arange(len(gain)), -gain))
     order = order[gain[order] > 0]
     worst = order[:total]
-    capped = [(labels, most) for labels, most in views if most is not None]
-    if all(_within(labels[worst], most) for labels, most in capped):
+    if all(_within(view, worst) for view in views):
         return np.sort(worst)
-    if len(capped) == 1:  # the best of each group, then the best of these
-        labels, most = capped[0]
-        return np.sort(order[_among(labels[order], most)][:total])
-    # Of a cell, one group of either view, only the best can be in: the others could be swapped for them.
-    (one, cap), (other, limit) = capped
-    cell = np.where((one < 0) | (other < 0), -1, one * (int(other.max()) + 1) + other)
-    order = order[_among(cell[order], min(cap, limit))]
-    if not len(order):
-        return order
-    caps = [_members(labels[order], most) for labels, most in capped]
-    rows = sp.vstack([sp.csr_array(np.ones((1, len(order)))), *(matrix for matrix, _ in caps)])
-    bounds = np.concatenate([[total], *(most for _, most in caps)])
-    # Gains relative to the largest: HiGHS' tolerances are absolute, 1e-7.
-    found = linprog(-gain[order] / gain[order[0]], A_ub=rows, b_ub=bounds, bounds=(0, 1), method="highs-ds")
-    return np.sort(order[found.x > 0.5])
+    if both is not None:
+        return np.flatnonzero(both.project(np.sqrt(gain)))  # it keeps the largest sum of squares
+    (view,) = views
+    return np.sort(order[_among(view.labels[order], view.most)][:total])
 
 
-def _within(labels: Labels, most: int) -> bool:
-    known = labels[labels >= 0]
-    return not len(known) or int(np.bincount(known).max()) <= most
+def _within(view: View, chosen: Labels) -> bool:
+    known = view.labels[chosen]
+    known = known[known >= 0]
+    return not len(known) or int(np.bincount(known).max()) <= view.most
 
 
 def _among(labels: Labels, most: int) -> NDArray[np.bool_]:
@@ -149,16 +172,3 @@ def _among(labels: Labels, most: int) -> NDArray[np.bool_]:
     place = np.empty(len(labels), dtype=np.int64)
     place[order] = at - np.searchsorted(ranked, ranked)
     return np.asarray((place < most) | (labels < 0))
-
-
-def _members(labels: Labels, most: int) -> tuple[sp.csr_array, Array]:
-    """Which elements are in each group that can exceed its cap, and the caps."""
-    inside = np.flatnonzero(labels >= 0)
-    groups, of = np.unique(labels[inside], return_inverse=True)
-    crowded = np.bincount(of, minlength=len(groups)) > most
-    row = np.cumsum(crowded) - 1
-    inside, of = inside[crowded[of]], of[crowded[of]]
-    shape = (int(crowded.sum()), len(labels))
-    return sp.csr_array((np.ones(len(inside)), (row[of], inside)), shape=shape), np.full(
-        shape[0], float(most)
-    )

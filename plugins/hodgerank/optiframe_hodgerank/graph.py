@@ -12,7 +12,10 @@ from scipy.sparse.csgraph import connected_components
 
 from optiframe.errors import InvalidInput
 from optiframe.values import Array
+from optiframe_hodgerank.conjugate import Preconditioner
 from optiframe_hodgerank.laplacian import Components, LaplacianInverse, invert
+from optiframe_hodgerank.multigrid import Multigrid, multigrid
+from optiframe_hodgerank.rows_by_pair import RowsByPair
 
 Codes = NDArray[np.int64]
 
@@ -71,17 +74,36 @@ class ComparisonGraph:
         return np.asarray(into - np.bincount(self.right, r, minlength=self.items))
 
     @cached_property
+    def weight_of_items(self) -> Array:
+        """Total weight of the rows of each item, the diagonal of L, shape (items,)."""
+        left = np.bincount(self.left, self.weight, self.items)
+        return np.asarray(left + np.bincount(self.right, self.weight, self.items))
+
+    @cached_property
+    def largest_margin(self) -> float:
+        """The largest size of a margin."""
+        return float(np.abs(self.margin).max(initial=0.0))
+
+    @cached_property
+    def by_pair(self) -> RowsByPair:
+        """The rows sorted by pair of items."""
+        return RowsByPair.of(self)
+
+    @cached_property
     def laplacian(self) -> sp.csr_array:
         """L = X' W X, sparse, shape (items, items)."""
-        i, j, w = self.left, self.right, self.weight
-        rows, columns = np.concatenate([i, j, i, j]), np.concatenate([j, i, i, j])
-        values = np.concatenate([-w, -w, w, w])
-        return sp.csr_array(sp.coo_array((values, (rows, columns)), shape=(self.items, self.items)))
+        cells = (self.weight, (self.left, self.right))
+        one_way = sp.csr_array(sp.coo_array(cells, shape=(self.items, self.items)))
+        diagonal = sp.dia_array((self.weight_of_items[None, :], [0]), shape=one_way.shape)
+        return sp.csr_array(diagonal - one_way - one_way.T)
 
     @cached_property
     def components(self) -> Codes:
         """Label 0, 1, ... of the connected component of each item, shape (items,)."""
-        labels = connected_components(self.laplacian, directed=False)[1]
+        pairs = self.by_pair
+        edges = (np.ones(len(pairs.other), dtype=np.int8), pairs.other, pairs.first_pair)
+        graph = sp.csr_array(edges, shape=(self.items, self.items))
+        labels = connected_components(graph, directed=False)[1]
         return np.asarray(labels, dtype=np.int64)
 
     @cached_property
@@ -97,6 +119,32 @@ class ComparisonGraph:
     def laplacian_inverse(self) -> LaplacianInverse:
         """L^+, by whichever method suits the size; factored on first use."""
         return invert(self.laplacian, self.components)
+
+    @cached_property
+    def multigrid(self) -> Multigrid | None:
+        """A cycle that nearly applies L^+, for conjugate gradients; None where there is no good one."""
+        pairs = self.by_pair
+        return multigrid(pairs.first_pair, pairs.other, pairs.whole)
+
+    @cached_property
+    def _fit(self) -> tuple[Array, Preconditioner]:
+        from optiframe_hodgerank.huber_newton import least_squares
+
+        return least_squares(self)
+
+    @property
+    def least_squares(self) -> Array:
+        """Least-squares scores of `margin`, shape (items,), by conjugate gradients; computed once.
+
+        Without the inverse, which costs as much as hundreds of solves and is worth it for those who
+        make as many: `scores` does the same for any margin with it.
+        """
+        return self._fit[0]
+
+    @property
+    def preconditioner(self) -> Preconditioner:
+        """What conjugate gradients needed for `least_squares` (see `optiframe_hodgerank.conjugate`)."""
+        return self._fit[1]
 
     @property
     def method(self) -> str:

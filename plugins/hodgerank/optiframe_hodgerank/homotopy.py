@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.values import Array
 from optiframe_hodgerank.graph import ComparisonGraph
-from optiframe_hodgerank.path import Path
+from optiframe_hodgerank.path import NEAR, Path
 from optiframe_hodgerank.unflagged import UnflaggedGraph
 
-_NEAR = 1e-10
-"""Residuals within this much of lambda, relative to the largest margin, are at the threshold: a
-hundred times the rounding of a least-squares fit, and nothing a score is wanted to."""
 _LEVEL = 1e-9  # slopes that agree to so much are equal: lambda changes by at most its own size
+
+
+class Loose(NamedTuple):
+    """Where the minimizer is not unique: below which lambda, which parts of the items may move, and
+    whether the path ends there, since only rows that make it so would reach the share asked for."""
+
+    level: float
+    parts: NDArray[np.int64]
+    stopped: bool
 
 
 class Homotopy:
@@ -28,11 +35,16 @@ class Homotopy:
     one at a time, least index first, until every one of them is about to move to the side on which
     it is counted (Murty's rule, which ends also when many arrive at once).
 
+    Where from some lambda on only rows at their threshold hold parts of the items together, these
+    rows are flagged too, and the parts stay, against each other, where the rows last held them: all
+    positions within an interval are minimizers then, and any other would depend on the order of rows.
+
     An event costs O(rows + items^2); memory is 8 items^2 + O(rows).
     """
 
-    def __init__(self, graph: ComparisonGraph) -> None:
+    def __init__(self, graph: ComparisonGraph, share: float | None = None) -> None:
         self.graph = graph
+        self._share = share
         self.unflagged = UnflaggedGraph(graph)
         # Each row stands here twice, as s = 1 and as s = -1, so that one expression serves both ends.
         self._from = np.concatenate([graph.left, graph.right])
@@ -42,14 +54,16 @@ class Homotopy:
         """1: believed, within lambda of this end; -1: flagged, beyond this end; 0: beyond the other end."""
         # What pulls at the items: w y of the believed rows, and w sign(r) of the flagged ones.
         self._forces = np.stack([graph.divergence(graph.weight * graph.margin), np.zeros(graph.items)])
-        self._near = _NEAR * float(np.abs(graph.margin).max(initial=0.0))
-        self.loose: tuple[float, NDArray[np.int64]] | None = None
-        """From which lambda on the minimizer is not unique, and the parts that may move; None: never yet."""
+        self._rests = np.zeros(graph.items)  # where parts stay that nothing holds
+        self._near = NEAR * float(np.abs(graph.margin).max(initial=0.0))
+        self.loose: Loose | None = None
+        """Where the minimizer was found not to be unique; None: nowhere yet."""
 
     def run(self, path: Path, down_to: float) -> Iterator[tuple[float, Array]]:
         """Yield lambda and the scores on arriving at each knot, down to `down_to`.
 
-        Rows that arrive there are entered into `path` when the generator resumes.
+        Rows that arrive there are entered into `path` when the generator resumes. It ends early where
+        the `share` asked for would be reached only by rows that leave parts of the items loose.
         """
         level = np.inf
         self._lines()
@@ -60,11 +74,30 @@ class Homotopy:
             yield level, self._theta[0] + level * self._theta[1]
             if level <= down_to:
                 return
-            self._settle(level, path)
+            parts = int(self.unflagged.parts.max())
+            self._settle(level)
+            if self.unflagged.parts.max() > parts:
+                flagged = path.share_of(self.unflagged.flagged)
+                stopped = self._share is not None and path.is_enough(flagged, self._share)
+                above = self.loose.level if self.loose is not None else level
+                self.loose = Loose(above, self.unflagged.parts, stopped)
+                if stopped:
+                    return
+            self._enter(level, path)
+
+    def _enter(self, level: float, path: Path) -> None:
+        """Note in the path what has become of the rows that were at the threshold."""
+        flagged = self.unflagged.flagged
+        for row in np.flatnonzero(flagged != path.flagged).tolist():
+            if flagged[row]:
+                path.flag(row, -1.0 if self._side[row] == 0 else 1.0, level)
+            else:
+                path.unflag(row)
 
     def _lines(self) -> None:
         """a and d; and for both ends of each row s rho, 1 + s delta, and whether it may arrive there."""
         self._theta = self.unflagged.solve(self._forces)
+        self._theta[0] += self._rests
         lines = self._theta.take(self._from, axis=1)
         lines -= self._theta.take(self._to, axis=1)
         self._rho = self._margin - lines[0]
@@ -93,28 +126,51 @@ class Homotopy:
         np.divide(self._rho, self._rate, out=coming, where=on_its_way)
         return float(coming.max(initial=0.0))
 
-    def _settle(self, level: float, path: Path) -> None:
+    def _settle(self, level: float) -> None:
         """Flag and believe rows at the threshold until each is about to move to its side of it."""
+        here = self._theta[0] + level * self._theta[1] if np.isfinite(level) else self._theta[0]
+        there = self._sort_out(level, here)
+        idle = there[(self._side[there] == 1) & (np.abs(self._rate[there]) <= _LEVEL)]
+        near = np.zeros(self.graph.rows, dtype=bool)
+        near[idle % self.graph.rows] = True
+        parts = self.unflagged.parts_without(near) if near.any() else None
+        if parts is None:
+            return
+        loose = idle[parts[self._from[idle]] != parts[self._to[idle]]]
+        for end in loose.tolist():
+            self._move(end % self.graph.rows, 1 if end < self.graph.rows else -1, into_fit=-1)
+        self.unflagged.split(loose % self.graph.rows)
+        self._rest(level, here)
+        self._sort_out(level, here)
+
+    def _sort_out(self, level: float, here: Array) -> NDArray[np.int64]:
+        """Murty's rule on the rows at the threshold; the ends that are there, of which none is wrong."""
         rows = self.graph.rows
         while True:
             there = (np.abs(self._beyond(level)) <= self._near).nonzero()[0]
             wrong = there[self._arrives[there]].tolist()
             if not wrong:
-                break
+                return there
             row = min(end % rows for end in wrong)
             s = -1 if rows + row in wrong else 1
             if self.unflagged.flagged[row]:
                 self._move(row, -s, into_fit=1)
                 self.unflagged.unflag(row)
-                path.unflag(row)
             elif not self.unflagged.flag(row):
-                break  # cannot be: its residual is then a fixed multiple of lambda; rounding said so
+                return there  # cannot be: its residual is then a fixed multiple of lambda; rounding said so
             else:
                 self._move(row, s, into_fit=-1)
-                path.flag(row, s, level)
+            self._rest(level, here)
+
+    def _rest(self, level: float, here: Array) -> None:
+        """New lines, which begin where the scores are, `here`, also for parts that nothing holds."""
+        self._rests[:] = 0.0
+        self._lines()
+        if self.unflagged.parts.max() > self.graph.components.max():
+            of = self.unflagged.parts
+            apart = here - self._theta[0] - level * self._theta[1]
+            self._rests = (np.bincount(of, apart) / np.bincount(of))[of]
             self._lines()
-        if self.loose is None and len(there):
-            self.loose = self._look_for_loose_parts(level, there)
 
     def _move(self, row: int, pull: int, into_fit: int) -> None:
         """Take a row out of the fit (-1) and let it pull, or take it in (1) and let its pull go."""
@@ -128,16 +184,3 @@ class Homotopy:
         believed = into_fit == 1
         self._side[row] = 1.0 if believed else -1.0 if pull == 1 else 0.0
         self._side[graph.rows + row] = 1.0 if believed else -1.0 if pull == -1 else 0.0
-
-    def _look_for_loose_parts(
-        self, level: float, there: NDArray[np.int64]
-    ) -> tuple[float, NDArray[np.int64]] | None:
-        """Parts of the items that may move against each other from here on; None where none may.
-
-        They may where only rows at their threshold hold parts together: the objective does not
-        change while such a row goes beyond it.
-        """
-        near = np.zeros(self.graph.rows, dtype=bool)
-        near[there[self._side[there] == 1] % self.graph.rows] = True
-        parts = self.unflagged.parts_without(near) if near.any() else None
-        return None if parts is None else (level, parts)

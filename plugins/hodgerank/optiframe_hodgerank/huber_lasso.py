@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import numpy as np
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
+from optiframe.problems import Finding
 from optiframe.solvers import Iterate, Iterates, Run
 from optiframe.values import Array
-from optiframe_hodgerank.amount import ChoosesAmount, knot_by_knot_is_long
+from optiframe_hodgerank.amount import ChoosesAmount, knot_by_knot_is_long, only_with
+from optiframe_hodgerank.grid_states import State
 from optiframe_hodgerank.homotopy import Homotopy
-from optiframe_hodgerank.huber_newton import huber_grid
+from optiframe_hodgerank.huber_grid import HuberGrid
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.path import Path, shrink
 from optiframe_hodgerank.ranking import Ranking
+from optiframe_hodgerank.undecided import say_loose
 
 _HOMOTOPY_ITEMS = 200
 """Items up to which the exact path is followed: an event costs items^2, so that beyond, the first
@@ -31,21 +34,24 @@ class HuberLasso(ChoosesAmount):
     regression with threshold lambda. As lambda falls, comparisons become outliers one after
     another; that order is part of the answer (`Result.detail`, a `Path`).
 
-    The answer is that at `lambda_`, or at the first knot where the share `share` of the
-    comparisons are outliers (Sec. 3.3.1: "a certain percentage, say 5%"). For +-1 data
-    ``lambda_ = 1`` is natural.
+    The answer is that at `lambda_`, or, by either method, at the first knot where the share `share`
+    of the comparisons are outliers (Sec. 3.3.1: "a certain percentage, say 5%"): the state in which
+    the next comparison enters, as for `hodge.lbi`, so that those before it have an outlier. For +-1
+    data ``lambda_ = 1`` is natural.
 
     Up to 200 items the path is exact (`optiframe_hodgerank.homotopy`; an event costs
     O(rows + items^2)), unless its events, one for a comparison that becomes an outlier, would pass
     over more than 1e8 merged rows in all: the first 5% of 45,000 different margins. Beyond, it is a
     grid of `per_decade` values for each factor of ten, each solved by Newton steps from the one before
-    (`optiframe_hodgerank.huber_newton`), in which rows that entered between two values enter
-    together, the larger misfit being the stronger. The lambda that reaches `share` is found between
-    them, to 4 digits; a `per_decade` of 1 goes straight to a given `lambda_`, which is the quick way
-    to flag tens of millions of comparisons.
+    (`optiframe_hodgerank.huber_grid`), in which rows that entered between two values enter
+    together, the larger misfit being the stronger. The end that `share` asks for is found between
+    them, and is that of the exact path to some 8 digits; a `per_decade` of 1 goes straight to a given
+    `lambda_`, which is the quick way to flag tens of millions of comparisons.
 
     Where only comparisons exactly at lambda hold two parts of the items together, the minimizer
-    is no longer unique: the path goes on along one of them, and a warning says from where.
+    is no longer unique. A path to a `share` ends there if only these would make up the share, so that
+    tied votes give equal scores; else it goes on, with the parts staying, against each other, where
+    they were (on a grid, about there). A warning says from where, and which items are in doubt.
     """
 
     name = "hodge.hlasso"
@@ -64,12 +70,17 @@ class HuberLasso(ChoosesAmount):
     )
     per_decade: PositiveInt = Field(25, description="values of lambda for each factor of ten of the grid")
 
+    @model_validator(mode="after")
+    def _nothing_ignored(self) -> Self:
+        only_with(self, "per_decade", self.method != "homotopy", "method = grid")
+        return self
+
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         if self.amount != "given":
             chosen = {"lambda_": self.chosen_lambda(problem, run), "amount": "given"}
             yield from HuberLasso.iterates(self.model_copy(update=chosen), problem, run)
             return
-        path = Path(problem.graph, problem.merged.count, "lambda")
+        path = Path(problem.graph, problem.merged.count, "lambda", items=problem.item_ids)
         for level, scores in self._knots(problem, path, run):
             path.record(level, scores)
             yield Iterate(Knot(level, scores, path), self._residual(level, path), detail=path)
@@ -90,21 +101,34 @@ class HuberLasso(ChoosesAmount):
         return problem.graph.items > _HOMOTOPY_ITEMS or knot_by_knot_is_long(problem, self._share)
 
     def _knots(self, problem: PairwiseRanking, path: Path, run: Run) -> Iterator[tuple[float, Array]]:
-        graph, down_to = problem.graph, self.lambda_ or 0.0
-        if self.by_grid(problem):
-            yield from huber_grid(
-                graph, path, down_to, self.per_decade, None if self.lambda_ else self._share
-            )
-            return
-        homotopy, told = Homotopy(graph), False
-        for level, scores in homotopy.run(path, down_to):
-            if homotopy.loose is not None and not told:
+        graph, share = problem.graph, None if self.lambda_ else self._share
+        follow = HuberGrid(graph, self.per_decade, share) if self.by_grid(problem) else Homotopy(graph, share)
+        level, scores, told = 0.0, np.zeros(graph.items), False
+        for level, scores in follow.run(path, self.lambda_ or 0.0):
+            if self._residual(level, path) == 0:  # this may be the last
+                self._say(problem, follow, Knot(level, scores, path), run)
                 told = True
-                run.warn(
-                    f"below lambda = {homotopy.loose[0]:.6g} the scores are not unique: only comparisons "
-                    f"exactly at the threshold hold {homotopy.loose[1].max() + 1} parts of the items together"
-                )
             yield level, scores
+        if not told:
+            self._say(problem, follow, Knot(level, scores, path), run)
+
+    def _say(self, problem: PairwiseRanking, follow: HuberGrid | Homotopy, end: Knot, run: Run) -> None:
+        """How a grid was solved, where that is not by the diagonal; and where the scores are not unique."""
+        graph = problem.graph
+        if isinstance(follow, Homotopy):
+            if follow.loose is not None:
+                below = f"below lambda = {follow.loose.level:.6g}"
+                say_loose(problem, run, below, follow.loose.parts, stopped=follow.loose.stopped)
+            return
+        if graph.preconditioner != "diagonal":
+            how = f"{graph.preconditioner} before conjugate gradients"
+            run.findings.append(Finding("note", f"the Laplacian of {graph.items} items was solved by {how}"))
+        if follow.stopped is not None:
+            inner = follow.loose_parts(follow.stopped, 1)
+            say_loose(problem, run, f"below lambda = {end.level:.6g}", inner, stopped=True)
+        elif end.level > 0 and follow.newton.parts(end.level, end.scores) > graph.components.max() + 1:
+            inner = follow.loose_parts(State.of(graph, end.level, end.scores), -1)
+            say_loose(problem, run, f"at lambda = {end.level:.6g}", inner, stopped=False)
 
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
         knot: Knot = iterate.x

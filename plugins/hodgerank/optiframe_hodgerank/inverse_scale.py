@@ -68,7 +68,7 @@ class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         graph = problem.graph
-        path = Path(graph, problem.merged.count, "t", between="constant")
+        path = Path(graph, problem.merged.count, "t", between="constant", items=problem.item_ids)
         share = np.inf if self.t is not None else _SHARE if self.share is None else self.share
         dynamics = Dynamics(graph)
         for t, scores, outliers in dynamics.run(path, np.inf if self.t is None else self.t):

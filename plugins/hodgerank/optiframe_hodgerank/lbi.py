@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from optiframe.solvers import Iterate, Iterates, Run
 from optiframe.values import Array
 from optiframe_hodgerank import bregman_kernels as kernels
-from optiframe_hodgerank.amount import ChoosesAmount
+from optiframe_hodgerank.amount import ChoosesAmount, only_with
 from optiframe_hodgerank.graph import ComparisonGraph
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.path import Path
@@ -98,6 +98,11 @@ class LinearizedBregman(ChoosesAmount):
     )
     threads: PositiveInt = Field(1, description="threads of the parallel variant; the answer is the same")
 
+    @model_validator(mode="after")
+    def _nothing_ignored(self) -> Self:
+        only_with(self, "threads", self.variant == "parallel", "variant = parallel")
+        return self
+
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         if self.step is None or self.variant == "eliminated":
             return None
@@ -131,7 +136,7 @@ class LinearizedBregman(ChoosesAmount):
         dt = self.step_for(graph) / self.kappa_for(graph)
         last = np.inf if self.t is None else max(1, round(self.t / dt))
         share = np.inf if self.t is not None else _SHARE if self.share is None else self.share
-        path = Path(graph, problem.merged.count, "t")
+        path = Path(graph, problem.merged.count, "t", items=problem.item_ids)
         scores = graph.scores(graph.margin)
         misfit = graph.margin - graph.differences(scores)
         explained = _EXPLAINED * float(np.abs(graph.margin).max(initial=0.0))

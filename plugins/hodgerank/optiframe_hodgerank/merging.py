@@ -8,7 +8,7 @@ with the sum of their weights stands for both. Answers are expanded by `inverse`
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from types import ModuleType
 from typing import TypeVar
@@ -68,14 +68,22 @@ class Merged:
 
     def expand(self, values: Array) -> Array:
         """Values that change sign with the orientation (margins, outliers), for the caller's rows."""
-        found = values[self.inverse]
+        found = values.copy() if self._one_each else values[self.inverse]
         np.negative(found, out=found, where=self.flipped)
         found += 0.0  # -0.0 becomes 0.0
         return found
 
     def expand_even(self, values: NDArray[T]) -> NDArray[T]:
-        """Values that do not change sign (strength, place in an order), for the caller's rows."""
-        return values[self.inverse]
+        """Values that do not change sign (strength, place in an order), for the caller's rows.
+
+        The array itself where nothing was merged.
+        """
+        return values if self._one_each else values[self.inverse]
+
+    @cached_property
+    def _one_each(self) -> bool:
+        """Whether nothing was merged, and rows are in the caller's order."""
+        return len(self) == self.rows and bool((self.inverse == np.arange(self.rows)).all())
 
 
 def merge(
@@ -180,5 +188,26 @@ def _unique(key: NDArray[np.int64], span: int) -> tuple[NDArray[np.int64], NDArr
         seen = np.zeros(span, dtype=bool)
         seen[key] = True
         return np.flatnonzero(seen), (np.cumsum(seen) - 1)[key]
-    unique, inverse = np.unique(key, return_inverse=True)
-    return unique, inverse.astype(np.int64)
+    ordered, order = sorted_keys(key, span)
+    fresh = np.diff(ordered, prepend=-1) > 0
+    inverse = np.empty(len(key), dtype=np.int64)
+    inverse[order] = np.cumsum(fresh) - 1
+    return ordered[fresh], inverse
+
+
+def sorted_keys(key: NDArray[np.int64], span: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Keys within [0, span) in their order, and where each was; equal keys stay in theirs.
+
+    Where key and place fit one number together, that is sorted: several times faster than sorting
+    places by their keys.
+    """
+    if bool((key[1:] >= key[:-1]).all()):
+        return key, np.arange(len(key))
+    bits = len(key).bit_length()
+    if span << bits > _LARGEST_KEY:
+        order = np.argsort(key, kind="stable")
+        return key[order], order
+    both = key << bits
+    both |= np.arange(len(key))
+    both.sort()
+    return both >> bits, both & ((1 << bits) - 1)

@@ -22,6 +22,8 @@ from optiframe_hodgerank.tables import ComparisonTable, read_columns, read_compa
 
 _TABLE = "data frame, mapping of columns, or path of a CSV or Parquet file, with the columns "
 
+_ROUNDING = 1e-13  # of the largest margin: a misfit that is exactly 0 comes out below
+
 
 class PairwiseRanking(Problem[Ranking]):
     """Find scores of items from paired comparisons, some of which are wrong.
@@ -124,6 +126,8 @@ class PairwiseRanking(Problem[Ranking]):
     ) -> Ranking:
         """The answer with these scores; outliers, entry and strength in merged rows are expanded."""
         merged = self.merged
+        if outliers is not None:  # what only rounding leaves is none
+            outliers = np.where(np.abs(outliers) > _ROUNDING * self.graph.largest_margin, outliers, 0.0)
         low, high = (None, None) if intervals is None else intervals
         return Ranking(
             self.item_ids,

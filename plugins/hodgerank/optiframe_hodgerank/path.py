@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
+from optiframe.problems import Columns
 from optiframe.values import Array
 from optiframe_hodgerank.graph import ComparisonGraph
 
+NEAR = 1e-10
+"""Misfits within this much of lambda, relative to the largest margin, are at the threshold: a
+hundred times the rounding of a least-squares fit, and nothing a score is wanted to."""
 _SAME_SHARE = 1e-12  # rounding of a share of at most 1e9 rows is below
 
 
@@ -31,6 +35,8 @@ class Path:
         What a knot is.
     between
         How the path runs from a knot to the next: "linear", or "constant" (as at the later one).
+    items
+        What the codes of items stand for, shape (items,), for `tables`; None: the codes.
 
     Notes
     -----
@@ -44,7 +50,10 @@ class Path:
         count: NDArray[np.int64],
         parameter: Literal["t", "lambda"],
         between: Literal["linear", "constant"] = "linear",
+        *,
+        items: NDArray[Any] | None = None,
     ) -> None:
+        self._items = np.arange(graph.items) if items is None else items
         self.graph = graph
         self.parameter = parameter
         self.between = between
@@ -125,7 +134,17 @@ class Path:
 
     def reached(self, share: float) -> bool:
         """Whether at least this share of the caller's rows is flagged now."""
-        return self.share >= share - _SAME_SHARE
+        return self.is_enough(self.share, share)
+
+    def is_enough(self, found: float, share: float) -> bool:
+        """Whether a share of the caller's rows is at least this one, but for rounding."""
+        return found >= share - _SAME_SHARE
+
+    def first_enough(self, flagged: NDArray[np.bool_], fresh: NDArray[np.int64], share: float) -> int | None:
+        """Which of the rows `fresh`, as they enter one after another, makes up the share; None: none."""
+        found = (self._count[flagged].sum() + np.cumsum(self._count[fresh])) / self._rows
+        enough = np.flatnonzero(found >= share - _SAME_SHARE)
+        return int(enough[0]) if len(enough) else None
 
     @property
     def knots(self) -> Array:
@@ -136,6 +155,16 @@ class Path:
     def scores(self) -> Array:
         """Scores at each knot, shape (knots, items)."""
         return np.array(self._scores).reshape(len(self), self.graph.items)
+
+    def scores_at_knots(self, which: NDArray[np.int64]) -> Array:
+        """Scores at some of the knots, shape (those, items)."""
+        return np.array([self._scores[knot] for knot in which.tolist()])
+
+    def tables(self) -> dict[str, Columns]:
+        """Tables `path` and `path_scores`, see `optiframe_hodgerank.path_tables`."""
+        from optiframe_hodgerank.path_tables import path_tables
+
+        return path_tables(self, self._items)
 
     @property
     def active(self) -> Array:
@@ -163,7 +192,7 @@ class Path:
         Raises
         ------
         InvalidInput
-            When the path was not followed so far.
+            When the path was not followed so far, and below 0.
         """
         return self._between(self._place(value))
 
@@ -182,6 +211,8 @@ class Path:
 
     def at_fraction(self, share: float) -> Array:
         """Scores at the first knot where at least this share of the caller's rows are outliers."""
+        if not 0 <= share <= 1:
+            raise InvalidInput(f"a share of the comparisons is within [0, 1], not {share:g}")
         enough = np.flatnonzero(self.active >= share - _SAME_SHARE)
         if not len(enough):
             raise InvalidInput(
@@ -222,6 +253,8 @@ class Path:
         """Index of a value among the knots, with a fraction between two."""
         if not self._knots:
             raise InvalidInput("the path is empty")
+        if not value >= 0:
+            raise InvalidInput(f"{self.parameter} is not negative along a path, {value:g} is not on it")
         rising = self.knots if self.parameter == "t" else -self.knots
         wanted = value if self.parameter == "t" else -value
         if not np.isfinite(wanted) or wanted > rising[-1]:

@@ -17,13 +17,15 @@ from pydantic import ValidationInfo
 from optiframe.column_names import column_names
 from optiframe.errors import InvalidInput
 from optiframe.frames import Table, encode, missing, read_table
-from optiframe.pair_columns import numbers, read_pairs, who_won
+from optiframe.pair_columns import read_preferences
 from optiframe.values import Array
 from optiframe_hodgerank.ids import Ids
 
 # Scores of six items, some pairs of them weighing so many times more than the others, were off by 2e-7
 # at 1e10, by 3e-4 at 1e13 and by .3 at 1e16; at 1e20 factorizations failed.
 _WIDEST = 1e10
+_LARGEST = 1e140
+"""The largest margin taken: sums of squares, weighted, then stay within 1e308."""
 _COLUMNS = ("worker", "left", "right", "label", "margin", "weight", "item", "score")
 
 
@@ -82,7 +84,7 @@ def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None
     ------
     InvalidInput
         For whatever `read_table` finds, for an item compared with itself, a label that is
-        neither item nor a tie, a margin that is not finite, or a weight that is not positive,
+        neither item nor a tie, a margin that is not finite or beyond 1e140, or a weight that is not positive,
         naming the rows; when label and margin are both given, when labels are true or false,
         when the sum of the weights is not finite, and when they differ beyond what scores survive.
     """
@@ -101,13 +103,13 @@ def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None
             f"{table.title} has both a label and a margin; keep one, or map the other to a name it does "
             "not have with `columns`"
         )
-    pairs = read_pairs(table)
     graded = "margin" in table.columns
-    margin = numbers(table, "margin") if graded else who_won(table, pairs)
-    weight = numbers(table, "weight", above=0.0) if "weight" in table.columns else None
-    if weight is not None and not np.isfinite(_total(weight)):
+    pairs, margin, weight = read_preferences(table)
+    if margin.size and max(float(margin.max()), -float(margin.min())) > _LARGEST:
+        worst = int(np.abs(margin).argmax())
         raise InvalidInput(
-            f"{table.title}: the sum of the weights is not finite; divide them all by one number"
+            f"{table.title} {table.place(worst)}: the margin is {margin[worst]:g}; squares of margins beyond "
+            f"{_LARGEST:g} are no numbers any more: give them in a larger unit"
         )
     if weight is not None and weight.size and weight.max() > _WIDEST * weight.min():
         heaviest, lightest = int(weight.argmax()), int(weight.argmin())
@@ -129,11 +131,6 @@ def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None
         table.backend,
         table.lines,
     )
-
-
-def _total(values: Array) -> float:
-    with np.errstate(over="ignore"):
-        return float(values.sum())
 
 
 def _workers(table: Table) -> tuple[NDArray[np.int64] | None, Ids]:

@@ -14,6 +14,7 @@ from optiframe.values import Array
 from optiframe_hodgerank.graph import ComparisonGraph
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.ranking import Ranking
+from optiframe_hodgerank.undecided import EQUAL, TiedAtTheCut, tied_at_the_cut
 
 _SHARE = 0.05  # the share of outliers in the paper's experiments
 
@@ -24,8 +25,9 @@ class _FixedNumber(Solver[PairwiseRanking, Ranking, None]):
     """What both have in common: at most K comparisons, those with the largest w misfit^2, are outliers.
 
     K counts the caller's rows, whatever they weigh. Of equal comparisons of equal weight the first ones
-    are flagged where K does not reach all of them; among different ones with the same w misfit^2
-    those of lower item codes.
+    are flagged where K does not reach all of them, which is no matter for the scores. Of different
+    ones with the same w misfit^2 all are outliers or none, so that neither the order of rows nor the names
+    of items decide; a warning says where that leaves fewer than K.
     """
 
     solves = PairwiseRanking
@@ -37,6 +39,17 @@ class _FixedNumber(Solver[PairwiseRanking, Ranking, None]):
         """K, the number of the caller's rows that may be outliers."""
         # A share such as 0.3 of ten rows is three of them, whatever 0.3 * 10 rounds to.
         return int(np.floor(self.share * problem.rows + 1e-9))
+
+    def _worst(
+        self, problem: PairwiseRanking, alike: Alike, misfit: Array, doubt: TiedAtTheCut
+    ) -> NDArray[np.int64]:
+        """How many of each class are outliers."""
+        size = alike.size(misfit)
+        taken = largest(size, alike.count, self._most(problem))
+        nothing = EQUAL * problem.graph.largest_margin * float(np.sqrt(alike.weight.max()))
+        tied = tied_at_the_cut(size, alike.count, taken, nothing)
+        doubt.say(bool(tied.any()))
+        return np.where(tied, 0, taken)
 
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
         scores, alike, taken = iterate.x
@@ -61,11 +74,11 @@ class IterativeHardThresholding(_FixedNumber):
     reference = "Xu et al., Eq. 24"
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
-        graph, most = problem.graph, self._most(problem)
-        alike, scores = Alike.of(problem), graph.scores(graph.margin)
+        graph = problem.graph
+        alike, scores, doubt = Alike.of(problem), graph.scores(graph.margin), TiedAtTheCut(run)
         while True:
             misfit = graph.margin - graph.differences(scores)
-            taken = largest(alike.size(misfit), alike.count, most)
+            taken = self._worst(problem, alike, misfit, doubt)
             moved = graph.scores(graph.margin - (1 - alike.kept(taken)) * misfit)
             change = float(np.abs(moved - scores).max(initial=0.0))
             scores = moved
@@ -85,11 +98,11 @@ class IterativeLeastTrimmedSquares(_FixedNumber):
     reference = "Xu et al., Eq. 25"
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
-        graph, most, alike = problem.graph, self._most(problem), Alike.of(problem)
-        scores, told = graph.scores(graph.margin), False
+        graph, alike = problem.graph, Alike.of(problem)
+        scores, told, doubt = graph.scores(graph.margin), False, TiedAtTheCut(run)
         while True:
             misfit = graph.margin - graph.differences(scores)
-            taken = largest(alike.size(misfit), alike.count, most)
+            taken = self._worst(problem, alike, misfit, doubt)
             kept = without(graph, alike.kept(taken))
             moved = kept.scores(kept.margin)
             change = float(np.abs(moved - scores).max(initial=0.0))

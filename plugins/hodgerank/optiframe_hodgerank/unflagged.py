@@ -19,20 +19,23 @@ class UnflaggedGraph:
     """Least squares over the rows that are not flagged, with an inverse updated row by row.
 
     Keeps (L_I + sum_c 1_c 1_c'/n_c)^{-1}, where L_I is the Laplacian of the unflagged rows and c
-    runs over the components of the whole graph; on vectors that sum to zero within each component
-    that is L_I^+. An update costs items^2 (Sherman and Morrison), memory is 8 items^2 bytes.
+    runs over the components of the whole graph, or the parts that `split` left; on vectors that sum
+    to zero within each of them that is L_I^+. An update costs items^2 (Sherman and Morrison), but
+    where parts fall apart or join a new inverse, items^3; memory is 8 items^2 bytes.
     """
 
     def __init__(self, graph: ComparisonGraph) -> None:
         self.graph = graph
         self.flagged = np.zeros(graph.rows, dtype=bool)
+        self.parts = graph.components
+        """Label 0, 1, ... of the part of each item that unflagged rows hold together, shape (items,)."""
         self._updates = 0
         self._renew()
 
     def _renew(self) -> None:
         graph, kept = self.graph, ~self.flagged
         i, j, w = graph.left[kept], graph.right[kept], graph.weight[kept]
-        n, of = graph.items, graph.components
+        n, of = graph.items, self.parts
         size = np.bincount(of)
         matrix = np.where(of[:, None] == of, 1.0 / size[of], 0.0)
         cells = np.concatenate([i * n + i, j * n + j, i * n + j, j * n + i])
@@ -59,7 +62,20 @@ class UnflaggedGraph:
 
     def unflag(self, row: int) -> None:
         """Take a row in again."""
+        if self.parts[self.graph.left[row]] != self.parts[self.graph.right[row]]:
+            self.flagged[row] = False
+            self._part_anew()
+            return
         self._change(row, self._column(row), float(self.graph.weight[row]))
+
+    def split(self, rows: NDArray[np.int64]) -> None:
+        """Leave rows out although parts fall apart: each part is then fitted by itself."""
+        self.flagged[rows] = True
+        self._part_anew()
+
+    def _part_anew(self) -> None:
+        self.parts = parts(self.graph, ~self.flagged)
+        self._renew()
 
     def _column(self, row: int) -> Array:
         return np.asarray(self._inverse[self.graph.left[row]] - self._inverse[self.graph.right[row]])
@@ -78,7 +94,7 @@ class UnflaggedGraph:
     def parts_without(self, rows: NDArray[np.bool_]) -> NDArray[np.int64] | None:
         """Component of each item once `rows` are left out too; None where none falls apart."""
         found = parts(self.graph, ~self.flagged & ~rows)
-        return found if found.max() > self.graph.components.max() else None
+        return found if found.max() > self.parts.max() else None
 
 
 def parts(graph: ComparisonGraph, kept: NDArray[np.bool_]) -> NDArray[np.int64]:

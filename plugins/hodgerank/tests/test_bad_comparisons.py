@@ -36,6 +36,10 @@ BAD = {
     ),
     "several unknown winners": (table(label=["x", "b", "y"]), r"\(2 rows are so: row 0, row 2\)"),
     "infinite margin": (without_label(margin=[1.0, math.inf, 2.0]), "row 1: the margin is inf; .* finite"),
+    "margin whose square is no number": (
+        without_label(margin=[1.0, -1e300, 2.0]),
+        r"row 1: the margin is -1e\+300; .* give them in a larger unit",
+    ),
     "margin left empty": (without_label(margin=[1.0, None, 2.0]), "row 1: the margin is empty"),
     "margin in words": (without_label(margin=["1.5", "much", "2"]), "row 1: the margin is much"),
     "true as margin": (without_label(margin=[True, False, True]), "row 0: the margin is True"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterable
 from itertools import combinations
 
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank.capped import CappedThresholding, three_view
+from optiframe_hodgerank.capped import CappedThresholding, View, most_gain, three_view
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.thresholding import IterativeHardThresholding
 
@@ -76,7 +78,9 @@ def test_chosen_set_is_the_best_of_all(seed: int, caps: tuple[int | None, int | 
     gain = rng.integers(0, 4, 9).astype(float) if ties else rng.random(9)
     views = [(rng.integers(-1, 3, 9), cap) for cap in caps]
     total = int(rng.integers(0, 7))
-    chosen = three_view(gain, total, *views)
+    capped = [View(labels, most) for labels, most in views if most is not None]
+    both = three_view(total, *capped) if len(capped) == 2 else None
+    chosen = most_gain(gain, total, capped, both)
     best, sets = by_trying(gain, total, *views)
     assert gain[chosen].sum() == pytest.approx(best)
     assert tuple(chosen.tolist()) in sets
@@ -151,3 +155,22 @@ def test_a_cap_for_annotators_needs_annotators() -> None:
         solve(votes(0), CappedThresholding(per_worker=3))
     with pytest.raises(InvalidInput, match="per_pair"):
         CappedThresholding(per_pair=-1)
+
+
+def test_two_caps_without_the_plugin_of_the_set_are_refused_in_words() -> None:
+    # Where the plugin is not there its entry point leads to nothing, which None stands for.
+    script = """
+import sys, warnings
+sys.modules["optiframe_tvcs"] = None
+warnings.simplefilter("ignore")
+from optiframe_hodgerank.capped import CappedThresholding
+from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+table = {"worker": [0, 1, 2], "left": [0, 0, 0], "right": [1, 1, 1], "margin": [1.0, 1.0, -1.0]}
+votes = PairwiseRanking(comparisons=table)
+print(CappedThresholding(per_worker=1, per_pair=1).unsuited(votes))
+print(CappedThresholding(per_pair=1).unsuited(votes))
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    both, one = ran.stdout.splitlines()
+    assert "optiframe-tvcs" in both
+    assert one == "None"

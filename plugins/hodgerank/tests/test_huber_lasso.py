@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optiframe_hodgerank.conjugate import conjugate_gradients
 from optiframe_hodgerank.graph import ComparisonGraph
 from optiframe_hodgerank.homotopy import Homotopy
 from optiframe_hodgerank.huber_lasso import HuberLasso
-from optiframe_hodgerank.huber_newton import HuberNewton, conjugate_gradients
+from optiframe_hodgerank.huber_newton import HuberNewton
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.path import Path
 from optiframe_hodgerank.refit import HuberLassoRefit
@@ -86,21 +87,26 @@ def test_grid_and_homotopy_agree_and_order_outliers_alike() -> None:
     exact = path_of(ranking, share=0.3, method="homotopy")
     grid = path_of(ranking, share=0.3, method="grid", per_decade=100)
     for knot, scores in zip(grid.knots[:-1], grid.scores[:-1], strict=True):
-        assert exact.at(max(knot, exact.knots[-1])) == pytest.approx(
-            scores, abs=1e-2 if knot < exact.knots[-1] else 1e-9
+        assert exact.at(knot) == pytest.approx(scores, abs=1e-9)
+    assert grid.entry_order().tolist() == exact.entry_order().tolist()
+
+
+@pytest.mark.parametrize("per_decade", [1, 3, 25])
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.4])
+@pytest.mark.parametrize("noise", [None, 0.1])
+def test_a_share_means_the_same_on_the_grid_as_on_the_exact_path(
+    noise: float | None, share: float, per_decade: int
+) -> None:
+    for seed in range(4):
+        ranking = votes(seed, items=8, rows=400, noise=noise)
+        exact, grid = (
+            solve(ranking, HuberLasso(share=share, method="homotopy"), trace=False),
+            solve(ranking, HuberLasso(share=share, method="grid", per_decade=per_decade), trace=False),
         )
-    both = min(len(exact.row), len(grid.row))
-    assert grid.entry_order()[:both].tolist() == exact.entry_order()[:both].tolist()
-
-
-def test_grid_finds_the_lambda_that_reaches_the_share_between_its_values() -> None:
-    ranking = votes(2, items=8, rows=400, noise=0.1)
-    exact = path_of(ranking, share=0.1, method="homotopy")
-    grid = path_of(ranking, share=0.1, method="grid", per_decade=3)
-    assert grid.share >= 0.1 > grid.active[-2]
-    assert grid.share == exact.share  # within one entry of a real margin
-    # The last knot of the homotopy is that at which the next row enters.
-    assert exact.knots[-1] * (1 - 1e-3) <= grid.knots[-1] <= exact.knots[-2] * (1 + 1e-3)
+        assert grid.detail.knots[-1] == pytest.approx(exact.detail.knots[-1], abs=1e-9)
+        assert grid.solution.scores == pytest.approx(exact.solution.scores, abs=1e-9)
+        assert grid.solution.outliers == pytest.approx(exact.solution.outliers, abs=1e-9)
+        assert grid.detail.share == exact.detail.share >= share
 
 
 def test_many_rows_enter_a_path_as_one_by_one() -> None:
@@ -130,12 +136,12 @@ def test_newton_agrees_with_cvxpy(level: float, diagonal: bool) -> None:
     ranking = votes(3, noise=0.2)
     graph = ranking.graph
     newton = HuberNewton(graph)
-    newton._diagonal_will_do = diagonal
+    newton.systems.method = "diagonal" if diagonal else "whole inverse"
     found = newton.scores(level, np.zeros(graph.items))
     assert unbalanced(graph, found, level) < 1e-11
     assert found == pytest.approx(huber_by_cvxpy(graph, level), abs=1e-6)
     # On from there along the path, it comes to the same as from nowhere.
-    onward = newton.scores(0.8 * level, found, level)
+    onward = newton.scores(0.8 * level, found)
     assert onward == pytest.approx(HuberNewton(graph).scores(0.8 * level, np.zeros(graph.items)), abs=1e-9)
 
 
@@ -146,7 +152,7 @@ def test_where_items_are_far_apart_newton_turns_to_the_whole_inverse() -> None:
     graph = ComparisonGraph(300, left, left + 1, margin)
     newton = HuberNewton(graph)
     assert unbalanced(graph, newton.scores(0.5, np.zeros(300)), 0.5) < 1e-9
-    assert not newton._diagonal_will_do
+    assert newton.systems.method == "whole inverse"
 
 
 def test_newton_balances_forces_where_unflagged_rows_fall_apart() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_hodgerank import compiled_merging, merging
 from optiframe_hodgerank.graph import ComparisonGraph
-from optiframe_hodgerank.merging import merge
+from optiframe_hodgerank.merging import merge, sorted_keys
 
 
 def drawn(seed: int, items: int, rows: int, values: str) -> tuple[np.ndarray, ...]:
@@ -116,3 +116,21 @@ def test_merged_rows_have_the_scores_and_the_misfit_of_all_rows(given_rows: tupl
     merged = ComparisonGraph(6, found.left, found.right, found.margin, found.weight)
     assert np.allclose(merged.scores(merged.margin), all_rows.scores(margin), atol=1e-12)
     assert np.allclose(found.expand(merged.cycles(merged.margin)), all_rows.cycles(margin), atol=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(keys=st.lists(st.integers(0, 30), max_size=60), span=st.sampled_from([31, 1 << 40, 1 << 61]))
+def test_keys_are_sorted_and_equal_ones_stay_in_their_order(keys: list[int], span: int) -> None:
+    key = np.array(keys, dtype=np.int64)
+    ordered, order = sorted_keys(key, span)
+    assert order.tolist() == np.argsort(key, kind="stable").tolist()
+    assert ordered.tolist() == sorted(keys)
+
+
+def test_answers_are_expanded_alike_where_nothing_was_merged() -> None:
+    one = merge(4, np.array([0, 2, 3]), np.array([1, 1, 0]), np.array([0.5, 0.25, 1.0]))
+    for found, rows in ((one, 3), (merge(3, np.array([1, 0]), np.array([2, 1]), np.array([0.5, 1.0])), 2)):
+        values = np.arange(1.0, rows + 1)
+        sign = np.where(found.flipped, -1.0, 1.0)
+        assert found.expand(values).tolist() == (sign * values[found.inverse]).tolist()
+        assert found.expand_even(values).tolist() == values[found.inverse].tolist()

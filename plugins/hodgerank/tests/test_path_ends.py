@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optiframe_hodgerank import path_tables
 from optiframe_hodgerank.huber_lasso import HuberLasso
 from optiframe_hodgerank.identifiability import conditions
 from optiframe_hodgerank.inverse_scale import InverseScaleSpace
@@ -17,7 +18,7 @@ from optiframe import InvalidInput, solve
 from .path_twins import votes
 
 
-@pytest.mark.parametrize("unit", [1e-200, 1e-3, 1e3, 1e200])
+@pytest.mark.parametrize("unit", [1e-200, 1e-3, 1e3, 1e130])
 def test_the_unit_of_the_margins_does_not_matter_to_bregman(unit: float) -> None:
     table = votes(3, noise=0.1).comparisons
     one, other = (
@@ -41,7 +42,7 @@ def test_conditions_take_the_damping_of_the_solver() -> None:
 
 def test_huge_margins_may_all_enter_in_the_first_step() -> None:
     table = votes(3, noise=0.1).comparisons
-    margin = 1e200 * table.margin
+    margin = 1e130 * table.margin
     given = PairwiseRanking(comparisons={"left": table.left, "right": table.right, "margin": margin})
     assert len(solve(given, LinearizedBregman(kappa=50.0), trace=False).solution.flagged)
 
@@ -52,6 +53,35 @@ def test_huge_margins_may_all_enter_in_the_first_step() -> None:
 def test_two_ways_to_stop_are_refused(solver: type[Any], stop: str) -> None:
     with pytest.raises(InvalidInput, match=f"share says where to stop, and so does {stop}"):
         solver(share=0.1, **{stop: 1.0})
+
+
+@pytest.mark.parametrize(
+    ("solver", "given", "name"),
+    [
+        (LinearizedBregman, {"threads": 4}, "threads"),
+        (HuberLasso, {"m": 2.0}, "m"),
+        (HuberLasso, {"folds": 9, "amount": "huber"}, "folds"),
+        (LinearizedBregman, {"m": 2.0, "amount": "cross-validation"}, "m"),
+        (HuberLasso, {"per_decade": 3, "method": "homotopy"}, "per_decade"),
+    ],
+)
+def test_a_parameter_that_would_change_nothing_is_refused(
+    solver: type[Any], given: dict[str, Any], name: str
+) -> None:
+    with pytest.raises(InvalidInput, match=f"{name} is only used with"):
+        solver(**given)
+
+
+def test_a_path_is_not_asked_at_negative_values_nor_for_shares_beyond_one() -> None:
+    for solver in (LinearizedBregman(), HuberLasso(), InverseScaleSpace()):
+        path = solve(votes(1), solver, trace=False).detail
+        for value in (-1.0, float("nan")):
+            with pytest.raises(InvalidInput, match="is not negative along a path"):
+                path.at(value)
+            with pytest.raises(InvalidInput, match="within"):
+                path.at_fraction(value)
+        with pytest.raises(InvalidInput, match="within"):
+            path.at_fraction(1.5)
 
 
 def test_many_different_margins_are_not_followed_knot_by_knot() -> None:
@@ -67,3 +97,33 @@ def test_many_different_margins_are_not_followed_knot_by_knot() -> None:
     assert InverseScaleSpace(share=0.001).unsuited(many) is None
     votes_only = {"left": left, "right": right, "margin": np.sign(margin)}
     assert not HuberLasso().by_grid(PairwiseRanking(comparisons=votes_only))
+
+
+@pytest.mark.parametrize(
+    "solver", [LinearizedBregman(share=0.2), HuberLasso(share=0.2), InverseScaleSpace(share=0.2)]
+)
+def test_a_path_is_written_beside_the_answer(solver: Any) -> None:
+    table = votes(1).comparisons
+    named = {
+        "left": [f"x{i}" for i in table.left],
+        "right": [f"x{i}" for i in table.right],
+        "margin": table.margin,
+    }
+    result = solve(PairwiseRanking(comparisons=named), solver, trace=False)
+    tables, path = result.answer(), result.detail
+    assert tables["path"][path.parameter].tolist() == path.knots.tolist()
+    assert tables["path"]["active"].tolist() == path.active.tolist()
+    assert tables["path"]["entered"].sum() == (path.knot < len(path)).sum()
+    scores = tables["path_scores"]
+    assert scores["item"][:6].tolist() == result.solution.items.tolist()
+    assert scores["score"].reshape(-1, 6) == pytest.approx(path.scores)
+
+
+def test_of_a_long_path_scores_at_some_knots_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(path_tables, "_ROWS", 24)
+    path = solve(votes(1, noise=0.1), HuberLasso(share=0.5), trace=False).detail
+    assert len(path) > 4
+    written = path.tables()["path_scores"]["lambda"].reshape(-1, 6)[:, 0]
+    assert len(written) == 4
+    assert written[0] == path.knots[0]
+    assert written[-1] == path.knots[-1]

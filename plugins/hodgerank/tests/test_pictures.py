@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optiframe_hodgerank.comparison_plots import plot_ranks, plot_roc, roc
 from optiframe_hodgerank.facade import RobustRanker
 from optiframe_hodgerank.metrics import area_under_curve
-from optiframe_hodgerank.plots import plot_outliers, plot_path, plot_ranks, plot_roc, roc
+from optiframe_hodgerank.plots import plot_outliers, plot_path
 
 import optiframe
 from optiframe.errors import InvalidInput

@@ -1,0 +1,174 @@
+"""Huber-LASSO on a grid of lambda: the same as the exact path, on graphs of any shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from optiframe_hodgerank import conjugate, huber_rows
+from optiframe_hodgerank.graph import ComparisonGraph
+from optiframe_hodgerank.huber_lasso import HuberLasso
+from optiframe_hodgerank.huber_newton import HuberNewton
+from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+
+from optiframe import Result, problem, solve
+
+from .test_multigrid import chain, graph_of, image
+
+ROUND = ("votes", "tenths", "real")
+
+
+def few(seed: int, items: int, rows: int, kind: str) -> PairwiseRanking:
+    """A few comparisons, of items that they may or may not connect; many misfits are equal."""
+    rng = np.random.default_rng(seed)
+    left = rng.integers(items, size=rows)
+    right = (left + rng.integers(1, items, size=rows)) % items
+    margin = rng.standard_normal(rows)
+    margin = {"votes": np.sign(margin), "tenths": np.round(margin, 1), "real": margin}[kind]
+    return PairwiseRanking(comparisons={"left": left, "right": right, "margin": margin})
+
+
+def says_not_unique(*results: Result[Any]) -> bool:
+    return any("not unique" in finding.text for result in results for finding in result.findings)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    items=st.integers(2, 5),
+    rows=st.integers(1, 13),
+    kind=st.sampled_from(ROUND),
+    level=st.sampled_from([0.1, 0.5, 1.0]),
+)
+@example(seed=118, items=3, rows=13, kind="tenths", level=0.5)
+def test_grid_and_exact_path_flag_the_same_rows_where_scores_are_unique(
+    seed: int, items: int, rows: int, kind: str, level: float
+) -> None:
+    ranking = few(seed, items, rows, kind)
+    graph = ranking.graph
+    exact, grid = (solve(ranking, HuberLasso(method=m, lambda_=level)) for m in ("homotopy", "grid"))
+
+    def loss(scores: np.ndarray) -> float:
+        misfit = graph.margin - graph.differences(scores)
+        held = np.clip(misfit, -level, level)
+        return float((graph.weight * held) @ (misfit - held / 2))
+
+    assert loss(grid.solution.scores) == pytest.approx(loss(exact.solution.scores), abs=1e-10)
+    if not says_not_unique(exact, grid):
+        assert grid.solution.scores == pytest.approx(exact.solution.scores, abs=1e-8)
+        assert grid.solution.flagged.tolist() != [] or exact.solution.flagged.tolist() == []
+        assert set(grid.solution.flagged.tolist()) == set(exact.solution.flagged.tolist())
+
+
+def test_a_row_just_at_the_threshold_is_believed() -> None:
+    # Three circles of votes: the scores at lambda = 1 are all 0, and every misfit is exactly 1.
+    ranking = PairwiseRanking(
+        comparisons={"left": [0, 1, 2] * 3, "right": [1, 2, 0] * 3, "margin": [1.0] * 9}
+    )
+    result = solve(ranking, HuberLasso(method="grid", lambda_=1.0))
+    assert not len(result.solution.flagged)
+
+
+def test_the_grid_says_where_scores_are_not_unique() -> None:
+    ranking = PairwiseRanking(comparisons={"left": [0, 0, 1], "right": [1, 1, 2], "margin": [5.0, -5.0, 1.0]})
+    assert says_not_unique(solve(ranking, HuberLasso(method="grid", lambda_=1.0)))
+    assert not says_not_unique(solve(ranking, HuberLasso(method="grid", lambda_=6.0)))
+
+
+def ring_with_chords() -> ComparisonGraph:
+    at, rng = np.arange(2100), np.random.default_rng(0)
+    chords = rng.permutation(2100)[:60].reshape(30, 2)
+    return graph_of([*zip(at, (at + 1) % 2100, strict=True), *zip(at, (at + 2) % 2100, strict=True), *chords])
+
+
+def barbell() -> ComparisonGraph:
+    """Two sets of 40 items, each compared with every other of its set, and a chain of 20 between them."""
+    i, j = np.triu_indices(40, 1)
+    bridge = [(0, 80), *((at, at + 1) for at in range(80, 99)), (99, 40)]
+    return graph_of([*zip(i, j, strict=True), *zip(i + 40, j + 40, strict=True), *bridge])
+
+
+def preferential() -> ComparisonGraph:
+    """Each item is compared with up to four before it, those the more often that were often before."""
+    rng, ends, pairs = np.random.default_rng(0), list(range(4)), []
+    for item in range(4, 800):
+        others = {ends[at] for at in rng.integers(len(ends), size=4).tolist()}
+        pairs += [(item, other) for other in sorted(others)]
+        ends += [item] * len(others) + sorted(others)
+    return graph_of(pairs)
+
+
+def star_forest() -> ComparisonGraph:
+    return graph_of([(8 * s, 8 * s + leaf) for s in range(300) for leaf in range(1, 8) for _ in range(3)])
+
+
+SHAPES = {
+    "image": (lambda: image(50, 45), "multigrid"),
+    "chain": (lambda: chain(2500), "multigrid"),
+    "ring with chords": (ring_with_chords, "multigrid"),
+    "barbell": (barbell, "whole inverse"),
+    "preferential attachment": (preferential, "diagonal"),
+    "star forest": (star_forest, "diagonal"),
+    "one pair": (lambda: graph_of([(0, 1), (0, 1)]), "diagonal"),
+}
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_forces_balance_on_graphs_of_any_shape(
+    shape: str, compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(huber_rows, "_WORTH_COMPILING", 0 if compiled else 10**9)
+    make, expected = SHAPES[shape]
+    graph = make()
+    if expected == "multigrid" and not compiled:
+        expected = "whole inverse"
+    assert graph.preconditioner == expected
+    assert graph.least_squares == pytest.approx(graph.scores(graph.margin), abs=1e-7)
+    newton, scores = HuberNewton(graph), graph.least_squares
+    for level in (1.5, 0.8):
+        scores = newton.scores(level, scores)
+        held = np.clip(graph.margin - graph.differences(scores), -level, level)
+        force = graph.divergence(graph.weight * held)
+        assert np.abs(force).max() <= 1e-11 * level * graph.weight_of_items.max()
+        assert graph.centred(scores) == pytest.approx(scores, abs=1e-9)
+
+
+def test_the_answer_says_what_was_put_before_conjugate_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conjugate, "DENSE", 100)
+    monkeypatch.setattr(huber_rows, "_WORTH_COMPILING", 0)
+    graph = image(6, 150)
+    ranking = PairwiseRanking(comparisons={"left": graph.left, "right": graph.right, "margin": graph.margin})
+    found = solve(ranking, HuberLasso(method="grid", lambda_=1.0)).findings
+    assert any(finding.text.endswith("by multigrid before conjugate gradients") for finding in found)
+
+
+def test_the_answer_does_not_depend_on_what_was_solved_before() -> None:
+    ranking = few(3, 5, 13, "real")
+    solver = HuberLasso(method="grid", lambda_=0.3)
+    first = solve(ranking, solver).solution.scores
+    solve(ranking, HuberLasso(method="grid", lambda_=0.1))
+    assert (solve(ranking, solver).solution.scores == first).all()
+
+
+def test_the_answer_keeps_its_meaning_where_the_grid_takes_over() -> None:
+    drawn = {"name": "pairwise.random-order", "items": 201, "comparisons": 2000, "outlier_share": 0.1}
+    ranking = problem(dataset=drawn)
+    by_default, exact = solve(ranking, HuberLasso()), solve(ranking, HuberLasso(method="homotopy"))
+    assert len(by_default.detail) < len(exact.detail)
+    assert by_default.solution.scores == pytest.approx(exact.solution.scores, abs=1e-9)
+    assert by_default.solution.outliers == pytest.approx(exact.solution.outliers, abs=1e-9)
+    assert set(by_default.solution.flagged.tolist()) == set(exact.solution.flagged.tolist())
+
+
+def test_a_share_that_is_never_reached_ends_where_the_exact_path_does() -> None:
+    ranking = PairwiseRanking(
+        comparisons={"left": [0] * 10, "right": [1] * 10, "margin": [1.0] * 6 + [-1.0] * 4}
+    )
+    for method in ("homotopy", "grid"):
+        result = solve(ranking, HuberLasso(method=method, share=0.9))
+        assert result.detail.knots[-1] == 0
+        assert result.solution.scores == pytest.approx([0.5, -0.5], abs=1e-9)
