@@ -7,9 +7,9 @@ import sys
 from typing import Any, Literal
 
 import numpy as np
-from optiframe_tvcs.selection import Selection
 from optiframe_tvcs.linear_program import SupportProgram, relative_gap, why_not
 from optiframe_tvcs.proving import completed, feasible, fill, prove
+from optiframe_tvcs.selection import Selection
 from pydantic import Field
 
 from optiframe.problems import Projection

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from optiframe_tvcs.selection import Selection
 from optiframe_tvcs.linear_program import relative_gap
 from optiframe_tvcs.ortools_flow import FlowProjection
+from optiframe_tvcs.selection import Selection
 from optiframe_tvcs.task_assignment import Assignment, TaskAssignment
 
 from optiframe.problems import Projection
