@@ -635,6 +635,18 @@ def test_parameters_have_columns_that_say_what_the_file_set(tmp_path):
     assert not any(name.startswith("problem.") for name in cell_columns(load(tmp_path / "b")))
 
 
+@pytest.mark.parametrize("large", [2**70, 10**400])
+@pytest.mark.parametrize("other", [1, 2.5])
+def test_whole_numbers_too_large_for_a_column_of_numbers_are_text(tmp_path, large, other):
+    cells = [
+        dataclasses.replace(one, solver=dataclasses.replace(one.solver, table={"name": "x", "key": key}))
+        for one, key in zip((cell(seed=seed) for seed in range(2)), (large, other), strict=True)
+    ]
+    run_into(tmp_path / "a", *((one, outcome()) for one in cells))
+    assert cell_columns(load(tmp_path / "a"))["solver.key"].tolist() == [str(large), str(other)]
+    export(load(tmp_path / "a"), cells=[tmp_path / "a.parquet"])
+
+
 def test_export_does_not_overwrite_without_force(stored, tmp_path):
     target = tmp_path / "cells.csv"
     target.write_text("precious")

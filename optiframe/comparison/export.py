@@ -131,11 +131,12 @@ def _parameters(rows: Sequence[Row]) -> dict[str, NDArray[Any]]:
 def _alike(values: list[Any]) -> NDArray[Any]:
     given = [value for value in values if value is not None]
     kinds = {type(value) for value in given}
-    if kinds == {int} and all(abs(value) < 2**63 for value in given):
+    fits = all(abs(value) < 2**63 for value in given if type(value) is int)  # larger ones lose digits
+    if kinds == {int} and fits:
         return _objects(values)
-    if kinds <= {int, float}:
+    if kinds <= {int, float} and fits:
         return np.array([math.nan if value is None else value for value in values], dtype=float)
-    if len(kinds) > 1:
+    if len(kinds) > 1 or not fits:
         values = [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
     return _objects(values)
 

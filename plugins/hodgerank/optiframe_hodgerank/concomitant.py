@@ -17,6 +17,7 @@ M = 1.35
 """Huber's constant, as the paper has it (Sec. 3.3.1): a comparison off by more than M standard
 deviations is an outlier; 95% efficient where the noise is normal and nothing is wrong."""
 _EXACT = 1e-10  # of lambda, relative; the Huber scores are good to about 1e-12
+_ASIDE = 1e-8  # so far beyond both ends the root is looked for: at the root itself rounding decides the sign
 _NOTHING = 1e-9  # a scale below this share of the largest margin is 0 but for rounding
 
 
@@ -94,7 +95,8 @@ def concomitant_scale(graph: ComparisonGraph, rows: int, m: float = M) -> Scale:
             )
     level = high
     if low < high:  # else least squares is the answer, to the last digit
-        level = math.exp(brentq(lambda x: search(math.exp(x)), math.log(low), math.log(2 * low), xtol=_EXACT))
+        ends = math.log(low) - _ASIDE, math.log(2 * low) + _ASIDE
+        level = math.exp(brentq(lambda x: search(math.exp(x)), *ends, xtol=_EXACT))
     return Scale(level / m, level, search.newton.scores(level, search.scores))
 
 

@@ -111,7 +111,7 @@ def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None
             f"{table.title} {table.place(worst)}: the margin is {margin[worst]:g}; squares of margins beyond "
             f"{_LARGEST:g} are no numbers any more: give them in a larger unit"
         )
-    if weight is not None and weight.size and weight.max() > _WIDEST * weight.min():
+    if weight is not None and weight.size and weight.max() / _WIDEST > weight.min():
         heaviest, lightest = int(weight.argmax()), int(weight.argmin())
         raise InvalidInput(
             f"{table.title}: {table.place(heaviest)} weighs {weight[heaviest]:g} and {table.place(lightest)} "

@@ -18,9 +18,10 @@ _FRESH = 64  # updates after which the inverse is computed anew: each loses at m
 class UnflaggedGraph:
     """Least squares over the rows that are not flagged, with an inverse updated row by row.
 
-    Keeps (L_I + sum_c 1_c 1_c'/n_c)^{-1}, where L_I is the Laplacian of the unflagged rows and c
+    Keeps (L_I + s sum_c 1_c 1_c'/n_c)^{-1}, where L_I is the Laplacian of the unflagged rows and c
     runs over the components of the whole graph, or the parts that `split` left; on vectors that sum
-    to zero within each of them that is L_I^+. An update costs items^2 (Sherman and Morrison), but
+    to zero within each of them that is L_I^+. s is the mean weight of an item, so that weights in any
+    unit are inverted to the same digits. An update costs items^2 (Sherman and Morrison), but
     where parts fall apart or join a new inverse, items^3; memory is 8 items^2 bytes.
     """
 
@@ -36,8 +37,8 @@ class UnflaggedGraph:
         graph, kept = self.graph, ~self.flagged
         i, j, w = graph.left[kept], graph.right[kept], graph.weight[kept]
         n, of = graph.items, self.parts
-        size = np.bincount(of)
-        matrix = np.where(of[:, None] == of, 1.0 / size[of], 0.0)
+        size, beside = np.bincount(of), float(graph.weight_of_items.mean()) or 1.0
+        matrix = np.where(of[:, None] == of, beside / size[of], 0.0)
         cells = np.concatenate([i * n + i, j * n + j, i * n + j, j * n + i])
         matrix += np.bincount(cells, np.concatenate([w, w, -w, -w]), minlength=n * n).reshape(n, n)
         self._inverse = np.linalg.inv(matrix)

@@ -124,3 +124,9 @@ def test_two_ways_to_stop_are_refused() -> None:
         HuberLasso(amount="huber", share=0.1)
     with pytest.raises(InvalidInput, match="so does t"):
         LinearizedBregman(amount="cross-validation", t=1.0)
+
+
+def test_a_scale_that_is_an_end_of_where_it_is_looked_for_is_found() -> None:
+    table = {"left": list("abcac"), "right": list("bcabb"), "margin": [1.0, 2, 3, -1, 1]}
+    found = solve(PairwiseRanking(comparisons=table), HuberLasso(amount="huber"))
+    assert np.isfinite(found.solution.scores).all()

@@ -127,3 +127,17 @@ def test_of_a_long_path_scores_at_some_knots_are_written(monkeypatch: pytest.Mon
     assert len(written) == 4
     assert written[0] == path.knots[0]
     assert written[-1] == path.knots[-1]
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-12, 1e12, 1e300])
+@pytest.mark.parametrize("method", ["homotopy", "grid"])
+def test_the_unit_of_the_weights_does_not_matter_to_huber_lasso(method: Any, unit: float) -> None:
+    rng = np.random.default_rng(0)
+    left = rng.integers(0, 8, 60)
+    table = {"left": left, "right": (left + rng.integers(1, 8, 60)) % 8, "margin": rng.normal(size=60)}
+    one, other = (
+        solve(PairwiseRanking(comparisons={**table, "weight": np.full(60, each)}), HuberLasso(method=method))
+        for each in (1.0, unit)
+    )
+    assert other.solution.scores == pytest.approx(one.solution.scores, abs=1e-9)
+    assert other.solution.flagged.tolist() == one.solution.flagged.tolist()

@@ -74,7 +74,7 @@ class LabelLeastSquares(PairwiseLeastSquares):
     def _one_length(self) -> Self:
         if not len(self.task) == len(self.worker) == len(self.label) > 0:
             raise InvalidInput("task, worker and label must have one length, of at least 1")
-        if (np.diff(self.task) < 0).any():
+        if (self.task[1:] < self.task[:-1]).any():  # not by differences: codes may be unsigned
             raise InvalidInput("task: the labels must be in order of tasks")
         return self
 
@@ -92,7 +92,11 @@ class LabelLeastSquares(PairwiseLeastSquares):
 
     @cached_property
     def _counted(self) -> tuple[sp.csr_array, Array]:
-        return count(self.task, self.worker, self.label, self.workers, self.classes)
+        task, worker, label = self.task, self.worker, self.label
+        if ((task[1:] == task[:-1]) & (worker[1:] < worker[:-1])).any():  # pairs are counted in order
+            order = np.lexsort([worker, task])
+            task, worker, label = task[order], worker[order], label[order]
+        return count(task, worker, label, self.workers, self.classes)
 
     @property
     def known(self) -> sp.csr_array:

@@ -73,6 +73,7 @@ def worker_groups(
     Takes the counts of all pairs of workers, 40 bytes each, and an eigenvalue for each component:
     LAPACK up to 500 workers, Lanczos steps beyond. The bounds are those of `skill_bound` and
     `finite_task_bound` over the root of the number of workers; they are for the fixed point of Eq. 4.
+    With a cut-off the graph has the pairs it keeps, and nothing is promised: labels chose them.
     """
     if not problem.counted:
         raise InvalidInput(
@@ -86,7 +87,9 @@ def worker_groups(
     members, classes = members_of(graph.component), len(problem.classes)
     determined = np.array([len(g) > 2 and not graph.bipartite[g].any() for g in members])
     blocks = [sp.csr_array(shared[group][:, group]) for group in members]
-    least = eigenvalues_by_component(shared, graph.component)
+    # A cut-off drops pairs that share tasks; its graph has all those it keeps, and no others.
+    joined = shared if problem.cutoff is None else graph.edges
+    least = eigenvalues_by_component(joined, graph.component)
     table = {
         "first_worker": problem.labels.worker_ids[[group[0] for group in members]],
         "workers": np.array([len(group) for group in members]),
@@ -96,10 +99,11 @@ def worker_groups(
     if solution is None or solution.skills is None:
         return table
     bounds = np.full((len(members), 2), np.inf)
+    promised = determined & (problem.cutoff is None)
     for at, (group, block) in enumerate(zip(members, blocks, strict=True)):
         size = np.abs(solution.skills[group])
         kappa, largest = float(size.min()), float(size.max())
-        if determined[at] and kappa > 0:
+        if promised[at] and kappa > 0:
             worst = float(deviation(block, classes, risk).max())
             bounds[at] = (
                 skill_bound(block, worst, kappa, largest),

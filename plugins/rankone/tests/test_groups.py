@@ -58,6 +58,24 @@ def test_without_an_answer_the_groups_come_without_bounds() -> None:
     ]
 
 
+def test_with_a_cutoff_the_groups_are_those_of_the_pairs_it_keeps_and_nothing_is_promised() -> None:
+    skills = np.array([0.9, 0.8, 0.7, 0.5, 0.2, 0.2])
+    labels = single_coin(0, skills, tasks=300, per_task=6)["labels"]
+    problem = LabelAggregation(labels=labels, cutoff=0.2)
+    result = optiframe.solve(problem, "rankone.pgd")
+    kept = problem.formulation.problem.least_squares.known.toarray() > 0
+    assert 0 < kept.sum() < 30  # everyone met everyone, and some pairs were dropped
+    component = problem.worker_graph.component
+    table = worker_groups(problem, result.solution)
+    for group, least in enumerate(table["smallest_eigenvalue"]):
+        edges = kept[np.ix_(component == group, component == group)].astype(float)
+        dense = np.linalg.eigvalsh(np.diag(edges.sum(axis=1)) + edges)[0]
+        assert least == pytest.approx(dense, abs=1e-9)
+    assert table["smallest_eigenvalue"].max() > 0
+    assert np.isinf(table["finite_task"]).all()
+    assert np.isinf(table["theorem_12"]).all()
+
+
 def test_the_report_gives_the_least_eigenvalue_or_says_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = four_and_a_pair()
     told = "\n".join(finding.text for finding in optiframe.solve(problem, "rankone.pgd").findings)

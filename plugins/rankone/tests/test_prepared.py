@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_rankone import kernels, prepared, text, uncertainty
+from optiframe_rankone.correlations import LabelLeastSquares
 from optiframe_rankone.count_table import NARROW, WIDE, CountTable
 from optiframe_rankone.counted import CountedCorrelations, CountedLeastSquares, CountedPairs
 from optiframe_rankone.label_aggregation import LabelAggregation
@@ -245,3 +246,21 @@ def test_a_repeated_pair_is_refused_in_the_same_words(monkeypatch: pytest.Monkey
 
 def test_few_labels_never_wait_for_a_compiler() -> None:
     assert not prepared.ready_for(100_000)
+
+
+def test_workers_in_any_order_within_a_task_are_counted_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepared, "_WORTH_LOADING", 1)
+    labels: dict[str, Any] = {
+        "task": np.array([0, 0, 0, 1, 1, 2, 2]),
+        "worker": np.array([2, 0, 1, 1, 0, 2, 0]),
+        "label": np.array([0, 1, 0, 0, 0, 1, 1]),
+    }
+    objective = LabelLeastSquares(**labels, workers=3, classes=2)
+    assert objective.known.toarray().tolist() == [[0, 2, 2], [2, 0, 1], [2, 1, 0]]
+    assert objective.targets.toarray().tolist() == [[0, 0, 0], [0, 0, 1], [0, 1, 0]]
+
+
+def test_unsigned_codes_of_tasks_out_of_order_are_refused() -> None:
+    task, code = np.array([1, 0], dtype=np.uint32), np.array([0, 1])
+    with pytest.raises(InvalidInput, match="in order of tasks"):
+        LabelLeastSquares(task=task, worker=code, label=code, workers=2, classes=2)

@@ -190,7 +190,8 @@ class _Flow:
                 continue
             done.add(v)
             for u, e, length in self.arcs(v):
-                if d + length < distance.get(u, nearest):
+                # A lack that was reached before may be farther than the nearest one is now.
+                if d + length < min(nearest, distance.get(u, nearest)):
                     distance[u] = d + length
                     before[u] = (v, e)
                     heapq.heappush(heap, (d + length, u))

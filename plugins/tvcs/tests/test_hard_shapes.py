@@ -101,3 +101,15 @@ def test_an_exact_sweep_is_that_of_the_plain_path(seed: int, p: int) -> None:
     wanted, prices = small._sweep(worth - given_prices[other], group.astype(np.int32), caps, total)
     assert y0 == wanted
     assert price.tolist() == prices.tolist()
+
+
+def test_the_plain_path_proves_matrices_with_several_lacks_at_once() -> None:
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        rows, columns = (int(each) for each in rng.integers(2, 25, 2))
+        over = ThreeView.of_matrix(
+            (rows, columns), rows * columns // 3 + 1, rng.integers(0, 5, rows), rng.integers(0, 4, columns)
+        )
+        worths = rng.random(rows * columns) ** (1 + 7 * (seed % 2))
+        worths[rng.random(worths.size) < 0.5] *= 1e-15
+        assert over.plan.solve(worths, compiled=False).certificate.holds
