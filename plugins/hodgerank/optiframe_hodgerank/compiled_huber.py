@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.values import Array
@@ -29,43 +30,46 @@ def huber(  # noqa: PLR0917  # compiled code is called by position
     weight: Array,
     anchor: float,
     kept: Array,
-    degree: Array,
     force: Array,
 ) -> float:
-    """Huber's loss; `kept` and `degree` of the rows within the threshold and the force are written.
+    """Huber's loss; `kept` of the rows within the threshold and the force are written.
 
     Pairs ``first_pair[i]`` to ``first_pair[i + 1]`` are of item i and the items `other`, rows
     ``first_row[p]`` to ``first_row[p + 1]`` are of pair p.
     """
-    degree[:] = 0.0
     force[:] = 0.0
-    loss = 0.0
+    loss, one = 0.0, np.uint64(1)
     for i in range(len(scores)):
-        pull, near, part = 0.0, 0.0, 0.0
+        pull, part = 0.0, 0.0
         for p in range(first_pair[i], first_pair[i + 1]):
             j = other[p]
             between = scores[i] - scores[j]
             pair_pull, pair_near = 0.0, 0.0
-            e, end = first_row[p], first_row[p + 1]
-            while True:  # a pair has a row at least, and mostly one
+            for e in range(first_row[p], first_row[p + one]):
                 misfit = margin[e] - between
                 held = min(max(misfit, -level), level)
                 pull_of_row = weight[e] * held
                 pair_pull += pull_of_row
                 part += pull_of_row * (misfit - 0.5 * held)
                 pair_near += weight[e] if held == misfit else anchor * weight[e]
-                e += 1
-                if e == end:
-                    break
             kept[p] = pair_near
             pull += pair_pull
-            near += pair_near
             force[j] -= pair_pull
-            degree[j] += pair_near
         force[i] += pull
-        degree[i] += near
         loss += part  # item by item, which keeps the rounding of a long sum small
     return loss
+
+
+@_compile
+def degrees(first_pair: NDArray[Any], other: NDArray[Any], kept: Array, degree: Array) -> None:
+    """The total weight of the pairs of each item, of weight `kept`."""
+    degree[:] = 0.0
+    for i in range(len(degree)):
+        total = 0.0
+        for p in range(first_pair[i], first_pair[i + 1]):
+            total += kept[p]
+            degree[other[p]] += kept[p]
+        degree[i] += total
 
 
 @_compile
@@ -81,3 +85,25 @@ def laplacian_product(
             out += flow
             product[other[p]] -= flow
         product[i] += out
+
+
+@_compile
+def parts(first_pair: NDArray[Any], other: NDArray[Any], kept: Array, whole: Array, least: float) -> int:
+    """Number of components of the graph of the pairs of which more than the share `least` is kept."""
+    items = len(first_pair) - 1
+    above = np.arange(items)  # of each item another of its component, in the end one that is its own
+    found = items
+    for i in range(items):
+        for p in range(first_pair[i], first_pair[i + 1]):
+            if kept[p] > least * whole[p]:
+                a, b = i, other[p]
+                while above[a] != a:
+                    above[a] = above[above[a]]
+                    a = above[a]
+                while above[b] != b:
+                    above[b] = above[above[b]]
+                    b = above[b]
+                if a != b:
+                    found -= 1
+                    above[max(a, b)] = min(a, b)
+    return found

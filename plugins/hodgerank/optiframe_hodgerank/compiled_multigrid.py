@@ -57,6 +57,18 @@ def to_earlier(first: Numbers, other: Numbers, weight: Numbers) -> tuple[Numbers
 
 
 @_compile
+def weigh(first: Numbers, other: Numbers, weight: Numbers, x: Numbers, found: Numbers) -> None:
+    """W x, with each edge given at its later node only."""
+    for i in range(len(x)):
+        total = np.float32(0.0)
+        found[i] = 0.0
+        for e in range(first[i], first[i + 1]):
+            total += weight[e] * x[other[e]]
+            found[other[e]] += weight[e] * x[i]
+        found[i] += total
+
+
+@_compile
 def degrees(first: Numbers, weight: Numbers) -> Numbers:
     """The total weight of each node's edges."""
     found = np.zeros(len(first) - 1)
@@ -113,7 +125,7 @@ def multiply(  # noqa: PLR0917  # compiled code is called by position
     room = len(weight) + columns
     starts = np.zeros(rows + 1, dtype=np.int64)
     others, values = np.empty(room, dtype=np.int32), np.empty(room)
-    place = np.empty(columns, dtype=np.int64)
+    place, one = np.empty(columns, dtype=np.int64), np.uint32(1)
     for j in range(columns):
         place[j] = -1
     at = 0
@@ -125,19 +137,27 @@ def multiply(  # noqa: PLR0917  # compiled code is called by position
                 more[e], and_more[e] = others[e], values[e]
             others, values = more, and_more
         begin = at
-        for e in range(first[i] - 1, first[i + 1]):
-            own = e < first[i]
-            k = i if own else other[e]
-            factor = diagonal[i] if own else scale[i] * weight[e]
-            for f in range(first_b[k], first_b[k + 1]):
-                j = other_b[f]
-                if place[j] < begin:
-                    place[j] = at
-                    others[at], values[at] = j, 0.0
-                    at += 1
-                values[place[j]] += factor * value_b[f]
+        for f in range(first_b[i], first_b[i + 1]):
+            at = _add(diagonal[i] * value_b[f], other_b[f], begin, at, place, others, values)
+        for e in range(first[i], first[i + 1]):
+            factor, k = scale[i] * weight[e], other[e]
+            for f in range(first_b[k], first_b[k + one]):
+                at = _add(factor * value_b[f], other_b[f], begin, at, place, others, values)
         starts[i + 1] = at
     return starts, others, values
+
+
+@_compile
+def _add(  # noqa: PLR0917  # compiled code is called by position
+    value: float, j: int, begin: int, at: int, place: Numbers, others: Numbers, values: Numbers
+) -> int:
+    """Add to entry j of the row that begins at `begin` and so far ends at `at`; where it ends now."""
+    if place[j] < begin:
+        place[j] = at
+        others[at], values[at] = j, value
+        return at + 1
+    values[place[j]] += value
+    return at
 
 
 @_compile

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 Operator = Callable[[Array], Array]
 Preconditioner = Literal["diagonal", "multigrid", "whole inverse"]
 
-_FEW = 60
-"""Conjugate-gradient steps that the diagonal may take: a product with the whole inverse costs as much as
-some ten with the Laplacian, and takes a third of the steps."""
+_FEW = 5
+"""Conjugate-gradient steps that the diagonal may take for a digit: a product with the whole inverse costs as
+much as some ten with the Laplacian, and takes a third of the steps."""
+_AT_LEAST = 20  # steps it may take in all: the first digit is often the slowest
+_LEAST = 1e-300  # a number to divide by
 _CYCLES = 100  # steps that multigrid may take; 10 to 30 are usual
 _INNER = 200  # steps with the whole inverse; 5 to 30 are usual
 _GLANCE = 5
@@ -43,52 +45,54 @@ class Systems:
 
     def solve(self, b: Array, enough: float) -> Array:
         """x with L x = b but for `enough` at each item; or as near as the last resort comes."""
+        x, left = np.zeros_like(b), np.array(b)  # each way goes on from where the one before gave up
         if self.method == "diagonal":
             degree = self.rows.degree
             scale = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
-            x, reached = self._run(lambda r: scale * r, b, enough, _FEW)
-            if reached:
+            digits = np.log10(max(float(np.abs(b).max(initial=0.0)), enough, _LEAST) / max(enough, _LEAST))
+            most = max(_AT_LEAST, round(_FEW * digits))
+            if self._run(lambda r: scale * r, x, left, enough, most):
                 return x
             worth_it = self.graph.items > DENSE and huber_rows.worth_compiling(self.graph)
             grouped = worth_it and self.graph.multigrid is not None
             self.method = "multigrid" if grouped else "whole inverse"
         if self.method == "multigrid" and self.graph.multigrid is not None:
-            x, reached = self._run(self.graph.multigrid, b, enough, _CYCLES)
-            if reached:
+            if self._run(self.graph.multigrid, x, left, enough, _CYCLES):
                 return x
             self.method = "whole inverse"
-        return self._run(self.graph.solve, b, enough, _INNER)[0]
+        self._run(self.graph.solve, x, left, enough, _INNER)
+        return x
 
-    def _run(self, inverse: Operator, b: Array, enough: float, most: int) -> tuple[Array, bool]:
-        return conjugate_gradients(self.rows.product, inverse, b, enough, most)
+    def _run(self, inverse: Operator, x: Array, left: Array, enough: float, most: int) -> bool:
+        return conjugate_gradients(self.rows.product, inverse, x, left, enough, most=most)
 
 
 def conjugate_gradients(
-    matrix: Operator, inverse: Operator, b: Array, enough: float, most: int
-) -> tuple[Array, bool]:
-    """x with ``matrix(x) = b``, but for `enough` in each entry, preconditioned by `inverse`.
+    matrix: Operator, inverse: Operator, x: Array, r: Array, enough: float, *, most: int
+) -> bool:
+    """Move x until what is left, ``r = b - matrix(x)``, is at most `enough` in each entry.
 
-    And whether it came so near in at most `most` steps; it gives up early where those will not do.
+    Both are changed in place; `inverse` is the preconditioner. Returns whether it came so near in at
+    most `most` steps; it gives up early where those will not do.
     """
-    x, r = np.zeros_like(b), np.array(b)
-    size = float(np.abs(b).max(initial=0.0))
+    size = float(np.abs(r).max(initial=0.0))
     z = inverse(r)
     p, rz = z, float(r @ z)
     for step in range(1, most + 1):
         ap = matrix(p)
         curvature = float(p @ ap)
         if curvature <= 0:  # rounding, at full accuracy
-            return x, True
+            return True
         x += (rz / curvature) * p
         r -= (rz / curvature) * ap
         left = float(np.abs(r).max())
         if left <= enough:
-            return x, True
+            return True
         if step % _GLANCE == 0 and left > (enough / size) ** (step / most) * size:
-            return x, False
+            return False
         z = inverse(r)
         rz, before = float(r @ z), rz
         if rz <= 0:  # what is left is a constant, which no differences of scores feel
-            return x, True
+            return True
         p = z + (rz / before) * p
-    return x, False
+    return False

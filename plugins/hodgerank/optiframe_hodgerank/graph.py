@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,10 +12,12 @@ from scipy.sparse.csgraph import connected_components
 
 from optiframe.errors import InvalidInput
 from optiframe.values import Array
-from optiframe_hodgerank.conjugate import Preconditioner
 from optiframe_hodgerank.laplacian import Components, LaplacianInverse, invert
 from optiframe_hodgerank.multigrid import Multigrid, multigrid
 from optiframe_hodgerank.rows_by_pair import RowsByPair
+
+if TYPE_CHECKING:
+    from optiframe_hodgerank.huber_newton import Fit
 
 Codes = NDArray[np.int64]
 
@@ -41,6 +43,8 @@ class ComparisonGraph:
     -----
     Memory: 40 bytes a row, and what the inverse takes (see `optiframe_hodgerank.laplacian`).
     """
+
+    _fit: Fit | None = None
 
     def __init__(
         self, items: int, left: Codes, right: Codes, margin: Array, weight: Array | None = None
@@ -126,25 +130,25 @@ class ComparisonGraph:
         pairs = self.by_pair
         return multigrid(pairs.first_pair, pairs.other, pairs.whole)
 
-    @cached_property
-    def _fit(self) -> tuple[Array, Preconditioner]:
+    def fit(self, accuracy: float) -> Fit:
+        """Least-squares scores of `margin` by conjugate gradients; the last ones are kept.
+
+        Without the inverse, which costs as much as hundreds of solves and is worth it for those who
+        make as many: `scores` does the same for any margin with it. For the accuracy see
+        `optiframe_hodgerank.huber_newton.HuberNewton`.
+        """
         from optiframe_hodgerank.huber_newton import least_squares
 
-        return least_squares(self)
+        if self._fit is None or self._fit.accuracy != accuracy:  # no answer depends on what was asked before
+            self._fit = least_squares(self, accuracy)
+        return self._fit
 
     @property
     def least_squares(self) -> Array:
-        """Least-squares scores of `margin`, shape (items,), by conjugate gradients; computed once.
+        """The scores of `fit` to all digits, shape (items,)."""
+        from optiframe_hodgerank.huber_newton import EXACT
 
-        Without the inverse, which costs as much as hundreds of solves and is worth it for those who
-        make as many: `scores` does the same for any margin with it.
-        """
-        return self._fit[0]
-
-    @property
-    def preconditioner(self) -> Preconditioner:
-        """What conjugate gradients needed for `least_squares` (see `optiframe_hodgerank.conjugate`)."""
-        return self._fit[1]
+        return self.fit(EXACT).scores
 
     @property
     def method(self) -> str:

@@ -46,6 +46,7 @@ class Homotopy:
         self.graph = graph
         self._share = share
         self.unflagged = UnflaggedGraph(graph)
+        self._components = self.unflagged.number
         # Each row stands here twice, as s = 1 and as s = -1, so that one expression serves both ends.
         self._from = np.concatenate([graph.left, graph.right])
         self._to = np.concatenate([graph.right, graph.left])
@@ -71,12 +72,13 @@ class Homotopy:
             level = min(level, max(self._next(level), down_to))
             if level <= self._near:  # the last line leads straight to the end
                 level = down_to
-            yield level, self._theta[0] + level * self._theta[1]
+            here = self._theta[0] + level * self._theta[1]
+            yield level, here
             if level <= down_to:
                 return
-            parts = int(self.unflagged.parts.max())
-            self._settle(level)
-            if self.unflagged.parts.max() > parts:
+            parts = self.unflagged.number
+            self._settle(level, here)
+            if self.unflagged.number > parts:
                 flagged = path.share_of(self.unflagged.flagged)
                 stopped = self._share is not None and path.is_enough(flagged, self._share)
                 above = self.loose.level if self.loose is not None else level
@@ -88,7 +90,7 @@ class Homotopy:
     def _enter(self, level: float, path: Path) -> None:
         """Note in the path what has become of the rows that were at the threshold."""
         flagged = self.unflagged.flagged
-        for row in np.flatnonzero(flagged != path.flagged).tolist():
+        for row in (flagged != path.flagged).nonzero()[0].tolist():
             if flagged[row]:
                 path.flag(row, -1.0 if self._side[row] == 0 else 1.0, level)
             else:
@@ -126,14 +128,16 @@ class Homotopy:
         np.divide(self._rho, self._rate, out=coming, where=on_its_way)
         return float(coming.max(initial=0.0))
 
-    def _settle(self, level: float) -> None:
+    def _settle(self, level: float, here: Array) -> None:
         """Flag and believe rows at the threshold until each is about to move to its side of it."""
-        here = self._theta[0] + level * self._theta[1] if np.isfinite(level) else self._theta[0]
-        there = self._sort_out(level, here)
+        there = (np.abs(self._beyond(level)) <= self._near).nonzero()[0]
+        self._sort_out(there, level, here)
+        if all(abs(rate) > _LEVEL for rate in self._rate[there].tolist()):
+            return
         idle = there[(self._side[there] == 1) & (np.abs(self._rate[there]) <= _LEVEL)]
         near = np.zeros(self.graph.rows, dtype=bool)
         near[idle % self.graph.rows] = True
-        parts = self.unflagged.parts_without(near) if near.any() else None
+        parts = self.unflagged.parts_without(near) if len(idle) else None
         if parts is None:
             return
         loose = idle[parts[self._from[idle]] != parts[self._to[idle]]]
@@ -141,23 +145,25 @@ class Homotopy:
             self._move(end % self.graph.rows, 1 if end < self.graph.rows else -1, into_fit=-1)
         self.unflagged.split(loose % self.graph.rows)
         self._rest(level, here)
-        self._sort_out(level, here)
+        self._sort_out(there, level, here)
 
-    def _sort_out(self, level: float, here: Array) -> NDArray[np.int64]:
-        """Murty's rule on the rows at the threshold; the ends that are there, of which none is wrong."""
+    def _sort_out(self, there: NDArray[np.int64], level: float, here: Array) -> None:
+        """Murty's rule on the ends of rows at the threshold, until none is wrong.
+
+        Scores at this lambda, and so which rows are there, are the same on either side of the threshold.
+        """
         rows = self.graph.rows
         while True:
-            there = (np.abs(self._beyond(level)) <= self._near).nonzero()[0]
             wrong = there[self._arrives[there]].tolist()
             if not wrong:
-                return there
+                return
             row = min(end % rows for end in wrong)
             s = -1 if rows + row in wrong else 1
             if self.unflagged.flagged[row]:
                 self._move(row, -s, into_fit=1)
                 self.unflagged.unflag(row)
             elif not self.unflagged.flag(row):
-                return there  # cannot be: its residual is then a fixed multiple of lambda; rounding said so
+                return  # cannot be: its residual is then a fixed multiple of lambda; rounding said so
             else:
                 self._move(row, s, into_fit=-1)
             self._rest(level, here)
@@ -166,7 +172,7 @@ class Homotopy:
         """New lines, which begin where the scores are, `here`, also for parts that nothing holds."""
         self._rests[:] = 0.0
         self._lines()
-        if self.unflagged.parts.max() > self.graph.components.max():
+        if self.unflagged.number > self._components:
             of = self.unflagged.parts
             apart = here - self._theta[0] - level * self._theta[1]
             self._rests = (np.bincount(of, apart) / np.bincount(of))[of]

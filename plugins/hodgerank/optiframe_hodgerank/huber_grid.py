@@ -29,9 +29,11 @@ class HuberGrid:
     two values (`optiframe_hodgerank.share_on_grid`).
     """
 
-    def __init__(self, graph: ComparisonGraph, per_decade: int, share: float | None = None) -> None:
+    def __init__(
+        self, graph: ComparisonGraph, per_decade: int, share: float | None = None, accuracy: float = EXACT
+    ) -> None:
         self.graph, self._per_decade, self._share = graph, per_decade, share
-        self.newton = HuberNewton(graph)
+        self.newton = HuberNewton(graph, accuracy)
         self.stopped: State | None = None
         """Where the path ends since the share would be reached only by rows that leave parts of the
         items loose: just below this."""
@@ -39,15 +41,17 @@ class HuberGrid:
     def run(self, path: Path, down_to: float) -> Iterator[tuple[float, Array]]:
         """Yield lambda and the scores there, flagged rows entered into `path`, down to `down_to`."""
         graph, newton = self.graph, self.newton
-        at = State.of(graph, np.inf, graph.least_squares)
+        at = State.of(graph, np.inf, graph.fit(newton.accuracy).scores)
         first = float(np.abs(at.misfit).max(initial=0.0))
-        if first <= EXACT * graph.largest_margin:  # nothing to explain
+        if first <= newton.accuracy * graph.largest_margin:  # nothing to explain
             yield down_to, at.scores
             return
         levels = first * 10.0 ** (-np.arange(_DECADES * self._per_decade + 1) / self._per_decade)
         end = [down_to] if down_to > 0 else []
         older = above = at._replace(level=first)
-        for level in (*levels[levels > down_to].tolist(), *end):
+        if first > down_to:  # where still nothing is an outlier
+            yield first, above.scores
+        for level in (*levels[1:][levels[1:] > down_to].tolist(), *end):
             at = State.of(graph, level, newton.scores(level, on_the_line(level, older, above)))
             if self._share is not None and path.is_enough(path.share_of(at.beyond(graph)), self._share):
                 short, reaching, last = reach(self._share, newton, path, above, at)

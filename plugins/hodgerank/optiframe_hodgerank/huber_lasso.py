@@ -16,6 +16,7 @@ from optiframe_hodgerank.amount import ChoosesAmount, knot_by_knot_is_long, only
 from optiframe_hodgerank.grid_states import State
 from optiframe_hodgerank.homotopy import Homotopy
 from optiframe_hodgerank.huber_grid import HuberGrid
+from optiframe_hodgerank.huber_newton import EXACT
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.path import Path, shrink
 from optiframe_hodgerank.ranking import Ranking
@@ -69,10 +70,16 @@ class HuberLasso(ChoosesAmount):
         "auto", description="homotopy: exact knots; grid: values of lambda; auto: the first, unless long"
     )
     per_decade: PositiveInt = Field(25, description="values of lambda for each factor of ten of the grid")
+    accuracy: Annotated[float, Field(ge=EXACT, le=1e-2)] = Field(
+        EXACT, description="of the grid down to a lambda: a pull of this share of the largest counts as none"
+    )
 
     @model_validator(mode="after")
     def _nothing_ignored(self) -> Self:
         only_with(self, "per_decade", self.method != "homotopy", "method = grid")
+        to_lambda = self.lambda_ is not None or self.amount != "given"
+        on_grid = self.method != "homotopy" and to_lambda
+        only_with(self, "accuracy", on_grid, "method = grid and lambda_ or amount")
         return self
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
@@ -102,7 +109,11 @@ class HuberLasso(ChoosesAmount):
 
     def _knots(self, problem: PairwiseRanking, path: Path, run: Run) -> Iterator[tuple[float, Array]]:
         graph, share = problem.graph, None if self.lambda_ else self._share
-        follow = HuberGrid(graph, self.per_decade, share) if self.by_grid(problem) else Homotopy(graph, share)
+        follow: HuberGrid | Homotopy
+        if self.by_grid(problem):
+            follow = HuberGrid(graph, self.per_decade, share, self.accuracy)
+        else:
+            follow = Homotopy(graph, share)
         level, scores, told = 0.0, np.zeros(graph.items), False
         for level, scores in follow.run(path, self.lambda_ or 0.0):
             if self._residual(level, path) == 0:  # this may be the last
@@ -120,8 +131,8 @@ class HuberLasso(ChoosesAmount):
                 below = f"below lambda = {follow.loose.level:.6g}"
                 say_loose(problem, run, below, follow.loose.parts, stopped=follow.loose.stopped)
             return
-        if graph.preconditioner != "diagonal":
-            how = f"{graph.preconditioner} before conjugate gradients"
+        if (method := follow.newton.systems.method) != "diagonal":
+            how = f"{method} before conjugate gradients"
             run.findings.append(Finding("note", f"the Laplacian of {graph.items} items was solved by {how}"))
         if follow.stopped is not None:
             inner = follow.loose_parts(follow.stopped, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ EXACT = 1e-12
 rounding leaves about a tenth of it."""
 _STEPS = 100  # Newton steps; 3 to 8 are usual, and flags only change so often
 _FINE_SLOPE = 1e-11  # accuracy of a slope: what foretells a lambda from near by
+_DIGITS = 1e-12  # of a sum over many rows that rounding may have changed
 _LOOSE = 0.1  # accuracy of the first ones: flags change after, and the digits with them
 
 
@@ -28,12 +30,23 @@ class HuberNewton:
 
     A Newton step is a pass over the rows, an inner one a product with a Laplacian; memory is that of
     `optiframe_hodgerank.huber_rows`, besides the graph's.
+
+    Parameters
+    ----------
+    graph
+        Merged comparisons.
+    accuracy
+        Forces on the items are to sum to this share of what pulls at an item in all.
+    method
+        What to put before conjugate gradients first; None: what least squares needed.
     """
 
-    def __init__(self, graph: ComparisonGraph, method: Preconditioner | None = None) -> None:
-        self.graph = graph
+    def __init__(
+        self, graph: ComparisonGraph, accuracy: float = EXACT, method: Preconditioner | None = None
+    ) -> None:
+        self.graph, self.accuracy = graph, accuracy
         self.rows = huber_rows(graph)
-        self.systems = Systems(graph, self.rows, graph.preconditioner if method is None else method)
+        self.systems = Systems(graph, self.rows, graph.fit(accuracy).method if method is None else method)
         self._largest_weight = float(graph.weight_of_items.max(initial=0.0))
 
     def scores(self, level: float, start: Array) -> Array:
@@ -41,7 +54,7 @@ class HuberNewton:
         theta = np.array(start)
         value, force = self.rows.huber(level, theta)
         first = size = float(np.abs(force).max(initial=0.0))
-        enough = EXACT * min(level, self.graph.largest_margin) * self._largest_weight
+        enough = self.accuracy * min(level, self.graph.largest_margin) * self._largest_weight
         for _ in range(_STEPS):
             if size <= enough:
                 break
@@ -52,8 +65,11 @@ class HuberNewton:
             while True:
                 tried = theta + share * step
                 new = self.rows.huber(level, tried)
-                # A quarter of what a line would promise; the last digits of a large sum say nothing.
-                if new[0] <= value - share * slope / 4 + 1e-14 * abs(value):
+                # A quarter of what a line would promise; where the last digits of a large sum say
+                # nothing, the force says as much (Hager and Zhang's approximate Wolfe condition).
+                if new[0] <= value - share * slope / 4:
+                    break
+                if new[0] <= value + _DIGITS * abs(value) and float(new[1] @ step) >= -slope / 2:
                     break
                 share /= 2
                 if share < 1e-10:  # rounding: no further progress is possible
@@ -80,7 +96,15 @@ class HuberNewton:
         return self.rows.parts()
 
 
-def least_squares(graph: ComparisonGraph) -> tuple[Array, Preconditioner]:
-    """Least-squares scores of the margins, and what conjugate gradients needed for them."""
-    newton = HuberNewton(graph, "diagonal")
-    return newton.scores(math.inf, np.zeros(graph.items)), newton.systems.method
+class Fit(NamedTuple):
+    """Least-squares scores of a graph's margins, how exact they are, and what they needed."""
+
+    scores: Array
+    accuracy: float
+    method: Preconditioner
+
+
+def least_squares(graph: ComparisonGraph, accuracy: float) -> Fit:
+    """Least squares by conjugate gradients, with the least preconditioner that will do."""
+    newton = HuberNewton(graph, accuracy, "diagonal")
+    return Fit(newton.scores(math.inf, np.zeros(graph.items)), accuracy, newton.systems.method)

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from optiframe.values import Array
+from optiframe_hodgerank.indices import unsigned
 
 if TYPE_CHECKING:
     from optiframe_hodgerank.graph import ComparisonGraph
@@ -30,8 +31,9 @@ hundreds; importing the compiler takes half a second, compiling once on a machin
 class Rows(Protocol):
     """The rows of a graph as Newton's method on Huber's loss needs them."""
 
-    degree: Array
-    """Diagonal of the Hessian at the scores last asked for, shape (items,)."""
+    @property
+    def degree(self) -> Array:
+        """Diagonal of the Hessian at the scores last asked for, shape (items,)."""
 
     def huber(self, level: float, scores: Array) -> tuple[float, Array]:
         """The loss, and what pulls at each item (minus the gradient); the Hessian is then that here."""
@@ -57,7 +59,11 @@ class HuberRows:
         self._place = self._matrix.data.astype(np.int64)  # of each entry among the pairs
         self._pairs = len(pairs)
         self._within = np.zeros(graph.rows, dtype=bool)
-        self.degree = np.zeros(graph.items)
+        self._degree = np.zeros(graph.items)
+
+    @property
+    def degree(self) -> Array:
+        return self._degree
 
     def huber(self, level: float, scores: Array) -> tuple[float, Array]:
         graph = self.graph
@@ -66,13 +72,13 @@ class HuberRows:
         self._within = held == misfit
         kept = np.where(self._within, graph.weight, _ANCHOR * graph.weight)
         self._matrix.data = np.bincount(self._pair, kept, self._pairs)[self._place]
-        self.degree = np.asarray(self._matrix @ np.ones(graph.items))
+        self._degree = np.asarray(self._matrix @ np.ones(graph.items))
         weighted = graph.weight * held
         misfit -= held / 2
         return float(weighted @ misfit), graph.divergence(weighted)
 
     def product(self, v: Array) -> Array:
-        return np.asarray(self.degree * v - self._matrix @ v)
+        return np.asarray(self._degree * v - self._matrix @ v)
 
     def parts(self) -> int:
         left, right = self.graph.left[self._within], self.graph.right[self._within]
@@ -87,8 +93,15 @@ class CompiledHuberRows:
 
     def __init__(self, graph: ComparisonGraph, kernels: ModuleType) -> None:
         self._kernels, self._rows = kernels, graph.by_pair
+        self._pairs = unsigned(self._rows.first_pair), unsigned(self._rows.other)
+        self._first_row = unsigned(self._rows.first_row)
         self._kept = np.zeros(len(self._rows.other))
-        self.degree = np.zeros(graph.items)
+
+    @property
+    def degree(self) -> Array:
+        degree = np.empty(len(self._pairs[0]) - 1)
+        self._kernels.degrees(*self._pairs, self._kept, degree)
+        return degree
 
     def huber(self, level: float, scores: Array) -> tuple[float, Array]:
         force = np.empty_like(scores)
@@ -96,31 +109,24 @@ class CompiledHuberRows:
         loss = self._kernels.huber(
             level,
             scores,
-            rows.first_pair,
-            rows.other,
-            rows.first_row,
+            *self._pairs,
+            self._first_row,
             rows.margin,
             rows.weight,
             _ANCHOR,
             self._kept,
-            self.degree,
             force,
         )
         return float(loss), force
 
     def product(self, v: Array) -> Array:
         product = np.empty_like(v)
-        rows = self._rows
-        self._kernels.laplacian_product(rows.first_pair, rows.other, self._kept, v, product)
+        self._kernels.laplacian_product(*self._pairs, self._kept, v, product)
         return product
 
     def parts(self) -> int:
-        rows, items = self._rows, len(self.degree)
-        within = self._kept > (1 + _A_ROW) * _ANCHOR * rows.whole
-        first = np.concatenate([[0], np.cumsum(within)])[rows.first_pair]
-        edges = (np.ones(int(first[-1])), rows.other[within], first)
-        joined = sp.csr_array(edges, shape=(items, items))
-        return int(connected_components(joined, directed=False, return_labels=False))
+        least = (1 + _A_ROW) * _ANCHOR
+        return int(self._kernels.parts(*self._pairs, self._kept, self._rows.whole, least))
 
 
 def huber_rows(graph: ComparisonGraph) -> Rows:

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from optiframe.values import Array
+from optiframe_hodgerank.indices import unsigned
 
 _SMALL = 100  # nodes of a graph that is solved by a dense pseudo-inverse, in a millisecond
 _DAMPING = 4 / 3  # of the Jacobi step that smooths the groups, over the largest eigenvalue of D^-1 L
@@ -92,27 +93,26 @@ def multigrid(first: Numbers, other: Numbers, weight: Array) -> Multigrid | None
         within = np.flatnonzero(group >= 0)
         starts = np.concatenate([[0], np.cumsum(group >= 0)])
         inverse = np.divide(1.0, degree, out=np.zeros(nodes), where=degree > 0)
-        indicator = (starts, group[within], np.ones(len(within)))
-        share = _DAMPING / _largest(edges, inverse)
-        smooth = _cut(
-            kernels.multiply(*edges, np.full(nodes, 1 - share), share * inverse, *indicator, groups)
-        )
-        image = _cut(kernels.multiply(*edges, degree, np.full(nodes, -1.0), *smooth, groups))
-        thin = (smooth[0], smooth[1], smooth[2].astype(np.float32))
-        levels.append(_Level(kernels.to_earlier(*edges), inverse.astype(np.float32), thin, groups))
+        ends, indicator = _read(edges), _read((starts, group[within], np.ones(len(within))))
+        earlier, scale = _single(kernels.to_earlier(*edges)), inverse.astype(np.float32)
+        share = _DAMPING / _largest(kernels, earlier, scale)
+        smooth = _cut(kernels.multiply(*ends, np.full(nodes, 1 - share), share * inverse, *indicator, groups))
+        image = _cut(kernels.multiply(*ends, degree, np.full(nodes, -1.0), *_read(smooth), groups))
+        levels.append(_Level(earlier, scale, _single(smooth), groups))
         edges = _edges_of(_matrix(smooth, groups).T.tocsr() @ _matrix(image, groups))
         if len(edges[1]) > _THINNER * before:
             return None
     return Multigrid(kernels, levels, _pseudo_inverse(edges).astype(np.float32))
 
 
-def _largest(edges: tuple[Numbers, Numbers, Numbers], inverse: Array) -> float:
+def _largest(kernels: ModuleType, earlier: tuple[Numbers, Numbers, Numbers], inverse: Numbers) -> float:
     """About the largest eigenvalue of D^-1 L = I - D^-1 W, which is at most 2, by the power method."""
-    nodes = len(inverse)
-    weights, x, largest = _matrix(edges, nodes), np.cos(np.arange(nodes) ** 2), 1.0
+    x, largest = np.cos(np.arange(len(inverse)) ** 2).astype(np.float32), 1.0
+    weighed = np.empty_like(x)
     for _ in range(_ROUNDS):
         x /= float(np.linalg.norm(x)) or 1.0
-        x -= inverse * (weights @ x)
+        kernels.weigh(*earlier, x, weighed)
+        x -= inverse * weighed
         largest = float(np.linalg.norm(x))
     return min(max(largest, 1.0), 2.0)
 
@@ -121,6 +121,18 @@ def _cut(rows: tuple[Numbers, Numbers, Numbers]) -> tuple[Numbers, Numbers, Numb
     """The same without the room that is left over."""
     first, other, value = rows
     return first, other[: first[-1]].copy(), value[: first[-1]].copy()
+
+
+def _read(rows: tuple[Numbers, Numbers, Numbers]) -> tuple[Numbers, Numbers, Numbers]:
+    """The same, as compiled passes read it fastest."""
+    first, other, value = rows
+    return unsigned(first), unsigned(other), value
+
+
+def _single(rows: tuple[Numbers, Numbers, Numbers]) -> tuple[Numbers, Numbers, Numbers]:
+    """The same in single precision, for the passes of a cycle."""
+    first, other, value = _read(rows)
+    return first, other, value.astype(np.float32)
 
 
 def _matrix(rows: tuple[Numbers, Numbers, Numbers], columns: int) -> sp.csr_array:

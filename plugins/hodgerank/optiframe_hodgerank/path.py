@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.problems import Columns
 from optiframe.values import Array
+from optiframe_hodgerank.entries import Entries
 from optiframe_hodgerank.graph import ComparisonGraph
 
 NEAR = 1e-10
@@ -41,7 +42,7 @@ class Path:
     Notes
     -----
     Memory: ``8 * items`` bytes a knot, 16 bytes an outlier at a knot of a path in t (in lambda
-    outliers follow from the scores), 48 bytes an entry.
+    outliers follow from the scores), 25 to 50 bytes an entry.
     """
 
     def __init__(
@@ -65,15 +66,11 @@ class Path:
         self._scores: list[Array] = []
         self._active: list[float] = []
         self._outliers: list[tuple[NDArray[np.int64], Array]] = []
-        # Of each entry: the row, the knot, the sign and the strength.
-        self._row: list[int] = []
-        self._knot: list[int] = []
-        self._sign: list[int] = []
-        self._strength: list[float] = []
+        self._entries = Entries()
         self._entered = np.zeros(graph.rows, dtype=bool)
 
     def __repr__(self) -> str:
-        return f"<path of {len(self)} knots in {self.parameter}, {len(self._row)} entries>"
+        return f"<path of {len(self)} knots in {self.parameter}, {len(self._entries)} entries>"
 
     def __len__(self) -> int:
         return len(self._knots)
@@ -96,22 +93,15 @@ class Path:
         self._flagged_count += int(self._count[row])
         if not self._entered[row]:
             self._entered[row] = True
-            self._row.append(row)
-            self._knot.append(len(self) - (not ahead))
-            self._sign.append(int(sign > 0) - int(sign < 0))
-            self._strength.append(strength)
+            self._entries.add(row, len(self) - (not ahead), sign, strength)
 
     def flag_all(self, rows: NDArray[np.int64], sign: Array, strength: Array, *, ahead: bool = False) -> None:
         """`flag` each of these rows, which enter at one knot, in their order."""
         self.flagged[rows] = True
         self._flagged_count += int(self._count[rows].sum())
         new = ~self._entered[rows]
-        rows = rows[new]
-        self._entered[rows] = True
-        self._row.extend(rows.tolist())
-        self._knot.extend([len(self) - (not ahead)] * len(rows))
-        self._sign.extend(np.sign(sign[new]).astype(np.int64).tolist())
-        self._strength.extend(strength[new].tolist())
+        self._entered[rows[new]] = True
+        self._entries.add_all(rows[new], len(self) - (not ahead), sign[new], strength[new])
 
     def unflag(self, row: int) -> None:
         """Believe a row again; its entry stays on record."""
@@ -174,17 +164,17 @@ class Path:
     @property
     def row(self) -> NDArray[np.int64]:
         """Merged rows in the order in which they first became outliers, shape (entries,)."""
-        return np.array(self._row, dtype=np.int64)
+        return self._entries.row
 
     @property
     def knot(self) -> NDArray[np.int64]:
         """Index of the knot at which each of `row` entered, shape (entries,)."""
-        return np.array(self._knot, dtype=np.int64)
+        return self._entries.knot
 
     @property
     def sign(self) -> NDArray[np.int64]:
         """Sign of the outlier each of `row` entered as, shape (entries,)."""
-        return np.array(self._sign, dtype=np.int64)
+        return self._entries.sign
 
     def at(self, value: float) -> Array:
         """Scores at a value of the parameter, shape (items,).
@@ -223,7 +213,8 @@ class Path:
 
     def entry_order(self) -> NDArray[np.int64]:
         """Merged rows in the order of entry; those that entered together by strength, then by row."""
-        return self.row[np.lexsort((self.row, -np.array(self._strength), self.knot))]
+        row = self.row
+        return row[np.lexsort((row, -self._entries.strength, self.knot))]
 
     def entries(self) -> NDArray[np.int64]:
         """Place in the order of entry of each merged row, shape (rows,); -1 where it never entered.
@@ -231,8 +222,8 @@ class Path:
         Rows that entered at the same knot with the same strength share a place.
         """
         place = np.full(self.graph.rows, -1, dtype=np.int64)
-        if self._row:
-            knot, strength = self.knot, np.array(self._strength)
+        if len(self._entries):
+            knot, strength = self.knot, self._entries.strength
             order = np.lexsort((-strength, knot))
             differs = (np.diff(knot[order]) != 0) | (np.diff(strength[order]) != 0)
             place[self.row[order]] = np.concatenate([[0], np.cumsum(differs)])
@@ -245,8 +236,7 @@ class Path:
         be no larger than that at the end of the path.
         """
         found = np.array(never, dtype=np.float64)
-        if self._row:
-            found[self.row] = self._strength
+        found[self.row] = self._entries.strength
         return found
 
     def _place(self, value: float) -> float:

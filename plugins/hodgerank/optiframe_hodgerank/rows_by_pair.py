@@ -48,7 +48,7 @@ class RowsByPair:
         each = order if len(first) == len(order) else order[first]
         weight = graph.weight[order]
         return cls(
-            np.searchsorted(graph.left[each], np.arange(graph.items + 1)),
+            np.concatenate([[0], np.cumsum(np.bincount(graph.left[each], minlength=graph.items))]),
             graph.right[each].astype(np.int32),
             np.append(first, len(key)),
             graph.margin[order],

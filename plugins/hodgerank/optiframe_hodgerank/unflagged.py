@@ -30,6 +30,8 @@ class UnflaggedGraph:
         self.flagged = np.zeros(graph.rows, dtype=bool)
         self.parts = graph.components
         """Label 0, 1, ... of the part of each item that unflagged rows hold together, shape (items,)."""
+        self.number = int(self.parts.max()) + 1
+        """How many parts there are."""
         self._updates = 0
         self._renew()
 
@@ -76,6 +78,7 @@ class UnflaggedGraph:
 
     def _part_anew(self) -> None:
         self.parts = parts(self.graph, ~self.flagged)
+        self.number = int(self.parts.max()) + 1
         self._renew()
 
     def _column(self, row: int) -> Array:
@@ -95,7 +98,7 @@ class UnflaggedGraph:
     def parts_without(self, rows: NDArray[np.bool_]) -> NDArray[np.int64] | None:
         """Component of each item once `rows` are left out too; None where none falls apart."""
         found = parts(self.graph, ~self.flagged & ~rows)
-        return found if found.max() > self.parts.max() else None
+        return found if found.max() >= self.number else None
 
 
 def parts(graph: ComparisonGraph, kept: NDArray[np.bool_]) -> NDArray[np.int64]:

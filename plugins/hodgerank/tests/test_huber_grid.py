@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from optiframe_hodgerank import conjugate, huber_rows
 from optiframe_hodgerank.graph import ComparisonGraph
 from optiframe_hodgerank.huber_lasso import HuberLasso
-from optiframe_hodgerank.huber_newton import HuberNewton
+from optiframe_hodgerank.huber_newton import EXACT, HuberNewton
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 
 from optiframe import Result, problem, solve
+from optiframe.errors import InvalidInput
 
 from .test_multigrid import chain, graph_of, image
 
@@ -126,7 +127,7 @@ def test_forces_balance_on_graphs_of_any_shape(
     graph = make()
     if expected == "multigrid" and not compiled:
         expected = "whole inverse"
-    assert graph.preconditioner == expected
+    assert graph.fit(EXACT).method == expected
     assert graph.least_squares == pytest.approx(graph.scores(graph.margin), abs=1e-7)
     newton, scores = HuberNewton(graph), graph.least_squares
     for level in (1.5, 0.8):
@@ -172,3 +173,56 @@ def test_a_share_that_is_never_reached_ends_where_the_exact_path_does() -> None:
         result = solve(ranking, HuberLasso(method=method, share=0.9))
         assert result.detail.knots[-1] == 0
         assert result.solution.scores == pytest.approx([0.5, -0.5], abs=1e-9)
+
+
+def test_forces_balance_as_nearly_as_asked_and_no_more_steps_are_taken() -> None:
+    graph = image(60, 55)
+    ranking = PairwiseRanking(comparisons={"left": graph.left, "right": graph.right, "margin": graph.margin})
+    level, largest = 0.4, float(np.abs(graph.margin).max())
+    exact = HuberNewton(ranking.graph).scores(level, np.zeros(graph.items))
+    off = []
+    for accuracy in (1e-2, 1e-5, 1e-8):
+        solver = HuberLasso(method="grid", lambda_=level, per_decade=1, accuracy=accuracy)
+        scores = solve(ranking, solver).solution.scores
+        held = np.clip(ranking.graph.margin - ranking.graph.differences(scores), -level, level)
+        pull = np.abs(ranking.graph.divergence(ranking.graph.weight * held)).max()
+        assert pull <= accuracy * min(level, largest) * ranking.graph.weight_of_items.max()
+        off.append(np.abs(scores - exact).max())
+    assert off[0] > 10 * off[1] > 100 * off[2] > 0
+
+
+def test_what_was_solved_to_other_digits_before_changes_nothing() -> None:
+    ranking = few(5, 5, 13, "real")
+    rough = HuberLasso(method="grid", lambda_=0.3, accuracy=1e-2)
+    first = solve(ranking, rough).solution.scores
+    solve(ranking, HuberLasso(method="grid", lambda_=0.3))
+    assert (solve(ranking, rough).solution.scores == first).all()
+
+
+def test_an_accuracy_that_would_change_nothing_or_move_the_end_is_refused() -> None:
+    for parameters in ({"method": "homotopy", "lambda_": 1.0}, {"method": "grid", "share": 0.1}, {}):
+        with pytest.raises(InvalidInput, match="accuracy is only used with method = grid and lambda_"):
+            HuberLasso(accuracy=1e-4, **parameters)
+
+
+class Rounding:
+    """Passes over rows whose loss is wrong by a share of itself, up and down in turn; counts them."""
+
+    def __init__(self, newton: HuberNewton, share: float) -> None:
+        self.exactly, self.share, self.passes = newton.rows.huber, share, 0
+
+    def __call__(self, level: float, scores: np.ndarray) -> tuple[float, np.ndarray]:
+        self.passes += 1
+        loss, force = self.exactly(level, scores)
+        return loss * (1 + self.share * (-1) ** self.passes), force
+
+
+def test_newton_steps_are_not_halved_for_the_rounding_of_a_long_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, passes = image(20, 25), []
+    for share in (0.0, 2e-13, -2e-13):  # sums over an image of real size are wrong by 1e-14
+        newton = HuberNewton(graph)
+        rounding = Rounding(newton, share)
+        monkeypatch.setattr(newton.rows, "huber", rounding)
+        newton.scores(0.4, graph.least_squares)
+        passes.append(rounding.passes)
+    assert max(passes) == passes[0]

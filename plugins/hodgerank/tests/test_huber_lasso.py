@@ -165,8 +165,10 @@ def test_conjugate_gradients_solve_to_the_accuracy_asked_for() -> None:
     graph = votes(5).graph
     matrix = graph.laplacian.toarray()
     b = graph.centred(np.random.default_rng(0).standard_normal(graph.items))
-    x, reached = conjugate_gradients(lambda v: matrix @ v, lambda v: v, b, 1e-12, most=100)
-    assert reached
+    x, left = np.zeros_like(b), b.copy()
+    assert not conjugate_gradients(lambda v: matrix @ v, lambda v: v, x, left, 1e-12, most=3)
+    assert left == pytest.approx(b - matrix @ x, abs=1e-12)
+    assert conjugate_gradients(lambda v: matrix @ v, lambda v: v, x, left, 1e-12, most=100)  # goes on
     assert matrix @ x == pytest.approx(b, abs=1e-10)
 
 
