@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
@@ -87,10 +85,24 @@ class HuberLasso(ChoosesAmount):
             chosen = {"lambda_": self.chosen_lambda(problem, run), "amount": "given"}
             yield from HuberLasso.iterates(self.model_copy(update=chosen), problem, run)
             return
-        path = Path(problem.graph, problem.merged.count, "lambda", items=problem.item_ids)
-        for level, scores in self._knots(problem, path, run):
+        graph, follow = problem.graph, self._follow(problem)
+        path = Path(graph, problem.merged.count, "lambda", items=problem.item_ids)
+        knot, residual = Knot(0.0, np.zeros(graph.items), path), 1.0
+        for level, scores in follow.run(path, self.lambda_ or 0.0):
+            knot, residual = Knot(level, scores, path), self._residual(level, path)
+            if residual == 0:  # this may be the last
+                self._say(problem, follow, knot, run)
             path.record(level, scores)
-            yield Iterate(Knot(level, scores, path), self._residual(level, path), detail=path)
+            yield Iterate(knot, residual, detail=path)
+        if residual > 0:
+            self._say(problem, follow, knot, run)
+
+    def _follow(self, problem: PairwiseRanking) -> HuberGrid | Homotopy:
+        """How the path is followed."""
+        share = None if self.lambda_ else self._share
+        if self.by_grid(problem):
+            return HuberGrid(problem.graph, self.per_decade, share, self.accuracy)
+        return Homotopy(problem.graph, share)
 
     def _residual(self, level: float, path: Path) -> float:
         if self.lambda_ is not None:
@@ -106,22 +118,6 @@ class HuberLasso(ChoosesAmount):
         if self.method != "auto":
             return self.method == "grid"
         return problem.graph.items > _HOMOTOPY_ITEMS or knot_by_knot_is_long(problem, self._share)
-
-    def _knots(self, problem: PairwiseRanking, path: Path, run: Run) -> Iterator[tuple[float, Array]]:
-        graph, share = problem.graph, None if self.lambda_ else self._share
-        follow: HuberGrid | Homotopy
-        if self.by_grid(problem):
-            follow = HuberGrid(graph, self.per_decade, share, self.accuracy)
-        else:
-            follow = Homotopy(graph, share)
-        level, scores, told = 0.0, np.zeros(graph.items), False
-        for level, scores in follow.run(path, self.lambda_ or 0.0):
-            if self._residual(level, path) == 0:  # this may be the last
-                self._say(problem, follow, Knot(level, scores, path), run)
-                told = True
-            yield level, scores
-        if not told:
-            self._say(problem, follow, Knot(level, scores, path), run)
 
     def _say(self, problem: PairwiseRanking, follow: HuberGrid | Homotopy, end: Knot, run: Run) -> None:
         """How a grid was solved, where that is not by the diagonal; and where the scores are not unique."""
@@ -153,8 +149,7 @@ class HuberLasso(ChoosesAmount):
         )
 
 
-@dataclass(frozen=True)
-class Knot:
+class Knot(NamedTuple):
     """A point of a path while it is being followed."""
 
     level: float
