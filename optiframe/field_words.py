@@ -7,6 +7,7 @@ from typing import Any
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from optiframe.described import Described
 from optiframe.parts import Part
 from optiframe.values import Accepts
 
@@ -36,6 +37,8 @@ def default_of(field: FieldInfo) -> str:
     if isinstance(field.default, Part):  # as it is written
         table = field.default.table()
         return f"default {table['name'] if len(table) == 1 else table!r}"
+    if isinstance(field.default, Described) and not field.default.model_fields_set:
+        return f"default {field.default.name!r}"
     return "optional" if field.default is None else f"default {field.default!r}"
 
 

@@ -81,9 +81,10 @@ def names(family: type[Part]) -> list[str]:
     return [e.name.removeprefix(head) for e in registry().entries("part") if e.name.startswith(head)]
 
 
-def parts_of(record: Described) -> list[Part]:
-    """The parts among a record's fields."""
-    return [value for key in type(record).model_fields if isinstance(value := getattr(record, key), Part)]
+def parts_of(record: Described) -> list[Described]:
+    """The parts among a record's fields, and whatever else there was chosen by name, such as a solver."""
+    values = (getattr(record, key) for key in type(record).model_fields)
+    return [value for value in values if isinstance(value, Described)]
 
 
 def versions_of(record: Described) -> dict[str, str]:

@@ -106,6 +106,11 @@ def optiframe_solvers() -> list[Description]:
             _HERE + "bradley_terry:BradleyTerry",
             "Maximum-likelihood scores of the Bradley-Terry model",
         ),
+        Description(
+            "hodge.bootstrap",
+            _HERE + "resampling:BootstrapIntervals",
+            "Any of these with intervals of scores and ranks, from comparisons drawn again",
+        ),
     ]
 
 

@@ -51,7 +51,7 @@ class CappedThresholding(Solver[PairwiseRanking, Ranking, None]):
     name = "hodge.capped"
     reference = "Xu et al., Eq. 24; Yang et al., Definition 1"
     solves = PairwiseRanking
-    residual = "largest change of a score in a step"
+    residual = "largest change of a score in a step, over the largest margin"
 
     share: Annotated[float, Field(gt=0, lt=1)] = Field(
         _SHARE, description="share of all comparisons that may be outliers, unless total says how many"
@@ -103,7 +103,7 @@ class CappedThresholding(Solver[PairwiseRanking, Ranking, None]):
             moved = graph.scores(graph.margin - part * misfit)
             change = float(np.abs(moved - scores).max(initial=0.0))
             scores = moved
-            yield Iterate((scores, kept), change)
+            yield Iterate((scores, kept), change / (graph.largest_margin or 1.0))
 
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
         scores, kept = iterate.x

@@ -38,7 +38,7 @@ def huber(  # noqa: PLR0917  # compiled code is called by position
     ``first_row[p]`` to ``first_row[p + 1]`` are of pair p.
     """
     force[:] = 0.0
-    loss, one = 0.0, np.uint64(1)
+    loss, one = 0.0, np.uint64(1)  # unsigned as p is: with a signed number it would make a float
     for i in range(len(scores)):
         pull, part = 0.0, 0.0
         for p in range(first_pair[i], first_pair[i + 1]):

@@ -125,7 +125,7 @@ def multiply(  # noqa: PLR0917  # compiled code is called by position
     room = len(weight) + columns
     starts = np.zeros(rows + 1, dtype=np.int64)
     others, values = np.empty(room, dtype=np.int32), np.empty(room)
-    place, one = np.empty(columns, dtype=np.int64), np.uint32(1)
+    place, one = np.empty(columns, dtype=np.int64), np.uint32(1)  # unsigned as indices are
     for j in range(columns):
         place[j] = -1
     at = 0

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Operator = Callable[[Array], Array]
 Preconditioner = Literal["diagonal", "multigrid", "whole inverse"]
 
-_FEW = 5
+_A_DIGIT = 5
 """Conjugate-gradient steps that the diagonal may take for a digit: a product with the whole inverse costs as
 much as some ten with the Laplacian, and takes a third of the steps."""
 _AT_LEAST = 20  # steps it may take in all: the first digit is often the slowest
@@ -50,7 +50,7 @@ class Systems:
             degree = self.rows.degree
             scale = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
             digits = np.log10(max(float(np.abs(b).max(initial=0.0)), enough, _LEAST) / max(enough, _LEAST))
-            most = max(_AT_LEAST, round(_FEW * digits))
+            most = max(_AT_LEAST, round(_A_DIGIT * digits))
             if self._run(lambda r: scale * r, x, left, enough, most):
                 return x
             worth_it = self.graph.items > DENSE and huber_rows.worth_compiling(self.graph)

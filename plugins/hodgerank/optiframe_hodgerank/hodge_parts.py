@@ -123,6 +123,10 @@ class HodgeSplit:
             "harmonic": self.harmonic_flow[order],
         }
 
+    def tables(self) -> dict[str, Columns]:
+        """`columns()` by name, to be written beside an answer."""
+        return {"hodge_split": self.columns()}
+
     def frame(self) -> Any:
         """`columns()` as the kind of data frame the comparisons came in."""
         return to_frame(self.columns(), self.backend)
@@ -155,9 +159,8 @@ def hodge_split(problem: PairwiseRanking, *, steps: int = _STEPS) -> HodgeSplit:
     neighbours, 150 bytes a triangle kept and 80 a pair. Time is LSQR's: 0.1 s for 261 items and
     7,257 pairs, 6 s for 1,000 items and 164,772 pairs, 40 s for the pixels of Experiment II.
     """
-    pairs, disagreement = pair_means(problem.graph)
-    scores = pairs.scores(pairs.margin)
-    gradient = pairs.differences(scores)
+    graph = problem.graph
+    pairs, gradient, disagreement = explained(graph, graph.scores(graph.margin))
     cycles = pairs.margin - gradient
     root = np.sqrt(pairs.weight)
     curl, triangles = np.zeros(pairs.rows), 0
@@ -186,6 +189,13 @@ def hodge_split(problem: PairwiseRanking, *, steps: int = _STEPS) -> HodgeSplit:
         items=problem.item_ids,
         backend=problem.comparisons.backend,
     )
+
+
+def explained(graph: ComparisonGraph, scores: Array) -> tuple[ComparisonGraph, Array, float]:
+    """The compared pairs, what least-squares scores explain of their means, and the energy around these."""
+    # The Laplacian of the pairs is that of all rows, and so are the least-squares scores.
+    pairs, disagreement = pair_means(graph)
+    return pairs, pairs.differences(scores), disagreement
 
 
 def pair_means(graph: ComparisonGraph) -> tuple[ComparisonGraph, float]:

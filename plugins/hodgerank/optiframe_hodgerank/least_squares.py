@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from pydantic import Field
 
 from optiframe.problems import Finding
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
+from optiframe_hodgerank.hodge_parts import HodgeSplit, NotSplit, hodge_split
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.ranking import Ranking
+from optiframe_hodgerank.triplets import transitivity
 
 _INTERVALS = 2000
 """Up to so many items all variances are computed by default: the diagonal of L^+ is at hand where
@@ -18,7 +21,7 @@ it is dense; beyond it takes a solve an item (a minute for the 29,322 pixels of 
 _NORMAL = 1.6448536269514722  # 95th percentile of the normal distribution: two-sided 90%
 
 
-class LeastSquares(Solver[PairwiseRanking, Ranking, None]):
+class LeastSquares(Solver[PairwiseRanking, Ranking, HodgeSplit | None]):
     """Least-squares scores by the graph Laplacian: L^+ X' W y, no comparison taken for wrong.
 
     Needs nothing; in a disconnected graph each component is ranked by itself. One solve, in the
@@ -26,7 +29,9 @@ class LeastSquares(Solver[PairwiseRanking, Ranking, None]):
     a dense inverse up to 2,000 items, n^3 time and 8 n^2 bytes; beyond, a sparse factor or
     conjugate gradients by the shape of the graph.
 
-    `strength` of a comparison is the size of its misfit |y - X theta|.
+    `strength` of a comparison is the size of its misfit |y - X theta|. With `split` the rest is taken
+    apart too, into cycles of triangles and longer ones; a finding says the shares, and the table
+    `hodge_split` names the pairs. That takes longer than the scores (see `hodge_split`).
 
     Notes
     -----
@@ -43,6 +48,8 @@ class LeastSquares(Solver[PairwiseRanking, Ranking, None]):
     solves = PairwiseRanking
     residual = "0: one exact solve"
 
+    split: bool = Field(False, description="also split the energy of the comparisons (Hodge), pair by pair")
+
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         graph = problem.graph
         scores = graph.scores(graph.margin)
@@ -51,9 +58,24 @@ class LeastSquares(Solver[PairwiseRanking, Ranking, None]):
             run.findings.append(
                 Finding("note", f"the Laplacian of {graph.items} items was solved by {graph.method}")
             )
-        yield Iterate(
-            problem.ranking(scores, strength=misfit, intervals=intervals(problem, scores)), residual=0.0
-        )
+        answer = problem.ranking(scores, strength=misfit, intervals=intervals(problem, scores))
+        yield Iterate(answer, residual=0.0, detail=_split(problem, run) if self.split else None)
+
+
+def _split(problem: PairwiseRanking, run: Run) -> HodgeSplit | None:
+    """The Hodge split, told in a finding with the rate of transitive triplets; None where it fails."""
+    try:
+        found = hodge_split(problem)
+    except NotSplit as error:
+        run.warn(f"no Hodge split: {error}")
+        return None
+    shares = ", ".join(f"{name} {100 * share:.1f}%" for name, share in found.shares.items())
+    threes = transitivity(problem)
+    rate = f"{100 * threes.rate:.1f}% of {threes.triplets}" if threes.triplets else "none to count"
+    run.findings.append(
+        Finding("note", f"Hodge split of sum w y^2: {shares}; transitive triplets, by majority: {rate}")
+    )
+    return found
 
 
 def intervals(

@@ -45,7 +45,8 @@ class Ranking:
         "margin": a difference of scores predicts y; "log-odds": it predicts who wins; "order": only the
         order means something.
     low, high
-        Ends of 90% intervals of the scores, shape (items,); None: the method has none.
+        Ends of intervals of the scores, shape (items,), of 90% unless the method was told otherwise; None:
+        the method has none.
     backend
         The data-frame library `frame` answers in.
     """

@@ -2,89 +2,148 @@
 
 from __future__ import annotations
 
-import warnings
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from pydantic import Field, PlainSerializer, PlainValidator, PositiveInt, model_validator
 
 from optiframe import registry
+from optiframe.chain import why_unsuited
 from optiframe.errors import InvalidInput
-from optiframe.frames import to_frame
-from optiframe.loop import NotConverged, solve
-from optiframe.problems import Columns
-from optiframe.solvers import Budget, Solver
-from optiframe.values import Array
+from optiframe.loop import solve
+from optiframe.results import Result, Status
+from optiframe.solvers import Budget, Iterate, Iterates, Run, Solver
+from optiframe.values import Accepts, Array
+from optiframe_hodgerank.bootstrap_answer import Bootstrap, fewest
+from optiframe_hodgerank.graph import Codes
+from optiframe_hodgerank.lbi import LinearizedBregman
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.ranking import Ranking
 
 if TYPE_CHECKING:
     from optiframe_hodgerank.tables import ComparisonTable
 
-_LOST = 0.5  # share of draws that may fall apart; with fewer left, they are not like the data any more
+AnySolver = Solver[Any, Any, Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Bootstrap:
-    """Scores of a method on comparisons drawn again.
+def _solver(chosen: Any) -> AnySolver:
+    built: AnySolver = chosen if isinstance(chosen, Solver) else registry.build("solver", chosen)
+    return built
 
-    Parameters
-    ----------
-    ranking
-        The answer to all comparisons, with intervals.
-    scores
-        Shape (draws, items).
-    level
-        Coverage the intervals are meant to have.
-    apart
-        Draws left out because their comparisons did not hold the items together.
+
+def _written(solver: AnySolver) -> dict[str, Any]:
+    return {"name": solver.name, **solver.model_dump(by_alias=True)}
+
+
+class BootstrapIntervals(Solver[PairwiseRanking, Ranking, Bootstrap]):
+    """The scores of any method, with intervals from comparisons drawn again (the bootstrap).
+
+    The method runs on all comparisons, which is the answer; then on as many comparisons drawn from
+    them with repeats, `draws` times. The intervals are the quantiles of the draws' scores
+    (percentile intervals, Efron): how far *that method's* answer would move, its bias included. Draws
+    that fall apart into groups which the data hold together are left out; when more than half
+    do, there are no intervals.
+
+    An iteration is one run of the method. `rank_intervals` beside the answer has the intervals of the
+    ranks; `detail` the scores of every draw. A time limit, or Ctrl-C, ends with the draws made so far,
+    which give intervals from 20 on (of 90%; from 2/(1 - level) on). Time is `draws` + 1 runs, memory
+    8 draws items bytes besides one run's.
     """
 
-    ranking: Ranking
-    scores: Array
-    level: float
-    apart: int
+    name = "hodge.bootstrap"
+    reference = "Efron 1979"
+    solves = PairwiseRanking
+    residual = "draws still to come"
 
-    def __repr__(self) -> str:
-        return f"<bootstrap of {len(self.ranking.items)} scores, {len(self.scores)} draws>"
+    of: Annotated[
+        AnySolver,
+        PlainValidator(_solver),
+        PlainSerializer(_written),
+        Accepts("a solver's name, or a table with the name and its parameters"),
+    ] = Field(LinearizedBregman(), description="the method whose scores get intervals")
+    draws: PositiveInt = Field(200, description="how often to draw; 90% intervals need some 200")
+    level: Annotated[float, Field(gt=0, lt=1)] = Field(
+        0.9, description="share of intervals that are meant to hold the score"
+    )
+    by: Literal["comparison", "worker"] = Field(
+        "comparison",
+        description="what is drawn; worker: whole workers, whose answers may depend on each other",
+    )
+    steps: PositiveInt = Field(10_000, description="iterations of each run of the method, at most")
 
-    @property
-    def places(self) -> NDArray[np.int64]:
-        """Place of each item in each draw, within its component, 1 the best, shape (draws, items)."""
-        same = self.ranking.component[:, None] == self.ranking.component[None, :]
-        return np.array([1 + ((draw > draw[:, None]) & same).sum(axis=1) for draw in self.scores])
+    @model_validator(mode="after")
+    def _enough_draws(self) -> Self:
+        if self.draws < fewest(self.level):
+            text = (
+                f"must be at least {fewest(self.level)} for {100 * self.level:g}% intervals, got {self.draws}"
+            )
+            raise InvalidInput(f"draws: {text}", [(("draws",), text)])
+        return self
 
-    def columns(self) -> Columns:
-        """`ranking.columns()` and `rank_low, rank_high`, the interval of the ranks; best first."""
-        tail = (1 - self.level) / 2
-        # Ranks are whole numbers: the ends are ranks that occur.
-        low = np.quantile(self.places, tail, axis=0, method="inverted_cdf").astype(np.int64)
-        high = np.quantile(self.places, 1 - tail, axis=0, method="inverted_cdf").astype(np.int64)
-        best = self.ranking.order
-        return {**self.ranking.columns(), "rank_low": low[best], "rank_high": high[best]}
+    def unsuited(self, problem: PairwiseRanking) -> str | None:
+        worker = problem.comparisons.worker
+        if self.by == "worker" and (worker is None or bool((worker < 0).any())):
+            return "by = worker draws workers, and not every comparison names its worker"
+        reason = why_unsuited(problem, self.of)
+        return None if reason is None else f"{self.of.name} cannot take it ({reason})"
 
-    def frame(self) -> Any:
-        """`columns()` as the kind of data frame the comparisons came in."""
-        return to_frame(self.columns(), self.ranking.backend)
+    def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
+        whole = self._run(problem, run)
+        if whole.solution is None:
+            return whole.status, f"{self.of.name} on all comparisons: {whole.message}"
+        run.findings.extend(whole.findings)
+        if not whole.status.complete:
+            run.warn(f"{self.of.name} on all comparisons: {whole.message}")
+        said = len(run.findings)
+        groups = _by_worker(problem) if self.by == "worker" else None
+        drawn = Bootstrap(whole.solution, (), self.level, detail=whole.detail)
+        while True:
+            # Said anew at each draw, since a limit may end the run at any.
+            run.findings[said:] = drawn.findings(self.draws)
+            left = self.draws - drawn.made
+            yield Iterate(drawn, residual=left or math.nan, detail=drawn)
+            if not left:
+                break
+            scores = self._scores(problem, _drawn(problem, groups, run.rng), run)
+            if not run.stopping and run.time_left() > 0:  # else it may have been cut short
+                drawn = drawn.with_draw(scores)
+        if whole.status.complete:
+            return Status.FINISHED, f"all {self.draws} draws were made"
+        return whole.status, f"{self.of.name} on all comparisons: {whole.message}"
 
-    def above(self) -> Array:
-        """Share of the draws in which item i scores higher than item j, shape (items, items)."""
-        return np.asarray((self.scores[:, :, None] > self.scores[:, None, :]).mean(axis=0))
+    def _run(self, problem: PairwiseRanking, run: Run) -> Result[Any, Any]:
+        return run.nested(
+            self.of, problem, budget=Budget(iterations=self.steps, tolerance=run.budget.tolerance)
+        )
+
+    def _scores(self, problem: PairwiseRanking, drawn: PairwiseRanking, run: Run) -> Array | None:
+        """The method's scores for drawn comparisons; None where these say nothing about all items."""
+        if not np.array_equal(drawn.graph.components, problem.graph.components):
+            return None
+        solution: Ranking | None = self._run(drawn, run).solution
+        return None if solution is None or not np.isfinite(solution.scores).all() else solution.scores
+
+    def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
+        drawn: Bootstrap = iterate.x
+        return drawn.ranking
 
 
 def bootstrap(
     problem: PairwiseRanking,
-    solver: str | Mapping[str, Any] | Solver[Any, Any, Any] = "hodge.lbi",
+    solver: str | Mapping[str, Any] | AnySolver = "hodge.lbi",
     *,
     draws: int = 200,
     level: float = 0.9,
     seed: int = 0,
-    by: str = "comparison",
+    by: Literal["comparison", "worker"] = "comparison",
     budget: Budget | Mapping[str, Any] | None = None,
 ) -> Bootstrap:
     """Intervals of scores and ranks, for any method, by drawing the comparisons again.
+
+    The solver `hodge.bootstrap` as a function.
 
     Parameters
     ----------
@@ -95,92 +154,77 @@ def bootstrap(
     draws
         How often to draw, at least 20. The ends of 90% intervals need some 200.
     level
-        Coverage of the intervals, within (0, 1).
+        Coverage of the intervals, within (0, 1); beyond 0.9 more draws are needed, 2/(1 - level).
     seed
         Fixes the draws and whatever the solver draws.
     by
         "comparison": comparisons are drawn one by one. "worker": workers are drawn with all their
         comparisons, which is right when a worker's answers depend on each other.
     budget
-        Limits of each run.
+        Limits: `time` of the whole, `iterations` and `tolerance` of each run.
 
     Returns
     -------
     Bootstrap
-        Percentile intervals (Efron): the quantiles of the draws' scores.
+        Percentile intervals (Efron): the quantiles of the draws' scores. Without intervals where the
+        time, or Ctrl-C, left too few draws; a warning then says that the run did not come to its end.
 
     Raises
     ------
     InvalidInput
-        For wrong parameters, workers that are not known, or when more than half of the draws
-        fall apart into groups that the data hold together; and whatever the solver raises.
+        For wrong parameters, or when more than half of the draws fall apart into groups that
+        the data hold together.
+    Unsuited
+        When the solver cannot take the comparisons, or workers are to be drawn that are not known.
 
     Notes
     -----
     Draws that fall apart are left out, which takes the scores for a little surer than they are. A
     path solver's answer has a kink where a comparison enters: the interval is for *that* method with
-    its bias, not for the true score. Time is `draws` runs; memory 8 draws items bytes.
+    its bias, not for the true score. Time is `draws` + 1 runs; memory 8 draws items bytes.
     """
-    if draws < 20:
-        raise InvalidInput(f"draws must be at least 20 for an interval, got {draws}")
-    if not 0 < level < 1:
-        raise InvalidInput(f"level must be within (0, 1), got {level}")
-    chosen = solver if isinstance(solver, Solver) else registry.build("solver", solver)
-    groups = _groups(problem, by)
-    answer: Ranking = solve(problem, chosen, seed=seed, budget=budget, trace=False).solution
-    scores, apart = [], 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConverged)  # the run on all comparisons has said so
-        for stream in np.random.SeedSequence(seed).spawn(draws):
-            drawn = _drawn(problem, groups, np.random.default_rng(stream))
-            if not np.array_equal(drawn.graph.components, problem.graph.components):
-                apart += 1
-                continue
-            one = solve(drawn, chosen, seed=seed, budget=budget, trace=False)
-            scores.append(one.solution.scores)
-    if apart > _LOST * draws:
-        raise InvalidInput(
-            f"{apart} of {draws} draws fall apart into groups of items without a comparison between them; "
-            "the comparisons are too few for a bootstrap"
-        )
-    low, high = np.quantile(scores, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return Bootstrap(answer.with_intervals(low, high), np.array(scores), level, apart)
+    limits = budget if isinstance(budget, Budget) else Budget(**(budget or {}))
+    steps = {} if limits.iterations is None else {"steps": limits.iterations}
+    wanted = BootstrapIntervals.load(of=solver, draws=draws, level=level, by=by, **steps)
+    result = solve(
+        problem, wanted, seed=seed, budget=limits.model_copy(update={"iterations": None}), trace=False
+    )
+    drawn: Bootstrap = result.detail
+    if drawn.too_few_comparisons:
+        raise InvalidInput(drawn.falling_apart)
+    return drawn
 
 
-def _groups(problem: PairwiseRanking, by: str) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Rows sorted by worker and where each worker's begin; None where each row is by itself."""
-    if by == "comparison":
-        return None
+def _by_worker(problem: PairwiseRanking) -> list[Codes]:
+    """The rows of each worker."""
     worker = problem.comparisons.worker
-    if by != "worker":
-        raise InvalidInput(f"by must be 'comparison' or 'worker', got {by!r}")
-    if worker is None or (worker < 0).any():
-        raise InvalidInput("to draw workers, every comparison must name its worker")
+    assert worker is not None  # `unsuited` has looked
     order = np.argsort(worker, kind="stable")
-    return order, np.searchsorted(worker[order], np.arange(worker.max() + 2))
+    return np.split(order, np.searchsorted(worker[order], np.arange(1, worker.max() + 1)))
 
 
-def _drawn(
-    problem: PairwiseRanking,
-    groups: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
-    rng: np.random.Generator,
-) -> PairwiseRanking:
-    """The problem with as many rows (or workers), drawn with repeats; items keep their codes."""
+def _drawn(problem: PairwiseRanking, groups: list[Codes] | None, rng: np.random.Generator) -> PairwiseRanking:
+    """The problem with as many rows (or workers), drawn with repeats; items keep their codes.
+
+    A worker drawn twice is two workers.
+    """
+    table = problem.comparisons
     if groups is None:
         rows = rng.integers(problem.rows, size=problem.rows)
+        worker, ids = None if table.worker is None else table.worker[rows], table.worker_ids
     else:
-        order, first = groups
-        who = rng.integers(len(first) - 1, size=len(first) - 1)
-        rows = np.concatenate([order[first[one] : first[one + 1]] for one in who.tolist()])
-    table = problem.comparisons
+        who = rng.integers(len(groups), size=len(groups))
+        rows = np.concatenate([groups[one] for one in who.tolist()])
+        worker = np.repeat(np.arange(len(who)), [len(groups[one]) for one in who.tolist()])
+        ids = table.worker_ids[who]
     taken: ComparisonTable = replace(
         table,
         left=table.left[rows],
         right=table.right[rows],
         margin=table.margin[rows],
         weight=None if table.weight is None else table.weight[rows],
-        worker=None,
-        worker_ids=table.worker_ids[:0],
+        worker=worker,
+        worker_ids=ids,
         lines=None,
     )
     return PairwiseRanking(comparisons=taken, outlier_price=problem.outlier_price)

@@ -24,8 +24,9 @@ from optiframe_hodgerank.ids import Ids
 # Scores of six items, some pairs of them weighing so many times more than the others, were off by 2e-7
 # at 1e10, by 3e-4 at 1e13 and by .3 at 1e16; at 1e20 factorizations failed.
 _WIDEST = 1e10
-_LARGEST = 1e140
-"""The largest margin taken: sums of squares, weighted, then stay within 1e308."""
+# Squares must stay numbers above 0: those of margins, and, with their weights, the sums of them.
+_LARGEST_MARGIN = 1e140
+_LARGEST_SUM = 1e304
 _COLUMNS = ("worker", "left", "right", "label", "margin", "weight", "item", "score")
 
 
@@ -86,7 +87,8 @@ def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None
         For whatever `read_table` finds, for an item compared with itself, a label that is
         neither item nor a tie, a margin that is not finite or beyond 1e140, or a weight that is not positive,
         naming the rows; when label and margin are both given, when labels are true or false,
-        when the sum of the weights is not finite, and when they differ beyond what scores survive.
+        when all margins are below 1e-140, when weights times squared margins are beyond what can be
+        added up, and when weights differ beyond what scores survive.
     """
     if isinstance(value, ComparisonTable):
         return value
@@ -97,7 +99,10 @@ def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None
         value, ("left", "right"), ("worker", "label", "margin", "weight"), title="comparisons", rename=columns
     )
     if "label" not in table.columns and "margin" not in table.columns:
-        read_table(value, ("left", "right", "label"), title="comparisons", rename=columns)  # says so
+        raise InvalidInput(
+            f"{table.title} has no column 'label' (who won: the id of left or right) and no 'margin' (by how "
+            f"much left is preferred); other names can be mapped with `columns`"
+        )
     if "label" in table.columns and "margin" in table.columns:
         raise InvalidInput(
             f"{table.title} has both a label and a margin; keep one, or map the other to a name it does "
@@ -105,12 +110,7 @@ def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None
         )
     graded = "margin" in table.columns
     pairs, margin, weight = read_preferences(table)
-    if margin.size and max(float(margin.max()), -float(margin.min())) > _LARGEST:
-        worst = int(np.abs(margin).argmax())
-        raise InvalidInput(
-            f"{table.title} {table.place(worst)}: the margin is {margin[worst]:g}; squares of margins beyond "
-            f"{_LARGEST:g} are no numbers any more: give them in a larger unit"
-        )
+    _check_size(table, margin, weight)
     if weight is not None and weight.size and weight.max() / _WIDEST > weight.min():
         heaviest, lightest = int(weight.argmax()), int(weight.argmin())
         raise InvalidInput(
@@ -152,3 +152,34 @@ def locked(array: NDArray[Any]) -> NDArray[Any]:
     """The array itself, read-only from now on."""
     array.flags.writeable = False
     return array
+
+
+def _check_size(table: Table, margin: Array, weight: Array | None) -> None:
+    """Refuse margins whose squares, weighted and summed, would be infinite, or all of them 0."""
+    if not margin.size:
+        return
+    worst = int(np.abs(margin).argmax())
+    size = abs(float(margin[worst]))
+    if size > _LARGEST_MARGIN:
+        raise InvalidInput(
+            f"{table.title} {table.place(worst)}: the margin is {margin[worst]:g}; squares of margins beyond "
+            f"{_LARGEST_MARGIN:g} are too large to add up: give margins in a larger unit"
+        )
+    if 0 < size < 1 / _LARGEST_MARGIN:
+        raise InvalidInput(
+            f"{table.title} {table.place(worst)}: the margin is {margin[worst]:g}, and no other is larger; "
+            f"squares of margins below {1 / _LARGEST_MARGIN:g} vanish: give margins in a smaller unit"
+        )
+    if weight is None:
+        return
+    heaviest = int(weight.argmax())
+    most = float(weight[heaviest])
+    told = f"{table.title} {table.place(heaviest)}: the weight is {most:g}, with margins up to {size:g}; "
+    if most > _LARGEST_SUM / len(weight) / max(size, 1.0) ** 2:
+        raise InvalidInput(
+            f"{told}weights times squared margins are too large to add up: divide all weights by one number"
+        )
+    if most * min(size or 1.0, 1.0) ** 2 < 1 / _LARGEST_SUM:
+        raise InvalidInput(
+            f"{told}weights, or weights times squared margins, vanish: multiply all weights by one number"
+        )

@@ -31,7 +31,7 @@ class _FixedNumber(Solver[PairwiseRanking, Ranking, None]):
     """
 
     solves = PairwiseRanking
-    residual = "largest change of a score in a step"
+    residual = "largest change of a score in a step, over the largest margin"
 
     share: Share = Field(_SHARE, description="share of the comparisons that are outliers")
 
@@ -82,7 +82,7 @@ class IterativeHardThresholding(_FixedNumber):
             moved = graph.scores(graph.margin - (1 - alike.kept(taken)) * misfit)
             change = float(np.abs(moved - scores).max(initial=0.0))
             scores = moved
-            yield Iterate((scores, alike, taken), change)
+            yield Iterate((scores, alike, taken), change / (graph.largest_margin or 1.0))
 
 
 class IterativeLeastTrimmedSquares(_FixedNumber):
@@ -110,7 +110,7 @@ class IterativeLeastTrimmedSquares(_FixedNumber):
             if not told and kept.components.max() > graph.components.max():
                 told = True
                 run.warn(warn_of_parts(kept))
-            yield Iterate((scores, alike, taken), change)
+            yield Iterate((scores, alike, taken), change / (graph.largest_margin or 1.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from optiframe.problems import Finding
+from optiframe_hodgerank.hodge_parts import explained
 from optiframe_hodgerank.ids import listed
 from optiframe_hodgerank.workers import suspicious
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from optiframe_hodgerank.ranking import Ranking
 
 _MANY_TIES = 0.2  # a share of ties from which they are worth a note; human_age has 9%
+# Up to there the split takes some milliseconds, 1% to 5% of a run of hodge.lbi.
+_SPLIT_ITEMS, _SPLIT_ROWS = 1000, 50_000
+_WORTH = 0.005  # a share of the energy that is worth a word: what is not written as 0%
 _SAME = 1e-9  # scores closer than this, relative to the margins, are equal but for rounding
 
 
@@ -26,6 +30,7 @@ def report(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
     yield from ties(problem)
     yield from constant(problem)
     yield from merged(problem)
+    yield from energy(problem)
     yield from truth(problem)
     yield from indifferent(problem, solution)
     yield from suspicious(problem, solution)
@@ -59,10 +64,11 @@ def one_sided(problem: PairwiseRanking) -> Iterator[Finding]:
     for count, other, what in ((won, lost, "never win"), (lost, won, "never lose")):
         ids = problem.item_ids[(count == 0) & (tied == 0) & (other > 0)]
         if len(ids):
-            some = "item" if len(ids) == 1 else f"{len(ids)} items"
+            one = len(ids) == 1
+            some, whose = ("item", "its") if one else (f"{len(ids)} items", "their")
             yield Finding(
                 "note",
-                f"{some} that {what if len(ids) > 1 else what + 's'}: {listed(ids)}; their distance to the "
+                f"{some} that {what + 's' if one else what}: {listed(ids)}; {whose} distance to the "
                 "others is set by y = 1 or -1 and not by the data (Bradley-Terry has no finite score)",
                 tuple(ids.tolist()),
             )
@@ -99,6 +105,31 @@ def merged(problem: PairwiseRanking) -> Iterator[Finding]:
         yield Finding(
             "note",
             f"{rows} comparisons merged into {unique} weighted rows of equal pair and y (changes no answer)",
+        )
+
+
+def energy(problem: PairwiseRanking) -> Iterator[Finding]:
+    """How much of what the comparisons say scores explain, and where the rest goes; for small problems."""
+    graph = problem.graph
+    if graph.items > _SPLIT_ITEMS or graph.rows > _SPLIT_ROWS:
+        return
+    # An inverse that the solver has computed costs nothing; conjugate gradients less than computing one.
+    known = "laplacian_inverse" in vars(graph)
+    scores = graph.scores(graph.margin) if known else graph.least_squares
+    pairs, gradient, disagreement = explained(graph, scores)
+    cycles = pairs.margin - gradient
+    cyclic = float(pairs.weight @ (cycles * cycles))
+    whole = float(pairs.weight @ (gradient * gradient)) + cyclic + disagreement
+    parts = [
+        (cyclic, "does not add up along circles (a to b, b to c, c to a)"),
+        (disagreement, "is comparisons of one pair that contradict each other"),
+    ]
+    told = [f"{100 * part / whole:.0f}% {what}" for part, what in parts if whole and part >= _WORTH * whole]
+    if told:
+        share = 1 - (cyclic + disagreement) / whole
+        yield Finding(
+            "note",
+            f"scores explain {100 * share:.0f}% of what was said (of the sum of w y^2); {', '.join(told)}",
         )
 
 

@@ -34,11 +34,35 @@ BAD = {
         table(label=["a", "d", "c"]),
         r"row 1: the label is d, which is neither left \(b\) nor right \(c\); give the winner's id",
     ),
+    "several self-comparisons": (
+        table(right=["a", "b", "a"]),
+        r"row 0: left and right are both a \(2 rows are so: row 0, row 1\); .* drop the rows",
+    ),
     "several unknown winners": (table(label=["x", "b", "y"]), r"\(2 rows are so: row 0, row 2\)"),
     "infinite margin": (without_label(margin=[1.0, math.inf, 2.0]), "row 1: the margin is inf; .* finite"),
     "margin whose square is no number": (
         without_label(margin=[1.0, -1e300, 2.0]),
-        r"row 1: the margin is -1e\+300; .* give them in a larger unit",
+        r"row 1: the margin is -1e\+300; .* give margins in a larger unit",
+    ),
+    "margins whose squares vanish": (
+        without_label(margin=[1e-150, 1e-145, 0.0]),
+        "row 1: the margin is 1e-145, and no other is larger; .* give margins in a smaller unit",
+    ),
+    "weighted squares too large": (
+        without_label(margin=[1e10, -1e100, 1.0], weight=[1e105, 2e105, 1e105]),
+        r"row 1: the weight is 2e\+105, with margins up to 1e\+100; .* too large to add up: divide",
+    ),
+    "weights too large to add up": (
+        table(weight=[1e303, 4e303, 1e303]),
+        r"row 1: the weight is 4e\+303, .* divide",
+    ),
+    "weighted squares that vanish": (
+        without_label(margin=[1e-100, 1e-101, 0.0], weight=[2e-105, 3e-105, 2e-105]),
+        "row 1: the weight is 3e-105, with margins up to 1e-100; .* vanish: multiply",
+    ),
+    "weights that vanish": (
+        table(weight=[1e-305] * 3),
+        "row 0: the weight is 1e-305, .* multiply all weights",
     ),
     "margin left empty": (without_label(margin=[1.0, None, 2.0]), "row 1: the margin is empty"),
     "margin in words": (without_label(margin=["1.5", "much", "2"]), "row 1: the margin is much"),
@@ -53,7 +77,10 @@ BAD = {
     "true as label": (table(label=[True, False, True]), "give the winner's id, not true or false"),
     "true beside a tie": (table(label=[True, None, True]), "give the winner's id, not true or false"),
     "label and margin": (table(margin=[1, 1, 1]), "both a label and a margin"),
-    "neither label nor margin": (without_label(), "no column 'label'"),
+    "neither label nor margin": (
+        without_label(),
+        r"no column 'label' \(who won.*and no 'margin' \(by how much",
+    ),
     "no rows": ({"left": [], "right": [], "label": []}, "no rows"),
     "empty id": (table(left=["a", None, "c"]), "row 1: left is empty"),
     "id that is a list": (table(left=["a", ["b"], "c"], label=["a", "c", "c"]), "must be hashable"),
@@ -62,6 +89,11 @@ BAD = {
         "row 2: the label 0 could be a tie or item 0; leave the label of ties empty",
     ),
 }
+
+
+def test_margins_and_weights_at_the_ends_of_what_is_taken_are_taken() -> None:
+    for margin, weight in (([0.0, 0.0, 0.0], 1.0), ([1e-140, 0.0, 0.0], 1.0), ([1e140, 1.0, 0.0], 1e20)):
+        PairwiseRanking(comparisons=without_label(margin=margin, weight=[weight] * 3))
 
 
 @pytest.mark.parametrize("case", BAD)
@@ -158,6 +190,7 @@ def test_items_that_never_win_or_never_lose_are_named() -> None:
     comparisons = {"left": [1, 1, 2, 2, 3], "right": [2, 3, 3, 4, 2], "label": [1, 1, 2, 2, 3]}
     result = solve(PairwiseRanking(comparisons=comparisons), LeastSquares())
     named = {finding.text.split(":")[0]: finding.about for finding in result.findings}
+    assert any("never wins: 4; its distance" in finding.text for finding in result.findings)
     assert named["item that never wins"] == (4,)
     assert named["item that never loses"] == (1,)
 

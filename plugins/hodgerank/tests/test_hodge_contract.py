@@ -31,6 +31,10 @@ class TestLeastSquares(SolverContract):
         return [voted(), graded()]
 
 
+class TestLeastSquaresWithTheSplit(TestLeastSquares):
+    solver = LeastSquares(split=True)
+
+
 class TestBradleyTerry(SolverContract):
     solver = BradleyTerry()
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optiframe_hodgerank import trust
 from optiframe_hodgerank.hodge_parts import HodgeSplit, NotSplit, hodge_split, pair_means
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.triangles import spanning_triangles
@@ -170,3 +171,52 @@ def test_the_complete_data_have_no_harmonic_part() -> None:
 def test_not_reaching_the_accuracy_is_said() -> None:
     with pytest.raises(NotSplit, match="was not found in 1 steps of LSQR"):
         hodge_split(drawn(0, 12, 100), steps=1)
+
+
+def test_least_squares_gives_the_split_with_its_answer_when_asked() -> None:
+    problem = drawn(4, 7, 30)
+    assert optiframe.solve(problem, "hodge.l2").detail is None
+    result, split = optiframe.solve(problem, "hodge.l2", split=True), hodge_split(problem)
+    for name, column in result.answer()["hodge_split"].items():
+        np.testing.assert_array_equal(column, split.columns()[name])
+    said = next(f.text for f in result.findings if f.text.startswith("Hodge split"))
+    assert f"curl {100 * split.shares['curl']:.1f}%" in said
+    assert "transitive triplets, by majority: " in said
+
+
+def test_a_split_that_fails_is_said_and_costs_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(hodge_split.__kwdefaults__, "steps", 1)
+    result = optiframe.solve(drawn(4, 7, 30), "hodge.l2", split=True)
+    assert result.detail is None
+    assert "no Hodge split: the curl of" in result.findings[0].text
+    assert result.solution.low is not None
+
+
+@settings(max_examples=20)
+@given(problems)
+def test_the_energy_of_the_comparisons_is_told_in_shares_of_the_split(problem: PairwiseRanking) -> None:
+    shares = hodge_split(problem).shares
+    text = " ".join(finding.text for finding in trust.energy(problem))
+    cyclic, apart = shares["curl"] + shares["harmonic"], shares["disagreement"]
+    assert (f"{100 * cyclic:.0f}% does not add up" in text) == (cyclic >= 0.005)
+    assert (f"{100 * apart:.0f}% is comparisons of one pair" in text) == (apart >= 0.005)
+    assert (f"scores explain {100 * shares['gradient']:.0f}%" in text) == (cyclic >= 0.005 or apart >= 0.005)
+
+
+def test_nothing_is_told_of_energy_where_scores_explain_all_or_nobody_preferred_anything() -> None:
+    chain = {"left": [1, 2, 3], "right": [2, 3, 4], "margin": [1.0, 0.5, 2.0]}
+    assert not list(trust.energy(PairwiseRanking(comparisons=chain)))
+    assert not list(trust.energy(PairwiseRanking(comparisons={**chain, "margin": [0.0, 0.0, 0.0]})))
+
+
+def test_the_energy_of_large_problems_is_left_to_those_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = drawn(4, 7, 30)
+    assert list(trust.energy(problem))
+    monkeypatch.setattr(trust, "_SPLIT_ITEMS", 6)
+    assert not list(trust.energy(problem))
+
+
+def test_votes_that_all_agree_on_an_order_are_a_third_curl() -> None:
+    pairs = np.array(list(combinations(range(60), 2)))
+    votes = PairwiseRanking(comparisons={"left": pairs[:, 0], "right": pairs[:, 1], "label": pairs[:, 0]})
+    assert hodge_split(votes).shares["curl"] == pytest.approx((60 - 2) / (3 * 60))

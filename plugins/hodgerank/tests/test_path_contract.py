@@ -9,6 +9,7 @@ from optiframe_hodgerank.inverse_scale import InverseScaleSpace
 from optiframe_hodgerank.lbi import LinearizedBregman
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.refit import HuberLassoRefit
+from optiframe_hodgerank.resampling import BootstrapIntervals
 from optiframe_hodgerank.thresholding import IterativeHardThresholding, IterativeLeastTrimmedSquares
 
 from optiframe import Solver
@@ -54,3 +55,11 @@ class TestIterativeHardThresholding(TestHuberLasso):
 
 class TestIterativeLeastTrimmedSquares(TestHuberLasso):
     solver = IterativeLeastTrimmedSquares()
+
+
+class TestBootstrapIntervals(TestHuberLasso):
+    solver = BootstrapIntervals(draws=20)
+
+
+class TestBootstrapIntervalsOfAnotherMethod(TestHuberLasso):
+    solver = BootstrapIntervals(of={"name": "hodge.iht", "share": 0.1}, draws=40, level=0.95, steps=50)

@@ -88,3 +88,17 @@ def test_trimming_warns_where_the_rest_falls_into_parts() -> None:
     ranking = PairwiseRanking(comparisons={"left": left, "right": right, "margin": margin})
     result = solve(ranking, IterativeLeastTrimmedSquares(share=2 / 17))
     assert any("in 2 parts" in finding.text for finding in result.findings)
+
+
+@pytest.mark.parametrize("unit", [1e-130, 1e-8, 1e130])
+@pytest.mark.parametrize("solver", ["hodge.iht", "hodge.ilts", "hodge.capped"])
+def test_the_unit_of_the_margins_does_not_matter_to_thresholding(solver: str, unit: float) -> None:
+    rng = np.random.default_rng(0)
+    left = rng.integers(0, 8, 60)
+    right, margin = (left + rng.integers(1, 8, 60)) % 8, rng.normal(size=60)
+    one, other = (
+        solve(PairwiseRanking(comparisons={"left": left, "right": right, "margin": by * margin}), solver)
+        for by in (1.0, unit)
+    )
+    assert other.iterations == one.iterations
+    assert other.solution.scores / unit == pytest.approx(one.solution.scores)

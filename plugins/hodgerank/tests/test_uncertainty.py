@@ -10,9 +10,10 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optiframe_hodgerank.bootstrap_answer import Bootstrap
 from optiframe_hodgerank.next_pairs import suggest_pairs
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-from optiframe_hodgerank.resampling import bootstrap
+from optiframe_hodgerank.resampling import BootstrapIntervals, bootstrap
 
 import optiframe
 from optiframe.errors import InvalidInput
@@ -85,21 +86,117 @@ def test_drawing_workers_widens_intervals_where_workers_differ() -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"draws": 5}, "at least 20"),
-        ({"level": 1.0}, "within"),
-        ({"by": "worker"}, "must name its worker"),
-        ({"by": "task"}, "'comparison' or 'worker'"),
+        ({"draws": 5}, "draws: must be at least 20 for 90% intervals, got 5"),
+        ({"draws": 100, "level": 0.99}, "draws: must be at least 200 for 99% intervals"),
+        ({"level": 1.0}, "level: must be less than 1"),
+        ({"by": "task"}, "by: must be one of 'comparison' or 'worker'"),
+        ({"solver": "hodge.l3"}, "of.name: no solver named 'hodge.l3'; did you mean 'hodge.l2'"),
+        ({"solver": {"name": "hodge.lbi", "shares": 0.1}}, "of.shares: unknown key; did you mean 'share'"),
+        ({"solver": 2}, "of: a solver is chosen by its name or by a table"),
     ],
 )
 def test_wrong_parameters_are_refused(more: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        bootstrap(votes(0), "hodge.l2", **more)
+        bootstrap(votes(0), **({"solver": "hodge.l2"} | more))
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    with pytest.raises(optiframe.Unsuited, match="not every comparison names its worker"):
+        bootstrap(votes(0), "hodge.l2", by="worker")
+    with pytest.raises(optiframe.Unsuited, match=r"rankone.pgd cannot take it \(.*it solves"):
+        bootstrap(votes(0), "rankone.pgd")
+
+
+CHAIN = PairwiseRanking(comparisons={"left": [1, 2, 3, 4], "right": [2, 3, 4, 5], "label": [1, 2, 3, 4]})
 
 
 def test_comparisons_that_hang_by_a_thread_are_too_few() -> None:
-    chain = {"left": [1, 2, 3, 4], "right": [2, 3, 4, 5], "label": [1, 2, 3, 4]}
     with pytest.raises(InvalidInput, match="too few for a bootstrap"):
-        bootstrap(PairwiseRanking(comparisons=chain), "hodge.l2", draws=20)
+        bootstrap(CHAIN, "hodge.l2", draws=20)
+    result = optiframe.solve(CHAIN, BootstrapIntervals(of="hodge.iht", draws=20))
+    assert result.status == "finished"
+    assert result.solution.low is None
+    assert "of 20 draws fall apart" in result.findings[0].text
+    assert "rank_intervals" not in result.answer()
+
+
+def test_the_solver_and_the_function_draw_alike() -> None:
+    problem = votes(1)
+    result = optiframe.solve(problem, "hodge.bootstrap", of="hodge.iht", draws=30, seed=2)
+    drawn = bootstrap(problem, "hodge.iht", draws=30, seed=2)
+    np.testing.assert_array_equal(result.detail.scores, drawn.scores)
+    np.testing.assert_array_equal(result.solution.low, drawn.ranking.low)
+    np.testing.assert_array_equal(
+        result.solution.flagged, optiframe.solve(problem, "hodge.iht").solution.flagged
+    )
+    assert result.iterations == 31
+    table = result.answer()["rank_intervals"]
+    assert list(table) == ["item", "rank", "rank_low", "rank_high"]
+    np.testing.assert_array_equal(table["rank_low"], drawn.columns()["rank_low"])
+
+
+def test_the_tables_of_the_method_itself_are_kept() -> None:
+    tables = optiframe.solve(votes(1), "hodge.bootstrap", draws=20).answer()
+    assert {"ranking", "outliers", "rank_intervals", "path", "path_scores"} <= set(tables)
+
+
+@pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
+@pytest.mark.parametrize(("iterations", "made"), [(1, 0), (11, 10), (31, 30)])
+def test_a_limit_ends_with_the_draws_made_and_says_so(iterations: int, made: int) -> None:
+    result = optiframe.solve(
+        votes(1), "hodge.bootstrap", of="hodge.l2", budget={"iterations": iterations}, trace=False
+    )
+    assert result.status == "iteration_limit"
+    assert result.detail.made == made
+    assert (result.solution.low is None) == (made < 20)
+    text = result.findings[0].text
+    assert f"the run ended after {made} of 200 draws" in text
+    assert ("no intervals" in text) == (made < 20)
+
+
+@pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
+def test_a_draw_cut_short_by_the_time_is_left_out() -> None:
+    problem = votes(1, items=8, rows=200, noise=0.3)
+    result = optiframe.solve(
+        problem, "hodge.bootstrap", draws=10_000, budget={"time": 0.05, "iterations": None}
+    )
+    assert result.status == "time_limit"
+    assert result.detail.made < 10_000
+    again = bootstrap(problem, draws=max(20, result.detail.made))
+    np.testing.assert_array_equal(result.detail.scores, again.scores[: len(result.detail.scores)])
+
+
+@pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
+def test_a_method_that_comes_to_no_end_is_said_and_keeps_its_status() -> None:
+    result = optiframe.solve(votes(1, noise=0.3), "hodge.bootstrap", draws=20, steps=1)
+    assert result.status == "iteration_limit"
+    assert "hodge.lbi on all comparisons: stopped after 1 iterations" in result.findings[0].text
+    with pytest.warns(optiframe.NotConverged, match="hodge.lbi on all comparisons"):
+        bootstrap(votes(1, noise=0.3), draws=20, budget={"iterations": 1})
+
+
+def test_workers_drawn_keep_their_caps() -> None:
+    rng = np.random.default_rng(0)
+    left = rng.integers(4, size=80)
+    right = (left + rng.integers(1, 4, size=80)) % 4
+    rows = {
+        "worker": np.repeat(np.arange(8), 10),
+        "left": left,
+        "right": right,
+        "margin": rng.normal(size=80),
+    }
+    problem = PairwiseRanking(comparisons=rows)
+    capped = {"name": "hodge.capped", "per_worker": 1, "share": 0.2}
+    for by in ("comparison", "worker"):
+        assert bootstrap(problem, capped, draws=20, by=by).enough
+
+
+def test_places_count_within_groups_and_ties_share_the_best() -> None:
+    answer = replace(
+        optiframe.solve(votes(0, items=5), "hodge.l2").solution, component=np.array([0, 0, 1, 1, 1])
+    )
+    drawn = Bootstrap(answer, (np.array([1.0, 2.0, 3.0, 3.0, -1.0]),), 0.9)
+    assert drawn.places.tolist() == [[2, 1, 1, 1, 3]]
 
 
 def laplacian(problem: PairwiseRanking) -> np.ndarray:
