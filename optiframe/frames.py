@@ -6,45 +6,26 @@ narwhals knows (pandas, polars, pyarrow, ...), or a mapping of column name to va
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
+from optiframe.columns import Coded, Coder, Column, absent, as_array, as_column, encode, given_column, missing
 from optiframe.errors import Complaints, InvalidInput, nearest
 from optiframe.files import read_csv, read_parquet
 from optiframe.problems import Columns
 from optiframe.values import resolve
 
+__all__ = ["Coded", "Coder", "Column", "Table", "encode", "missing", "read_table", "to_frame"]
+
 _SHOWN = 5  # rows named in a message before "and N more"
-_CROWDED = 4  # numbers in the span of an id column for each row: 9 bytes each, as much as sorting takes
-
-
-@dataclass(frozen=True)
-class Coded:
-    """A column of text as codes of its distinct values, which are sorted."""
-
-    codes: NDArray[np.int32]
-    ids: NDArray[Any]
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    @cached_property
-    def values(self) -> NDArray[Any]:
-        """The column itself, as an object array."""
-        return self.ids[self.codes]
-
-
-Column = NDArray[Any] | Coded
-Coder: TypeAlias = Callable[[Any], Coded | None]
-"""Codes of a pyarrow array of text without gaps, by a quicker way than Arrow's; None: take Arrow's."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +50,12 @@ class Table:
         return name in self.parts
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        return _array(self.parts[name])
+        return as_array(self.parts[name])
 
     @cached_property
     def columns(self) -> dict[str, NDArray[Any]]:
         """Every column as an array."""
-        return {name: _array(part) for name, part in self.parts.items()}
+        return {name: as_array(part) for name, part in self.parts.items()}
 
     def encoded(self, name: str, title: str) -> tuple[NDArray[np.integer[Any]], NDArray[Any]]:
         """Codes and ids of a column, as by `encode`; text out of a data frame has them already."""
@@ -135,7 +116,7 @@ def read_table(
             texts, lines = read_csv(path)
             raw = {**texts}
     elif isinstance(value, Mapping):
-        raw = {str(k): _given(v, f"{title}: column {str(k)!r}") for k, v in value.items()}
+        raw = {str(k): given_column(v, f"{title}: column {str(k)!r}") for k, v in value.items()}
     else:
         raw, backend = _from_frame(value, title, coder)
     columns: dict[str, Column] = {}
@@ -157,7 +138,7 @@ def read_table(
         raise InvalidInput(f"{title} has no rows")
     complaints = Complaints()
     for column in required:
-        empty = np.flatnonzero(_absent(columns[column]))
+        empty = np.flatnonzero(absent(columns[column]))
         with complaints:
             if len(empty):
                 raise InvalidInput(
@@ -176,40 +157,6 @@ def _other_separator(names: Iterable[str]) -> str:
     return ""
 
 
-def encode(values: NDArray[Any], title: str = "ids") -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Codes 0..k-1 for each value and the k ids they stand for.
-
-    Ids are sorted where they can be compared and in order of appearance otherwise, so
-    that the codes do not depend on the order of rows for ordinary ids.
-    """
-    if values.dtype == np.int64 and len(values):
-        least = int(values.min())
-        span = int(values.max()) - least + 1
-        if span <= _CROWDED * len(values):  # a table of all numbers between is quicker than sorting
-            seen = np.zeros(span, dtype=bool)
-            seen[values - least] = True
-            return (np.cumsum(seen) - 1)[values - least], np.flatnonzero(seen) + least
-    if values.dtype != object:
-        ids, codes = np.unique(values, return_inverse=True)
-        return codes.astype(np.int64), ids
-    items = values.tolist()
-    try:
-        table = {value: code for code, value in enumerate(dict.fromkeys(items))}
-        codes = np.fromiter(map(table.__getitem__, items), np.int64, len(items))
-    except TypeError as error:
-        raise InvalidInput(f"{title}: an id must be hashable, such as text or a number ({error})") from None
-    found = list(table)
-    try:
-        order = sorted(range(len(found)), key=found.__getitem__)
-    except TypeError:
-        order = list(range(len(found)))
-    ids = np.empty(len(found), dtype=object)
-    ids[:] = [found[i] for i in order]
-    rank = np.empty(len(found), dtype=np.int64)
-    rank[order] = np.arange(len(found))
-    return rank[codes], ids
-
-
 def to_frame(columns: Columns, backend: str | None) -> Any:
     """Columns as a frame of the library `backend`; a dict of arrays when it is None."""
     if backend is None:
@@ -220,21 +167,6 @@ def to_frame(columns: Columns, backend: str | None) -> Any:
         whole = [name for name, values in lists.items() if {type(v) for v in values} == {int, type(None)}]
         frame = frame.astype(dict.fromkeys(whole, "Int64"))
     return frame
-
-
-def _array(column: Column) -> NDArray[Any]:
-    return column.values if isinstance(column, Coded) else column
-
-
-def _absent(column: Column) -> NDArray[np.bool_]:
-    """`missing` of a column; of text as codes, where only blank text is, each value is asked once."""
-    if not isinstance(column, Coded):
-        return missing(column)
-    texts = column.ids.tolist()  # sorted, so that one without any letter is the first
-    if texts[:1] != [""] and not any(map(str.isspace, texts)):
-        return np.zeros(len(column), dtype=bool)
-    blank = np.array([not text or text.isspace() for text in texts], dtype=bool)
-    return np.asarray(blank[column.codes])
 
 
 def _from_frame(value: Any, title: str, coder: Coder | None) -> tuple[dict[str, Column], str]:
@@ -253,10 +185,10 @@ def _from_frame(value: Any, title: str, coder: Coder | None) -> tuple[dict[str, 
         wide = series.dtype in (nw.Int128, nw.UInt128)  # NumPy has no such type
         if (series.dtype.is_numeric() and not wide) or series.dtype == nw.Boolean:
             has_gap = bool(series.is_null().any())
-            columns[str(name)] = _as_column(series.to_list() if has_gap else series.to_numpy())
+            columns[str(name)] = as_column(series.to_list() if has_gap else series.to_numpy())
         else:
             coded = _coded(series, coder) if series.dtype == nw.String else None
-            columns[str(name)] = _as_column(series.to_list()) if coded is None else coded
+            columns[str(name)] = as_column(series.to_list()) if coded is None else coded
     return columns, frame.implementation.value
 
 
@@ -286,64 +218,3 @@ def _coded(series: Any, coder: Coder | None) -> Coded | None:
     rank = np.empty(len(ids), dtype=np.int32)
     rank[order] = np.arange(len(ids), dtype=np.int32)
     return Coded(rank[coded.indices.to_numpy(zero_copy_only=False)], ids[order])
-
-
-def _given(values: Any, title: str) -> NDArray[Any]:
-    """A column out of a mapping: anything with an order and a value for each row."""
-    flat = not isinstance(values, np.ndarray) or values.ndim == 1
-    if isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable) or not flat:
-        what = f"an array of {values.ndim} dimensions" if not flat else f"a {type(values).__name__}"
-        raise InvalidInput(f"{title} is {what}; give a list or vector with a value for each row")
-    # A masked array becomes a list so that what is masked is missing, not what lies under the mask.
-    return _as_column(values.tolist() if isinstance(values, np.ma.MaskedArray) else values)
-
-
-def _as_column(values: Any) -> NDArray[Any]:
-    """One of int64, float64, bool or object; text and mixtures are object."""
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        array = values
-    else:
-        items = list(values)
-        kinds = {type(v) for v in items}
-        if kinds <= {int} and all(-(2**63) <= v < 2**63 for v in items):
-            return np.array(items, dtype=np.int64)
-        numbers = bool(kinds) and kinds <= {int, float}
-        # Whole numbers beyond 2^53 would run together as floats: they stay as they are.
-        if numbers and all(isinstance(v, float) or abs(v) <= 2**53 for v in items):
-            return np.array(items, dtype=np.float64)
-        if kinds == {bool}:
-            return np.array(items, dtype=bool)
-        array = np.empty(len(items), dtype=object)
-        array[:] = items
-    if array.dtype.kind in "iu" and not (array.dtype == np.uint64 and (array >= 2**63).any()):
-        return array.astype(np.int64, copy=False)
-    if array.dtype.kind == "f":
-        return array.astype(np.float64, copy=False)
-    return array if array.dtype.kind == "b" else array.astype(object)
-
-
-def missing(column: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which values are absent: nan, None, blank text, and the like."""
-    if column.dtype == np.float64:
-        return np.asarray(np.isnan(column), dtype=bool)
-    if column.dtype != object:
-        return np.zeros(len(column), dtype=bool)
-    values = column.tolist()
-    try:
-        absent = {value for value in set(values) if _is_missing(value)}  # each value is asked once
-    except TypeError:  # something that cannot be hashed; whoever uses the column as ids will say so
-        return np.array([_is_missing(value) for value in values], dtype=bool)
-    if not absent:
-        return np.zeros(len(column), dtype=bool)
-    return np.array([value in absent for value in values], dtype=bool)
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return True
-    if isinstance(value, str | int):
-        return False
-    try:
-        return bool(value != value)  # noqa: PLR0124  # nan and pandas' NaT differ from themselves
-    except (TypeError, ValueError):
-        return type(value).__name__ == "NAType"  # pandas' NA refuses to be true or false

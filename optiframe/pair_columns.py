@@ -65,9 +65,11 @@ def _refuse_own(table: Table, pairs: Pairs) -> None:
     """Raise `InvalidInput` for an item compared with itself, naming the rows."""
     own = np.flatnonzero(pairs.first == pairs.second)
     if len(own):
+        first = int(own[0])
+        more = f" ({len(own)} rows are so: {table.places(own)})" if len(own) > 1 else ""
         raise InvalidInput(
-            f"{table.title} {table.places(own)}: left and right are both {pairs.left[own[0]]}; an item "
-            "cannot be compared with itself, drop the row"
+            f"{table.title} {table.place(first)}: left and right are both {pairs.left[first]}{more}; an item "
+            f"cannot be compared with itself, drop the row{'s' if more else ''}"
         )
 
 
@@ -82,10 +84,10 @@ def _text(ids: Ids) -> Ids:
     return np.array([str(value) for value in ids.tolist()], dtype=object)
 
 
-def _spelled(label: Ids) -> Ids:
-    """Labels with whole numbers written plainly: 1.0, as a gap makes pandas write 1, is 1."""
-    plain = [_WHOLE.sub(r"\1", value) if isinstance(value, str) else value for value in label.tolist()]
-    return np.array(plain, dtype=object)
+def _spelled(values: Ids) -> Ids:
+    """Numbers as text, whole ones plainly: 1, "1" and "1.0", as a gap makes pandas write 1, are "1"."""
+    plain = [str(v) if isinstance(v, str | int | float) else v for v in values.tolist()]
+    return np.array([_WHOLE.sub(r"\1", v) if isinstance(v, str) else v for v in plain], dtype=object)
 
 
 def joined(left: Ids, right: Ids) -> Ids:
@@ -113,10 +115,10 @@ def who_won(table: Table, pairs: Pairs) -> Array:
     if gap.any() and label.dtype == object:
         label = label.copy()
         label[gap] = None  # pandas' NA is neither equal to an id nor different from it
+    given = label
     if label.dtype == object and left.dtype != object:  # text beside numbers: one cell made the column text
         if str in kinds:
-            whole = left.dtype == right.dtype == np.int64
-            left, right, label = _text(left), _text(right), _spelled(label) if whole else label
+            left, right, label = _spelled(left), _spelled(right), _spelled(label)
     elif left.dtype == object and str not in kinds and table.lines is not None:
         label = _text(label)
         label[gap] = None
@@ -125,13 +127,13 @@ def who_won(table: Table, pairs: Pairs) -> Array:
     rows = np.flatnonzero(tie)
     if len(rows):
         empty = gap[rows]
-        zero = np.asarray((label[rows] == 0) | (label[rows] == "0"), dtype=bool) & ~empty
+        zero = np.asarray((given[rows] == 0) | (given[rows] == "0"), dtype=bool) & ~empty
         neither = rows[~(empty | zero)]
         if len(neither):
             row = int(neither[0])
             more = f" ({len(neither)} rows are so: {table.places(neither)})" if len(neither) > 1 else ""
             raise InvalidInput(
-                f"{table.title} {table.place(row)}: the label is {label[row]}, which is neither left "
+                f"{table.title} {table.place(row)}: the label is {given[row]}, which is neither left "
                 f"({left[row]}) nor right ({right[row]}){more}; give the winner's id, or leave it empty or 0 "
                 "for a tie"
             )

@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from optiframe_tvcs.certificate import check, quantise
+from optiframe_tvcs.certificate import check
 from optiframe_tvcs.generators import KINDS, Instance, random_instance
 from optiframe_tvcs.groups import Groups
 from optiframe_tvcs.plan import ProjectionPlan
@@ -57,9 +57,9 @@ def main() -> int:
         rng = np.random.default_rng([chosen.seed, number])
         instance = random_instance(rng, kind, chosen.largest)
         weights = instance.v**2
-        whole, scale = quantise(weights)
-        reference = by_highs(instance, whole)
         plan = ProjectionPlan(*instance.bounds)
+        whole, scale = plan.quantised(weights)
+        reference = by_highs(instance, whole)
         ways: dict[str, dict[str, Any]] = {"compiled": {"compiled": True}}
         if number % 5 == 0 and len(weights) <= 500:
             ways["plain"] = {"compiled": False}

@@ -160,7 +160,7 @@ def optiframe_datasets() -> list[Description]:
         Description("labels.web", module + "Web", "Web search: 2,665 tasks, 177 workers, 5 classes"),
         Description(
             "synthetic.single-coin",
-            module + "SingleCoin",
+            _HERE + "single_coin:SingleCoin",
             "Labels drawn from the single-coin model, with known truth and skills",
         ),
         Description(

@@ -28,8 +28,10 @@ def bootstrap_errors(
     """Standard error of each worker's skill by the bootstrap over tasks, shape (workers,).
 
     Draws as many tasks with replacement, with all their labels, solves again, and gives the
-    standard deviation of the skills over the replicates in which the worker has a label; inf
-    where those are fewer than two. For any method that gives skills, at the price of
+    standard deviation of the skills over the replicates in which the labels tell the worker's skill;
+    inf where those are fewer than two. They do not tell that of a worker who shares no task with another:
+    such a skill stays where the solver started, or repeats what the worker said. Gold on a task of theirs
+    does, to a method that looks at it. For any method that gives skills, at the price of
     `replicates` solutions. What clipping to the box does is in it, as well as a bias that
     differs between replicates, so it is often a little wider than `standard_errors`.
 
@@ -43,6 +45,8 @@ def bootstrap_errors(
     _need_counts(problem)
     if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < 2:
         raise InvalidInput(f"a bootstrap needs a whole number of at least 2 replicates, got {replicates!r}")
+    method = optiframe.solver(solver) if isinstance(solver, str) else solver
+    looks_at_gold = isinstance(problem, method.solves)  # it is no part of the least squares
     rng = np.random.default_rng(seed)
     drawn = np.full((replicates, len(problem.labels.worker_ids)), np.nan)
     unfinished = 0
@@ -54,7 +58,10 @@ def bootstrap_errors(
         if result.solution is None or result.solution.skills is None:
             raise InvalidInput(f"{solver} gives no skills; use a method that does, such as rankone.pgd")
         unfinished += not result.status.complete
-        replicate[here] = result.solution.skills
+        told = _compared(again)
+        if looks_at_gold:
+            told |= _has_gold(again)
+        replicate[here] = np.where(told, result.solution.skills, np.nan)
     if unfinished:
         warnings.warn(
             f"{unfinished} of {replicates} replicates ended at a limit", optiframe.NotConverged, stacklevel=2
@@ -63,6 +70,18 @@ def bootstrap_errors(
     errors = np.full(drawn.shape[1], np.inf)
     errors[seen > 1] = np.nanstd(drawn[:, seen > 1], axis=0, ddof=1)
     return errors
+
+
+def _compared(problem: LabelAggregation) -> NDArray[np.bool_]:
+    """Workers who share a task with another."""
+    labels = problem.labels
+    return np.bincount(labels.worker, weights=labels.per_task[labels.task] > 1) > 0
+
+
+def _has_gold(problem: LabelAggregation) -> NDArray[np.bool_]:
+    """Workers with a task whose label is known."""
+    labels = problem.labels
+    return np.bincount(labels.worker, weights=problem.gold_codes[labels.task] >= 0) > 0
 
 
 def _need_counts(problem: LabelAggregation) -> None:

@@ -29,7 +29,8 @@ class ExponentiatedGradient(Solver[RankOneFit, Array, None]):
 
     which is projected gradient descent in z = log x on a convex function, so there is one
     fixed point and it is reached from everywhere (Theorem 12). |C| is first brought within
-    [kappa^2, K^2], as the theorem assumes.
+    [kappa^2, K^2], as the theorem assumes; where the bounds of both entries fix the sign of their product,
+    C with that sign is, so that C of the other sign counts as kappa^2.
 
     **Not least squares.** A fixed point inside the bounds balances every row, x_i (N x)_i =
     sum_j N_ij |C_ij|; the stationary points of least squares balance sum_j N_ij (x_i x_j - C_ij)
@@ -50,8 +51,9 @@ class ExponentiatedGradient(Solver[RankOneFit, Array, None]):
     The step is ``scaled`` (each row by its own curvature x_i (N x)_i and damped by 1/2),
     ``theorem`` (that of Theorem 12, 1/(2 sqrt(W) |N|_2 K^2): safe, and tiny
     for many workers), or a number. The residual is in units of the skills: how far any
-    worker is from the size that balances its row while the others stay. Entries with nobody
-    to compare with stay at the start.
+    worker is from the size that balances its row while the others stay. It does not speak of the
+    signs: of three who always disagree the sizes balance at 1 and one sign is turned over, where
+    least squares has half the misfit. Entries with nobody to compare with stay at the start.
 
     A step costs one product with the sparse matrix N. Pairs are counted for this where they
     were not: 40 bytes for each ordered pair who share a task. The answer is brought within
@@ -111,10 +113,9 @@ class ExponentiatedGradient(Solver[RankOneFit, Array, None]):
         return signs.recovered(problem, iterate.x)
 
     def _rows(self, problem: RankOneFit) -> tuple[sp.csr_array, Array]:
-        """N, and the row sums of N * |C| with |C| within [kappa^2, K^2]."""
-        fit = problem.least_squares
-        known, targets = fit.known, fit.targets
-        sizes = np.clip(np.abs(targets.data), self.kappa**2, self.K**2)
+        """N, and the row sums of N times the products of sizes within [kappa^2, K^2]."""
+        known = problem.least_squares.known
+        sizes = np.clip(signs.products_of_sizes(problem), self.kappa**2, self.K**2)
         products = sp.csr_array((known.data * sizes, known.indices, known.indptr), known.shape)
         return known, np.asarray(products.sum(axis=1)).ravel()
 

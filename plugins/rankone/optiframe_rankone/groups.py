@@ -21,7 +21,7 @@ from optiframe_rankone.signless import (
     members_of,
     skill_bound,
 )
-from optiframe_rankone.uncertainty import shared_tasks
+from optiframe_rankone.uncertainty import pair_weights, shared_tasks
 
 if TYPE_CHECKING:
     from optiframe_rankone.label_aggregation import LabelAggregation
@@ -72,7 +72,8 @@ def worker_groups(
     -----
     Takes the counts of all pairs of workers, 40 bytes each, and an eigenvalue for each component:
     LAPACK up to 500 workers, Lanczos steps beyond. The bounds are those of `skill_bound` and
-    `finite_task_bound` over the root of the number of workers; they are for the fixed point of Eq. 4.
+    `finite_task_bound` over the root of the number of workers; they are for the fixed point of Eq. 4
+    with the problem's own weights of pairs.
     With a cut-off the graph has the pairs it keeps, and nothing is promised: labels chose them.
     """
     if not problem.counted:
@@ -86,7 +87,6 @@ def worker_groups(
     shared, graph = shared_tasks(problem), problem.worker_graph
     members, classes = members_of(graph.component), len(problem.classes)
     determined = np.array([len(g) > 2 and not graph.bipartite[g].any() for g in members])
-    blocks = [sp.csr_array(shared[group][:, group]) for group in members]
     # A cut-off drops pairs that share tasks; its graph has all those it keeps, and no others.
     joined = shared if problem.cutoff is None else graph.edges
     least = eigenvalues_by_component(joined, graph.component)
@@ -100,14 +100,16 @@ def worker_groups(
         return table
     bounds = np.full((len(members), 2), np.inf)
     promised = determined & (problem.cutoff is None)
-    for at, (group, block) in enumerate(zip(members, blocks, strict=True)):
+    weighed = shared if problem.weights == "count" else pair_weights(problem)
+    for at, group in enumerate(members):
+        block, weights = (sp.csr_array(pairs[group][:, group]) for pairs in (shared, weighed))
         size = np.abs(solution.skills[group])
         kappa, largest = float(size.min()), float(size.max())
         if promised[at] and kappa > 0:
             worst = float(deviation(block, classes, risk).max())
             bounds[at] = (
-                skill_bound(block, worst, kappa, largest),
-                finite_task_bound(block, classes, kappa, largest, risk),
+                skill_bound(weights, worst, kappa, largest),
+                finite_task_bound(block, classes, kappa, largest, risk, weights=weights),
             )
     bounds /= np.sqrt(table["workers"])[:, None]
     return {**table, "theorem_12": bounds[:, 0], "finite_task": bounds[:, 1]}

@@ -15,10 +15,10 @@ from optiframe.problems import Columns, Finding, Formulation
 from optiframe.values import Array, Matrix
 from optiframe_rankone import trust
 from optiframe_rankone.aggregation import Aggregation
-from optiframe_rankone.datasets import SingleCoin
 from optiframe_rankone.doubts import negative
 from optiframe_rankone.label_aggregation import LabelAggregation
 from optiframe_rankone.rank_one import RankOneCompletion
+from optiframe_rankone.single_coin import SingleCoin
 from optiframe_rankone.worker_graph import WorkerGraph
 
 _ROUNDING = 1e-12  # of correlations, numbers up to 1, that were computed in two orders

@@ -54,6 +54,8 @@ class OwnLabels(DataSet):
         if isinstance(value, str):
             return Path(value).suffix.lower() in _FILES
         if isinstance(value, Mapping):
+            if isinstance(value.get("name"), str):
+                return False  # whatever else is there: the data set knows its parameters
             return "labels" in value or bool({"task", "worker", "label"} & set(value))
         return True
 

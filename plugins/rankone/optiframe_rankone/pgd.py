@@ -120,5 +120,5 @@ class ProjectedGradient(Solver[RankOneFit, Array, None]):
             share /= 2
 
     def finish(self, problem: RankOneFit, iterate: Iterate) -> Array:
-        x: Array = iterate.x
-        return signs.recovered(problem, x) if self.signs == "recovered" else problem.settled(x)
+        x = problem.settled(iterate.x)
+        return signs.recovered(problem, x) if self.signs == "recovered" else x

@@ -91,7 +91,7 @@ def deviation(shared: sp.csr_array, classes: int, risk: float = RISK) -> Array:
     return np.asarray(classes / (classes - 1.0) * np.sqrt(np.log(shared.nnz / risk) / (2.0 * shared.data)))
 
 
-def skill_bound(shared: sp.csr_array, error: float, kappa: float, largest: float) -> float:
+def skill_bound(weights: sp.csr_array, error: float, kappa: float, largest: float) -> float:
     """Theorem 12: how far the limit of Eq. 4 is from the true skills, in the 2-norm.
 
     K sqrt(W) |N|_inf error/mu with mu = kappa^2 N_min lambda_min(L_s), L_s with unit weights
@@ -102,34 +102,41 @@ def skill_bound(shared: sp.csr_array, error: float, kappa: float, largest: float
 
     Parameters
     ----------
-    shared
-        Tasks shared by each pair of workers, shape (W, W).
+    weights
+        Of each pair of workers in Eq. 4 (N: the tasks they share, unless fitted otherwise), shape (W, W).
     error
         Largest error of a correlation (Delta).
     kappa, largest
         Least and largest size of a skill.
     """
     _check_sizes(kappa, largest)
-    strength = kappa**2 * float(shared.data.min(initial=np.inf)) * smallest_eigenvalue(_unit(shared))
-    reach = largest * np.sqrt(shared.shape[0]) * float(np.asarray(shared.sum(axis=1)).max()) * error
+    strength = kappa**2 * float(weights.data.min(initial=np.inf)) * smallest_eigenvalue(_unit(weights))
+    reach = largest * np.sqrt(weights.shape[0]) * float(np.asarray(weights.sum(axis=1)).max()) * error
     return float(reach / strength) if 0.0 < strength < np.inf else float("inf")
 
 
 def finite_task_bound(
-    shared: sp.csr_array, classes: int, kappa: float, largest: float, risk: float = RISK
+    shared: sp.csr_array,
+    classes: int,
+    kappa: float,
+    largest: float,
+    risk: float = RISK,
+    *,
+    weights: sp.csr_array | None = None,
 ) -> float:
     """Theorem 12 with Hoeffding's inequality, pair by pair: holds with probability 1 - risk.
 
     Two steps of the proof are kept as they are instead of being bounded by the worst pair: the
     curvature is at least kappa^2 lambda_min of the signless Laplacian weighted by N, which is at
     least mu, and the gradient at the truth has entries of at most sum_j N_ij deviation_ij.
-    Never above `skill_bound` with the largest deviation.
+    Never above `skill_bound` with the largest deviation. Where a fit weighs pairs by something else than
+    the tasks they share, `weights` are in the place of N, and deviations are still those of `shared`.
     """
     _check_sizes(kappa, largest)
-    strength = kappa**2 * smallest_eigenvalue(shared)
-    moved = sp.csr_array(
-        (shared.data * deviation(shared, classes, risk), shared.indices, shared.indptr), shared.shape
-    )
+    errors = sp.csr_array((deviation(shared, classes, risk), shared.indices, shared.indptr), shared.shape)
+    weights = shared if weights is None else weights
+    strength = kappa**2 * smallest_eigenvalue(weights)
+    moved = weights * errors
     reach = largest * float(np.linalg.norm(np.asarray(moved.sum(axis=1))))
     return reach / strength if strength > 0 else float("inf")
 

@@ -29,9 +29,14 @@ def refuse_infinite(
 
 
 def look_alike(table: Table, name: str, ids: Ids) -> tuple[str, ...]:
-    """Text that occurs in a column beside another id that prints the same, such as "1" and 1."""
+    """Text that occurs in a column beside another id that prints the same, such as "1" and 1 or 1.0."""
     if isinstance(table.parts[name], Coded) or ids.dtype != object:
         return ()
     texts = {value for value in ids.tolist() if isinstance(value, str)}
-    others = {str(value) for value in ids.tolist() if not isinstance(value, str)}
+    others = {_printed(value) for value in ids.tolist() if not isinstance(value, str)}
     return tuple(sorted(texts & others))
+
+
+def _printed(value: object) -> str:
+    """As `str`, but 1.0 as 1, which is the same id."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

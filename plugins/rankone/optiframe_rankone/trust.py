@@ -94,9 +94,9 @@ def left_out(problem: LabelAggregation) -> Iterator[Finding]:
     for name, alike in problem.labels.look_alike.items():
         yield Finding(
             "warning",
-            f"{len(alike)} {name} id{'' if len(alike) == 1 else 's'} both as text and as a number, such as "
-            f"'{alike[0]}' and {alike[0]}: taken for different {name}s; write them in one way: "
-            f"{listed(alike)}",
+            f"{len(alike)} {name} id{'' if len(alike) == 1 else 's'} both as text and as something else that "
+            f"prints the same, such as {alike[0]!r} and {alike[0]}: taken for different {name}s; write them "
+            f"in one way: {listed(alike)}",
             alike,
         )
     for name, known in (("truth", problem.truth), ("gold", problem.gold)):

@@ -194,6 +194,11 @@ def shared_tasks(problem: LabelAggregation) -> sp.csr_array:
     return pair_counts(problem)[0]
 
 
+def pair_weights(problem: LabelAggregation) -> sp.csr_array:
+    """Weights of the pairs in the least squares; tasks shared unless `problem.weights` says otherwise."""
+    return _fit(problem).known
+
+
 def pair_counts(problem: LabelAggregation) -> tuple[sp.csr_array, Array]:
     """Tasks shared by each pair of workers, and the pairs' correlations in the order of ``.data``."""
     if _plain(problem):

@@ -127,3 +127,22 @@ def test_labels_that_cannot_be_used_are_refused_before_any_method(
 ) -> None:
     with pytest.raises(OptiframeError, match=message):
         LabelAggregation(**inputs)
+
+
+@pytest.mark.parametrize(
+    ("ids", "said"),
+    [
+        ([1, "1", 2], "such as '1' and 1: taken for different workers; write them in one way: 1"),
+        ([1.0, "1", 2.5], "such as '1' and 1:"),
+        ([True, "True", 2], "such as 'True' and True:"),
+        ([(1, 2), "(1, 2)", 3], r"such as '\(1, 2\)' and \(1, 2\):"),
+    ],
+)
+def test_ids_that_print_the_same_are_named_whatever_their_kind(ids: list[Any], said: str) -> None:
+    labels = {"task": [0, 0, 0, 1, 1, 1], "worker": ids * 2, "label": [0, 1, 0, 1, 1, 0]}
+    problem = LabelAggregation(labels=labels)
+    findings = optiframe.solve(problem, "labels.majority").findings
+    (found,) = [f.text for f in findings if "prints the same" in f.text]
+    assert found.startswith("1 worker id both as text and as something else that prints the same, ")
+    assert re.search(said, found)
+    assert len(problem.labels.worker_ids) == 3

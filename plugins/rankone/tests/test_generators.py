@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_rankone import plot_skills
-from optiframe_rankone.datasets import SingleCoin
 from optiframe_rankone.known_correlations import KnownCorrelations, NoisyStar
+from optiframe_rankone.single_coin import SingleCoin
 from optiframe_rankone.sparsified import Sparsified, sparsify
 
 import optiframe

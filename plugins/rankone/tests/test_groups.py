@@ -49,6 +49,28 @@ def test_the_answer_has_a_row_for_each_group_with_what_is_promised_there() -> No
     assert finite <= table["theorem_12"][0]
 
 
+@pytest.mark.parametrize("weights", ["binary", "count-squared"])
+def test_the_bounds_are_those_of_the_weights_that_are_fitted(weights: str) -> None:
+    labels = single_coin(0, SKILLS, tasks=400, per_task=2)["labels"]
+    problem = LabelAggregation(labels=labels, weights=weights)
+    solution = optiframe.solve(problem, "rankone.exponentiated").solution
+    shared = shared_tasks(problem)
+    counts = shared.toarray()
+    fitted = sp.csr_array(counts**2 if weights == "count-squared" else (counts > 0).astype(float))
+    size, table = np.abs(solution.skills), worker_groups(problem, solution)
+    kappa, largest = float(size.min()), float(size.max())
+    errors = np.zeros_like(counts)
+    errors[shared.nonzero()] = deviation(shared, 2)
+    assert table["theorem_12"] == pytest.approx(skill_bound(fitted, errors.max(), kappa, largest) / 2)
+    dense = fitted.toarray()
+    strength = kappa**2 * np.linalg.eigvalsh(np.diag(dense.sum(axis=1)) + dense)[0]
+    moved = float(np.linalg.norm((dense * errors).sum(axis=1)))
+    assert table["finite_task"] == pytest.approx(largest * moved / strength / 2)
+    assert table["finite_task"] <= table["theorem_12"]
+    plain = worker_groups(LabelAggregation(labels=labels), solution)
+    assert plain["finite_task"] != pytest.approx(table["finite_task"], rel=1e-3)
+
+
 def test_without_an_answer_the_groups_come_without_bounds() -> None:
     assert list(worker_groups(four_and_a_pair())) == [
         "first_worker",

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_rankone import sampling
-from optiframe_rankone.datasets import Dogs, LabelSet, Rte, SingleCoin, Temp, Web, Wsd
+from optiframe_rankone.datasets import Dogs, LabelSet, Rte, Temp, Web, Wsd
 from optiframe_rankone.sampling import sample_distinct
+from optiframe_rankone.single_coin import SingleCoin
 
 from optiframe import registration
 from optiframe.datasets import MissingData, SkippedFile

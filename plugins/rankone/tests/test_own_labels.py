@@ -111,6 +111,9 @@ def test_own_labels_have_a_fingerprint_and_can_be_pickled(tables: dict[str, Any]
         ({"nam": "labels.rte"}, "did you mean 'name'"),
         ({"task": [1], "worker": [2]}, "no column 'label'"),
         (3, "is not a table"),
+        # The name of a data set comes first: its own parameters are meant, of which these are none.
+        ({"name": "synthetic.single-coin", "labels": 50}, r"of.labels: unknown key \(valid keys: workers, "),
+        ({"name": "rte", "labels": 50}, "of.name: no data set named 'rte'; did you mean 'labels.rte'"),
     ],
 )
 def test_what_is_no_label_set_is_refused_in_words(of: Any, message: str) -> None:

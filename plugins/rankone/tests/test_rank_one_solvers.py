@@ -213,6 +213,33 @@ def test_signs_follow_the_edges_of_every_component(seed: int) -> None:
     assert (np.bincount(component, weights=found) >= -1e-12).all()
 
 
+@pytest.mark.parametrize("lower", [0.1, 0.0])
+def test_an_entry_of_the_wrong_sign_is_no_large_product_where_bounds_fix_the_signs(lower: float) -> None:
+    # Three who always disagree: with signs free one is turned over, with signs known all are small.
+    everyone = np.ones((3, 3)) - np.eye(3)
+    pairs = {"weights": sp.csr_array(everyone), "values": sp.csr_array(-everyone)}
+    known = RankOneCompletion(**pairs, lower=lower, upper=1.0)
+    least = optiframe.solve(known, "rankone.coordinate").objective
+    for name, parameters in (
+        ("rankone.exponentiated", {}),
+        ("rankone.exponentiated", {"route": "sinkhorn"}),
+        ("rankone.pgd", {"signs": "recovered"}),
+    ):
+        result = optiframe.solve(known, name, **parameters)
+        assert result.objective == pytest.approx(least, rel=1e-3)  # kappa is not 0
+        assert result.solution == pytest.approx(np.full(3, lower), abs=0.011)
+        free = optiframe.solve(RankOneCompletion(**pairs, lower=-1.0, upper=1.0), name, **parameters)
+        assert np.abs(free.solution) == pytest.approx(np.ones(3))
+
+
+def test_a_sign_that_bounds_fix_decides_the_others() -> None:
+    skills = np.array([-0.8, 0.5, 0.6, 0.7])
+    problem = rank_one(skills, [(i, j) for i in range(4) for j in range(i)])
+    assert signs.recovered(problem, np.abs(skills)) == pytest.approx(skills)
+    turned = problem.model_copy(update={"lower": np.array([0.1, -1.0, -1.0, -1.0])})
+    assert signs.recovered(turned, np.abs(skills)) == pytest.approx(-skills)
+
+
 def test_an_entry_of_zero_tells_no_sign() -> None:
     problem = rank_one(np.array([0.5, 0.0, -0.5]), [(0, 1), (1, 2), (0, 2)])
     assert signs.recovered(problem, np.array([0.5, 0.1, 0.5])).tolist() == [0.5, 0.1, -0.5]

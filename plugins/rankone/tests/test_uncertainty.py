@@ -100,6 +100,19 @@ def test_a_rare_worker_has_a_finite_bootstrap_error_only_when_seen_twice() -> No
     assert not np.isnan(errors).any()
 
 
+def test_the_bootstrap_says_nothing_of_who_meets_nobody_but_for_gold() -> None:
+    labels = {name: list(column) for name, column in nothing_known().items()}
+    gold = {"task": [f"s{t}" for t in range(4)], "label": [0, 1, 0, 0]}
+    for solver in ("rankone.pgd", "labels.one-coin-em"):
+        problem = LabelAggregation(labels=labels)
+        alone = problem.labels.worker_ids == "alone"
+        errors = bootstrap_errors(problem, solver, replicates=6)
+        assert np.isinf(errors[alone]).all()
+        assert np.isfinite(errors[~alone & (problem.labels_per_worker > 1)]).all()
+        known = bootstrap_errors(LabelAggregation(labels=labels, gold=gold), solver, replicates=6)
+        assert np.isfinite(known[alone]).all() == (solver == "labels.one-coin-em")
+
+
 def nothing_known() -> dict[str, Any]:
     """Three who share tasks, two who meet only each other, one alone, one with a single label."""
     rows = [(f"t{t}", f"w{w}", (t + (w == 2 and t % 3 == 0)) % 2) for t in range(12) for w in range(3)]

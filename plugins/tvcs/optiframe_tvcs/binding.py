@@ -2,7 +2,7 @@
 
 A bound of at least the number of a group's elements forbids nothing. Such groups are common (a matrix
 with one row has as many columns as entries, all of them such) and would cost a search as much as
-those that bind.
+those that bind. Nor does a bound of 0, once the group's elements count as worth nothing (`closed`).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Binding:
 
 
 def _can_bind(labels: NDArray[np.int32], caps: NDArray[np.int64]) -> NDArray[np.bool_]:
-    return np.asarray(caps < np.bincount(labels[labels >= 0], minlength=len(caps)))
+    return np.asarray((caps > 0) & (caps < np.bincount(labels[labels >= 0], minlength=len(caps))))
 
 
 def _renumbered(labels: NDArray[np.int32], kept: NDArray[np.bool_]) -> NDArray[np.int32]:

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.values import Array
-from optiframe_tvcs.certificate import Prices
+from optiframe_tvcs.certificate import Prices, quantise
+from optiframe_tvcs.closed import open_worths
 from optiframe_tvcs.linear_program import SupportProgram
 from optiframe_tvcs.proving import NOBODY, WHOLE_VECTOR, Conditions
 from optiframe_tvcs.three_view import ThreeView
@@ -33,12 +34,35 @@ def gains(over: ThreeView, worths: Array) -> Prices:
     Returns
     -------
     Prices
-        The gains, in the units of the worths. The total's is 0.0 where there is no such bound.
+        The gains, in the units of the worths. The total's is 0.0 where there is no such bound. Worths
+        are quantised first: for the gains of bounds of 0 by the largest of all, for the others by the
+        largest that a support can hold.
+
+    Raises
+    ------
+    InvalidInput
+        When the worths are not finite or of another shape.
     """
-    selection = over.select(worths)
+    over.check_shape(np.shape(worths))
+    flat, closed = np.asarray(worths, dtype=np.float64).reshape(-1), over.plan.closed
+    found = _gains(over, open_worths(flat, closed))
+    if closed is None:
+        return found
+    every = _gains(over, flat)  # of which the groups with a bound of 0 are taken, in a unit of their own
+    rows, columns = over.views
+    return Prices(
+        found.total,
+        np.where(rows.caps > 0, found.rows, every.rows),
+        np.where(columns.caps > 0, found.columns, every.columns),
+    )
+
+
+def _gains(over: ThreeView, worths: Array) -> Prices:
+    whole, scale = quantise(worths)
+    selection = over.select(whole / scale)  # in the unit of `whole` or a finer one: best for `whole`, too
     if not selection.certificate.holds:
         raise InvalidInput("the support for these worths could not be proved best, so it has no exact gains")
-    program = SupportProgram.of_worths(over, np.asarray(worths, dtype=np.float64))
+    program = SupportProgram.of_whole(over, whole, scale)
     conditions = Conditions.of(program, selection.support)
     left, right, most = conditions.left, conditions.right, conditions.most
     # unknown[left] - unknown[right] <= most: the least value of unknown[a] - unknown[b] is minus the

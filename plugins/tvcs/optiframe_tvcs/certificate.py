@@ -32,7 +32,8 @@ _BLOCK = 1 << 16  # elements checked at a time: temporaries stay in the cache, 2
 def _times(amount: Any, factor: float) -> Any:
     """The amount in other units; nothing stays nothing where one unit is more than float64 holds."""
     if math.isfinite(factor):
-        return amount * factor
+        with np.errstate(over="ignore"):  # of the prices of what no support can hold: those may be inf
+            return amount * factor
     scaled = np.where(np.asarray(amount) > 0, factor, 0.0)
     return scaled if scaled.ndim else float(scaled)
 
@@ -112,23 +113,29 @@ class Certificate:
         return replace(self, **{name: _times(getattr(self, name), factor) for name in amounts})
 
 
-def squares(v: Array) -> tuple[Array, float]:
+def squares(v: Array, closed: NDArray[np.bool_] | None = None) -> tuple[Array, float]:
     """Worths ``v**2`` that neither overflow nor vanish, and what one of their units is worth.
 
     ``worths * unit == v**2``. The unit is 1 for ordinary numbers and a power of four for very large
     or small ones, so nothing is rounded by it; beyond float64 it is inf or 0, and so are prices.
+    Elements that are `closed`, which no support can hold, have no part in choosing it; the worths of
+    these alone may be cut off at the largest number.
     """
     v = np.asarray(v, dtype=np.float64).reshape(-1)
+    seen = v if closed is None else np.where(closed, 0.0, v)
     with np.errstate(over="ignore"):
-        together = np.dot(v, v)  # one quick pass, which settles nearly every case
-    if v.size * _SMALL**2 < together < _SMALL**-2:  # and so is the largest square
-        worths, unit = np.square(v), 1.0
-    elif (largest := float(np.max(np.abs(v), initial=0.0))) == 0:
-        worths, unit = np.zeros_like(v), 1.0
-    else:
-        exponent = math.frexp(largest)[1]
-        worths = np.square(np.ldexp(v, -exponent))
-        unit = math.ldexp(1.0, 2 * exponent) if 2 * exponent < 1024 else math.inf
+        together = np.dot(seen, seen)  # one quick pass, which settles nearly every case
+        largest, unit = 0.0, 1.0
+        if not v.size * _SMALL**2 < together < _SMALL**-2:  # and so is the largest square
+            largest = float(np.max(np.abs(seen), initial=0.0))
+        if largest:
+            exponent = math.frexp(largest)[1]
+            worths = np.square(np.ldexp(v, -exponent))
+            unit = math.ldexp(1.0, 2 * exponent) if 2 * exponent < 1024 else math.inf
+        else:
+            worths = np.square(v)
+    if closed is not None:
+        np.minimum(worths, np.finfo(np.float64).max, out=worths)
     if not worths.all():
         worths[(worths == 0) & (v != 0)] = _LEAST  # so that whatever fits is kept
     return worths, unit
@@ -230,7 +237,8 @@ def check(
     feasible = True
     for name, count, caps, price in sides:
         usable = np.minimum(caps, len(whole))  # so that a bound beyond p does not overflow
-        dual += sum(_exact_product(p, c) for p, c in zip(price[price > 0], usable[price > 0], strict=True))
+        paid = (price > 0) & (usable > 0)  # a bound of 0 costs nothing, whatever its price
+        dual += sum(_exact_product(p, c) for p, c in zip(price[paid], usable[paid], strict=True))
         broken = np.flatnonzero(count > caps)
         negative = np.flatnonzero(~(price >= 0))
         slack = np.flatnonzero((price > 0) & (count < caps))

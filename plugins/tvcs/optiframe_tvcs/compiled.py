@@ -11,14 +11,7 @@ from optiframe_tvcs.direct_kernels import direct
 from optiframe_tvcs.follow_kernels import follow
 from optiframe_tvcs.jit import NO, YES, compiled
 from optiframe_tvcs.list_kernels import rank_value
-from optiframe_tvcs.pass_kernels import (
-    UNUSABLE,
-    give_out,
-    largest_worth,
-    nothing_chosen,
-    quantised,
-    units_for,
-)
+from optiframe_tvcs.pass_kernels import give_out, opened
 from optiframe_tvcs.search_kernels import by_sample, by_windows
 from optiframe_tvcs.settle_kernels import settle
 from optiframe_tvcs.tie_kernels import common_unit
@@ -40,19 +33,11 @@ def project(
     effort and six of the check.
     """
     rows = len(row_caps)
-    report[:] = 0
+    going, scale, limit, whole = opened(values, squared, order, total, prices, support, kept, report)
+    if going <= 0:
+        return going, scale
     record, sums = report[:8], report[8:]
-    sums[4] = -1
     u, w = prices[1 : 1 + rows], prices[1 + rows :]
-    top = largest_worth(values, squared)
-    scale, limit = units_for(top)
-    if top < 0.0:
-        return UNUSABLE, scale
-    if top == 0.0 or total == 0:
-        nothing_chosen(limit, prices, support, kept)
-        return 0, scale
-    whole = np.empty(len(values))
-    record[4] = quantised(values, squared, order, scale, whole)
     unit = common_unit(whole)
     state = np.zeros(len(values), np.uint8)
     base_r, base_c = np.zeros(rows, np.int64), np.zeros(len(w), np.int64)

@@ -15,17 +15,7 @@ import numpy as np
 from optiframe_tvcs.flow_kernels import start_flow
 from optiframe_tvcs.jit import NO, compiled
 from optiframe_tvcs.newton_kernels import anneal
-from optiframe_tvcs.pass_kernels import (
-    UNUSABLE,
-    give_out,
-    largest_worth,
-    nothing_chosen,
-    potentials_of,
-    prices_of,
-    quantised,
-    units_for,
-    verify,
-)
+from optiframe_tvcs.pass_kernels import give_out, opened, potentials_of, prices_of, verify
 from optiframe_tvcs.repair_kernels import repair
 from optiframe_tvcs.sweep_kernels import choose, improve
 
@@ -44,19 +34,11 @@ def direct(
     rows = len(row_caps)
     columns = len(column_caps)
     groups = rows + columns
-    report[:] = 0
+    going, scale, limit, whole = opened(values, squared, order, total, prices, support, kept, report)
+    if going <= 0:
+        return going, scale
     record, sums = report[:8], report[8:]
-    sums[4] = -1
     u, w = prices[1 : 1 + rows], prices[1 + rows :]
-    top = largest_worth(values, squared)
-    scale, limit = units_for(top)
-    if top < 0.0:
-        return UNUSABLE, scale
-    if top == 0.0 or total == 0:
-        nothing_chosen(limit, prices, support, kept)
-        return 0, scale
-    whole = np.empty(p)
-    record[4] = quantised(values, squared, order, scale, whole)
     worth = np.empty(p)  # of an arc: what is worth nothing is never chosen
     cworth = np.empty(p)
     for k in range(p):

@@ -12,6 +12,7 @@ from optiframe.problems import Projection
 from optiframe.solvers import Iterate
 from optiframe.values import Array
 from optiframe_tvcs.certificate import UNITS, Bounds, Certificate, Prices, check, quantise, squares
+from optiframe_tvcs.closed import closed_elements, open_worths, with_closed
 from optiframe_tvcs.groups import Groups
 from optiframe_tvcs.selection import Selection
 from optiframe_tvcs.three_view import ThreeView
@@ -32,8 +33,11 @@ class SupportProgram:
     ----------
     point
         What is projected, flat.
+    worths
+        Its squares in `unit`.
     whole, scale
-        Its squares in `unit`, quantised: ``whole / scale * unit`` is about ``point**2``.
+        The worths quantised: ``whole / scale`` is about ``worths``, and 0 where no support can hold
+        an element.
     rows, columns, total
         The views and the bound on the whole vector.
     matrix, bounds
@@ -42,6 +46,7 @@ class SupportProgram:
 
     point: Array
     shape: tuple[int, ...]
+    worths: Array
     whole: Array
     scale: float
     unit: float
@@ -54,23 +59,25 @@ class SupportProgram:
     @classmethod
     def of(cls, problem: Projection) -> SupportProgram:
         """The program of a projection onto a three-view set."""
-        worths, unit = squares(problem.point)
-        onto = problem.onto
+        onto, point = problem.onto, problem.point
         assert isinstance(onto, ThreeView)  # else `unsuited` said so
-        return cls.of_worths(onto, worths, problem.point, unit)
+        closed = onto.plan.closed
+        worths, unit = squares(point, closed)
+        whole, scale = quantise(open_worths(worths, closed))
+        matrix, bounds = onto.incidence
+        rows, columns = onto.views
+        return cls(
+            point.reshape(-1), point.shape, worths, whole, scale, unit, rows, columns, onto.limit, matrix,
+            bounds,
+        )  # fmt: skip
 
     @classmethod
-    def of_worths(
-        cls, over: ThreeView, worths: Array, point: Array | None = None, unit: float = 1.0
-    ) -> SupportProgram:
-        """The program for given worths; `point` is what a support keeps, by default the worths."""
-        kept = worths if point is None else point
-        whole, scale = quantise(worths.reshape(-1))
+    def of_whole(cls, over: ThreeView, whole: Array, scale: float) -> SupportProgram:
+        """The program for quantised worths as they are, those that no support can hold included."""
         matrix, bounds = over.incidence
         rows, columns = over.views
-        return cls(
-            kept.reshape(-1), kept.shape, whole, scale, unit, rows, columns, over.limit, matrix, bounds
-        )
+        worths = whole / scale
+        return cls(worths, worths.shape, worths, whole, scale, 1.0, rows, columns, over.limit, matrix, bounds)
 
     @property
     def relative(self) -> Array:
@@ -104,7 +111,9 @@ class SupportProgram:
     def selection(self, support: NDArray[np.bool_], prices: Prices) -> Selection:
         """Support, prices and proof, in the units of the point squared."""
         certificate = self.certificate(support, prices)
-        return Selection(support, prices.times(self.unit / self.scale), certificate, self.views)
+        bounds = self.views
+        prices = with_closed(prices.times(1 / self.scale), bounds, closed_elements(bounds), self.worths)
+        return Selection(support, prices.times(self.unit), certificate, bounds)
 
     def iterate(self, selection: Selection, residual: float, steps: int = 1) -> Iterate:
         """The projection that a selection stands for."""

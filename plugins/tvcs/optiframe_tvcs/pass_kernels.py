@@ -61,6 +61,27 @@ def quantised(values, squared, order, scale, whole):
 
 
 @compiled
+def opened(values, squared, order, total, prices, support, kept, report):
+    """The worths in whole units, in the order of the rows; gives (going, scale, limit, whole).
+
+    `going` is positive where there is something to solve. Else it is `UNUSABLE`, or 0 and the answer is
+    given out already: nothing has a worth, or the whole vector no room.
+    """
+    report[:] = 0
+    report[12] = -1  # the worst element, of the six numbers of the check behind eight of effort
+    top = largest_worth(values, squared)
+    scale, limit = units_for(top)
+    whole = np.empty(len(values) if top > 0.0 and total > 0 else 0)
+    if top < 0.0:
+        return UNUSABLE, scale, limit, whole
+    if len(whole) == 0:
+        nothing_chosen(limit, prices, support, kept)
+        return 0, scale, limit, whole
+    report[4] = quantised(values, squared, order, scale, whole)
+    return 1, scale, limit, whole
+
+
+@compiled
 def potentials_of(y0, u, w):
     """Potentials of rows, columns, source and sink from prices."""
     rows = len(u)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -13,41 +13,15 @@ from optiframe.errors import InvalidInput
 from optiframe.values import Array
 from optiframe_tvcs import small
 from optiframe_tvcs.binding import Binding
-from optiframe_tvcs.certificate import Bounds, Certificate, Prices, check, quantise
+from optiframe_tvcs.certificate import Bounds, Prices, check, quantise
+from optiframe_tvcs.closed import closed_elements, open_worths, with_closed
 from optiframe_tvcs.layouts import Codes, Counts, Grouped, direct_layout, sampled_layout
 from optiframe_tvcs.prepared import uses_compiled
+from optiframe_tvcs.report import REPORT, Effort, read_report
 from optiframe_tvcs.selection import Selection
 
 _DIRECT = 3000  # elements up to which all are one list
-_RECORD = 8  # numbers of effort before those of the check
-_REPORT = 14  # numbers in what compiled code reports
 _NO_SUPPORT, _NO_VALUES = np.empty(0, np.bool_), np.empty(0)
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How the last projection of a plan was found.
-
-    Parameters
-    ----------
-    path
-        "plain" (NumPy), "compiled", or "fallback" (compiled, and the guard tripped).
-    candidates
-        Elements that the repair looked at first.
-    units
-        Units that the smoothed prices left in the wrong place.
-    paths, arcs
-        Paths along which units were carried, and arcs looked at.
-    rounds
-        Lists of candidates that the repair needed; 1 when the first held all that mattered.
-    """
-
-    path: str
-    candidates: int = 0
-    units: int = 0
-    paths: int = 0
-    arcs: int = 0
-    rounds: int = 0
 
 
 class ProjectionPlan:
@@ -96,7 +70,8 @@ class ProjectionPlan:
     ) -> Selection:
         """The support of greatest total weight, its prices, and the proof.
 
-        Weights are quantised to whole numbers up to 2**50, so that the proof is exact arithmetic.
+        Weights are quantised to whole numbers up to 2**50, so that the proof is exact arithmetic. Those
+        of elements that no support can hold (`closed`) count as 0 there and have no part in the scale.
 
         Parameters
         ----------
@@ -118,9 +93,17 @@ class ProjectionPlan:
         if compiled is None:
             compiled = uses_compiled(self.elements)
         if compiled:
-            return self._compiled(weights, start, forced)
-        self._check_finite(weights)
-        return self._plain(weights, start)
+            found = self._compiled(weights, start, forced)
+        else:
+            self._check_finite(weights)
+            found = self._plain(weights, start)
+        if self.closed is None:
+            return found
+        return replace(found, prices=with_closed(found.prices, self.bounds, self.closed, weights))
+
+    def quantised(self, weights: Array) -> tuple[Array, float]:
+        """Whole-number worths, 0 for what no support can hold, and their scale: what a certificate proves."""
+        return quantise(open_worths(weights, self.closed))
 
     def _check_finite(self, weights: Array) -> None:
         bad = np.flatnonzero(~np.isfinite(weights))
@@ -130,7 +113,7 @@ class ProjectionPlan:
             )
 
     def _plain(self, weights: Array, start: Prices | None) -> Selection:
-        whole, scale = quantise(weights)
+        whole, scale = self.quantised(weights)
         row, column, row_caps, column_caps, total = self._all_grouped
         given = None
         if start is not None:
@@ -141,6 +124,11 @@ class ProjectionPlan:
         self.effort = Effort("plain")
         certificate = check(whole, self.bounds, support, prices, scale)
         return Selection(support, prices.times(1 / scale), certificate, self.bounds)
+
+    @cached_property
+    def closed(self) -> NDArray[np.bool_] | None:
+        """Which elements are in a group with a bound of 0, so that no support holds them; None: none is."""
+        return closed_elements(self.bounds)
 
     @cached_property
     def _binding(self) -> Binding:
@@ -231,14 +219,14 @@ class ProjectionPlan:
         from optiframe_tvcs import compiled  # numba is loaded on use
 
         # Else all would be compiled once more: for what is not written, or not in one piece.
-        values = np.ascontiguousarray(values)
+        values = np.ascontiguousarray(open_worths(values, self.closed))
         if not values.flags.writeable:
             values = values.copy()
         prices = np.empty(1 + self._groups[1])
         warm = given is not None
         if given is not None:
             prices[:] = given
-        report = np.empty(_REPORT, np.int64)
+        report = np.empty(REPORT, np.int64)
         if self.elements <= _DIRECT and not forced:
             failures, scale = compiled.direct(
                 values, squared, *self._direct_layout, warm, prices, support, kept, report
@@ -260,37 +248,8 @@ class ProjectionPlan:
         failures, scale, prices, report = self._run(weights, False, given, forced, support, _NO_VALUES)
         if failures < 0:
             self._check_finite(weights)
-        seen = report.tolist()
-        self.effort = Effort(
-            "fallback" if seen[3] else "compiled", seen[5], seen[6], seen[0], seen[1], seen[7]
-        )
+        self.effort, certificate = read_report(report, failures, scale, self.bounds.total)
         rows, _ = self._groups
         prices *= 1 / scale
         found = Prices(float(prices[0]), prices[1:rows], prices[1 + rows : -1])
-        return Selection(
-            support,
-            self._binding.all_prices(found),
-            _certificate(failures, seen[_RECORD:], scale, seen[2] + min(self.bounds.total, seen[4])),
-            self.bounds,
-        )
-
-
-def _certificate(failures: int, sums: list[int], scale: float, at_most: int) -> Certificate:
-    """The certificate from the compiled check, whose sums come in two parts."""
-    primal, dual = (sums[0] << 26) + sums[1], (sums[2] << 26) + sums[3]
-    worst = sums[4] if sums[4] >= 0 else None
-    reason = ""
-    if failures:
-        reason = "a bound is broken, or has a price and is not used up"
-        if worst is not None:
-            reason = f"element {worst} has a reduced worth of the wrong sign"
-    return Certificate(
-        holds=failures == 0,
-        primal=primal / scale,
-        dual=dual / scale,
-        gap=(dual - primal) / scale,
-        worst=worst,
-        failure=sums[5] / scale,
-        rounding=at_most / scale,
-        reason=reason,
-    )
+        return Selection(support, self._binding.all_prices(found), certificate, self.bounds)

@@ -16,6 +16,7 @@ from optiframe.constraints import ConstraintSet, CvxpyProgram
 from optiframe.errors import InvalidInput, require
 from optiframe.values import Accepts, Array
 from optiframe_tvcs.certificate import squares
+from optiframe_tvcs.closed import open_worths
 from optiframe_tvcs.groups import Groups
 from optiframe_tvcs.plan import ProjectionPlan
 from optiframe_tvcs.selection import Selection
@@ -216,7 +217,7 @@ class ThreeView(ConstraintSet):
 
     def select_for(self, v: Array) -> Selection:
         """The support that the projection of `v` keeps, with prices in the units of v squared."""
-        worths, unit = squares(self._flat(v))
+        worths, unit = squares(self._flat(v), self.plan.closed)
         return self.plan.solve(worths).times(unit)
 
     def support(self, c: Array) -> Array:
@@ -230,7 +231,7 @@ class ThreeView(ConstraintSet):
         if found is not None:
             return found[0].reshape(v.shape)
         flat = self._flat(v)
-        return np.where(self.plan.support(squares(flat)[0]), flat, 0.0).reshape(v.shape)
+        return np.where(self.plan.support(squares(flat, self.plan.closed)[0]), flat, 0.0).reshape(v.shape)
 
     def projector(self) -> WarmProjector:
         """Projects a run of nearby points, each from the prices of the last."""
@@ -257,14 +258,17 @@ class ThreeView(ConstraintSet):
         Its vertices are supports (Theorem 2), so an engine is asked for that ends at one.
         """
         cp = require("cvxpy", "reference")
-        worths, unit = squares(self._flat(v))
+        closed = self.plan.closed
+        worths, unit = squares(self._flat(v), closed)
+        with np.errstate(over="ignore"):  # of entries that no support can hold
+            energy = float(worths.sum())
+        worths = open_worths(worths, closed)
         # Engines take what is below some 1e-7 for nothing: that shall be little beside the largest.
         one = (float(worths.max(initial=0.0)) or 1.0) / 2**20
         matrix, bounds = self.incidence
         x = cp.Variable(self.elements)
         kept = (worths / one) @ x if self.elements else cp.Constant(0.0)
         program = cp.Problem(cp.Maximize(kept), [matrix @ x <= bounds, x >= 0, x <= 1])
-        energy = float(worths.sum())
         return CvxpyProgram(
             program,
             read=lambda: np.where(np.reshape(x.value > 0.5, np.shape(v)), v, 0.0),

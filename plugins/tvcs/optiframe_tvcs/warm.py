@@ -42,7 +42,7 @@ class WarmProjector:
             kept, self._packed = quick
             return kept.reshape(np.shape(v))
         flat = self.entries(v)
-        worths, unit = squares(flat)
+        worths, unit = squares(flat, self.plan.closed)
         start = self._last[1] if self._last is not None and self._last[0] == unit else None
         found = self.plan.solve(worths, start)
         if not found.certificate.holds:

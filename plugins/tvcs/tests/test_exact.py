@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_tvcs.certificate import check, quantise
+from optiframe_tvcs.certificate import check
 from optiframe_tvcs.exact import ExactProjection
 from optiframe_tvcs.generators import KINDS, Instance, hard_instance, paper_instance, random_instance
 from optiframe_tvcs.groups import Groups
@@ -73,7 +73,7 @@ def test_every_answer_is_proved_and_as_good_as_that_of_highs(path: str, instance
     weights = instance.v**2
     plan = ProjectionPlan(*instance.bounds)
     found = plan.solve(weights, **PATHS[path])
-    whole, scale = quantise(weights)
+    whole, scale = plan.quantised(weights)
     again = check(whole, plan.bounds, found.support, found.prices.times(scale), scale)
     assert found.certificate.holds
     assert again.holds
@@ -154,7 +154,7 @@ def test_instances_beyond_the_sampled_sizes_are_proved(kind: str) -> None:
     instance = hard_instance(np.random.default_rng(3), 190, kind)  # large enough for a sample
     plan = ProjectionPlan(*instance.bounds)
     found = plan.solve(instance.v**2, compiled=True)
-    whole, scale = quantise(instance.v**2)
+    whole, scale = plan.quantised(instance.v**2)
     assert check(whole, plan.bounds, found.support, found.prices.times(scale), scale).holds
     assert found.certificate.holds
     again = plan.solve((instance.v * 1.01) ** 2, found.prices, compiled=True)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from optiframe_tvcs import small
 from optiframe_tvcs.adversarial import CASES, SHAPES, Case, adversarial_instance
 from optiframe_tvcs.binding import Binding
-from optiframe_tvcs.certificate import Bounds, Prices, check, quantise
+from optiframe_tvcs.certificate import Bounds, Prices, check
 from optiframe_tvcs.plan import ProjectionPlan
 from optiframe_tvcs.sweep_kernels import exact_sweep
 from optiframe_tvcs.three_view import ThreeView
@@ -23,7 +23,7 @@ def test_every_path_proves_the_same_worth_on_hard_instances(made: tuple[Case, in
     instance = adversarial_instance(made[0], p, made[1])
     weights = instance.v**2
     plan = ProjectionPlan(*instance.bounds)
-    whole, scale = quantise(weights)
+    whole, scale = plan.quantised(weights)
     worths = set()
     for options in ({"compiled": False}, {"compiled": True}, {"compiled": True, "forced": True}):
         found = plan.solve(weights, **options)
