@@ -45,7 +45,8 @@ class HuberLasso(ChoosesAmount):
     (`optiframe_hodgerank.huber_grid`), in which rows that entered between two values enter
     together, the larger misfit being the stronger. The end that `share` asks for is found between
     them, and is that of the exact path to some 8 digits; a `per_decade` of 1 goes straight to a given
-    `lambda_`, which is the quick way to flag tens of millions of comparisons.
+    `lambda_`, which is the quick way to flag tens of millions of comparisons, and quicker at a looser
+    `accuracy`: rows within that of lambda may then be flagged or not.
 
     Where only comparisons exactly at lambda hold two parts of the items together, the minimizer
     is no longer unique. A path to a `share` ends there if only these would make up the share, so that
