@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 
+# How programs such as pandas and R write that there is no value; each as an id would be a silent mistake.
+GAP_WORDS = frozenset(["NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None"])
 _CROWDED = 4  # numbers in the span of an id column for each row: 9 bytes each, as much as sorting takes
 
 
@@ -76,14 +79,22 @@ def as_array(column: Column) -> NDArray[Any]:
 
 
 def absent(column: Column) -> NDArray[np.bool_]:
-    """`missing` of a column; of text as codes, where only blank text is, each value is asked once."""
+    """`missing` of a column; of text as codes, where blank text and words for a gap are, by its ids."""
     if not isinstance(column, Coded):
         return missing(column)
     texts = column.ids.tolist()  # sorted, so that one without any letter is the first
-    if texts[:1] != [""] and not any(map(str.isspace, texts)):
+    words = [at for at in (place(texts, word) for word in GAP_WORDS) if at is not None]
+    if not words and texts[:1] != [""] and not any(map(str.isspace, texts)):
         return np.zeros(len(column), dtype=bool)
     blank = np.array([not text or text.isspace() for text in texts], dtype=bool)
+    blank[words] = True
     return np.asarray(blank[column.codes])
+
+
+def place(texts: Sequence[str] | NDArray[Any], wanted: str) -> int | None:
+    """Where a text is among sorted ones; None where it is not."""
+    at = bisect_left(texts, wanted)
+    return at if at < len(texts) and texts[at] == wanted else None
 
 
 def given_column(values: Any, title: str) -> NDArray[Any]:
@@ -121,7 +132,7 @@ def as_column(values: Any) -> NDArray[Any]:
 
 
 def missing(column: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which values are absent: nan, None, blank text, and the like."""
+    """Which values are absent: nan, None, blank text, `GAP_WORDS`, and the like."""
     if column.dtype == np.float64:
         return np.asarray(np.isnan(column), dtype=bool)
     if column.dtype != object:
@@ -137,9 +148,11 @@ def missing(column: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _is_missing(value: Any) -> bool:
-    if value is None or (isinstance(value, str) and not value.strip()):
+    if isinstance(value, str):
+        return value in GAP_WORDS or not value.strip()
+    if value is None:
         return True
-    if isinstance(value, str | int):
+    if isinstance(value, int):
         return False
     try:
         return bool(value != value)  # noqa: PLR0124  # nan and pandas' NaT differ from themselves

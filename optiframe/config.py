@@ -7,7 +7,8 @@ executed. Relative paths start at the file's folder.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,9 +17,10 @@ from typing import Any
 from pydantic import Field, NonNegativeInt, field_validator
 
 from optiframe import api, document, registry
+from optiframe.chain import why_unsuited
 from optiframe.described import Described
 from optiframe.document import below, line_of
-from optiframe.errors import InvalidInput
+from optiframe.errors import InvalidInput, OptiframeError, nearest
 from optiframe.problems import Problem
 from optiframe.solvers import Budget, Solver
 
@@ -62,6 +64,24 @@ class Document(document.Document):
                 raise self.error([((key,), f"this is a comparison, with [[{key}]]; use optiframe compare")])
         super().check_keys()
 
+    def instead(self, key: str) -> str:
+        """As for any file; a parameter without its table, as in ``--set share=0.2``, gets that too."""
+        parameters = self._parameters()
+        exact = [path for path in parameters if path.partition(".")[2] == key]
+        return nearest(key, exact) or super().instead(key) or nearest(key, parameters)
+
+    def _parameters(self) -> list[str]:
+        """What the named solver and problem take, as ``solver.step``; nothing of what is not there."""
+        found = []
+        for kind in ("solver", "problem"):
+            section = self.table.get(kind)
+            name = section.get("name") if isinstance(section, Mapping) else section
+            if isinstance(name, str):
+                with suppress(OptiframeError):
+                    fields = registry.registry().get(kind, name).model_fields
+                    found += [f"{kind}.{field}" for field in fields]
+        return found
+
     @cached_property
     def problem(self) -> Problem[Any]:
         """The problem of ``[problem]``."""
@@ -82,8 +102,27 @@ class Document(document.Document):
         section = self.table.get("solver")
         named = section if isinstance(section, str) else self.section("solver")
         with self.located("solver"):
+            if isinstance(named, Mapping) and named.get("name") is None:
+                table = {key: value for key, value in named.items() if key != "name"}
+                raise registry.unnamed(table, f"is missing: which solver?{self._those_that_suit()}")
             built: Solver[Any, Any, Any] = registry.build("solver", named)
             return built
+
+    def _those_that_suit(self) -> str:
+        """The solvers of the problem's own kind that take it, and how to see the others."""
+        try:
+            problem, names = self.problem, registry.registry()
+        except OptiframeError:  # it has its own errors, which come next
+            return " `optiframe list solvers` shows them"
+        suited = []
+        for entry in names.entries("solver"):
+            with suppress(Exception):  # one solver's fault, or a parameter it needs, hides no other
+                cls = names.get("solver", entry.name)
+                if isinstance(problem, cls.solves) and why_unsuited(problem, cls()) is None:
+                    suited.append(entry.name)
+        where = f"optiframe list solvers --for {self.path}" if self.path else "optiframe list solvers"
+        known = f" These take {problem.name}: {', '.join(suited)};" if suited else ""
+        return f"{known} `{where}` says more"
 
     @cached_property
     def budget(self) -> Budget:

@@ -130,9 +130,13 @@ class Document:
         unknown = [key for key in self.table if key not in self.known]
         if unknown:
             raise self.error(
-                ((key,), f"unknown key{nearest(key, self.known)} (valid: {', '.join(self.known)})")
+                ((key,), f"unknown key{self.instead(key)} (valid: {', '.join(self.known)})")
                 for key in unknown
             )
+
+    def instead(self, key: str) -> str:
+        """`; did you mean 'x'?` for a key at the top level that means nothing; often empty."""
+        return nearest(key, self.known)
 
 
 def line_of(text: str, keys: Keys) -> int | None:

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optiframe.columns import GAP_WORDS
 from optiframe.errors import InvalidInput, require
 from optiframe.problems import Columns
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
-# How programs write that there is no value; each as an id would be a silent mistake.
-_GAPS = {"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"}
+_SEPARATORS = ",;\t"
 
 
 def write_table(columns: Columns, path: Path) -> None:
@@ -46,14 +46,20 @@ def _as_text(values: list[Any]) -> list[str | None]:
 
 
 def read_csv(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
-    """Columns, and the line each row begins in; `InvalidInput` for what is not a CSV file."""
+    """Columns, and the line each row begins in; `InvalidInput` for what is not a CSV file.
+
+    Values are separated by commas, or by semicolons or tabs where the header has only those, as
+    spreadsheets write them in much of the world.
+    """
     if not path.is_file():
         raise InvalidInput(f"no file {path}")
     rows: list[list[str]] = []
     lines: list[int] = []
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
+            separator = _separator(next((line for line in file if line.strip()), ""))
+            file.seek(0)
+            reader = csv.reader(file, strict=True, delimiter=separator)
             header = next((row for row in reader if row), None)
             if header is None:
                 raise InvalidInput(f"{path.name} is empty; it needs a header line")
@@ -76,6 +82,7 @@ def read_csv(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
         raise InvalidInput(f"{path.name} line {reader.line_num}: not valid CSV ({error})") from None
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}") from None
+    _refuse_header_again(path.name, header, rows, lines)
     names = [name.strip() for name in header]
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
@@ -84,20 +91,42 @@ def read_csv(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
     return {name: _parse(column) for name, column in zip(names, by_column, strict=True)}, lines
 
 
+def _separator(line: str) -> str:
+    """The one of comma, semicolon and tab that the header's line has; a comma when in doubt."""
+    bare = re.sub(r'"[^"]*"', "", line)
+    found = [mark for mark in _SEPARATORS if mark in bare]
+    return found[0] if len(found) == 1 and '"' not in bare else ","
+
+
+def _refuse_header_again(title: str, header: list[str], rows: list[list[str]], lines: list[int]) -> None:
+    """Raise `InvalidInput` where the header comes again, as when files were put one after the other."""
+    marked = ["\ufeff" + header[0], *header[1:]]
+    if header in rows or marked in rows:
+        again = [line for row, line in zip(rows, lines, strict=True) if row in (header, marked)]
+        more = len(again) - 1
+        also = f" (and so do{'es 1 further line' if more == 1 else f' {more} further lines'})" if more else ""
+        raise InvalidInput(f"{title} line {again[0]} repeats the header{also}; delete the line")
+
+
 def _parse(column: Iterable[str]) -> NDArray[Any]:
     """Whole numbers when every cell that is not blank is one, written plainly; text otherwise.
 
     The rule looks at the whole column and at nothing else, so that ids mean the same
-    whichever libraries are installed; "007" stays text. Cells such as NA are blank.
+    whichever libraries are installed; "007" stays text. Cells such as NA count as blank, and
+    stay as they are for messages.
     """
-    cells = ["" if cell.strip() in _GAPS else cell.strip() for cell in column]
-    filled = [cell for cell in cells if cell]
+    cells = [cell.strip() for cell in column]
+    filled = [cell for cell in cells if cell and cell not in GAP_WORDS]
     whole = bool(filled) and all(map(_INTEGER.fullmatch, filled))
     if whole and len(filled) == len(cells):
         return np.array([int(cell) for cell in cells], dtype=np.int64)
     array = np.empty(len(cells), dtype=object)
-    array[:] = [int(cell) if cell else None for cell in cells] if whole else cells
+    array[:] = [_whole(cell) for cell in cells] if whole else cells
     return array
+
+
+def _whole(cell: str) -> int | str | None:
+    return cell if cell in GAP_WORDS else int(cell) if cell else None
 
 
 def read_parquet(path: Path) -> Any:

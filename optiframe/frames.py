@@ -17,10 +17,22 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
-from optiframe.columns import Coded, Coder, Column, absent, as_array, as_column, encode, given_column, missing
+from optiframe.columns import (
+    Coded,
+    Coder,
+    Column,
+    absent,
+    as_array,
+    as_column,
+    encode,
+    given_column,
+    missing,
+    place,
+)
 from optiframe.errors import Complaints, InvalidInput, nearest
 from optiframe.files import read_csv, read_parquet
 from optiframe.problems import Columns
+from optiframe.unread import likely
 from optiframe.values import resolve
 
 __all__ = ["Coded", "Coder", "Column", "Table", "encode", "missing", "read_table", "to_frame"]
@@ -35,13 +47,14 @@ class Table:
     `parts` are the columns as they were read: text out of a data frame comes as codes, and
     becomes an array when it is asked for (``table[name]``, or `columns` for all of them).
     `backend` is the data-frame library the table came from (None for files and mappings);
-    `place(row)` says where a row is, for messages.
+    `place(row)` says where a row is, for messages. `unread` are the names of its further columns.
     """
 
     parts: dict[str, Column]
     title: str
     backend: str | None
     lines: Sequence[int] | None = None
+    unread: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(next(iter(self.parts.values())))
@@ -80,6 +93,7 @@ def read_table(
     *,
     title: str,
     rename: Mapping[str, str] | None = None,
+    lenient: Sequence[str] = (),
     coder: Coder | None = None,
 ) -> Table:
     """Read a frame, a mapping of columns or a file into a checked table.
@@ -89,11 +103,14 @@ def read_table(
     value
         A data frame, a mapping of column name to values, or the path of a CSV or Parquet file.
     required, optional
-        Columns to take, by the names the problem uses; further columns are ignored.
+        Columns to take, by the names the problem uses; of further ones the table keeps the names (`unread`).
     title
         What to call the table in messages when it has no file name.
     rename
-        The problem's column name -> the name it has in this table.
+        The problem's column name -> the name it has in this table, which then must be there. An empty
+        name: leave out this optional column.
+    lenient
+        Optional columns that need not be there even so, as in a further table of the same mapping.
     coder
         Asked first for the codes of a column of text out of a data frame.
 
@@ -101,9 +118,10 @@ def read_table(
     ------
     InvalidInput
         For a missing or unreadable file, a missing column (with the nearest), an empty
-        table, or missing values (with their rows, for all columns at once).
+        table, a row that repeats the header, or missing values (with their rows, for all columns at once).
     """
-    names = {column: (rename or {}).get(column, column) for column in (*required, *optional)}
+    rename = rename or {}
+    names = {column: rename.get(column, column) for column in (*required, *optional)}
     lines: Sequence[int] | None = None
     backend: str | None = None
     raw: dict[str, Column]
@@ -122,39 +140,96 @@ def read_table(
     columns: dict[str, Column] = {}
     for column, source in names.items():
         if source not in raw:
-            if column in optional:
+            if column in optional and (column not in rename or not source or column in lenient):
                 continue
-            hint = nearest(source, raw) or _other_separator(raw)
+            mapped = f", which `columns` gives for {column}" if column in rename else ""
+            hint = nearest(source, raw) or _hint(column, raw)
             raise InvalidInput(
-                f"{title} has no column {source!r}; it has {', '.join(map(repr, raw)) or 'none'} "
+                f"{title} has no column {source!r}{mapped}; it has {', '.join(map(repr, raw)) or 'none'} "
                 f"(needed: {', '.join(required)}; other names can be mapped with `columns`){hint}"
             )
-        columns[column] = raw[source]
+        if source or column in required:
+            columns[column] = raw[source]
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         raise InvalidInput(f"{title}: columns differ in length: {lengths}")
-    table = Table(columns, title, backend, lines)
+    read = {names[column] for column in columns}
+    table = Table(columns, title, backend, lines, tuple(name for name in raw if name not in read))
     if len(table) == 0:
         raise InvalidInput(f"{title} has no rows")
+    if lines is None:  # files were looked at line by line
+        _refuse_header(table, names)
     complaints = Complaints()
     for column in required:
         empty = np.flatnonzero(absent(columns[column]))
         with complaints:
             if len(empty):
-                raise InvalidInput(
-                    f"{title} {table.places(empty)}: {column} is empty; drop the row or give a value"
-                )
+                what = _is_empty(table[column][empty])
+                raise InvalidInput(f"{title} {table.places(empty)}: {column} {what}")
     complaints.tell()
     return table
 
 
-def _other_separator(names: Iterable[str]) -> str:
-    """A hint for a file whose header was read as one column."""
+def _is_empty(gaps: NDArray[Any]) -> str:
+    """What is wrong with these values of a column, which all are missing, and what to do."""
+    words = gap_words(gaps)
+    if not words:
+        return "is empty; drop the row or give a value"
+    count = "counts" if len(words) == 1 else "count"
+    return (
+        f"is empty ({', '.join(words)} {count} as that); drop the row or give a value (a name that is "
+        "written so needs another spelling)"
+    )
+
+
+def gap_words(gaps: NDArray[Any]) -> list[str]:
+    """The words for a gap among missing values, sorted, such as NA."""
+    return sorted({value for value in gaps.tolist() if isinstance(value, str) and value.strip()})
+
+
+def _hint(column: str, names: Iterable[str]) -> str:
+    """Which column may be meant, by what others call ours; or that a header was read as one column."""
     only = list(names)
-    for separator, word in ((";", "semicolons"), ("\t", "tabs")):
+    for separator, word in ((";", "semicolons"), ("\t", "tabs"), (",", "commas")):
         if len(only) == 1 and separator in only[0]:
-            return f"; its columns look separated by {word}, save it with commas"
-    return ""
+            return f"; its columns look separated by {word}, read it so"
+    found = likely(column, only)
+    return f"; did you mean {found!r}?" if found is not None else ""
+
+
+def _refuse_header(table: Table, names: Mapping[str, str]) -> None:
+    """Raise `InvalidInput` where all of a row's values are the names of their columns.
+
+    With fewer than three columns a row such as (left, right) may be meant. Numbers end the search at once.
+    """
+    if len(table.parts) < 3:
+        return
+    rows: set[int] | None = None
+    for column, part in table.parts.items():
+        found = _rows_with(part, names[column])
+        rows = found if rows is None else rows & found
+        if not rows:
+            return
+    assert rows is not None
+    raise InvalidInput(
+        f"{table.title} {table.places(sorted(rows))}: the values are the names of the columns; drop the row"
+    )
+
+
+def _rows_with(part: Column, text: str) -> set[int]:
+    if isinstance(part, Coded):
+        code = place(part.ids, text)
+        return set() if code is None else set(np.flatnonzero(part.codes == code).tolist())
+    if part.dtype != object:
+        return set()
+    values = part.tolist()
+    try:
+        values.index(text)  # much the quickest way to see that there is none
+    except ValueError:
+        return set()
+    except TypeError:  # pandas' NA is neither equal nor different
+        pass
+    return {row for row, value in enumerate(values) if isinstance(value, str) and value == text}
 
 
 def to_frame(columns: Columns, backend: str | None) -> Any:

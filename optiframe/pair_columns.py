@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import Complaints, InvalidInput
-from optiframe.frames import Table, encode, missing
+from optiframe.frames import Table, encode, gap_words, missing
+from optiframe.problems import Finding
 from optiframe.values import Array
 
 Ids = NDArray[Any]
 
 _BOOLEANS = {bool, np.bool_}
+_COMMA = re.compile(r"^[+-]?\d*,\d+$")
 _WHOLE = re.compile(r"^(-?\d+)\.0*$")
 
 
@@ -107,14 +109,14 @@ def who_won(table: Table, pairs: Pairs) -> Array:
     """
     left, right, item_ids, label = pairs.left, pairs.right, pairs.item_ids, table["label"]
     gap = missing(label)
+    if gap.any() and label.dtype == object:
+        label = label.copy()
+        label[gap] = None  # NA as text names nobody, and pandas' NA is neither equal to an id nor different
     kinds = {type(value) for value in label.tolist()} if label.dtype == object else {label.dtype.type}
     if kinds & _BOOLEANS and not {type(value) for value in item_ids.tolist()} & _BOOLEANS:
         raise InvalidInput(
             f"{table.title}: the labels are true or false; give the winner's id, not true or false"
         )
-    if gap.any() and label.dtype == object:
-        label = label.copy()
-        label[gap] = None  # pandas' NA is neither equal to an id nor different from it
     given = label
     if label.dtype == object and left.dtype != object:  # text beside numbers: one cell made the column text
         if str in kinds:
@@ -127,7 +129,7 @@ def who_won(table: Table, pairs: Pairs) -> Array:
     rows = np.flatnonzero(tie)
     if len(rows):
         empty = gap[rows]
-        zero = np.asarray((given[rows] == 0) | (given[rows] == "0"), dtype=bool) & ~empty
+        zero = np.asarray((label[rows] == 0) | (label[rows] == "0"), dtype=bool) & ~empty
         neither = rows[~(empty | zero)]
         if len(neither):
             row = int(neither[0])
@@ -143,6 +145,28 @@ def who_won(table: Table, pairs: Pairs) -> Array:
                 "label of ties empty"
             )
     return np.asarray(won.astype(np.float64) - lost)
+
+
+def empty_labels(table: Table, preferred: Array) -> tuple[Finding, ...]:
+    """A note on ties that come from an empty label: they may stand for no answer as well; or nothing."""
+    if "label" not in table:
+        return ()
+    label = table["label"][np.flatnonzero(preferred == 0)]
+    gaps = label[missing(label)]
+    if not len(gaps):
+        return ()
+    words = gap_words(gaps)
+    how = (
+        f"empty ({', '.join(words)} {'counts' if len(words) == 1 else 'count'} as that)" if words else "empty"
+    )
+    one = len(gaps) == 1
+    return (
+        Finding(
+            "note",
+            f"{len(gaps)} of {len(table)} comparisons {'is a tie' if one else 'are ties'} since the label is "
+            f"{how}; where that means that nobody answered, drop the row{'' if one else 's'}",
+        ),
+    )
 
 
 def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
@@ -161,6 +185,8 @@ def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
     wrong = np.flatnonzero(~(np.isfinite(found) & (found > above)))
     if len(wrong):
         kind = "a positive number" if above == 0 else "a finite number"
+        if _COMMA.match(str(values[int(wrong[0])])):
+            kind += ", and decimals are written with a point"
         more = f" ({len(wrong)} rows are so: {table.places(wrong)})" if len(wrong) > 1 else ""
         shown = values[int(wrong[0])]
         raise InvalidInput(

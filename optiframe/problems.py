@@ -87,6 +87,14 @@ class Problem(Described, Generic[S]):
         """Scores against a known truth, when there is one; empty otherwise."""
         return {}
 
+    def chance(self) -> dict[str, float]:
+        """By metric, the score of an answer that never looked at the data; empty by default.
+
+        The contract of a solver (`optiframe.testing`) holds its answer against these, in the direction
+        that `better` gives: only scores that every sensible method beats on an easy problem.
+        """
+        return {}
+
     def progress(self, solution: S) -> dict[str, float]:
         """Scores of a recorded iterate, which become columns of the trace; empty by default.
 

@@ -150,6 +150,10 @@ class Result(Generic[S, D]):
     def answer(self) -> dict[str, Columns]:
         """The solution as tables, the main one first; empty when there is none.
 
+        Each table is a dict of column name to array, whatever the data came in: ``solution.frame()``, where
+        an answer has it, is the main table in the kind of data frame that the data came in, and
+        ``pandas.DataFrame(result.answer()["workers"])`` makes one of any other.
+
         A solver's own answer, `detail`, adds its tables where it has a method ``tables()`` that gives
         them by name; the problem's come first and keep their names.
         """

@@ -213,6 +213,18 @@ def large_records(problems: int = 12, solvers: int = 15, seeds: int = 2) -> Reco
     return replace(made, rows=tuple(rows), title="Many methods on many problems")
 
 
+def beside_one_without_truth() -> Records:
+    """The sample's first problem, and votes of one's own that nothing judges."""
+    made = only(sample_records(), problems=["ridge n=200 & p=50"])
+    rows = []
+    for row in made.rows:
+        assert row.outcome is not None
+        unjudged = replace(row.outcome, objective=math.nan, trace={}, metrics={}, better={})
+        own = replace(row, key=f"{row.key}own", problem="own votes", problem_name="pairwise-ranking")
+        rows += [replace(row, problem="ridge (outlier_share=0.25)"), replace(own, outcome=unjudged)]
+    return replace(made, rows=tuple(rows))
+
+
 def beside_a_vote(seeds: int = 2) -> Records:
     """Two solvers with an objective on two problems, and a vote that has only metrics."""
     made = sample_records(problems=3, seeds=seeds)

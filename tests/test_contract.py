@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import replace
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,13 @@ from optiframe.objectives import SquaredDistance
 from optiframe.sets import Box
 from optiframe.testing import CHECKS, Case, SolverContract, known_optimum, run_checks, small_problems
 from optiframe.testing import bad_solvers as bad
+from optiframe.testing.checks import (
+    check_answer_is_finite,
+    check_is_better_than_chance,
+    check_reaches_the_known_optimum,
+    check_residual_is_a_number,
+)
+from optiframe.testing.failures import likeness
 from optiframe.testing.toml import to_toml
 
 
@@ -96,7 +105,7 @@ def test_a_method_that_says_it_ran_out_of_its_budget_may_fall_short_of_an_ill_co
     assert [case.may_run_out for case in Brief().cases()] == [*[False] * 4, True, True]
     (strict,) = [case for case in Brief().cases() if case.may_run_out][:1]
     with pytest.raises(AssertionError, match="iteration_limit"):
-        CHECKS[11](replace(strict, may_run_out=False))
+        check_reaches_the_known_optimum(replace(strict, may_run_out=False))
 
 
 @pytest.mark.parametrize("number", [4, 5])
@@ -289,3 +298,108 @@ def test_parameters_of_every_kind_are_written_as_toml():
 def test_a_value_without_a_form_in_toml_is_refused_in_words():
     with pytest.raises(InvalidInput, match="has no form in TOML"):
         to_toml(bad.Unwritable())
+
+
+class Known(Problem[Any]):
+    """A domain problem that knows its truth."""
+
+    name = "test.known"
+    better = MappingProxyType({"error": "lower"})
+
+    def metrics(self, solution):
+        return {"error": abs(float(solution[0]) - 1.0)}
+
+    def chance(self):
+        return {"error": 1.0}
+
+
+class Answers(Solver[Known, Any, None]):
+    """Gives one answer."""
+
+    name = "test.answers"
+    solves = Known
+    residual = "0: there is nothing to do"
+
+    answer: float = 1.0
+    status: str = "finished"
+
+    def iterates(self, problem, run):
+        yield Iterate(np.array([self.answer]))
+        return self.status, "as told"
+
+
+def outcome(check, solver, problem=None, **known):
+    (found,) = run_checks(Case(solver, problem or Known(), **known), [check])
+    return found
+
+
+def test_an_answer_no_better_than_chance_fails_where_the_problem_knows_its_truth():
+    assert outcome(check_is_better_than_chance, Answers()).passed
+    for answer in (0.0, 5.0):
+        failed = outcome(check_is_better_than_chance, Answers(answer=answer)).failure
+        assert "no better than the 1 of an answer" in failed
+
+
+def test_a_run_that_says_it_fell_short_and_one_excused_need_not_beat_chance():
+    short = outcome(check_is_better_than_chance, Answers(answer=0.0, status="stalled"))
+    assert "says that it fell short; the error is 1" in short.not_applicable
+    assert not short.passed
+    excused = outcome(check_is_better_than_chance, Answers(answer=0.0), no_better_than_chance="too hard")
+    assert excused.not_applicable == "too hard"
+
+
+def test_what_could_not_be_looked_at_has_not_passed_and_says_why():
+    reasons = {o.name: o.not_applicable for o in run_checks(Case(Majority(), Labels())) if not o.passed}
+    assert list(reasons) == [
+        "tolerance is honoured",
+        "residual is a number",
+        "answer is feasible",
+        "reaches the known optimum",
+        "is better than doing nothing",
+        "is better than chance",
+        "start is accepted as declared",
+    ]
+    assert reasons["reaches the known optimum"] == "the optimum of the problem is not known"
+
+
+def test_a_residual_that_is_never_a_number_fails_unless_it_was_said_to_be_none():
+    class Silent(RandomSearch):
+        """Says that it has a residual, and has none."""
+
+        name = "test.silent"
+        residual = "length of the step"
+
+    class MayBeNan(RandomSearch):
+        """Says that it need not have one."""
+
+        name = "test.may-be-nan"
+        residual = "length of the step; nan while it looks around"
+
+    short = {"problem": small_box(), "budget": Budget(iterations=30)}
+    assert "was never a number" in outcome(check_residual_is_a_number, Silent(), **short).failure
+    assert "may have none" in outcome(check_residual_is_a_number, MayBeNan(), **short).not_applicable
+    assert outcome(check_residual_is_a_number, RandomSearch(), **short).not_applicable
+
+
+def test_an_error_of_a_solver_is_told_with_the_line_of_its_own_code():
+    class Broken(bad.Honest):
+        """Raises inside a library."""
+
+        name = "test.broken-inside"
+
+        def _advance(self, problem, run, x):
+            return np.linalg.solve(np.zeros((2, 2)), np.zeros(2))
+
+    failure = outcome(check_answer_is_finite, Broken(), small_box()).failure
+    assert "raised LinAlgError: Singular matrix at " in failure
+    assert re.search(r"test_contract\.py:\d+ \(in _advance\)$", failure)
+
+
+def test_failures_that_differ_only_in_the_line_a_loop_was_stopped_in_are_alike():
+    text = (
+        "killed after 2 s; it was here:\n/x/site-packages/numpy/core.py line {}, add\n"
+        "/x/mine.py line {}, iterates"
+    )
+    assert likeness(text.format(3, 40)) == likeness(text.format(9, 41))
+    assert likeness(text.format(3, 40)) != likeness(text.format(3, 40).replace("iterates", "start"))
+    assert likeness("it is wrong") != likeness("it is wrong too")

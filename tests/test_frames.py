@@ -213,7 +213,12 @@ BAD_FILES = {
     "blank lines only": (b"\n\n", "labels.csv is empty; it needs a header line"),
     "header only": (b"task,label\n", "labels.csv has no rows"),
     "missing column": (b"tsk,label\n1,2\n", "no column 'task'; it has 'tsk', 'label'"),
-    "semicolons": (b"task;label\n1;2\n", "look separated by semicolons, save it with commas"),
+    "bars": (b"task|label\n1|2\n", "labels.csv has no column 'task'; it has 'task|label'"),
+    "header twice": (b"task,label\n1,2\n\ntask,label\n3,4\n", "labels.csv line 4 repeats the header; delete"),
+    "files one after the other": (
+        b"\xef\xbb\xbfa,task,label\n0,1,2\n" * 3,
+        "labels.csv line 3 repeats the header (and so does 1 further line); delete",
+    ),
     "column twice": (b"task,label,task\n1,2,3\n", "line 1: column 'task' occurs twice"),
     "column twice by blanks": (b"task,label, task\n1,2,3\n", "line 1: column 'task' occurs twice"),
     "row too short": (b"task,label\n1,2\n3\n", "labels.csv line 3: 1 values where the header has 2"),

@@ -38,9 +38,9 @@ def test_only_the_rows_that_are_wrong_are_blamed_where_text_stands_beside_number
 
 @pytest.mark.parametrize("kinds", [(int, int), (float, float), (float, int)])
 def test_numbers_and_their_text_name_the_same_winner(kinds: tuple[Any, Any]) -> None:
-    left, right = [kinds[0](i) for i in (1, 2, 3, 1, 1)], [kinds[1](i) for i in (2, 3, 1, 3, 2)]
-    preferred = read_preferences(table(left, right, [1, "3", None, 3.0, "0"]))[1]
-    assert preferred.tolist() == [1.0, -1.0, 0.0, -1.0, 0.0]
+    left, right = [kinds[0](i) for i in (1, 2, 3, 1, 1, 2)], [kinds[1](i) for i in (2, 3, 1, 3, 2, 1)]
+    preferred = read_preferences(table(left, right, [1, "3", None, 3.0, "0", "0.0"]))[1]
+    assert preferred.tolist() == [1.0, -1.0, 0.0, -1.0, 0.0, 0.0]
 
 
 def test_ids_that_are_no_whole_numbers_keep_their_digits(tmp_path: Path) -> None:

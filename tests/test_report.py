@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import re
@@ -13,11 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from optiframe.cli.report import command
 from optiframe.comparison.comparison import Comparison
 from optiframe.comparison.records import Cell, Choice, ExecutorChoice, Limits, Measure, Plan, Records
 from optiframe.comparison.store import Store
+from optiframe.comparison.summary import print_table
 from optiframe.errors import InvalidInput
 from optiframe.report import charts, figures, numbers
 from optiframe.report.looks import DARK, LIGHT, looks
@@ -28,7 +31,7 @@ from optiframe.solvers import Budget
 
 from . import comparison_samples as samples
 
-VOID = {"meta", "input", "line", "path", "link", "br"}
+VOID = {"meta", "input", "line", "path", "link", "br", "wbr"}
 
 
 class Reading(HTMLParser):
@@ -164,6 +167,28 @@ def test_a_comparison_that_says_little_still_makes_a_page(records: Records, sent
     assert sentence in said
     for bad in ("nan", "None", "inf "):
         assert not re.search(rf"\b{bad}\b", said.replace("the objective is nan", ""))
+
+
+def test_the_page_says_why_a_problem_has_no_metrics_where_others_have() -> None:
+    said = plain(Reading(page(samples.beside_one_without_truth())).text)
+    assert "No metrics of own votes: no truth was given" in said
+    assert "No metrics of" not in plain(Reading(page(samples.sample_records())).text)
+
+
+def test_the_terminal_says_why_a_result_is_empty_and_keeps_a_value_beside_its_bracket() -> None:
+    console = Console(file=io.StringIO(), width=80)
+    records = samples.only(samples.beside_one_without_truth(), solvers=list(samples.SOLVERS[:2]))
+    print_table(records, console)
+    assert isinstance(console.file, io.StringIO)
+    said = console.file.getvalue()
+    assert "(outlier_share=0.25)" in said
+    assert "No metrics of own votes: no truth was given" in plain(said)
+
+
+def test_a_value_of_a_title_stays_beside_its_bracket() -> None:
+    written = page(samples.beside_one_without_truth())
+    assert '(outlier_share<wbr><span class="whole">=0.25)</span>' in written
+    assert ".whole { white-space: nowrap; }" in written
 
 
 @pytest.mark.slow

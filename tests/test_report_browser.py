@@ -30,6 +30,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "sample": samples.sample_records(),
         "vote": samples.beside_a_vote(),
         "large": samples.large_records(problems=8, seeds=1),
+        "no truth": samples.beside_one_without_truth(),
         "no objective": samples.only(samples.sample_records(), problems=["labels Zürich 🎲"]),
     }
     again = "optiframe rerun results/x"
@@ -288,6 +289,19 @@ def test_nothing_is_wider_than_a_phone(browser: Browser, files: dict[str, Path])
     assert phone.page.evaluate("() => window.innerWidth") == 375
     assert phone.drawn_lines("performance") == 4
     phone.context.close()
+
+
+@pytest.mark.parametrize("name", ["sample", "large", "no truth"])
+def test_a_narrow_window_scrolls_tables_inside_their_boxes(
+    name: str, browser: Browser, files: dict[str, Path]
+) -> None:
+    narrow = Opened(browser, files[name], viewport={"width": 420, "height": 900})
+    for details in narrow.page.locator("details").all():
+        details.evaluate("e => { e.open = true; }")
+    assert narrow.page.evaluate("() => document.documentElement.scrollWidth") == 420
+    metrics = narrow.page.locator(".scroll").first
+    assert metrics.evaluate("e => e.scrollWidth > e.clientWidth && e.clientWidth <= 420")
+    narrow.context.close()
 
 
 def test_the_charts_follow_a_dark_screen(opened: Opened) -> None:

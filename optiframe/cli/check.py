@@ -63,9 +63,11 @@ def command(  # noqa: PLR0917  # click calls it with keywords
 
     Without --problem and --dataset it meets small problems with known answers, or generated
     data sets that it can take. A check that hangs, crashes or takes too much memory fails; the
-    others go on. Exit code: 0 when every check passes, 1 when one fails, 2 when an input is wrong.
+    others go on; one that has nothing to look at is n/a, with the reason. Exit code: 0 when no
+    check fails, 1 when one fails, 2 when an input is wrong.
     """
     from optiframe.testing.checks import CHECKS, words
+    from optiframe.testing.failures import likeness
     from optiframe.testing.isolated import MEMORY, check_isolated
 
     wanted = [word.lower().replace("-", " ").replace("_", " ") for word in only]
@@ -82,7 +84,8 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     def tell(solver: str, titles: list[str]) -> None:
         click.echo(f"{click.style(solver, bold=True)} on {', '.join(titles)}")
 
-    failed = 0
+    failed = without = 0
+    seen: dict[str, str] = {}  # what one fault looks like, and the check that met it first
     outcomes = check_isolated(
         name,
         parameters=parameters,
@@ -96,17 +99,25 @@ def command(  # noqa: PLR0917  # click calls it with keywords
         tell=tell,
     )
     for count, outcome in enumerate(outcomes, start=1):
-        if outcome.failure is None:
-            click.echo(f"  {click.style('pass', fg='green')}  {outcome.name}")
-        else:
+        if outcome.failure is not None:
             failed += 1
-            click.echo(f"  {click.style('FAIL', fg='red', bold=True)}  {outcome.name}")
-            for line in outcome.failure.splitlines():
+            alike = likeness(outcome.failure)
+            again = f", as {seen[alike]}" if alike in seen else ""
+            click.echo(f"  {click.style('FAIL', fg='red', bold=True)}  {outcome.name}{again}")
+            for line in () if again else outcome.failure.splitlines():
                 click.echo(f"        {line}")
-        passed = count - failed
-    counts = [f"{passed} of {len(checks)} checks passed"]
+            seen.setdefault(alike, repr(outcome.name))
+        elif outcome.not_applicable is not None:
+            without += 1
+            click.echo(f"  {click.style('n/a ', fg='yellow')}  {outcome.name}: {outcome.not_applicable}")
+        else:
+            click.echo(f"  {click.style('pass', fg='green')}  {outcome.name}")
+        passed = count - failed - without
+    counts = [f"{passed} of {len(checks) - without} checks passed"]
     if failed:
         counts.append(f"{failed} failed")
+    if without:
+        counts.append(f"{without} not applicable")
     if count < len(checks):  # the solver could not be loaded
         counts.append("the others were not tried" if passed else "no other was tried")
     click.secho(

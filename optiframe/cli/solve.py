@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import traceback
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,11 @@ from rich.console import Console
 from rich.text import Text
 
 from optiframe import config, output
+from optiframe.errors import OptiframeError
 from optiframe.loop import NotConverged, solve
+from optiframe.problems import Problem
 from optiframe.results import Result, Status
+from optiframe.solvers import Solver
 from optiframe.testing import Certificate, certify
 
 _COLOURS = {
@@ -41,6 +45,7 @@ _MARKS = {"note": ("note", "dim"), "warning": ("warning", "yellow"), "error": ("
     help="Where to write; default: the file's [output] or results/<file>.",
 )
 @click.option("--force", is_flag=True, help="Replace a finished result.")
+@click.option("--traceback", "whole", is_flag=True, help="Show the whole traceback where the solver raises.")
 @click.option(
     "--verify", type=click.Choice(["cvxpy"]), help="Check the answer against CVXPY; for small instances."
 )
@@ -53,12 +58,13 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     overrides: tuple[str, ...],
     folder: str | None,
     force: bool,
+    whole: bool,
     verify: str | None,
 ) -> None:
     """Solve the problem of FILE and write answer, result.json and trace.csv to the output folder.
 
     Without FILE give --dataset and --solver. Exit code: 0 with an answer, 1 when there is
-    none, it diverged, or --verify failed; 2 when an input is wrong.
+    none, it diverged, the solver raised, or --verify failed; 2 when an input is wrong.
     """
     if file is None and not (dataset or overrides):
         raise click.UsageError("give a FILE, or --dataset and --solver")
@@ -76,12 +82,35 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     output.check_writable(target, wanted.answer, force)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)  # the summary says it
-        result = solve(problem, chosen, seed=seed, budget=budget)
+        try:
+            result = solve(problem, chosen, seed=seed, budget=budget)
+        except OptiframeError:  # says all there is to say
+            raise
+        except Exception as error:  # somebody's code: that of the solver, or of the problem
+            _say_raised(error, problem, chosen, whole)
+            ctx.exit(1)
     written = output.write(result, target, wanted.answer, document.table)
     certificate = certify(result) if verify else None
     _print(result, target, written, certificate)
     failed = result.solution is None or result.status is Status.DIVERGED
     ctx.exit(1 if failed or (certificate is not None and not certificate.ok) else 0)
+
+
+def _say_raised(error: Exception, problem: Problem[Any], solver: Solver[Any, Any, Any], whole: bool) -> None:
+    """Who raised what, in which line of theirs, and how to see the rest."""
+    from optiframe.testing.failures import described_error, own_place
+
+    if whole:
+        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+    raised = described_error(error, solver)
+    said = (
+        f"{solver.name} raised {raised}"
+        if own_place(error, solver)
+        else f"{raised}, while {solver.name} ran on {problem.name}"
+    )
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {said}", err=True)
+    if not whole:
+        click.echo("the whole traceback: add --traceback", err=True)
 
 
 def _print(

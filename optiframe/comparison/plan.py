@@ -85,6 +85,13 @@ class _Comparison(Document):
 
     base: Path = Path()
 
+    def check_keys(self) -> None:
+        """Nothing yet: keys that mean nothing are told with all else that is wrong."""
+
+    def check_meaning(self) -> None:
+        """Raise `InvalidInput` for keys at the top level that mean nothing."""
+        super().check_keys()
+
     @property
     def folder(self) -> Path:
         return self.base if self.path is None else self.path.parent
@@ -256,6 +263,10 @@ def _plan(
 ) -> Plan:
     """Check everything, and put the cells in the order of running."""
     problems: list[tuple[Keys, str]] = []
+    try:
+        document.check_meaning()
+    except InvalidInput as error:
+        problems.append(((), str(error)))
 
     def checked(make: Any, *section: str) -> Any:
         try:

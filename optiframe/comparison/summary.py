@@ -15,9 +15,10 @@ from rich.text import Text
 from optiframe.comparison.digits import digits_apart
 from optiframe.comparison.records import Direction, Records, Row
 from optiframe.comparison.tracebacks import traceback_file
-from optiframe.comparison.unranked import why_unranked
+from optiframe.comparison.unranked import why_unranked, without_metrics
 from optiframe.results import FEASIBLE, Status
 
+_TITLES = 0.5  # share of the terminal's width that problems and solvers may take together
 _LONG = 160  # characters of a reason; the whole of it is in the store
 _STYLES = {
     Status.CONVERGED: "green",
@@ -41,12 +42,14 @@ def print_table(records: Records, console: Console) -> None:
     cells: dict[tuple[str, str], list[Row]] = {}
     for row in records.rows:
         cells.setdefault((row.problem, row.solver), []).append(row)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     if why := why_unranked(records):
         console.print(Text(why))
-    for title in ("problem", "solver", "runs"):
-        table.add_column(title, overflow="fold")
-    table.add_column("time", justify="right")
+    widths = _widths([records.problems, records.solvers], console.width)
+    for title, width in zip(("problem", "solver"), widths, strict=True):
+        table.add_column(title, overflow="fold", width=width)
+    table.add_column("runs", overflow="fold")
+    table.add_column("time", justify="right", no_wrap=True)
     measured = any(
         math.isfinite(_median(rows, _measure(_of(problem, cells), records)[0]))
         for problem in records.problems
@@ -59,6 +62,16 @@ def print_table(records: Records, console: Console) -> None:
     console.print(table)
     for sentence in (*_reasons(records.rows), *_notes(records, cells)):
         console.print(sentence)
+
+
+def _widths(columns: Sequence[Sequence[str]], console: int) -> list[int | None]:
+    """Widths that keep words whole, such as a value and its bracket; None each where there is no room."""
+    widths = []
+    for titles in columns:
+        word = max((len(word) for title in titles for word in title.split()), default=0)
+        longest = max(map(len, titles), default=0)
+        widths.append(min(longest, max(word, console // 4)))
+    return list(widths) if sum(widths) <= _TITLES * console else [None] * len(widths)
 
 
 def _of(problem: str, cells: dict[tuple[str, str], list[Row]]) -> dict[str, list[Row]]:
@@ -160,6 +173,8 @@ def _reasons(rows: Sequence[Row]) -> list[Text]:
 
 def _notes(records: Records, cells: dict[tuple[str, str], list[Row]]) -> list[Text]:
     notes = []
+    if why := without_metrics(records):
+        notes.append(Text.assemble(("note", "dim"), f": {why}"))
     for problem in records.problems:
         group = _of(problem, cells)
         if _measure(group, records)[0] == "objective" and len(_solved(group)) > 1:

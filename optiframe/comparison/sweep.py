@@ -23,6 +23,7 @@ Chosen = tuple[tuple[Keys, Any], ...]
 SWEEP = "sweep"
 # Nearer to "sweep" than this is a slip of the pen: "sweeep" and "swep" are, "steep" is a word.
 _SLIP = 0.85
+_OTHER_VOWEL = 0.75  # and so is "sweap": as far from it as "steep", but it begins alike
 MOST = 100_000
 """Combinations of one table, and cells of one plan, at most: more is a slip, and never ends."""
 
@@ -85,8 +86,10 @@ def _sweep(table: Mapping[str, Any], keys: Keys) -> list[Any] | None:
     """The values of a sweep; None for any other table."""
     if SWEEP not in table or "name" in table:  # what has a name is an object, and `sweep` its parameter
         for key, value in table.items():
-            near = difflib.SequenceMatcher(None, str(key).lower(), SWEEP).ratio()
-            if key != SWEEP and len(table) == 1 and isinstance(value, list | tuple) and near > _SLIP:
+            word = str(key).lower()
+            near = difflib.SequenceMatcher(None, word, SWEEP).ratio()
+            slip = near > _SLIP or (near > _OTHER_VOWEL and word.startswith(SWEEP[:2]))
+            if key != SWEEP and len(table) == 1 and isinstance(value, list | tuple) and slip:
                 raise InvalidInput(f"write sweep, not {key}", [((*keys, str(key)), "write `sweep` for this")])
         return None
     others = [key for key in table if key != SWEEP]

@@ -42,6 +42,34 @@ def why_unranked(records: Records) -> str:
     return f"{said} By {_listed(ranking)} alone, only {compared} can be compared."
 
 
+def without_metrics(records: Records) -> str:
+    """Why some problems have no metrics where others have; empty where all or none have any."""
+    answered = [row for row in records.rows if row.outcome is not None and row.outcome.answered]
+    judged = {row.problem for row in answered if row.outcome is not None and row.outcome.metrics}
+    missing = {row.problem: row.problem_name for row in answered if row.problem not in judged}
+    if not judged or not missing:
+        return ""
+    unknown = [title for title, name in missing.items() if "truth" in _inputs(name)]
+    others = [title for title in missing if title not in unknown]
+    said = []
+    if unknown:
+        which = "the problem" if len(unknown) == 1 else "the problems"
+        in_file = f'`truth = "truth.csv"` in {which} would give some'
+        how = in_file if records.config else f"a `truth` of {which} would give some"
+        said.append(f"No metrics of {_listed(unknown)}: no truth was given; {how}.")
+    if others:
+        said.append(f"No metrics of {_listed(others)}: nothing judges the answers but their objective.")
+    return " ".join(said)
+
+
+def _inputs(problem: str) -> set[str]:
+    """Names of a problem's inputs; none where its plugin is not here."""
+    try:
+        return set(getattr(registry().get("problem", problem), "model_fields", {}))
+    except OptiframeError:
+        return set()
+
+
 def _no_truth(records: Records) -> str:
     """For problems whose metrics need a truth that they were not given."""
     for row in records.rows:

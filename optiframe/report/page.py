@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +16,7 @@ from optiframe.comparison import profiles, statistics
 from optiframe.comparison.measuring import Failure, reason, suited
 from optiframe.comparison.pairing import one_data_set, pairs, too_few, unit
 from optiframe.comparison.records import Records
-from optiframe.comparison.unranked import ranking_measures
+from optiframe.comparison.unranked import ranking_measures, without_metrics
 from optiframe.comparison.verdicts import PairVerdict
 from optiframe.errors import require
 from optiframe.report import charts, tables
@@ -25,6 +26,8 @@ from optiframe.report.private import anonymous, homeless
 from optiframe.report.verdict import verdict
 from optiframe.report.writing import write_bytes
 from optiframe.results import Status
+
+_VALUE = re.compile(r"=[^\s=,()&<>]{1,16}[),]*")  # short enough for any column; no part of an entity
 
 
 def write_page(records: Records, path: str | Path, *, again: str = "") -> Path:
@@ -58,9 +61,10 @@ def page(records: Records, *, again: str = "") -> str:
     environment = jinja.Environment(
         autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["breakable"] = _breakable
-    template = environment.from_string((own / "template.html").read_text("utf-8"))
     trusted = jinja.filters.Markup  # our own files, and JSON that `embedded` made harmless
+    environment.filters["breakable"] = _breakable
+    environment.filters["whole"] = lambda text: trusted(_whole(str(jinja.filters.escape(text))))
+    template = environment.from_string((own / "template.html").read_text("utf-8"))
     content = _content(records)
     text: str = template.render(
         **content,
@@ -76,6 +80,11 @@ def page(records: Records, *, again: str = "") -> str:
 def _breakable(name: str) -> str:
     """A name that may be broken after an underscore (a space without width), so that tables fit."""
     return name.replace("_", "_\u200b")
+
+
+def _whole(escaped: str) -> str:
+    """Escaped text in which a parameter's value stays beside its bracket, and may begin a line."""
+    return _VALUE.sub(r'<wbr><span class="whole">\g<0></span>', escaped)
 
 
 def _digest(script: str) -> str:
@@ -102,6 +111,7 @@ def _content(records: Records) -> dict[str, Any]:
         "drawn": drawn,
         "summary": tables.summary(records, summaries),
         "metrics": tables.metrics(records, summaries),
+        "without_metrics": without_metrics(records),
         "target": tables.time_to_target(records),
         "rankings": [_ranking(records, measure, judged[measure]) for measure in ranked],
         "failures": failures(records),

@@ -8,6 +8,7 @@ from optiframe.lazy import exports
 
 if TYPE_CHECKING:
     from optiframe.testing.cases import Case as Case
+    from optiframe.testing.cases import NotApplicable as NotApplicable
     from optiframe.testing.cases import known_optimum as known_optimum
     from optiframe.testing.cases import small_problems as small_problems
     from optiframe.testing.certificate import Certificate as Certificate
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = exports(  # a list, made there
     __name__,
     {
-        "cases": ("Case", "known_optimum", "small_problems"),
+        "cases": ("Case", "NotApplicable", "known_optimum", "small_problems"),
         "certificate": ("Certificate", "certify", "check_against_cvxpy"),
         "checks": ("CHECKS", "Outcome", "run_checks"),
         "contract": ("SolverContract",),

@@ -25,6 +25,10 @@ _SMALL = 10_000  # entries of a matrix whose least squares take no time
 _SHORT = 25  # iterations that show how a solver behaves, where its answer does not matter
 
 
+class NotApplicable(Exception):
+    """A check that cannot be made on a case, and why: neither passed nor failed."""
+
+
 @dataclass(frozen=True)
 class Case:
     """A solver on a small problem, and what is known about it.
@@ -48,6 +52,9 @@ class Case:
     seconds
         How much longer than its time budget a run may take: one iterate of the small
         problem, on a busy machine.
+    no_better_than_chance
+        Why an answer need not be better than one that never looked at the data
+        (`Problem.chance`), in words; empty: it must.
     """
 
     solver: AnySolver
@@ -58,6 +65,7 @@ class Case:
     may_run_out: bool = False
     others: tuple[AnyProblem, ...] = ()
     seconds: float = 1.0
+    no_better_than_chance: str = ""
 
     @property
     def title(self) -> str:

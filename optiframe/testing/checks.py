@@ -1,7 +1,7 @@
 """The contract of a solver as plain functions, one for each thing it must keep.
 
-Each takes a `Case` and raises `AssertionError` in words. `run_checks` runs them one by
-one, without pytest.
+Each takes a `Case` and raises `AssertionError` in words, or `NotApplicable` where there is
+nothing to look at. `run_checks` runs them one by one, without pytest.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import pickle
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,14 +22,17 @@ from optiframe.chain import Chain, why_unsuited
 from optiframe.described import Described
 from optiframe.errors import InvalidInput, OptiframeError, Unsuited
 from optiframe.fingerprint import fingerprint
-from optiframe.problems import Minimize
+from optiframe.problems import Minimize, Problem
 from optiframe.results import Result, Status
 from optiframe.solvers import Budget
-from optiframe.testing.cases import AnyProblem, Case, describe_odd, odd_problems
+from optiframe.testing.cases import AnyProblem, Case, NotApplicable, describe_odd, odd_problems
+from optiframe.testing.failures import described_error, own_place
 from optiframe.testing.toml import parameters, to_toml
 
 _LIMITS = (1, 2, 7)  # iteration limits tried: the smallest, and two that no common block size divides
 _FELL_SHORT = (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED)  # and says so
+_HAS_NONE = re.compile(r"(none|not computed)\b", re.IGNORECASE)  # how a solver says that it has no residual
+_MAY_BE_NAN = re.compile(r"\bnan\b", re.IGNORECASE)
 _PROBE_ITERATIONS = 3  # enough to see a run begin
 
 
@@ -102,9 +106,33 @@ def check_time_budget_is_honoured(case: Case) -> None:
 def check_tolerance_is_honoured(case: Case) -> None:
     """A tolerance that anything meets ends the run at the first residual."""
     result = case.glance(tolerance=1e300)
-    residuals = result.trace["residual"]
-    if any(math.isfinite(r) for r in residuals) and result.status is not Status.CONVERGED:
+    if not any(math.isfinite(r) for r in result.trace["residual"]):
+        raise NotApplicable("no residual was a number")
+    if result.status is not Status.CONVERGED:
         case.fail(f"every residual meets the tolerance 1e300 and yet it ends with {result.status}")
+
+
+def check_residual_is_a_number(case: Case) -> None:
+    """At least one residual of a run is not nan, unless the solver says that it has none.
+
+    One that is `one_shot`, or whose `residual` is empty or begins with "none" or "not computed",
+    need have none; one whose `residual` speaks of nan need not have one on every problem.
+    """
+    said = case.solver.residual.strip()
+    if any(not math.isnan(r) for r in case.glance().trace["residual"]):
+        return
+    if case.solver.one_shot:
+        raise NotApplicable("it is a black box (one_shot)")
+    if not said or _HAS_NONE.match(said):
+        raise NotApplicable(f"it says that it has none: {said}" if said else "it says of none what it is")
+    if any(not math.isnan(r) for r in case.solve().trace["residual"]):
+        return
+    if _MAY_BE_NAN.search(said):
+        raise NotApplicable(f"it says that it may have none: {said}")
+    case.fail(
+        f"its residual, {said!r}, was never a number, so that no tolerance ends a run; yield Iterate(x, "
+        'residual=...), or say residual = "not computed"'
+    )
 
 
 def check_input_is_not_changed(case: Case) -> None:
@@ -141,17 +169,26 @@ def check_problem_and_solver_survive_pickling(case: Case) -> None:
 def check_answer_is_feasible(case: Case) -> None:
     """The answer satisfies the constraints within the tolerance."""
     result = case.solve()
-    if result.solution is not None and not result.violation <= case.tolerance:
+    if result.solution is None:
+        raise NotApplicable(f"there was no answer ({result.status})")
+    if not result.violation <= case.tolerance:
         case.fail(f"the answer is {result.violation:.2e} outside the constraints ({result.status})")
+    if all(type(problem).violation is Problem.violation for problem in _problems(case)):
+        raise NotApplicable("the problem has no constraints")
 
 
 def check_answer_is_finite(case: Case) -> None:
     """No number of the answer is infinite or nan."""
     result = case.solve()
-    if any(not np.isfinite(array).all() for array in _arrays(result.solution)):
+    arrays = list(_arrays(result.solution))
+    if any(not np.isfinite(array).all() for array in arrays):
         case.fail(f"the answer has entries that are not finite ({result.status})")
     if math.isinf(result.objective):
         case.fail(f"the objective of the answer is {result.objective}")
+    if result.solution is None:
+        raise NotApplicable(f"there was no answer ({result.status})")
+    if not arrays:
+        raise NotApplicable("the answer holds no numbers that could be infinite or nan")
 
 
 def check_reaches_the_known_optimum(case: Case) -> None:
@@ -161,7 +198,7 @@ def check_reaches_the_known_optimum(case: Case) -> None:
     to be converged, or finished, may fall short.
     """
     if case.optimum is None:
-        return
+        raise NotApplicable("the optimum of the problem is not known")
     result = case.solve()
     if result.objective - case.optimum <= case.tolerance * max(1.0, abs(case.optimum)):
         return
@@ -179,17 +216,48 @@ def check_is_better_than_doing_nothing(case: Case) -> None:
     chain = Chain.reach(case.problem, case.solver)
     problem = chain.last
     if not isinstance(problem, Minimize):
-        return  # only `Minimize` says where a solver begins
+        raise NotApplicable("the problem does not say where a solver begins; only a `minimize` does")
     start = problem.initial()
     idle = chain.judge(start)
     optimal = case.optimum is not None and idle.objective - case.optimum <= case.tolerance
     if optimal or _is_stationary(problem, start, case.tolerance):
-        return
+        raise NotApplicable("the point a solver begins with is optimal already, or cannot be told from it")
     result = case.solve()
-    if result.solved == idle.problem.fingerprint() and not result.objective < idle.objective:
+    if result.solved != idle.problem.fingerprint():
+        raise NotApplicable("the answer and the point a solver begins with have different objectives")
+    if not result.objective < idle.objective:
         case.fail(
             f"the objective {result.objective:.8g} is no better than that of the start, {idle.objective:.8g}"
         )
+
+
+def check_is_better_than_chance(case: Case) -> None:
+    """The answer scores better than one that never looked at the data, where the truth is known.
+
+    What such an answer scores the problem says (`Problem.chance`), and which direction is better. A
+    run that ends at a limit, or stalled, has not claimed to be done: nothing is held against it.
+    """
+    bars = case.problem.chance()
+    if not bars:
+        raise NotApplicable("the problem knows no truth, or does not say what chance would score")
+    if case.no_better_than_chance:
+        raise NotApplicable(case.no_better_than_chance)
+    result = case.solve()
+    if result.solution is None:
+        raise NotApplicable(f"there was no answer ({result.status})")
+    scores = {name: bar for name, bar in bars.items() if name in result.metrics}
+    if not scores:
+        raise NotApplicable(f"the answer has no {' and no '.join(bars)}")
+    for name, bar in scores.items():
+        reached = result.metrics[name]
+        if not (reached < bar if case.problem.better[name] == "lower" else reached > bar):
+            text = (
+                f"the {name} is {reached:.4g}, no better than the {bar:.4g} of an answer "
+                f"that never looked at the data ({result.status})"
+            )
+            if result.status in _FELL_SHORT:
+                raise NotApplicable(f"the run says that it fell short; {text}")
+            case.fail(text)
 
 
 def check_unsuited_answers_rather_than_raises(case: Case) -> None:
@@ -200,23 +268,27 @@ def check_unsuited_answers_rather_than_raises(case: Case) -> None:
         try:
             reason = why_unsuited(probe, case.solver)
         except Exception as error:  # `unsuited` is the solver's code: any error is the finding
-            case.fail(f"asked about {describe_odd(probe)}, `unsuited` raises {type(error).__name__}: {error}")
+            case.fail(
+                f"asked about {describe_odd(probe)}, `unsuited` raises {described_error(error, case.solver)}"
+            )
         if reason is None:
             _try(case, probe)
 
 
 def check_start_is_accepted_as_declared(case: Case) -> None:
     """`accepts_start` is true: a start is refused, or it is used."""
+    if not case.solver.accepts_start:
+        raise NotApplicable("it takes no start (accepts_start = False)")
     done = case.solve()
     if done.solution is None:
-        return
+        raise NotApplicable(f"there was no answer to start from ({done.status})")
     one = Budget(iterations=1, tolerance=0.0)
     try:
         warm = case.solve(budget=one, start=done.solution)
-    except Unsuited:
-        return  # the core's answer for a solver without a start, or a start that cannot be carried inward
+    except Unsuited as error:  # the core's answer for a start that cannot be carried inward
+        raise NotApplicable(f"its answer cannot be given as a start: {error}") from None
     except Exception as error:  # whatever it raises, it is not what was declared
-        case.fail(f"it says that it accepts a start and raises {type(error).__name__}: {error}")
+        case.fail(f"it says that it accepts a start and raises {described_error(error, case.solver)}")
     cold = case.solve(budget=one)
     room = case.tolerance * max(1.0, abs(done.objective))
     if cold.objective > done.objective + room and warm.objective == cold.objective:
@@ -236,12 +308,14 @@ CHECKS: tuple[Check, ...] = (
     check_iteration_budget_is_honoured,
     check_time_budget_is_honoured,
     check_tolerance_is_honoured,
+    check_residual_is_a_number,
     check_input_is_not_changed,
     check_problem_and_solver_survive_pickling,
     check_answer_is_feasible,
     check_answer_is_finite,
     check_reaches_the_known_optimum,
     check_is_better_than_doing_nothing,
+    check_is_better_than_chance,
     check_unsuited_answers_rather_than_raises,
     check_start_is_accepted_as_declared,
 )
@@ -249,15 +323,16 @@ CHECKS: tuple[Check, ...] = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """One check of the contract: its name in words, and why it failed (None: it passed)."""
+    """One check of the contract: its name in words, and why it failed or could not be made."""
 
     name: str
     failure: str | None
+    not_applicable: str | None = None
 
     @property
     def passed(self) -> bool:
-        """Whether the check holds."""
-        return self.failure is None
+        """Whether the check was made and holds."""
+        return self.failure is None and self.not_applicable is None
 
 
 def run_checks(case: Case, checks: Iterable[Check] = CHECKS) -> Iterator[Outcome]:
@@ -271,7 +346,7 @@ def run_checks(case: Case, checks: Iterable[Check] = CHECKS) -> Iterator[Outcome
         content = None
     for check in checks:
         mine = case if content is None else dataclasses.replace(case, problem=pickle.loads(content))
-        yield Outcome(words(check), _failure(check, mine))
+        yield _outcome(check, mine)
 
 
 def words(check: Check) -> str:
@@ -279,21 +354,28 @@ def words(check: Check) -> str:
     return check.__name__.removeprefix("check_").replace("_", " ")
 
 
-def _failure(check: Check, case: Case) -> str | None:
+def _outcome(check: Check, case: Case) -> Outcome:
+    failure: str | None = None
+    not_applicable: str | None = None
     try:
         check(case)
+    except NotApplicable as reason:
+        not_applicable = str(reason)
     except AssertionError as error:
-        return str(error)
+        own = own_place(error, case.solver)  # an assertion of the solver itself is an error like any other
+        failure = f"{case.title}: raised {described_error(error, case.solver)}" if own else str(error)
     except Exception as error:  # someone else's solver
-        return f"{case.title}: raised {type(error).__name__}: {error}"
-    return None
+        failure = f"{case.title}: raised {described_error(error, case.solver)}"
+    return Outcome(words(check), failure, not_applicable)
 
 
 def _ask(case: Case, probe: AnyProblem) -> None:
     try:
         answer = case.solver.unsuited(probe)
     except Exception as error:  # any error is the finding
-        case.fail(f"asked about {describe_odd(probe)}, `unsuited` raises {type(error).__name__}: {error}")
+        case.fail(
+            f"asked about {describe_odd(probe)}, `unsuited` raises {described_error(error, case.solver)}"
+        )
     if answer is not None and (not isinstance(answer, str) or not answer.strip()):
         case.fail(
             f"asked about {describe_odd(probe)}, `unsuited` gives {answer!r} instead of a reason or None"
@@ -307,8 +389,13 @@ def _try(case: Case, probe: AnyProblem) -> None:
     except Exception as error:  # the finding again
         case.fail(
             f"`unsuited` has nothing against {describe_odd(probe)}, and then a run raises "
-            f"{type(error).__name__}: {error}"
+            f"{described_error(error, case.solver)}"
         )
+
+
+def _problems(case: Case) -> tuple[AnyProblem, ...]:
+    """The problem and those it is formulated as, down to the one the solver takes."""
+    return tuple(Chain.reach(case.problem, case.solver).problems)
 
 
 def _is_stationary(problem: Minimize, x: Any, tolerance: float) -> bool:

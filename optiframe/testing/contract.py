@@ -15,6 +15,7 @@ by one and without pytest: `optiframe.testing.run_checks(Case(solver, problem))`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import ClassVar
 
 from optiframe.chain import why_unsuited
@@ -24,6 +25,7 @@ from optiframe.testing.cases import (
     AnyProblem,
     AnySolver,
     Case,
+    NotApplicable,
     is_ill_conditioned,
     known_optimum,
     small_problems,
@@ -35,7 +37,11 @@ class SolverContract:
 
     Give `solver` (an object, or a registered name) and, unless the solver takes a
     `Minimize`, `problem`: a function without arguments that makes a small problem. Several:
-    override `instances`. Where the lowest objective is known, override `optimum`.
+    override `instances`. Where the lowest objective is known, override `optimum`. A method that
+    need not beat chance on its instances says why in `no_better_than_chance`.
+
+    A check that no instance has anything to look at for (no known optimum, say) passes here;
+    `optiframe check` and `run_checks` call it not applicable, and say why.
     """
 
     solver: ClassVar[str | AnySolver]
@@ -43,6 +49,7 @@ class SolverContract:
     tolerance: ClassVar[float] = 1e-4
     budget: ClassVar[Budget] = Budget()
     seconds: ClassVar[float] = 1.0
+    no_better_than_chance: ClassVar[str] = ""
 
     def instances(self) -> Iterable[AnyProblem]:
         """Small problems, newly built; `problem()` if given, else those of `small_problems` that suit."""
@@ -72,6 +79,7 @@ class SolverContract:
                 may_run_out=is_ill_conditioned(problem),
                 others=tuple(p for p in problems if p is not problem),
                 seconds=self.seconds,
+                no_better_than_chance=self.no_better_than_chance,
             )
 
     def _solver(self) -> AnySolver:
@@ -89,7 +97,8 @@ class SolverContract:
 
     def _each(self, check: checks.Check) -> None:
         for case in self.cases():
-            check(case)
+            with suppress(NotApplicable):
+                check(case)
 
     def test_parameters_survive_a_toml_file(self) -> None:
         self._each(checks.check_parameters_survive_a_toml_file)
@@ -112,6 +121,9 @@ class SolverContract:
     def test_tolerance_is_honoured(self) -> None:
         self._each(checks.check_tolerance_is_honoured)
 
+    def test_residual_is_a_number(self) -> None:
+        self._each(checks.check_residual_is_a_number)
+
     def test_input_is_not_changed(self) -> None:
         self._each(checks.check_input_is_not_changed)
 
@@ -129,6 +141,9 @@ class SolverContract:
 
     def test_is_better_than_doing_nothing(self) -> None:
         self._each(checks.check_is_better_than_doing_nothing)
+
+    def test_is_better_than_chance(self) -> None:
+        self._each(checks.check_is_better_than_chance)
 
     def test_unsuited_answers_rather_than_raises(self) -> None:
         self._each(checks.check_unsuited_answers_rather_than_raises)

@@ -89,7 +89,7 @@ def check_isolated(
             elif event["event"] == "end":
                 done = next(check for check in waiting if check.__name__ == event["check"])
                 waiting.remove(done)
-                yield Outcome(words(done), event["failure"])
+                yield Outcome(words(done), event["failure"], event.get("not_applicable"))
 
 
 def _events(task: Mapping[str, Any], seconds: float) -> Iterator[Mapping[str, Any]]:

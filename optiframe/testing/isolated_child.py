@@ -17,6 +17,7 @@ from typing import Any
 
 from optiframe.comparison.memory import refuse_more_than
 from optiframe.errors import BrokenPlugin, InvalidInput, MissingPackage, OptiframeError, UnknownName
+from optiframe.testing.failures import described_error
 
 Say = Callable[..., None]
 
@@ -40,11 +41,12 @@ def main() -> None:
         say(event="unloadable", text=str(error))
         return
     except (Exception, SystemExit) as error:  # the solver's own code, before any check
-        say(event="unloadable", text=f"raised {type(error).__name__}: {error}")
+        say(event="unloadable", text=f"raised {described_error(error, None)}")
         return
     say(event="ready", solver=cases[0].solver.name, problems=titles)
     for check in _asked(task["checks"]):
-        say(event="end", check=check.__name__, failure=failure_of(check, cases, titles))
+        failure, not_applicable = outcome_of(check, cases, titles)
+        say(event="end", check=check.__name__, failure=failure, not_applicable=not_applicable)
 
 
 def _private_channel() -> Say:
@@ -193,15 +195,20 @@ def _asked(names: list[str]) -> Iterator[Callable[[Any], None]]:
     return (check for check in CHECKS if check.__name__ in names)
 
 
-def failure_of(check: Callable[[Any], None], cases: list[Any], titles: list[str]) -> str | None:
-    """Why the check fails on the first problem it fails on; None when it passes on all."""
+def outcome_of(
+    check: Callable[[Any], None], cases: list[Any], titles: list[str]
+) -> tuple[str | None, str | None]:
+    """Why the check fails on the first problem it fails on, and why it can be made on none; or None."""
     from optiframe.testing.checks import run_checks
 
+    reasons: list[str | None] = []
     for case, title in zip(cases, titles, strict=True):
         try:
-            failure = next(run_checks(dataclasses.replace(case), [check])).failure
+            outcome = next(run_checks(dataclasses.replace(case), [check]))
+            failure = outcome.failure
         except SystemExit as error:  # nobody asked a solver to end the program
-            failure = f"raised SystemExit: {error}"
+            failure = f"raised {described_error(error, case.solver)}"
         if failure is not None:
-            return f"{title}: {failure.removeprefix(f'{case.title}: ')}"
-    return None
+            return f"{title}: {failure.removeprefix(f'{case.title}: ')}", None
+        reasons.append(outcome.not_applicable)
+    return None, None if None in reasons else "; ".join(dict.fromkeys(map(str, reasons)))

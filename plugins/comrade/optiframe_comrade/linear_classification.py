@@ -104,6 +104,11 @@ class LinearClassification(Problem[Array]):
             found["gap"] = self._gap(solution)
         return found
 
+    def chance(self) -> dict[str, float]:
+        """`accuracy` of always answering the commoner label; empty where there is only one."""
+        positive = float(np.mean(self.target > 0))
+        return {} if positive in (0.0, 1.0) else {"accuracy": max(positive, 1 - positive)}
+
     def progress(self, solution: Array) -> dict[str, float]:
         """The training accuracy, in the trace of every solver: one pass over the rows."""
         return {"accuracy": self.accuracy(solution)}

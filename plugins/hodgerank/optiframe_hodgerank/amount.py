@@ -90,6 +90,19 @@ def one_stop(solver: Solver[PairwiseRanking, Ranking, Path]) -> str | None:
     return given[0] if given else None
 
 
+def why_so_many(
+    solver: Solver[PairwiseRanking, Ranking, Path], path: Path, share: float, level: float
+) -> str:
+    """What settled how many comparisons are outliers: a share of them, or a `level` of the path."""
+    amount, given = getattr(solver, "amount", "given"), one_stop(solver)
+    if amount != "given":
+        return f"{path.parameter} = {level:.6g}, by amount = {amount}"
+    if given in ("lambda_", "t"):
+        return f"{given} = {getattr(solver, given):g}"
+    words = f"share = {share:g}" + ("" if given else ", the default")
+    return words if path.reached(share) else f"{words}, which was not reached"
+
+
 def only_with(solver: Solver[PairwiseRanking, Ranking, Path], name: str, used: bool, where: str) -> None:
     """Refuse a parameter that differs from its default where it would change nothing."""
     if not used and getattr(solver, name) != type(solver).model_fields[name].default:

@@ -57,6 +57,7 @@ class Homotopy:
         self._forces = np.stack([graph.divergence(graph.weight * graph.margin), np.zeros(graph.items)])
         self._rests = np.zeros(graph.items)  # where parts stay that nothing holds
         self._near = NEAR * float(np.abs(graph.margin).max(initial=0.0))
+        self._coming = np.zeros(0)  # how far each end is past its threshold, on the side it is not counted on
         self.loose: Loose | None = None
         """Where the minimizer was found not to be unique; None: nowhere yet."""
 
@@ -120,8 +121,7 @@ class Homotopy:
         """
         if not np.isfinite(level):
             return float(np.abs(self._rho).max(initial=0.0))
-        coming = self._beyond(level)
-        coming *= self._side
+        coming = self._coming
         on_its_way = coming < -self._near
         on_its_way &= self._arrives
         coming.fill(0.0)
@@ -131,7 +131,7 @@ class Homotopy:
     def _settle(self, level: float, here: Array) -> None:
         """Flag and believe rows at the threshold until each is about to move to its side of it."""
         there = (np.abs(self._beyond(level)) <= self._near).nonzero()[0]
-        self._sort_out(there, level, here)
+        there = self._sort_out(there, level, here)
         if all(abs(rate) > _LEVEL for rate in self._rate[there].tolist()):
             return
         idle = there[(self._side[there] == 1) & (np.abs(self._rate[there]) <= _LEVEL)]
@@ -147,11 +147,23 @@ class Homotopy:
         self._rest(level, here)
         self._sort_out(there, level, here)
 
-    def _sort_out(self, there: NDArray[np.int64], level: float, here: Array) -> None:
-        """Murty's rule on the ends of rows at the threshold, until none is wrong.
+    def _sort_out(self, there: NDArray[np.int64], level: float, here: Array) -> NDArray[np.int64]:
+        """Murty's rule on the ends of rows at the threshold, until none is wrong; which ends those are.
 
-        Scores at this lambda, and so which rows are there, are the same on either side of the threshold.
+        Scores at this lambda are the same on either side of the threshold but for what rows there are off
+        it, which may bring others there, or past it.
         """
+        while True:
+            self._put_right(there, level, here)
+            self._coming = self._beyond(level)
+            self._coming *= self._side
+            wrong = (self._arrives & (self._coming >= -self._near)).nonzero()[0]
+            if not len(wrong) or np.isin(wrong, there).all():
+                return there
+            there = np.union1d(there, wrong)
+
+    def _put_right(self, there: NDArray[np.int64], level: float, here: Array) -> None:
+        """Flag or believe the first of these ends that is wrong, until none is."""
         rows = self.graph.rows
         while True:
             wrong = there[self._arrives[there]].tolist()

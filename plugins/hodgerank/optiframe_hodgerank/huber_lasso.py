@@ -10,7 +10,7 @@ from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 from optiframe.problems import Finding
 from optiframe.solvers import Iterate, Iterates, Run
 from optiframe.values import Array
-from optiframe_hodgerank.amount import ChoosesAmount, knot_by_knot_is_long, only_with
+from optiframe_hodgerank.amount import ChoosesAmount, knot_by_knot_is_long, only_with, why_so_many
 from optiframe_hodgerank.grid_states import State
 from optiframe_hodgerank.homotopy import Homotopy
 from optiframe_hodgerank.huber_grid import HuberGrid
@@ -23,6 +23,7 @@ from optiframe_hodgerank.undecided import say_loose
 _HOMOTOPY_ITEMS = 200
 """Items up to which the exact path is followed: an event costs items^2, so that beyond, the first
 5% of 100,000 comparisons take longer than a grid of them."""
+_BALANCED = 1e-8  # forces of a grid out of balance by more are told
 _SHARE = 0.05  # the share of outliers in the paper's experiments
 
 
@@ -70,7 +71,8 @@ class HuberLasso(ChoosesAmount):
     )
     per_decade: PositiveInt = Field(25, description="values of lambda for each factor of ten of the grid")
     accuracy: Annotated[float, Field(ge=EXACT, le=1e-2)] = Field(
-        EXACT, description="of the grid down to a lambda: a pull of this share of the largest counts as none"
+        EXACT,
+        description="of the grid down to a lambda: this share of what can pull at an item counts as none",
     )
 
     @model_validator(mode="after")
@@ -84,6 +86,7 @@ class HuberLasso(ChoosesAmount):
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         if self.amount != "given":
             chosen = {"lambda_": self.chosen_lambda(problem, run), "amount": "given"}
+            # By class: a subclass has called this from its own `iterates`, which goes on with what comes.
             yield from HuberLasso.iterates(self.model_copy(update=chosen), problem, run)
             return
         graph, follow = problem.graph, self._follow(problem)
@@ -91,11 +94,11 @@ class HuberLasso(ChoosesAmount):
         knot, residual = Knot(0.0, np.zeros(graph.items), path), 1.0
         for level, scores in follow.run(path, self.lambda_ or 0.0):
             knot, residual = Knot(level, scores, path), self._residual(level, path)
-            if residual == 0:  # this may be the last
+            if residual <= run.budget.tolerance:  # this is the last
                 self._say(problem, follow, knot, run)
             path.record(level, scores)
             yield Iterate(knot, residual, detail=path)
-        if residual > 0:
+        if residual > run.budget.tolerance:
             self._say(problem, follow, knot, run)
 
     def _follow(self, problem: PairwiseRanking) -> HuberGrid | Homotopy:
@@ -131,6 +134,11 @@ class HuberLasso(ChoosesAmount):
         if (method := follow.newton.systems.method) != "diagonal":
             how = f"{method} before conjugate gradients"
             run.findings.append(Finding("note", f"the Laplacian of {graph.items} items was solved by {how}"))
+        if (off := follow.newton.off) > max(self.accuracy, _BALANCED):
+            run.warn(
+                f"Newton's method gave up at lambda = {end.level:.6g}: forces on items are out of balance by "
+                f"{off:.2g} of the largest, so that scores do not minimize the loss; take method = homotopy"
+            )
         if follow.stopped is not None:
             inner = follow.loose_parts(follow.stopped, 1)
             say_loose(problem, run, f"below lambda = {end.level:.6g}", inner, stopped=True)
@@ -147,6 +155,7 @@ class HuberLasso(ChoosesAmount):
             outliers=np.where(path.flagged, shrink(misfit, knot.level), 0.0),
             entry=path.entries(),
             strength=path.strength(np.minimum(np.abs(misfit), knot.level)),
+            why=why_so_many(self, path, self._share, knot.level),
         )
 
 

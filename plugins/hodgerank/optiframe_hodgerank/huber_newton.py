@@ -36,7 +36,7 @@ class HuberNewton:
     graph
         Merged comparisons.
     accuracy
-        Forces on the items are to sum to this share of what pulls at an item in all.
+        Forces on each item are to sum to this share of what can pull at it, all comparisons at the threshold.
     method
         What to put before conjugate gradients first; None: what least squares needed.
     """
@@ -47,14 +47,21 @@ class HuberNewton:
         self.graph, self.accuracy = graph, accuracy
         self.rows = huber_rows(graph)
         self.systems = Systems(graph, self.rows, graph.fit(accuracy).method if method is None else method)
-        self._largest_weight = float(graph.weight_of_items.max(initial=0.0))
+        weight = graph.weight_of_items
+        self._largest_weight = float(weight.max(initial=0.0))
+        # Of the least item, or the others would count as nothing beside one of very many comparisons; but
+        # rounding leaves so much of the largest.
+        least = float(weight[weight > 0].min(initial=np.inf))
+        self._share = max(accuracy * least, EXACT * self._largest_weight) if least < np.inf else 0.0
+        self.off = 0.0
+        """What is left of the forces at the scores last computed, as a share of the largest pull."""
 
     def scores(self, level: float, start: Array) -> Array:
         """The minimizer at the threshold `level`, from `start`; an infinite level is least squares."""
         theta = np.array(start)
         value, force = self.rows.huber(level, theta)
         first = size = float(np.abs(force).max(initial=0.0))
-        enough = self.accuracy * min(level, self.graph.largest_margin) * self._largest_weight
+        enough = self._share * min(level, self.graph.largest_margin)
         for _ in range(_STEPS):
             if size <= enough:
                 break
@@ -73,15 +80,21 @@ class HuberNewton:
                     break
                 share /= 2
                 if share < 1e-10:  # rounding: no further progress is possible
+                    self.off = self._relative(level, size)
                     return self.graph.centred(theta)
             theta, (value, force) = tried, new
             size = float(np.abs(force).max())
+        self.off = self._relative(level, size)
         return self.graph.centred(theta)
+
+    def _relative(self, level: float, size: float) -> float:
+        pull = min(level, self.graph.largest_margin) * self._largest_weight
+        return size / pull if pull > 0 else 0.0
 
     def slope(self, level: float, scores: Array, signs: Array) -> Array:
         """How fast the minimizer moves as lambda rises, by which flagged rows, with these `signs`, pull."""
         graph = self.graph
-        self.rows.huber(level, scores)
+        self.rows.huber(level, scores)  # for the Hessian there; the loss is not asked for
         force = pull = graph.divergence(graph.weight * signs)
         enough, slope = _FINE_SLOPE * float(np.abs(pull).max(initial=0.0)), np.zeros(graph.items)
         believed = np.where(signs == 0, graph.weight, 0.0)
@@ -92,7 +105,7 @@ class HuberNewton:
 
     def parts(self, level: float, scores: Array) -> int:
         """Into how many parts the items fall where only rows well within the threshold join them."""
-        self.rows.huber(level - NEAR * self.graph.largest_margin, scores)
+        self.rows.huber(level - NEAR * self.graph.largest_margin, scores)  # for which rows are within
         return self.rows.parts()
 
 

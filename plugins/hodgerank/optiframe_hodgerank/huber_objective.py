@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, PlainValidator, PositiveFloat, PositiveInt
+from pydantic import Field, PlainValidator, PositiveFloat, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput, require
 from optiframe.objectives import Objective
@@ -20,6 +20,10 @@ def _codes(value: Any) -> NDArray[np.int64]:
     codes = codes.astype(np.int64)  # a copy of our own
     codes.flags.writeable = False
     return codes
+
+
+def _refuse(name: str, what: str) -> NoReturn:
+    raise InvalidInput(f"{name}: {what}", [((name,), what)])
 
 
 Codes = Annotated[NDArray[np.int64], PlainValidator(_codes), Accepts("vector of whole numbers from 0")]
@@ -42,6 +46,21 @@ class HuberDifferences(Objective):
     weight: Vector = Field(description="w of each row")
     price: PositiveFloat = Field(description="lambda: beyond this misfit the loss is linear")
 
+    @model_validator(mode="after")
+    def _rows_make_sense(self) -> Self:
+        for name in ("right", "margin", "weight"):
+            if len(getattr(self, name)) != len(self.left):
+                _refuse(name, f"has {len(getattr(self, name))} entries, and left has {len(self.left)}")
+        for name, codes in (("left", self.left), ("right", self.right)):
+            outside = np.flatnonzero((codes < 0) | (codes >= self.items))
+            if len(outside):
+                one = outside[0]
+                _refuse(name, f"entry {one} is {codes[one]}; places in x go from 0 to {self.items - 1}")
+        below = np.flatnonzero(self.weight < 0)
+        if len(below):
+            _refuse("weight", f"entry {below[0]} is {self.weight[below[0]]:g}; a weight is 0 or more")
+        return self
+
     @property
     def shape(self) -> tuple[int, ...]:
         return (self.items,)
@@ -63,8 +82,8 @@ class HuberDifferences(Objective):
 
     def hessian(self, x: Array) -> Array:
         bends, matrix = self._bends(x), np.zeros((self.items, self.items))
-        for i, j, sign in ((self.left, self.right, -1.0), (self.right, self.left, -1.0)):
-            np.add.at(matrix, (i, j), sign * bends)
+        for i, j in ((self.left, self.right), (self.right, self.left)):
+            np.add.at(matrix, (i, j), -bends)
             np.add.at(matrix, (i, i), bends)
         return matrix
 
@@ -73,7 +92,7 @@ class HuberDifferences(Objective):
         degree = np.bincount(self.left, self.weight, self.items) + np.bincount(
             self.right, self.weight, self.items
         )
-        return float((degree[self.left] + degree[self.right]).max())
+        return float((degree[self.left] + degree[self.right]).max(initial=0.0))
 
     def as_cvxpy(self, x: Any) -> Any:
         cp = require("cvxpy", "reference")

@@ -13,7 +13,7 @@ from pydantic import Field, PositiveFloat, model_validator
 from optiframe.results import Status
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
-from optiframe_hodgerank.amount import knot_by_knot_is_long, one_stop
+from optiframe_hodgerank.amount import knot_by_knot_is_long, one_stop, why_so_many
 from optiframe_hodgerank.graph import ComparisonGraph
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.path import Path
@@ -88,7 +88,11 @@ class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
         at: Instant = iterate.x
         never = np.minimum(np.abs(at.dual), 1.0) / at.t if np.isfinite(at.t) else np.zeros(len(at.dual))
         return problem.ranking(
-            at.scores, outliers=at.outliers, entry=at.path.entries(), strength=at.path.strength(never)
+            at.scores,
+            outliers=at.outliers,
+            entry=at.path.entries(),
+            strength=at.path.strength(never),
+            why=why_so_many(self, at.path, _SHARE if self.share is None else self.share, at.t),
         )
 
 

@@ -14,7 +14,7 @@ from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 from optiframe.solvers import Iterate, Iterates, Run
 from optiframe.values import Array
 from optiframe_hodgerank import bregman_kernels as kernels
-from optiframe_hodgerank.amount import ChoosesAmount, only_with
+from optiframe_hodgerank.amount import ChoosesAmount, only_with, why_so_many
 from optiframe_hodgerank.graph import ComparisonGraph
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.path import Path
@@ -192,7 +192,14 @@ class LinearizedBregman(ChoosesAmount):
         if scores is None:
             scores = problem.graph.scores(problem.graph.margin - outliers)
         never = np.minimum(np.abs(moment.dual), 1.0) / moment.t
-        return problem.ranking(scores, outliers=outliers, entry=path.entries(), strength=path.strength(never))
+        share = _SHARE if self.share is None else self.share
+        return problem.ranking(
+            scores,
+            outliers=outliers,
+            entry=path.entries(),
+            strength=path.strength(never),
+            why=why_so_many(self, path, share, moment.t),
+        )
 
 
 def _left(path: Path, share: float) -> float:

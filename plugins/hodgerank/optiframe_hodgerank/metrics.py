@@ -35,6 +35,15 @@ def of_scores(problem: PairwiseRanking, solution: Ranking) -> dict[str, float]:
     return found
 
 
+def of_chance(problem: PairwiseRanking) -> dict[str, float]:
+    """What a ranking that never looked at a comparison agrees with; empty when nothing could be told."""
+    if problem.truth is None:
+        return {}
+    known = np.flatnonzero(~np.isnan(problem.truth.score))
+    truth, component = problem.truth.score[known], problem.graph.components[known]
+    return {} if np.isnan(kendall_tau(truth, truth, component)) else {"kendall_tau": 0.0}
+
+
 def of_outliers(problem: PairwiseRanking, solution: Ranking) -> dict[str, float]:
     """Agreement with the true outliers; empty when they are not known."""
     wrong = problem.outlier_truth

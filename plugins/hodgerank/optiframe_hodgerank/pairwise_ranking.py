@@ -17,7 +17,7 @@ from optiframe_hodgerank.graph import ComparisonGraph
 from optiframe_hodgerank.huber_objective import HuberDifferences
 from optiframe_hodgerank.known_truth import TruthTable, read_outlier_truth, read_truth
 from optiframe_hodgerank.merging import Merged, merge
-from optiframe_hodgerank.ranking import Ranking
+from optiframe_hodgerank.ranking import Ranking, as_numbers
 from optiframe_hodgerank.tables import ComparisonTable, read_columns, read_comparisons
 
 _TABLE = "data frame, mapping of columns, or path of a CSV or Parquet file, with the columns "
@@ -123,9 +123,22 @@ class PairwiseRanking(Problem[Ranking]):
         strength: Array | None = None,
         scale: Literal["margin", "log-odds", "order"] = "margin",
         intervals: tuple[Array, Array] | None = None,
+        why: str = "",
     ) -> Ranking:
-        """The answer with these scores; outliers, entry and strength in merged rows are expanded."""
-        merged = self.merged
+        """The answer with these scores; outliers, entry and strength in merged rows are expanded.
+
+        Raises
+        ------
+        InvalidInput
+            Where they are not a number for each item, and for each merged row (`graph.rows`).
+        """
+        merged, items = self.merged, len(self.item_ids)
+        scores = as_numbers("scores", scores, items, "item")
+        for name, each in (("outliers", outliers), ("entry", entry), ("strength", strength)):
+            if each is not None:
+                of_all = np.shape(each) == (self.rows,)
+                how = "; those of the caller's rows: by dataclasses.replace of the answer" if of_all else ""
+                as_numbers(name, each, len(merged), "merged row", how)
         if outliers is not None:  # what only rounding leaves is none
             outliers = np.where(np.abs(outliers) > _ROUNDING * self.graph.largest_margin, outliers, 0.0)
         low, high = (None, None) if intervals is None else intervals
@@ -140,6 +153,7 @@ class PairwiseRanking(Problem[Ranking]):
             low=low,
             high=high,
             backend=self.comparisons.backend,
+            why=why,
         )
 
     def residuals(self, solution: Ranking) -> Array:
@@ -148,7 +162,7 @@ class PairwiseRanking(Problem[Ranking]):
         return np.asarray(table.margin - solution.scores[table.left] + solution.scores[table.right])
 
     def check(self, solution: Any) -> None:
-        """Raise `InvalidInput` unless this is an answer for these items and rows."""
+        """Raise `InvalidInput` unless this is an answer for these items and rows, with finite scores."""
         if not isinstance(solution, Ranking):
             raise InvalidInput(
                 "an answer to pairwise-ranking is a Ranking, such as the solution of an earlier run, not a "
@@ -156,11 +170,7 @@ class PairwiseRanking(Problem[Ranking]):
             )
         if solution.items is not self.item_ids and not np.array_equal(solution.items, self.item_ids):
             raise InvalidInput("this answer is for other items than the problem's")
-        if solution.outliers is not None and len(solution.outliers) != self.rows:
-            raise InvalidInput(
-                f"this answer has outliers of {len(solution.outliers)} comparisons, "
-                f"the problem has {self.rows}"
-            )
+        solution.check_numbers(self.rows)
 
     def formulate(self) -> Formulation | None:
         if self.outlier_price is None:
@@ -212,6 +222,10 @@ class PairwiseRanking(Problem[Ranking]):
         `outlier_auc` of the strength; `outlier_precision` and `outlier_recall` of what was flagged.
         """
         return {**metrics.of_scores(self, solution), **metrics.of_outliers(self, solution)}
+
+    def chance(self) -> dict[str, float]:
+        """`kendall_tau` 0, where true scores differ within a component."""
+        return metrics.of_chance(self)
 
     def diagnose(self, solution: Ranking) -> tuple[Finding, ...]:
         return tuple(trust.report(self, solution))

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from optiframe.errors import InvalidInput
 from optiframe.frames import to_frame
 from optiframe.problems import Columns
 from optiframe.values import Array
@@ -49,6 +50,8 @@ class Ranking:
         the method has none.
     backend
         The data-frame library `frame` answers in.
+    why
+        What settled how many comparisons are taken for outliers, in words; empty: not known.
     """
 
     items: Ids
@@ -61,6 +64,7 @@ class Ranking:
     low: Array | None = None
     high: Array | None = None
     backend: str | None = None
+    why: str = ""
 
     def __repr__(self) -> str:
         flagged = "" if self.outliers is None else f", {len(self.flagged)} comparisons taken for outliers"
@@ -118,6 +122,39 @@ class Ranking:
         """`columns()` as the kind of data frame the comparisons came in; a dict of arrays for files."""
         return to_frame(self.columns(), self.backend)
 
+    def check_numbers(self, rows: int) -> None:
+        """Raise `InvalidInput` where there is not a finite score for each item, or a number for each row."""
+        items = len(self.items)
+        for name, values in (("scores", self.scores), ("low", self.low), ("high", self.high)):
+            if values is not None:
+                as_numbers(name, values, items, "item")
+        scores = np.asarray(self.scores, dtype=np.float64)
+        wrong = np.flatnonzero(~np.isfinite(scores))
+        if len(wrong):
+            raise InvalidInput(
+                f"scores must be {items} finite numbers, one for each item, got {scores[wrong[0]]} for item "
+                f"{self.items[wrong[0]]}{f' and {len(wrong) - 1} more' if len(wrong) > 1 else ''}"
+            )
+        if self.component.shape != (items,):
+            raise InvalidInput(f"component must be {items} labels, one for each item")
+        for name in ("outliers", "entry", "strength"):
+            if getattr(self, name) is not None:
+                as_numbers(name, getattr(self, name), rows, "comparison")
+
     def with_intervals(self, low: Array, high: Array) -> Ranking:
         """The same answer with intervals of its scores."""
         return replace(self, low=low, high=high)
+
+
+def as_numbers(name: str, values: Any, count: int, each: str, otherwise: str = "") -> NDArray[Any]:
+    """The values as an array of real numbers, shape (count,), finite or not; `InvalidInput` for others."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0, dtype=object)
+    if array.shape == (count,) and array.dtype.kind in "fiub":
+        return array
+    got = f"{type(values).__name__}" if array.dtype.kind not in "fiub" else f"shape {array.shape}"
+    if array.ndim == 1 and array.dtype.kind in "fiub":
+        got = f"{len(array)}"
+    raise InvalidInput(f"{name} must be {count} numbers, one for each {each}, got {got}{otherwise}")

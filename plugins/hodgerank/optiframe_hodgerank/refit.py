@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from optiframe.solvers import Iterate, Iterates, Run
+from optiframe_hodgerank.amount import why_so_many
 from optiframe_hodgerank.huber_lasso import HuberLasso, Knot
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.ranking import Ranking
@@ -27,7 +28,7 @@ class HuberLassoRefit(HuberLasso):
         told = False
         for iterate in super().iterates(problem, run):
             knot: Knot = iterate.x
-            if not told and iterate.residual == 0:
+            if not told and iterate.residual <= run.budget.tolerance:
                 kept = without(problem.graph, np.where(knot.path.flagged, 0.0, 1.0))
                 if kept.components.max() > problem.graph.components.max():
                     told = True
@@ -46,4 +47,5 @@ class HuberLassoRefit(HuberLasso):
             outliers=np.where(path.flagged, misfit, 0.0),
             entry=path.entries(),
             strength=path.strength(np.minimum(np.abs(huber), knot.level)),
+            why=why_so_many(self, path, self._share, knot.level),
         )

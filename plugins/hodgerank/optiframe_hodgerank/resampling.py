@@ -14,7 +14,7 @@ from optiframe import registry
 from optiframe.chain import why_unsuited
 from optiframe.errors import InvalidInput
 from optiframe.loop import solve
-from optiframe.results import Result, Status
+from optiframe.results import Result
 from optiframe.solvers import Budget, Iterate, Iterates, Run, Solver
 from optiframe.values import Accepts, Array
 from optiframe_hodgerank.bootstrap_answer import Bootstrap, fewest
@@ -56,7 +56,7 @@ class BootstrapIntervals(Solver[PairwiseRanking, Ranking, Bootstrap]):
     name = "hodge.bootstrap"
     reference = "Efron 1979"
     solves = PairwiseRanking
-    residual = "draws still to come"
+    residual = "share of the draws still to come"
 
     of: Annotated[
         AnySolver,
@@ -104,15 +104,13 @@ class BootstrapIntervals(Solver[PairwiseRanking, Ranking, Bootstrap]):
             # Said anew at each draw, since a limit may end the run at any.
             run.findings[said:] = drawn.findings(self.draws)
             left = self.draws - drawn.made
-            yield Iterate(drawn, residual=left or math.nan, detail=drawn)
+            done = left == 0 and not whole.status.complete  # and yet not what was asked for
+            yield Iterate(drawn, residual=math.nan if done else left / self.draws, detail=drawn)
             if not left:
-                break
+                return whole.status, f"{self.of.name} on all comparisons: {whole.message}"
             scores = self._scores(problem, _drawn(problem, groups, run.rng), run)
             if not run.stopping and run.time_left() > 0:  # else it may have been cut short
                 drawn = drawn.with_draw(scores)
-        if whole.status.complete:
-            return Status.FINISHED, f"all {self.draws} draws were made"
-        return whole.status, f"{self.of.name} on all comparisons: {whole.message}"
 
     def _run(self, problem: PairwiseRanking, run: Run) -> Result[Any, Any]:
         return run.nested(

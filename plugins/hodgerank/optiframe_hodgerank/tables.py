@@ -17,7 +17,9 @@ from pydantic import ValidationInfo
 from optiframe.column_names import column_names
 from optiframe.errors import InvalidInput
 from optiframe.frames import Table, encode, missing, read_table
-from optiframe.pair_columns import read_preferences
+from optiframe.pair_columns import empty_labels, read_preferences
+from optiframe.problems import Finding
+from optiframe.unread import unread_columns
 from optiframe.values import Array
 from optiframe_hodgerank.ids import Ids
 
@@ -52,6 +54,8 @@ class ComparisonTable:
         The data-frame library the comparisons came from, for the way out. Not content.
     lines
         Line of the file for each row; None for frames. Not content.
+    remarks
+        What reading the table left open. Not content.
     """
 
     left: NDArray[np.int64]
@@ -64,6 +68,7 @@ class ComparisonTable:
     graded: bool
     backend: str | None = field(default=None, compare=False)
     lines: Sequence[int] | None = field(default=None, compare=False)
+    remarks: tuple[Finding, ...] = field(default=(), compare=False)
 
     def __len__(self) -> int:
         return len(self.left)
@@ -105,8 +110,8 @@ def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None
         )
     if "label" in table.columns and "margin" in table.columns:
         raise InvalidInput(
-            f"{table.title} has both a label and a margin; keep one, or map the other to a name it does "
-            "not have with `columns`"
+            f"{table.title} has both a label and a margin; keep one, or leave the other out: "
+            '`columns = { label = "" }`'
         )
     graded = "margin" in table.columns
     pairs, margin, weight = read_preferences(table)
@@ -130,7 +135,32 @@ def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None
         graded,
         table.backend,
         table.lines,
+        (
+            *unread_columns(
+                table.title,
+                table.unread,
+                [name for name in ("worker", "weight") if name not in table and name not in columns],
+                columns.values(),
+            ),
+            *empty_labels(table, margin),
+            *_without_worker(table, worker),
+        ),
     )
+
+
+def _without_worker(table: Table, worker: NDArray[np.int64] | None) -> tuple[Finding, ...]:
+    """A note on comparisons of which no worker is known beside others, or in a column for it; or nothing."""
+    if "worker" not in table:
+        return ()
+    if worker is None:
+        return (Finding("note", "the column worker is empty: nothing is said of workers"),)
+    rows = np.flatnonzero(worker < 0)
+    if not len(rows):
+        return ()
+    many = "comparison" if len(rows) == 1 else "comparisons"
+    which = f"{len(rows)} {many} without a worker ({table.places(rows)})"
+    how = "it counts" if len(rows) == 1 else "they count"
+    return (Finding("note", f"{which}: {how} in the ranking, and for none of the workers"),)
 
 
 def _workers(table: Table) -> tuple[NDArray[np.int64] | None, Ids]:

@@ -25,6 +25,8 @@ _SAME = 1e-9  # scores closer than this, relative to the margins, are equal but 
 
 def report(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
     """Every finding on an answer: what the comparisons cannot tell, then what the answer does not."""
+    yield from problem.comparisons.remarks
+    yield from unusable(solution)
     yield from disconnected(problem)
     yield from one_sided(problem)
     yield from ties(problem)
@@ -32,8 +34,21 @@ def report(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
     yield from merged(problem)
     yield from energy(problem)
     yield from truth(problem)
+    yield from flagged(problem, solution)
     yield from indifferent(problem, solution)
     yield from suspicious(problem, solution)
+
+
+def unusable(solution: Ranking) -> Iterator[Finding]:
+    """Scores that are not finite, of a solver that lost its way."""
+    ids = solution.items[~np.isfinite(solution.scores)]
+    if len(ids):
+        yield Finding(
+            "error",
+            f"{len(ids)} of {len(solution.items)} scores are not finite numbers, so do not use the ranking: "
+            f"{listed(ids)}",
+            tuple(ids.tolist()),
+        )
 
 
 def disconnected(problem: PairwiseRanking) -> Iterator[Finding]:
@@ -142,6 +157,13 @@ def truth(problem: PairwiseRanking) -> Iterator[Finding]:
             f"never compared, so not ranked: {listed(ids)} (items of the truth)",
             tuple(ids.tolist()),
         )
+
+
+def flagged(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
+    """How many comparisons are taken for outliers, and what settled that."""
+    if solution.outliers is not None and solution.why:
+        number = int(np.count_nonzero(solution.outliers))
+        yield Finding("note", f"{number} of {problem.rows} comparisons taken for outliers ({solution.why})")
 
 
 def indifferent(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:

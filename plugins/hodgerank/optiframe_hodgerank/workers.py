@@ -121,6 +121,7 @@ def count_workers(problem: PairwiseRanking, solution: Ranking) -> WorkerCounts |
     ahead = (solution.scores[table.left] - solution.scores[table.right])[named]
     apart = (solution.component[table.left] == solution.component[table.right])[named]
     ahead[(np.abs(ahead) <= _EQUAL * float(np.abs(solution.scores).max(initial=0.0))) | ~apart] = 0.0
+    ahead[np.isnan(ahead)] = 0.0  # of scores that are not finite: nobody is to win
     decided, kind = y != 0, np.sign(ahead).astype(np.int64) + 1
     cells = np.bincount((worker * 3 + kind)[decided], minlength=3 * workers).reshape(workers, 3)
     lefts = np.bincount((worker * 3 + kind)[y > 0], minlength=3 * workers).reshape(workers, 3)

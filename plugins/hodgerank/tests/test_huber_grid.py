@@ -191,6 +191,53 @@ def test_forces_balance_as_nearly_as_asked_and_no_more_steps_are_taken() -> None
     assert off[0] > 10 * off[1] > 100 * off[2] > 0
 
 
+def test_an_item_of_very_many_comparisons_makes_no_other_count_as_nothing() -> None:
+    rng = np.random.default_rng(1)
+    left, right = rng.integers(0, 200, 800), rng.integers(1, 200, 800)
+    right = (left + right) % 200
+    true = rng.normal(size=200)
+    many = 3000
+    ranking = PairwiseRanking(
+        comparisons={
+            "left": np.append(left, np.zeros(many, dtype=int)),
+            "right": np.append(right, np.ones(many, dtype=int)),
+            "margin": np.append(true[left] - true[right], rng.normal(size=many)),
+        }
+    )
+    exact, rough = (
+        solve(ranking, HuberLasso(method="grid", lambda_=0.3, per_decade=1, accuracy=accuracy)).solution
+        for accuracy in (1e-12, 1e-2)
+    )
+    assert rough.scores == pytest.approx(exact.scores, abs=1e-2)
+
+
+def test_scores_that_newton_steps_did_not_reach_are_told() -> None:
+    rng = np.random.default_rng(50)
+    left, right = rng.integers(0, 150, 600), rng.integers(1, 150, 600)
+    ranking = PairwiseRanking(
+        comparisons={
+            "left": left,
+            "right": (left + right) % 150,
+            "margin": rng.integers(-3, 4, 600).astype(float),
+            "weight": 10.0 ** rng.uniform(-3, 3, 600),
+        }
+    )
+    for steps, told in ((100, False), (2, True)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("optiframe_hodgerank.huber_newton._STEPS", steps)
+            result = solve(ranking, HuberLasso(method="grid", lambda_=0.5, per_decade=1))
+        assert any("Newton's method gave up" in finding.text for finding in result.findings) == told
+
+
+def test_where_scores_are_not_unique_is_told_also_within_the_tolerance_of_lambda() -> None:
+    ranking = PairwiseRanking(
+        comparisons={"left": [0, 0, 1, 1], "right": [1, 1, 2, 2], "margin": [1.0, -1.0, 1.0, -1.0]}
+    )
+    for level in (1.0, 1.0 - 1e-13):
+        told = solve(ranking, HuberLasso(method="grid", lambda_=level)).findings
+        assert any("the scores are not unique" in finding.text for finding in told)
+
+
 def test_what_was_solved_to_other_digits_before_changes_nothing() -> None:
     ranking = few(5, 5, 13, "real")
     rough = HuberLasso(method="grid", lambda_=0.3, accuracy=1e-2)

@@ -148,5 +148,5 @@ def test_answers_of_another_problem_are_refused() -> None:
         data.check([1, 2])
     with pytest.raises(InvalidInput, match="other items"):
         data.check(answer([1.0, 2.0]))
-    with pytest.raises(InvalidInput, match="outliers of 3 comparisons, the problem has 4"):
+    with pytest.raises(InvalidInput, match="outliers must be 4 numbers, one for each comparison, got 3"):
         data.check(Ranking(data.item_ids, np.zeros(3), np.zeros(3, dtype=int), outliers=np.zeros(3)))

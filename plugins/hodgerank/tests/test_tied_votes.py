@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optiframe_hodgerank.graph import ComparisonGraph
+from optiframe_hodgerank.homotopy import Homotopy
 from optiframe_hodgerank.huber_lasso import HuberLasso
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.path import Path
 from optiframe_hodgerank.undecided import View, exchangeable, loose_items, tied_at_the_cut
 
 from optiframe import NotConverged, Result, solve, solver
@@ -122,3 +125,16 @@ def test_a_row_may_only_be_exchanged_for_one_that_the_caps_leave_room_for() -> N
     assert exchangeable(gain, alike, np.array([0, 3]), [pairs], 0.0).tolist() == [0]
     assert exchangeable(gain, alike, np.array([0, 3]), [], 0.0).tolist() == [0]
     assert not len(exchangeable(gain, np.array([0, 0, 0, 1]), np.array([0, 3]), [pairs], 0.0))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_row_is_passed_over_where_many_arrive_but_for_rounding_at_one_lambda(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    left, right = rng.integers(0, 20, 80), rng.integers(1, 20, 80)
+    # Up to three times what counts as the same: rows off the threshold by it move the scores as much.
+    margin = rng.choice([-1.0, 1.0], 80) + rng.choice([0.0, 1e-10, -1e-10, 3e-10], 80)
+    graph = ComparisonGraph(20, left, (left + right) % 20, margin)
+    path = Path(graph, np.ones(80, dtype=np.int64), "lambda")
+    for level, scores in Homotopy(graph).run(path, 0.0):
+        misfit = margin - graph.differences(scores)
+        assert np.abs(graph.divergence(np.clip(misfit, -level, level))).max() < 1e-8

@@ -51,7 +51,9 @@ class BiFactoredGradientDescent(Solver[CollaborativeRanking, Rankings, None]):
     reference = "Dong et al., Eqs. 8 and 28; Park, Kyrillidis, Caramanis, Sanghavi 2016"
     solves = CollaborativeRanking
     accepts_start = True
-    residual = "at the end of a round, m n / tau: the barrier's part in how far the loss is from its least"
+    residual = (
+        "at the end of a round, m n / tau: the barrier's part in how far the loss is from its least; else nan"
+    )
     point_type = object
 
     alpha: PositiveFloat = Field(default=1.0, description="bound on the size of the scores; the paper's is 1")

@@ -235,6 +235,10 @@ class CollaborativeRanking(Problem[Rankings]):
             found |= metrics.of_held_out(self.held_out, solution)
         return found
 
+    def chance(self) -> dict[str, float]:
+        """`kendall_tau` 0, where there is a truth."""
+        return {} if self.truth is None else {"kendall_tau": 0.0}
+
     def progress(self, solution: Rankings) -> dict[str, float]:
         """`relative_error` of each recorded iterate, where there is a truth of up to ten million entries.
 

@@ -17,7 +17,9 @@ from pydantic import ValidationInfo
 from optiframe.column_names import column_names
 from optiframe.errors import InvalidInput
 from optiframe.frames import Table, encode, read_table
-from optiframe.pair_columns import numbers, read_preferences
+from optiframe.pair_columns import empty_labels, numbers, read_preferences
+from optiframe.problems import Finding
+from optiframe.unread import unread_columns
 from optiframe.values import Array
 from optiframe_manifold.ids import Ids, listed, positions
 
@@ -47,6 +49,8 @@ class ChoiceTable:
         The data-frame library the comparisons came from, for the way out. Not content.
     lines
         Line of the file for each row; None for frames. Not content.
+    remarks
+        What reading the table left open. Not content.
     """
 
     user: Codes
@@ -58,6 +62,7 @@ class ChoiceTable:
     item_ids: Ids
     backend: str | None = field(default=None, compare=False)
     lines: Sequence[int] | None = field(default=None, compare=False)
+    remarks: tuple[Finding, ...] = field(default=(), compare=False)
 
     def __len__(self) -> int:
         return len(self.user)
@@ -134,7 +139,14 @@ def read_held_out(value: Any, info: ValidationInfo) -> ChoiceTable | None:
 def _choices(
     value: Any, columns: dict[str, str], users: Ids | None, items: Ids | None, title: str
 ) -> ChoiceTable:
-    table = read_table(value, ("user", "left", "right"), ("label", "weight"), title=title, rename=columns)
+    table = read_table(
+        value,
+        ("user", "left", "right"),
+        ("label", "weight"),
+        title=title,
+        rename=columns,
+        lenient=("weight",) if title == "held_out" else (),  # comparisons to predict may have none
+    )
     if "label" not in table:
         read_table(value, ("user", "left", "right", "label"), title=title, rename=columns)  # says so
     pairs, outcome, weight = read_preferences(table)
@@ -153,6 +165,15 @@ def _choices(
         locked(item_ids),
         table.backend,
         table.lines,
+        (
+            *unread_columns(
+                table.title,
+                table.unread,
+                () if "weight" in table or "weight" in columns else ("weight",),
+                columns.values(),
+            ),
+            *empty_labels(table, outcome),
+        ),
     )
 
 

@@ -46,6 +46,7 @@ class Pairs:
 def report(problem: CollaborativeRanking, solution: Rankings) -> Iterator[Finding]:
     """Every finding: on users, on items, on the comparisons as a whole, then on the model."""
     pairs = Pairs.of(problem)
+    yield from problem.comparisons.remarks
     yield from silent_users(problem)
     yield from contradicting_users(problem, pairs)
     yield from never_compared(problem)

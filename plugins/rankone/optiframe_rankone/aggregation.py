@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from optiframe.errors import InvalidInput
 from optiframe.frames import to_frame
 from optiframe.problems import Columns
 from optiframe.values import Array
@@ -62,6 +63,12 @@ class Aggregation:
     def __repr__(self) -> str:
         skills = "without skills" if self.skills is None else "with skills"
         return f"<labels of {len(self.task_ids)} tasks by {len(self.worker_ids)} workers, {skills}>"
+
+    def check_numbers(self) -> None:
+        """Raise `InvalidInput` unless there is a finite score for each task and class, and skills alike."""
+        as_finite("scores", self.scores, self.task_ids, self.classes)
+        if self.skills is not None:
+            as_finite("skills", self.skills, self.worker_ids)
 
     @cached_property
     def winners(self) -> NDArray[np.bool_]:
@@ -135,6 +142,20 @@ class Aggregation:
     def frame(self) -> Any:
         """`columns()` as the kind of data frame the labels came in; a dict of arrays for files."""
         return to_frame(self.columns(), self.backend)
+
+
+def as_finite(name: str, values: Any, ids: Ids, classes: Ids | None = None) -> None:
+    """Raise `InvalidInput` unless these are finite numbers, shape (ids,) or (ids, classes)."""
+    shape = (len(ids),) if classes is None else (len(ids), len(classes))
+    each = "worker" if classes is None else "task and class"
+    wanted = f"{name} must be finite numbers, one for each {each}, shape {shape}"
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
+        raise InvalidInput(f"{wanted}, got {type(values).__name__}")
+    if values.shape != shape:
+        raise InvalidInput(f"{wanted}, got shape {values.shape}")
+    wrong = np.argwhere(~np.isfinite(values))
+    if len(wrong):
+        raise InvalidInput(f"{wanted}, got {values[tuple(wrong[0])]} for {ids[wrong[0][0]]}")
 
 
 def accuracy(skills: Array, classes: int) -> Array:

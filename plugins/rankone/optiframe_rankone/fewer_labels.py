@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from optiframe.errors import InvalidInput
 from optiframe.loop import NotConverged, solve
 from optiframe.problems import Columns
 from optiframe.solvers import Solver
+from optiframe_rankone.duplicates import without_unused
 from optiframe_rankone.label_aggregation import LabelAggregation
 
 
@@ -86,10 +88,16 @@ def _with_at_most(problem: LabelAggregation, k: int, rng: np.random.Generator) -
     order = np.lexsort([rng.random(len(labels)), labels.task])
     first = np.searchsorted(labels.task, np.arange(len(labels.task_ids)))
     keep = np.sort(order[np.arange(len(labels)) - first[labels.task] < k])
-    drawn = {
-        "task": labels.task_ids[labels.task[keep]],
-        "worker": labels.worker_ids[labels.worker[keep]],
-        "label": labels.label_ids[labels.label[keep]],
-    }
+    worker, worker_ids, _ = without_unused(labels.worker[keep].astype(np.int64), labels.worker_ids)
+    drawn = replace(
+        labels,
+        task=labels.task[keep],
+        worker=worker,
+        label=problem.label_codes[keep],
+        worker_ids=worker_ids,
+        label_ids=problem.classes,  # all of them: the number of classes is part of the model
+        repeats=None,
+        look_alike={},
+    )
     # Every task keeps a label, so truth and gold stay; the table of skills may have lost workers.
     return problem.model_copy(update={"labels": drawn, "columns": {}, "skills": None})

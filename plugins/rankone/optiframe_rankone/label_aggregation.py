@@ -39,7 +39,8 @@ class LabelAggregation(Problem[Aggregation]):
     """Find the true labels of tasks from what workers of unknown skill said.
 
     Labels have the columns `task, worker, label`, one row for each task and worker. The
-    classes are the labels that occur, in `labels` or in `truth`, whatever their ids.
+    classes are the labels that workers gave, and those of the gold, whatever their ids; a true label
+    that is none of them is no class, since no solver sees the truth, and counts as missed.
 
     Formulates to rank-one completion: under the one-coin model, where worker i is right
     with chance p_i and wrong in every other way with equal chance, the correlation of two
@@ -118,18 +119,22 @@ class LabelAggregation(Problem[Aggregation]):
     @model_validator(mode="after")
     def _more_than_one_class(self) -> Self:
         if len(self.classes) < 2:
-            raise InvalidInput(f"only one label value occurs ({self.classes[0]}), nothing to aggregate")
+            but = "; what only the truth names is no class" if len(self.true_classes) > 1 else ""
+            raise InvalidInput(f"only one label value occurs ({self.classes[0]}), nothing to aggregate{but}")
         refuse_low_skills(self.true_skills, self.labels.worker_ids, len(self.classes))
-        refuse_contradictions(self.truth_codes, self.gold_codes, self.labels.task_ids, self.classes)
+        refuse_contradictions(self.truth_codes, self.gold_codes, self.labels.task_ids, self.true_classes)
         return self
 
     @cached_property
     def classes(self) -> Ids:
-        """Every label that occurs, in the labels, the truth or the gold; sorted."""
-        seen = self.labels.label_ids
-        for known in (self.truth, self.gold):
-            seen = seen if known is None else union(seen, known.label_ids)
-        return seen
+        """Every label that occurs in the labels or the gold, sorted; those of the truth change nothing."""
+        given = self.labels.label_ids
+        return given if self.gold is None else union(given, self.gold.label_ids)
+
+    @cached_property
+    def true_classes(self) -> Ids:
+        """What `truth_codes` stand for: `classes`, then the true labels that are none of them."""
+        return self.classes if self.truth is None else self.truth.classes_after(self.classes)
 
     @cached_property
     def label_codes(self) -> NDArray[Any]:
@@ -139,18 +144,18 @@ class LabelAggregation(Problem[Aggregation]):
 
     @cached_property
     def truth_codes(self) -> NDArray[np.int64]:
-        """Index into `classes` of each task's true label, -1 where not known, shape (tasks,)."""
-        return self._codes(self.truth)
+        """Index into `true_classes` of each task's true label, -1 where not known, shape (tasks,)."""
+        return self._codes(self.truth, self.true_classes)
 
     @cached_property
     def gold_codes(self) -> NDArray[np.int64]:
         """Index into `classes` of each task's gold label, -1 where there is none, shape (tasks,)."""
-        return self._codes(self.gold)
+        return self._codes(self.gold, self.classes)
 
-    def _codes(self, known: TruthTable | None) -> NDArray[np.int64]:
+    def _codes(self, known: TruthTable | None, classes: Ids) -> NDArray[np.int64]:
         if known is None:
             return np.full(len(self.labels.task_ids), -1, dtype=np.int64)
-        return known.codes_in(self.classes)
+        return known.codes_in(classes)
 
     @property
     def true_skills(self) -> Array | None:
@@ -199,7 +204,7 @@ class LabelAggregation(Problem[Aggregation]):
 
     def to_skills(self, solution: Aggregation) -> Array | None:
         """The skills of an answer to this problem; None when it has none."""
-        self.check(solution)
+        self._check_ids(solution)  # not whether it is finite: the objective asks for these of any iterate
         return solution.skills
 
     def with_positive_sums(self, skills: Array) -> Array:
@@ -228,6 +233,9 @@ class LabelAggregation(Problem[Aggregation]):
         """The vote in which a label of worker i counts ``weight[i]``, shape (workers,)."""
         labels = self.labels
         tasks, classes = len(labels.task_ids), len(self.classes)
+        if np.shape(weight) != labels.worker_ids.shape:
+            wanted = f"{len(labels.worker_ids)} numbers, one for each worker"
+            raise InvalidInput(f"weight must be {wanted}, got shape {np.shape(weight)}")
         scores = kernels.vote(
             labels.task, labels.worker, self.label_codes, weight, tasks=tasks, classes=classes
         )
@@ -237,14 +245,22 @@ class LabelAggregation(Problem[Aggregation]):
         self, scores: Array, scale: Literal["votes", "log-odds"], skills: Array | None = None
     ) -> Aggregation:
         """The answer with these scores, shape (tasks, classes); gold is certain in it."""
-        scores = gold.settle(scores, self.gold_codes, scale)
+        if getattr(scores, "shape", None) == (
+            len(self.labels.task_ids),
+            len(self.classes),
+        ):  # `check` refuses others
+            scores = gold.settle(scores, self.gold_codes, scale)
         labels = self.labels
         return Aggregation(
             labels.task_ids, labels.worker_ids, self.classes, scores, scale, skills, labels.backend
         )
 
     def check(self, solution: Any) -> None:
-        """Raise `InvalidInput` unless this is an answer for these tasks, workers and classes."""
+        """Raise `InvalidInput` unless this is an answer for these tasks, workers and classes, and finite."""
+        self._check_ids(solution)
+        solution.check_numbers()
+
+    def _check_ids(self, solution: Any) -> None:
         if not isinstance(solution, Aggregation):
             raise InvalidInput(
                 f"an answer to label-aggregation is an Aggregation, such as the solution of an earlier "
@@ -268,9 +284,9 @@ class LabelAggregation(Problem[Aggregation]):
         Labels, over the tasks with a known truth and without gold. `error`: share of wrong
         labels, a tie of k labels counting 1 - 1/k when the truth is among them;
         `error_resolved`: with ties resolved by `tie_seed`; `balanced_error`: the mean over true
-        classes of the error within the class; `regret`: `error` minus that of the vote with
-        the true skills. Skills: `skill_error_l2`, `skill_error_max`, norms of the error of the
-        skills; `error_bound`: what Lemma 3 promises of the vote with the true skills.
+        classes (also those nobody gave) of the error within the class; `regret`: `error` minus that
+        of the vote with the true skills. Skills: `skill_error_l2`, `skill_error_max`, norms of the
+        error of the skills; `error_bound`: what Lemma 3 promises of the vote with the true skills.
         """
         return {
             **metrics.label_errors(self, solution),
@@ -278,6 +294,10 @@ class LabelAggregation(Problem[Aggregation]):
             **metrics.skill_errors(self, solution),
             **metrics.promised_error(self),
         }
+
+    def chance(self) -> dict[str, float]:
+        """`error` of one label for every task, the most frequent among the true ones."""
+        return metrics.error_of_chance(self)
 
     def diagnose(self, solution: Aggregation) -> tuple[Finding, ...]:
         return (*correlations.cut_off(self, solution), *trust.report(self, solution))

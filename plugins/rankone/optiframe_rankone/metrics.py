@@ -29,13 +29,20 @@ def label_errors(problem: LabelAggregation, solution: Aggregation) -> dict[str, 
         return {}
     truth = problem.truth_codes[known]
     wrong = _wrong(solution, known, truth)
-    size = np.bincount(truth, minlength=len(problem.classes))
+    size = np.bincount(truth, minlength=len(problem.true_classes))
     per_class = np.bincount(truth, weights=wrong, minlength=len(size))[size > 0] / size[size > 0]
     return {
         "error": float(wrong.mean()),
         "error_resolved": float((solution.predicted_codes(problem.tie_seed)[known] != truth).mean()),
         "balanced_error": float(per_class.mean()),
     }
+
+
+def error_of_chance(problem: LabelAggregation) -> dict[str, float]:
+    """`error` of always answering the most frequent true label; empty where it is the only one."""
+    truth = problem.truth_codes[scored(problem)]
+    most = float(np.bincount(truth).max()) / len(truth) if len(truth) else 1.0
+    return {} if most == 1.0 else {"error": 1.0 - most}
 
 
 def regret(problem: LabelAggregation, solution: Aggregation) -> dict[str, float]:
@@ -145,6 +152,14 @@ def _checked(problem: LabelAggregation, skills: Array) -> Array:
 
 
 def _wrong(solution: Aggregation, tasks: NDArray[np.intp], truth: NDArray[np.int64]) -> Array:
-    """Wrongness of each task: a tie of k labels counts 1 - 1/k when the truth is among them."""
-    winners = solution.winners[tasks]
-    return np.asarray(1.0 - winners[np.arange(len(tasks)), truth] / winners.sum(axis=1))
+    """Wrongness of each task: a tie of k labels counts 1 - 1/k when the truth is among them.
+
+    A true label that is no class, with a code beyond theirs, is never among them.
+    """
+    winners, wrong = solution.winners[tasks], np.ones(len(tasks))
+    among = np.flatnonzero(truth < winners.shape[1])
+    won = winners[among]
+    wrong[among] -= won[np.arange(len(among)), truth[among]] / np.maximum(
+        won.sum(axis=1), 1
+    )  # no winner: not finite
+    return wrong

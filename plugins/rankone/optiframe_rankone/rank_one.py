@@ -240,6 +240,10 @@ class RankOneCompletion(RankOneFit):
         apart = min(np.abs(sign * solution - self.truth).max() for sign in (1.0, -1.0))
         return {"distance": float(apart)}
 
+    def chance(self) -> dict[str, float]:
+        """`distance` of the point 0; empty without a truth."""
+        return {} if self.truth is None else self.metrics(np.zeros_like(self.truth))
+
     def diagnose(self, solution: Array) -> tuple[Finding, ...]:
         return tuple(unknowns.report(self))
 

@@ -18,6 +18,8 @@ from pydantic import ValidationInfo
 from optiframe.column_names import column_names
 from optiframe.errors import InvalidInput
 from optiframe.frames import Coded, Table, encode, missing, read_table
+from optiframe.problems import Finding
+from optiframe.unread import unread_columns
 from optiframe_rankone import prepared, strange, text
 from optiframe_rankone.duplicates import Repeats, one_row_each, without_unused
 from optiframe_rankone.ids import Codes, Ids, kind, listed, positions
@@ -42,6 +44,8 @@ class LabelTable:
     look_alike
         Column -> ids that occur both as text and as something else that prints the same, such as "1"
         and 1, and so count as two. Not content.
+    remarks
+        What reading the table left open. Not content.
     """
 
     task: Codes
@@ -53,6 +57,7 @@ class LabelTable:
     backend: str | None = field(default=None, compare=False)
     repeats: Repeats | None = field(default=None, compare=False)
     look_alike: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    remarks: tuple[Finding, ...] = field(default=(), compare=False)
 
     def __len__(self) -> int:
         return len(self.task)
@@ -99,6 +104,16 @@ class TruthTable:
         """Index into `classes` of each task's true label, -1 where not known, shape (tasks,)."""
         place = np.append(positions(classes, self.label_ids), -1)
         return np.asarray(place[self.label])
+
+    def classes_after(self, classes: Ids) -> Ids:
+        """`classes`, and after them the labels of these tasks that are none of them."""
+        known = np.zeros(len(self.label_ids) + 1, dtype=bool)
+        known[self.label] = True  # the last: tasks without a label
+        more = self.label_ids[known[:-1] & (positions(classes, self.label_ids) < 0)]
+        if not len(more):
+            return classes
+        kind = classes.dtype if classes.dtype == more.dtype else np.dtype(object)
+        return np.concatenate([classes.astype(kind), more.astype(kind)])
 
 
 def read_columns(value: Any) -> dict[str, str]:
@@ -151,6 +166,7 @@ def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
         backend=table.backend,
         repeats=repeats,
         look_alike={name: ids for name, ids in alike.items() if ids},
+        remarks=unread_columns(table.title, table.unread, elsewhere=columns.values()),
     )
     if inorder is not None:  # counted on the way; these are cached properties
         labels.__dict__.update(per_task=inorder.per_task, per_worker=inorder.per_worker)

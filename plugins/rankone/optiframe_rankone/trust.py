@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from optiframe.problems import Finding
 from optiframe.values import Array
-from optiframe_rankone import groups, uncertainty
+from optiframe_rankone import groups, strange, uncertainty
 from optiframe_rankone.aggregation import Aggregation
 from optiframe_rankone.doubts import LEVEL, about, doubtful, negative
 from optiframe_rankone.duplicates import Repeats
@@ -32,8 +32,10 @@ _UNLIKELY = 1.645  # standard deviations that 5% of chance results exceed
 def report(problem: LabelAggregation, solution: Aggregation) -> Iterator[Finding]:
     """Every finding on an answer: its ties, what was left out, and what the labels cannot tell."""
     ids = problem.labels.worker_ids
+    yield from unusable(solution)
     yield from ties(solution)
     yield from left_out(problem)
+    yield from strange.classes(problem)
     yield from consensus(problem)
     small = groups.counted_in_time(problem)
     if small:
@@ -65,6 +67,15 @@ def report(problem: LabelAggregation, solution: Aggregation) -> Iterator[Finding
         )
 
 
+def unusable(solution: Aggregation) -> Iterator[Finding]:
+    """Scores that are not finite, of a solver that lost its way."""
+    if not np.isfinite(solution.scores.sum()):  # nothing is allocated, where all is well
+        tasks = solution.task_ids[~np.isfinite(solution.scores).all(axis=1)]
+        if len(tasks):
+            text = "whose scores are not finite numbers; do not use the answer"
+            yield about("error", "task", tasks, text)
+
+
 def ties(solution: Aggregation) -> Iterator[Finding]:
     """Tasks without a single winner."""
     tied = np.flatnonzero(solution.tied)
@@ -89,6 +100,7 @@ def ties(solution: Aggregation) -> Iterator[Finding]:
 
 def left_out(problem: LabelAggregation) -> Iterator[Finding]:
     """Rows that were merged or left out, and tables about tasks or workers without labels."""
+    yield from problem.labels.remarks
     if problem.labels.repeats is not None:
         yield from repeats(problem.labels.repeats)
     for name, alike in problem.labels.look_alike.items():

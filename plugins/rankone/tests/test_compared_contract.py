@@ -76,6 +76,7 @@ class TestIterativeWeightedMajority(OnLabels):
 
 class TestMaxMarginMajority(OnLabels):
     solver: Solver = MaxMarginMajority()
+    no_better_than_chance = "so few labels of so many poor workers are too hard for it"
 
     def instances(self) -> Iterable[Problem]:
         # Smaller: each run is nine runs, one for each price tried.

@@ -457,8 +457,8 @@ AWKWARD = {
     "two workers": of_rows(*((t, w, "ab"[(t + w * (t > 2)) % 2]) for t in range(5) for w in range(2))),
     "one label a worker": of_rows(*((t, 3 * t + w, "ab"[w % 2]) for t in range(4) for w in range(3))),
     "one label a task": of_rows(*((t, t % 3, "ab"[t % 2]) for t in range(7))),
-    "one class said, two true": of_rows(
-        *((t, w, "a") for t in range(6) for w in range(4)), truth={"task": [0, 1], "label": ["a", "b"]}
+    "one class said, two in the gold": of_rows(
+        *((t, w, "a") for t in range(6) for w in range(4)), gold={"task": [0, 1], "label": ["a", "b"]}
     ),
     "all alike": of_rows(*((t, w, "ab"[t % 2]) for t in range(6) for w in range(4))),
     "two groups": of_rows(

@@ -112,9 +112,9 @@ def test_without_truth_there_are_no_metrics() -> None:
     assert optiframe.solve(LabelAggregation(labels=SMALL), "labels.majority").metrics == {}
 
 
-def test_a_true_class_that_nobody_gave_is_a_class_and_always_missed() -> None:
+def test_a_true_label_that_nobody_gave_is_no_class_and_always_missed() -> None:
     problem = LabelAggregation(labels=SMALL, truth={"task": [1, 3], "label": ["x", "z"]})
-    assert problem.classes.tolist() == ["x", "y", "z"]
+    assert problem.classes.tolist() == ["x", "y"]
     assert optiframe.solve(problem, "labels.majority").metrics["error"] == pytest.approx(1 / 2)
 
 

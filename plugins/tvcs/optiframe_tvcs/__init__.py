@@ -99,7 +99,7 @@ def optiframe_solvers() -> list[Description]:
         Description(
             "tvcs.first-order",
             _HERE + "first_order:FirstOrderProjection",
-            "Projection onto a three-view set by the paper's projected gradient; for p up to 100",
+            "Projection onto a three-view set by the paper's projected gradient; for p up to 400",
         ),
         Description(
             "tvcs.pdhg",

@@ -197,6 +197,11 @@ class NetworkIdentification(Problem[Network]):
             found |= {"auc_of_scores": auc, "aupr_of_scores": aupr}
         return found
 
+    def chance(self) -> dict[str, float]:
+        """`auc` 1/2, where there are edges and pairs without one in the truth."""
+        known = np.zeros(0) if self.truth is None else off_diagonal(self.truth)
+        return {"auc": 0.5} if np.any(known) and not np.all(known) else {}
+
     def check(self, solution: Any) -> None:
         if not isinstance(solution, Network) or len(solution.weights) != len(self.genes):
             raise InvalidInput("a solution is a Network of this problem's genes")

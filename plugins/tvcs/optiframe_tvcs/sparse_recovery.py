@@ -65,6 +65,10 @@ class SparseRecovery(Minimize):
             raise InvalidInput("truth is zero everywhere; there is nothing to find")
         return self
 
+    def chance(self) -> dict[str, float]:
+        """`misclassified` 1/2, that of a point at a right angle to the truth."""
+        return {"misclassified": 0.5}
+
     def metrics(self, solution: Array) -> dict[str, float]:
         found, true = solution != 0, self.truth != 0
         length, size = float(np.linalg.norm(self.truth)), float(np.linalg.norm(solution))

@@ -245,6 +245,10 @@ class TaskAssignment(Problem[Assignment]):
             "assigned": float(len(solution)),
         }
 
+    def chance(self) -> dict[str, float]:
+        """`accuracy` when nobody is assigned."""
+        return {"accuracy": self.assignment(np.zeros(self.quality.quality.shape, dtype=bool)).accuracy.value}
+
     def check(self, solution: Any) -> None:
         if not isinstance(solution, Assignment) or solution.chosen.shape != self.quality.quality.shape:
             raise InvalidInput("a solution is an Assignment of this problem's workers and tasks")

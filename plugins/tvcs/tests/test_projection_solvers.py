@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_tvcs.cvxpy_projection import CvxpyProjection
-from optiframe_tvcs.first_order import FirstOrderProjection, lipschitz
+from optiframe_tvcs.first_order import FirstOrderProjection, balance, lipschitz, steps_of
 from optiframe_tvcs.greedy import GreedyProjection
 from optiframe_tvcs.highs import SimplexProjection
 from optiframe_tvcs.linear_program import SupportProgram
@@ -190,12 +190,52 @@ def test_the_papers_gradient_has_the_curvature_that_is_claimed() -> None:
     assert largest <= lipschitz(program, worth) <= 1.2 * largest
 
 
-def test_the_papers_gradient_reaches_the_best_support_at_p_25() -> None:
+@pytest.mark.parametrize("form", ["balanced", "printed"])
+def test_the_papers_gradient_reaches_the_best_support_at_p_25(form: str) -> None:
     problem = gaussian(25, 0)
-    result = solve(problem, FirstOrderProjection(), budget={"iterations": 100_000})
+    result = solve(problem, FirstOrderProjection(form=form), budget={"iterations": 100_000})
     assert result.detail.certificate.holds
+    assert result.findings == ()
     assert result.objective == pytest.approx(problem.objective(problem.onto.project(problem.point)))
-    assert result.iterations > 1000
+    assert (result.iterations > 1000) == (form == "printed")
+
+
+_UNEVEN = np.array([[1, 2, 3, 4], [5, -6, 7, 8], [0.1, 0.2, 0.3, 9]])
+
+
+@pytest.mark.parametrize("unit", [1.0, 1 / 3, 1 / 30, 1e150, 1e-150])
+def test_the_unit_of_the_point_changes_no_step_of_the_balanced_gradient(unit: float) -> None:
+    over = ThreeView.of_matrix((3, 4), total=4, per_row=2, per_column=1)
+    found = solve(Projection(_UNEVEN * unit, over), FirstOrderProjection())
+    assert found.status is Status.CONVERGED
+    assert found.detail.certificate.holds
+    assert (found.solution != 0).tolist() == over.support(_UNEVEN**2).astype(bool).tolist()
+    assert found.iterations == 400
+
+
+def test_the_balanced_steps_are_no_longer_than_the_hessian_allows() -> None:
+    program = SupportProgram.of(gaussian(25, 0))
+    worth = program.relative * balance(program)
+    a = program.matrix.toarray()
+    groups, p = a.shape
+    gap = np.concatenate([-worth, program.bounds, np.ones(p)])
+    short = np.hstack([np.zeros((p, p)), a.T, np.eye(p)])
+    over = np.hstack([a, np.zeros((groups, groups + p))])
+    hessian = np.outer(gap, gap) + short.T @ short + over.T @ over
+    roots = np.sqrt(steps_of(program, worth))
+    assert np.linalg.eigvalsh(roots[:, None] * hessian * roots)[-1] <= 1.0
+
+
+def test_the_papers_gradient_says_what_it_has_not_proved_and_stays_in_the_set() -> None:
+    over = ThreeView.of_matrix((3, 4), total=4, per_row=2, per_column=1)
+    with pytest.warns(optiframe.NotConverged):
+        found = solve(
+            Projection(_UNEVEN, over), FirstOrderProjection(form="printed"), budget={"iterations": 2000}
+        )
+    assert not found.detail.certificate.holds
+    assert found.violation == 0.0
+    assert [finding.level for finding in found.findings] == ["warning"]
+    assert "not proved best" in found.findings[0].text
 
 
 def test_flow_names_what_cannot_be_loaded_beside_it() -> None:
@@ -223,7 +263,8 @@ def test_small_entries_are_kept_beside_large_ones(solver: Solver) -> None:
 
 
 @pytest.mark.parametrize(("size", "said"), [(1e-200, "too small"), (1e200, "too large")])
-def test_first_order_says_when_squares_leave_the_numbers(size: float, said: str) -> None:
+def test_the_printed_form_says_when_squares_leave_the_numbers(size: float, said: str) -> None:
+    problem = Projection(np.full(3, size), ThreeView(size=3, total=1))
     with pytest.warns(UserWarning, match=said):
-        found = solve(Projection(np.full(3, size), ThreeView(size=3, total=1)), FirstOrderProjection())
+        found = solve(problem, FirstOrderProjection(form="printed"))
     assert found.status is Status.DIVERGED

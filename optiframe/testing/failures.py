@@ -1,0 +1,96 @@
+"""What went wrong inside somebody's code: the error with its file and line, and what is the same again."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import sysconfig
+from pathlib import Path
+from traceback import FrameSummary, extract_tb
+from typing import Any
+
+_CORE = ("optiframe.solvers", "optiframe.described")  # bases of every solver, where nothing of its own is
+_FRAME = re.compile(r"^(?P<file>.+) line \d+, (?P<name>.+)$")
+
+
+def described_error(error: BaseException, solver: Any) -> str:
+    """An error as ``KeyError: 'gone' at mine.py:48 (in iterates)``, at the solver's own innermost line.
+
+    Where none of the solver's code was running, at the line that raised; an error that the core
+    raises on purpose speaks for itself.
+    """
+    from optiframe.errors import OptiframeError
+
+    kind = type(error).__name__
+    text = f"{kind}: {error}" if str(error) else kind
+    where = own_place(error, solver) or ("" if isinstance(error, OptiframeError) else _innermost(error))
+    return f"{text} at {where}" if where else text
+
+
+def own_place(error: BaseException, solver: Any) -> str:
+    """The innermost line of the solver's own code that was running, ``mine.py:48 (in iterates)``; or none."""
+    files, folders = _own(type(solver))
+    for frame in reversed(extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        if frame.filename in files or any(folder in path.parents for folder in folders):
+            return _words(frame)
+    return ""
+
+
+def likeness(failure: str) -> str:
+    """What two failures have in common that are the same fault: all but the line a loop was stopped in."""
+    head, *rest = failure.splitlines() or [""]
+    frames = [found for found in map(_FRAME.match, rest) if found]
+    if not frames:
+        return failure
+    own = [found for found in frames if not _is_library(found["file"])] or frames
+    return f"{head}\n{own[0]['file']} {own[0]['name']}"
+
+
+def _own(cls: type[Any]) -> tuple[set[str], set[Path]]:
+    """Files of a class and of what it inherits, and the folders of the packages they are in."""
+    files: set[str] = set()
+    folders: set[Path] = set()
+    for kind in cls.__mro__:
+        module = kind.__module__
+        top = sys.modules.get(module.partition(".")[0])
+        if module in _CORE or top is None or not _is_solver(kind):
+            continue
+        try:
+            files.add(inspect.getfile(kind))
+        except (TypeError, OSError):  # written in a notebook or a shell
+            continue
+        if "." in module and module.partition(".")[0] != "optiframe" and top.__file__:
+            folders.add(Path(top.__file__).parent)
+    return files, folders
+
+
+def _is_solver(kind: type[Any]) -> bool:
+    from optiframe.solvers import Solver
+
+    return issubclass(kind, Solver)
+
+
+def _innermost(error: BaseException) -> str:
+    frames = extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not _is_library(frame.filename)]
+    return _words((theirs or frames)[-1]) if frames else ""
+
+
+def _words(frame: FrameSummary) -> str:
+    return f"{_short(frame.filename)}:{frame.lineno} (in {frame.name})"
+
+
+def _short(path: str) -> str:
+    """Relative where it is below the working folder, so that it is as short as what one would type."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return path
+
+
+def _is_library(path: str) -> bool:
+    """Whether a file is of an installed package or of Python itself."""
+    places = {sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")}
+    return "site-packages" in path or path.startswith("<frozen") or path.startswith(tuple(places))

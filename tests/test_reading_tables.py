@@ -1,0 +1,233 @@
+"""What tables hold beside what is read: mapped columns, unread ones, gaps by name, headers, separators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import optiframe
+from optiframe.errors import InvalidInput
+from optiframe.frames import read_table
+from optiframe.unread import likely, unread_columns
+
+VOTES = {"left": ["tea", "milk", "tea"], "right": ["milk", "rum", "rum"], "label": ["tea", "rum", "tea"]}
+LABELS = {"task": ["s", "s", "t", "t"], "worker": ["ann", "bob"] * 2, "label": ["x", "x", "y", "x"]}
+USERS = {"user": ["ann", "ann", "bob"], **VOTES}
+
+
+def as_file(columns: Mapping[str, list[Any]], folder: Path) -> str:
+    path = folder / "own.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    return str(path)
+
+
+def one_type(values: list[Any]) -> list[Any]:
+    return values if len({type(value) for value in values}) == 1 else [str(value) for value in values]
+
+
+WAYS: dict[str, Callable[[Mapping[str, list[Any]], Path], Any]] = {
+    "file": as_file,
+    "pandas": lambda columns, _: pd.DataFrame(columns),
+    "polars": lambda columns, _: pl.DataFrame({name: one_type(values) for name, values in columns.items()}),
+    "mapping": lambda columns, _: dict(columns),
+}
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Mapping[str, list[Any]]], Any]:
+    return lambda columns: WAYS[request.param](columns, tmp_path)
+
+
+def ranking(table: Any, **more: Any) -> Any:
+    return optiframe.problem("pairwise-ranking", comparisons=table, **more)
+
+
+def aggregation(table: Any, **more: Any) -> Any:
+    return optiframe.problem("label-aggregation", labels=table, **more)
+
+
+def notes(problem: Any, solver: str = "hodge.l2") -> list[str]:
+    found = optiframe.solve(problem, solver).findings
+    return [finding.text for finding in found if finding.level == "note"]
+
+
+# -- columns that are mapped
+
+
+@pytest.mark.parametrize(("ours", "given"), [("worker", "anotator"), ("weight", "wgt"), ("weight", "weight")])
+def test_a_mapped_column_that_is_not_there_is_refused(way: Any, ours: str, given: str) -> None:
+    table = way({**VOTES, "annotator": ["a", "b", "a"], "wght": [1, 2, 1]})
+    with pytest.raises(
+        InvalidInput, match=f"has no column '{given}', which `columns` gives for {ours}; it"
+    ) as no:
+        ranking(table, columns={ours: given})
+    near = {"anotator": "annotator", "wgt": "wght", "weight": "wght"}[given]
+    assert f"; did you mean {near!r}" in str(no.value)
+
+
+def test_a_missing_column_is_looked_for_under_the_names_others_give_it() -> None:
+    with pytest.raises(InvalidInput, match=r"no column 'worker'; .* did you mean 'annotator_id'\?"):
+        aggregation({"task": [1], "annotator_id": ["a"], "label": ["x"]})
+
+
+def test_an_empty_name_leaves_an_optional_column_out() -> None:
+    table = {**VOTES, "margin": [1.0, -2.0, 3.0]}
+    with pytest.raises(InvalidInput, match="both a label and a margin; keep one, or leave the other out"):
+        ranking(table)
+    assert ranking(table, columns={"label": ""}).comparisons.graded
+    assert not ranking(table, columns={"margin": ""}).comparisons.graded
+    with pytest.raises(InvalidInput, match="no column '', which `columns` gives for left"):
+        ranking(table, columns={"left": "", "label": ""})
+
+
+def test_comparisons_held_out_may_lack_the_weights_that_the_others_have() -> None:
+    held = {name: values[:1] for name, values in USERS.items()}
+    problem: Any = optiframe.problem(
+        "collaborative-ranking",
+        comparisons={**USERS, "times": [1, 2, 3]},
+        held_out=held,
+        columns={"weight": "times"},
+    )
+    assert problem.comparisons.weight.tolist() == [1.0, 2.0, 3.0]
+    assert problem.held_out.weight is None
+
+
+# -- columns that nothing reads
+
+
+def test_columns_that_nothing_reads_are_named_and_the_likely_ones_asked_for(way: Any) -> None:
+    table = way({**VOTES, "time": [1, 2, 3], "annotator": ["a", "b", "a"], "weigth": [1, 2, 1]})
+    (said,) = [text for text in notes(ranking(table)) if "nothing reads" in text]
+    assert "nothing reads the columns 'annotator', 'weigth', 'time'; is 'annotator' the worker?" in said
+    assert "columns = { worker = \"annotator\" }; is 'weigth' the weight?" in said
+
+
+def test_every_problem_of_tables_names_what_it_does_not_read() -> None:
+    extra = {"note": ["-"] * 4}
+    (said,) = [text for text in notes(aggregation({**LABELS, **extra}), "labels.majority") if "reads" in text]
+    assert said == "labels: nothing reads the column 'note'"
+    users: Any = optiframe.problem("collaborative-ranking", comparisons={**USERS, "wgt": [1, 2, 3]})
+    (remark,) = users.comparisons.remarks
+    assert remark.text.startswith("comparisons: nothing reads the column 'wgt'; is 'wgt' the weight?")
+
+
+def test_a_table_whose_columns_are_all_read_somewhere_needs_no_word() -> None:
+    table = {**LABELS, "right": ["x", "x", "y", "y"]}
+    problem = aggregation(table, truth=table, columns={"truth": "right"})
+    assert problem.labels.remarks == ()
+    assert unread_columns("labels", ["", "Unnamed: 0"]) == ()  # the row numbers of R and pandas
+
+
+def test_of_many_columns_that_nothing_reads_a_few_are_named() -> None:
+    (said,) = unread_columns("votes", [f"q{i}" for i in range(40)], ["worker"])
+    assert said.text == "votes: nothing reads the columns 'q0', 'q1', 'q2', 'q3', 'q4' and 35 more"
+
+
+@pytest.mark.parametrize(
+    ("ours", "name"),
+    [
+        ("worker", "Worker"),
+        ("worker", "user_id"),
+        ("worker", "Raters"),
+        ("weight", "wieght"),
+        ("label", "Winner"),
+    ],
+)
+def test_another_spelling_or_word_is_taken_for_one_of_ours(ours: str, name: str) -> None:
+    assert likely(ours, ["time", name, "age"]) == name
+
+
+@pytest.mark.parametrize("name", ["time", "age", "comment", "session", "id"])
+def test_other_names_are_not(name: str) -> None:
+    assert likely("worker", [name]) is likely("weight", [name]) is None
+
+
+# -- words for a gap, the same in files and frames
+
+
+@pytest.mark.parametrize("word", ["NA", "N/A", "nan", "null", "None", "<NA>"])
+def test_words_for_a_gap_are_no_ids_wherever_they_come_from(way: Any, word: str) -> None:
+    table = way({**LABELS, "worker": ["ann", word, "ann", "bob"]})
+    with pytest.raises(
+        InvalidInput, match=rf"(row 1|line 3): worker is empty( \({word} counts as that\))?; drop"
+    ):
+        aggregation(table)
+    with pytest.raises(InvalidInput, match="left is empty"):
+        ranking(way({**VOTES, "left": ["tea", "milk", word]}))
+
+
+@pytest.mark.parametrize("word", ["", "NA", "null"])
+@pytest.mark.parametrize("ids", [["tea", "milk", "rum"], [1, 2, 3]])
+def test_ties_that_come_from_empty_labels_are_said(way: Any, word: str, ids: list[Any]) -> None:
+    one, two, three = ids
+    table = way({"left": [one, two, one], "right": [two, three, three], "label": [one, word, word]})
+    problem = ranking(table)
+    assert problem.comparisons.margin.tolist() == [1.0, 0.0, 0.0]
+    (said,) = [text for text in notes(problem) if "empty" in text]
+    assert said.startswith("2 of 3 comparisons are ties since the label is empty")
+    assert said.endswith("; where that means that nobody answered, drop the rows")
+    assert ("(NA counts as that)" in said) == (word == "NA")
+
+
+def test_ties_that_were_given_as_0_need_no_such_word() -> None:
+    assert ranking({**VOTES, "label": ["tea", 0, "tea"]}).comparisons.remarks == ()
+
+
+def test_comparisons_without_a_worker_are_counted_and_placed(way: Any) -> None:
+    problem = ranking(way({**VOTES, "worker": ["ann", "", "bob"]}))
+    (said,) = [text for text in notes(problem) if "worker" in text and "without" in text]
+    assert said.startswith("1 comparison without a worker (")
+    assert problem.comparisons.worker_ids.tolist() == ["ann", "bob"]
+    (none,) = ranking(way({**VOTES, "worker": ["", " ", "NA"]})).comparisons.remarks
+    assert none.text == "the column worker is empty: nothing is said of workers"
+
+
+# -- headers in the middle, and other separators
+
+
+@pytest.mark.parametrize("table", [LABELS, USERS])
+def test_a_row_of_the_columns_names_is_refused_wherever_it_comes_from(way: Any, table: Any) -> None:
+    again = {name: [*values[:2], name, *values[2:]] for name, values in table.items()}
+    with pytest.raises(
+        InvalidInput, match=r"line 4 repeats the header; delete|row 2: the values are the names of"
+    ):
+        read_table(way(again), tuple(table), title="own")
+
+
+def test_ids_may_be_called_as_columns_are() -> None:
+    table = {"left": ["left", "up"], "right": ["right", "left"], "label": ["left", "up"]}
+    assert ranking(table).comparisons.margin.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_semicolons_and_tabs_separate_values_where_the_header_has_nothing_else(
+    tmp_path: Path, separator: str
+) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text('\ufefftask,worker,label\n1,a,x\n2,"b,c;d",y\n'.replace(",", separator), "utf-8")
+    table = read_table(path, ("task", "worker", "label"), title="labels")
+    assert table["task"].tolist() == [1, 2]
+    assert table["worker"].tolist() == ["a", f"b{separator}c;d"]
+    assert table.place(1) == "line 3"
+    path.write_text(f'"task"{separator}"worker{separator}or"\n1{separator}2\n')
+    assert read_table(path, ("task",), title="labels").unread == (f"worker{separator}or",)
+
+
+def test_a_header_with_commas_is_separated_by_commas_whatever_else_it_holds(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("task,note;more\n1,2;3\n")
+    assert read_table(path, ("task", "note;more"), title="labels")["note;more"].tolist() == ["2;3"]
+
+
+def test_decimals_with_a_comma_are_told_apart_from_other_text(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("left;right;margin\na;b;0,5\nb;c;1\n")
+    with pytest.raises(
+        InvalidInput, match="line 2: the margin is 0,5; it must be a finite number, and decimals"
+    ):
+        ranking(str(path))
