@@ -154,10 +154,10 @@ def test_gold_is_settled_and_learnt_from() -> None:
     assert (answer.confidence[:10] == 1).all()
 
 
-def test_a_class_that_only_the_truth_has_gets_no_votes() -> None:
-    problem = labels(truth={"task": [0, 1], "label": [0, 7]})
+def test_a_class_that_only_gold_has_gets_no_votes_elsewhere() -> None:
+    problem = labels(truth=None, gold={"task": [0, 1], "label": [0, 7]})
     assert problem.classes.tolist() == [0, 1, 7]
-    assert (of.solve(problem, "crowdkit.dawid-skene").solution.scores[:, 2] == 0).all()
+    assert (of.solve(problem, "crowdkit.majority").solution.scores[2:, 2] == 0).all()
 
 
 def test_running_out_of_rounds_is_said() -> None:
@@ -178,7 +178,7 @@ def test_workers_with_too_few_partners_are_named_before_m_msr_trims_them_away() 
         of.solve(pair, "crowdkit.mmsr")
     alike = LabelAggregation(
         labels={"task": [0, 0, 0, 1, 1, 1], "worker": [0, 1, 2] * 2, "label": [1] * 6},
-        truth={"task": [0, 1], "label": [1, 2]},
+        gold={"task": [0, 1], "label": [1, 2]},
     )
     with pytest.raises(of.Unsuited, match="one label only"):
         of.solve(alike, "crowdkit.mmsr")

@@ -267,9 +267,9 @@ def test_the_tensor_power_method_finds_every_component() -> None:
 
 
 def test_a_singular_moment_is_said_and_em_starts_at_the_majority() -> None:
-    # Class 2 is in the truth only, so no moment can tell it from anything.
+    # Class 2 is in the gold only, so no moment can tell it from anything.
     labels = single_coin(7, SKILLS, tasks=60, per_task=4)
-    problem = LabelAggregation(labels=labels["labels"], truth={"task": [0, 1], "label": [2, 0]})
+    problem = LabelAggregation(labels=labels["labels"], gold={"task": [0, 1], "label": [2, 0]})
     spectral = optiframe.solve(problem, OptDawidSkene())
     plain = optiframe.solve(problem, DawidSkene(prior="equal"))
     assert any("no spectral start" in finding.text for finding in spectral.findings)
