@@ -88,6 +88,7 @@ class HuberNewton:
         return self.graph.centred(theta)
 
     def _relative(self, level: float, size: float) -> float:
+        """A force as a share of the largest pull there can be at an item."""
         pull = min(level, self.graph.largest_margin) * self._largest_weight
         return size / pull if pull > 0 else 0.0
 

@@ -245,10 +245,8 @@ class LabelAggregation(Problem[Aggregation]):
         self, scores: Array, scale: Literal["votes", "log-odds"], skills: Array | None = None
     ) -> Aggregation:
         """The answer with these scores, shape (tasks, classes); gold is certain in it."""
-        if getattr(scores, "shape", None) == (
-            len(self.labels.task_ids),
-            len(self.classes),
-        ):  # `check` refuses others
+        wanted = len(self.labels.task_ids), len(self.classes)
+        if getattr(scores, "shape", None) == wanted:  # `check` refuses others
             scores = gold.settle(scores, self.gold_codes, scale)
         labels = self.labels
         return Aggregation(

@@ -159,7 +159,6 @@ def _wrong(solution: Aggregation, tasks: NDArray[np.intp], truth: NDArray[np.int
     winners, wrong = solution.winners[tasks], np.ones(len(tasks))
     among = np.flatnonzero(truth < winners.shape[1])
     won = winners[among]
-    wrong[among] -= won[np.arange(len(among)), truth[among]] / np.maximum(
-        won.sum(axis=1), 1
-    )  # no winner: not finite
+    tied = np.maximum(won.sum(axis=1), 1)  # 0 where scores are not finite
+    wrong[among] -= won[np.arange(len(among)), truth[among]] / tied
     return wrong
