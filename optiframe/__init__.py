@@ -88,5 +88,7 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
 
-        return version("optiframe")
+        from optiframe.errors import DISTRIBUTION
+
+        return version(DISTRIBUTION)
     return _get(name)

@@ -83,12 +83,15 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(repr(name) for name in close)}?" if close else ""
 
 
+# The distribution that holds the package optiframe, and the prefix of its plugins': `optiframe` on PyPI is
+# another project, so no requirement and no command of ours may name it.
+DISTRIBUTION = "optiframework"
 # Where the name to install is not the name to import.
 _DISTRIBUTION = {"sklearn": "scikit-learn", "crowdkit": "crowd-kit", "xgboost": "xgboost-cpu"}
 _REQUIRED = re.compile(r"""([\w.-]+)[^;]*;.*extra\s*==\s*['"]([\w.-]+)['"]""")
 
 
-def require(package: str, extra: str, of: str = "optiframe") -> ModuleType:
+def require(package: str, extra: str, of: str = DISTRIBUTION) -> ModuleType:
     """Import an optional package on use: one that the `extra` of the distribution `of` brings.
 
     Raises
@@ -113,11 +116,11 @@ def distribution(module: str) -> str:
     return _DISTRIBUTION.get(top, top)
 
 
-def remedy(missing: Sequence[str], of: str = "optiframe", extra: str | None = None) -> str:
+def remedy(missing: Sequence[str], of: str = DISTRIBUTION, extra: str | None = None) -> str:
     """The command that installs these packages, with whatever else an extra that brings them still lacks.
 
-    The packages are named, not the extra: `pip install 'optiframe[plots]'` would fetch a project of
-    another's that has this name, wherever ours is not installed.
+    The packages are named, not the extra: an extra needs our distributions from a package index,
+    and they come from a checkout.
 
     Parameters
     ----------
@@ -164,6 +167,6 @@ def _expanded(extras: dict[str, dict[str, str]], extra: str, of: str) -> dict[st
         if name == of:
             for other in line.partition("[")[2].partition("]")[0].split(","):
                 lines |= _expanded(extras, other.strip(), of)
-        elif not name.startswith("optiframe-"):
+        elif not name.startswith(f"{DISTRIBUTION}-"):
             lines[name] = line
     return lines

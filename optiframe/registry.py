@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import pluggy
 
 from optiframe import hookspec
-from optiframe.errors import BrokenPlugin, InvalidInput, OptiframeError, UnknownName, nearest
+from optiframe.errors import DISTRIBUTION, BrokenPlugin, InvalidInput, OptiframeError, UnknownName, nearest
 from optiframe.registration import (
     GROUP,
     KINDS,
@@ -81,7 +81,7 @@ class Registry:
             self.plugins.append(plugin)
             names = {normalise(plugin.name), normalise(plugin.distribution)}
             known |= names
-            if chosen is not None and plugin.distribution != GROUP and not names & chosen:
+            if chosen is not None and plugin.distribution != DISTRIBUTION and not names & chosen:
                 plugin.state = "switched off"
                 continue
             self._load(plugin, point)
@@ -302,7 +302,7 @@ class InvalidInputName(UnknownName, InvalidInput):
 
 def versions(cls: type[Any]) -> dict[str, str]:
     """Versions of the core, of NumPy, of the distribution a class comes from and of its `packages`."""
-    found = {package: _version(package) for package in (GROUP, "numpy", *getattr(cls, "packages", ()))}
+    found = {package: _version(package) for package in (DISTRIBUTION, "numpy", *getattr(cls, "packages", ()))}
     distribution = registry().distribution(cls)
     if distribution is None or distribution == BY_CODE:
         distribution = _owner(cls.__module__.partition(".")[0])

@@ -397,7 +397,7 @@ def test_every_solver_that_ships_finds_problems_without_being_told():
     names = {
         entry.name
         for entry in registry.registry().entries("solver")
-        if entry.distribution in ("optiframe", "optiframe-rankone")
+        if entry.distribution in ("optiframework", "optiframework-rankone")
     }
     assert {"cvxpy", "scipy.lbfgs", "labels.majority", "rankone.pgd"} <= names
     for name in names:

@@ -63,7 +63,7 @@ def test_solve_writes_answer_result_and_trace(run: Run, tmp_path: Path) -> None:
     assert sorted(p.name for p in folder.iterdir()) == ["answer.csv", "result.json", "trace.csv"]
     result = json.loads((folder / "result.json").read_text())
     assert {"status", "metrics", "solver", "seed", "budget", "versions", "findings"} <= set(result)
-    assert result["versions"]["optiframe"]
+    assert result["versions"]["optiframework"]
     lines = (folder / "answer.csv").read_text().splitlines()
     assert lines[0] == "index,value"
     assert len(lines) == 3

@@ -223,7 +223,7 @@ def test_memory_of_what_it_started_counts(outcomes: dict[str, Outcome]) -> None:
 
 def test_an_outcome_knows_the_versions_and_the_machine(outcomes: dict[str, Outcome]) -> None:
     outcome = outcomes["honest"]
-    assert {"python", "optiframe", "numpy"} <= outcome.versions.keys()
+    assert {"python", "optiframework", "numpy"} <= outcome.versions.keys()
     assert outcome.environment["cpu"]
     assert outcome.wall > outcome.loading > 0
     assert outcome.warmup > 0

@@ -553,7 +553,7 @@ def test_a_default_written_out_is_the_same_solver(write: Write) -> None:
 def test_versions_of_what_does_the_work_count(write: Write) -> None:
     plan = read_plan(write(GOOD))
     versions = choices(plan, "solver")["scipy.lbfgs (memory=5)"].versions
-    assert {"optiframe", "numpy", "scipy"} <= set(versions)
+    assert {"optiframework", "numpy", "scipy"} <= set(versions)
 
 
 # ---- plugins that do not load

@@ -221,9 +221,9 @@ def test_the_environment_is_compared(made):
         f"numpy is 1.0 now and was {np.__version__}",
     ]
     before = dataclasses.replace(made.records, environment={"plugins": {"gone": "2.0"}})
-    now = dataclasses.replace(made.records, environment={"plugins": {"optiframe-peers": "0.1.0"}})
+    now = dataclasses.replace(made.records, environment={"plugins": {"optiframework-peers": "0.1.0"}})
     assert [d.text for d in differences(before, now)] == [
         "gone 2.0 was installed then and is not now",
-        "optiframe-peers 0.1.0 is installed now and was not then",
+        "optiframework-peers 0.1.0 is installed now and was not then",
     ]
     assert load(made.folder) == made.records

@@ -111,7 +111,7 @@ def test_the_pages_of_a_method_name_every_solver_of_it(plugin: str, families: tu
 
 def test_the_page_of_the_peers_names_every_one_of_them() -> None:
     entries = [entry for kind in ("solver", "part") for entry in registry().entries(kind)]
-    wanted = {f"`{entry.name}`" for entry in entries if entry.distribution == "optiframe-peers"}
+    wanted = {f"`{entry.name}`" for entry in entries if entry.distribution == "optiframework-peers"}
     assert wanted
     for page in (ROOT / "docs" / "peers.md", ROOT / "plugins" / "peers" / "README.md"):
         text = page.read_text(encoding="utf-8")

@@ -57,7 +57,7 @@ Version: 1.0
 Provides-Extra: libraries
 Requires-Dist: fake-missing>=2; extra == "libraries"
 Requires-Dist: numpy>=1; extra == 'libraries'
-Requires-Dist: optiframe-rankone>=0.1; extra == 'libraries'
+Requires-Dist: optiframework-rankone>=0.1; extra == 'libraries'
 Provides-Extra: more
 Requires-Dist: fake-peers[libraries]; extra == 'more'
 Requires-Dist: fake-other<3; extra == "more"
@@ -108,7 +108,7 @@ def test_a_library_that_breaks_is_shown_with_its_own_error(site: Path) -> None:
     assert "sound" not in shown.stdout
     assert "talks" not in shown.stdout
     assert "missing  not installed  pip install 'fake-missing>=2'" in lines
-    assert "solver fake.orphan  not installed  pip install optiframe-unheard-of" in lines
+    assert "solver fake.orphan  not installed  the package optiframe_unheard_of" in lines
     assert lines[-1] == "5 names do not run; 2 libraries are not installed (optional)"
 
 
@@ -170,3 +170,13 @@ def test_an_import_that_breaks_is_a_finding_and_the_others_are_used(site: Path) 
     assert lines[0] == "imported"
     assert any(line.startswith("fake-peers  loaded") for line in lines)
     assert lines[-1] == "something is broken: see above"
+
+
+def test_the_strangers_optiframe_is_reported_with_what_to_do(site: Path) -> None:
+    info = site / "optiframe-0.5.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: optiframe\nVersion: 0.5.0\n")
+    shown = doctor(site, "--quick")
+    assert shown.returncode == 1
+    assert "optiframe 0.5.0  unusable" in shown.stdout
+    assert "run: pip uninstall optiframe optiframework, then install optiframework again" in shown.stdout

@@ -42,6 +42,7 @@ def run(*command: object, folder: Path, code: int = 0) -> str:
     [
         ("ridge", "ridge"),
         ("My_Method", "my-method"),
+        ("optiframework-ridge", "ridge"),
         ("optiframe-ridge", "ridge"),
         (" l2-path ", "l2-path"),
         ("class", "class"),
@@ -63,10 +64,11 @@ def test_what_cannot_name_a_distribution_and_a_package_is_refused(given):
     ("given", "words"),
     [
         ("optiframe", "the framework's own name"),
-        ("rankone", r"optiframe-rankone [0-9.]+ is installed"),
-        ("labels", r"optiframe-rankone has the solver labels\."),
-        ("synthetic", r"optiframe-\w+ has the data set synthetic\."),
-        ("reference", "optiframe has a plugin 'reference'"),
+        ("optiframework", "the framework's own name"),
+        ("rankone", r"optiframework-rankone [0-9.]+ is installed"),
+        ("labels", r"optiframework-rankone has the solver labels\."),
+        ("synthetic", r"optiframework-\w+ has the data set synthetic\."),
+        ("reference", "optiframework has a plugin 'reference'"),
     ],
 )
 def test_a_name_that_is_taken_is_refused_with_who_has_it(given, words):
@@ -84,7 +86,7 @@ def test_a_package_that_can_be_imported_takes_the_name(tmp_path: Path, monkeypat
 
 def test_the_command_writes_a_plugin_and_says_what_comes_next(tmp_path: Path):
     shown = run(sys.executable, "-m", "optiframe", "new-plugin", "My_Method", folder=tmp_path)
-    folder = tmp_path / "optiframe-my-method"
+    folder = tmp_path / "optiframework-my-method"
     assert files(folder) == {
         ".gitignore",
         "README.md",
@@ -99,7 +101,7 @@ def test_the_command_writes_a_plugin_and_says_what_comes_next(tmp_path: Path):
     assert "  optiframe check my-method.momentum\n" in shown
     assert "pypi.org" not in (folder / "README.md").read_text()  # that optiframe is another's
     project = tomllib.loads((folder / "pyproject.toml").read_text())
-    assert project["project"]["name"] == "optiframe-my-method"
+    assert project["project"]["name"] == "optiframework-my-method"
     assert project["project"]["entry-points"]["optiframe"] == {"my-method": "optiframe_my_method"}
 
 
@@ -160,11 +162,11 @@ def test_a_new_plugin_installs_is_listed_and_passes_everything_in_a_fresh_enviro
     install = (place / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
     run(*install, ROOT, folder=tmp_path)
     run(place / "optiframe", "new-plugin", "ridge-path", folder=tmp_path)
-    plugin = tmp_path / "optiframe-ridge-path"
+    plugin = tmp_path / "optiframework-ridge-path"
     run(*install, ".[dev]", folder=plugin)
 
     listed = run(place / "optiframe", "list", "solvers", folder=tmp_path)
-    assert "ridge-path.momentum  Projected gradient descent with momentum (optiframe-ridge-path)" in listed
+    assert "Projected gradient descent with momentum (optiframework-ridge-path)" in listed
     assert "nothing is broken" in run(place / "optiframe", "doctor", "--quick", folder=tmp_path)
     checked = run(place / "optiframe", "check", "ridge-path.momentum", folder=tmp_path)
     assert "16 of 16 checks passed, 1 not applicable" in checked
@@ -173,4 +175,4 @@ def test_a_new_plugin_installs_is_listed_and_passes_everything_in_a_fresh_enviro
     run(place / "ruff", "format", "--check", "--no-cache", folder=plugin)
     assert "no issues found" in run(place / "mypy", folder=plugin)
     taken = run(place / "optiframe", "new-plugin", "ridge-path", "--folder", "again", folder=tmp_path, code=2)
-    assert "optiframe-ridge-path 0.1.0 is installed" in taken
+    assert "optiframework-ridge-path 0.1.0 is installed" in taken

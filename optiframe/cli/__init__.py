@@ -8,7 +8,7 @@ from importlib import import_module
 import click
 
 from optiframe.bring import bring
-from optiframe.errors import OptiframeError
+from optiframe.errors import DISTRIBUTION, OptiframeError
 
 _COMMANDS = {
     "list": "what is there: problems, solvers, data sets, objectives, constraint sets, parts",
@@ -54,7 +54,7 @@ class _Commands(click.Group):
     metavar="FILE",
     help="Run this Python file or module first, so that what it registers has a name; repeatable.",
 )
-@click.version_option(package_name="optiframe")
+@click.version_option(package_name=DISTRIBUTION)
 @click.pass_context
 def _optiframe(ctx: click.Context, modules: tuple[str, ...]) -> None:
     """Optimization methods as interchangeable parts, chosen by name."""

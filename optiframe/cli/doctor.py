@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from optiframe.cli import BROKEN_IMPORTS, libraries
-from optiframe.errors import OptiframeError
-from optiframe.registration import KINDS
+from optiframe.errors import DISTRIBUTION, OptiframeError, is_installed
+from optiframe.registration import GROUP, KINDS
 from optiframe.registry import Entry, registry
 
 _COLOURS = {
@@ -20,6 +20,11 @@ _COLOURS = {
     "switched off": "yellow",
     "not installed": "yellow",
 }
+
+_OTHER_PROJECT = (
+    f"a distribution that is not ours writes into the same package; run: pip uninstall {GROUP} "
+    f"{DISTRIBUTION}, then install {DISTRIBUTION} again"
+)
 
 
 @click.command("doctor", short_help="every plugin with its state")
@@ -56,6 +61,9 @@ def command(ctx: click.Context, quick: bool) -> None:
         elif plugin.state == "loaded" and not plugin.entries:
             trouble = True
             click.echo("    brings no names; its module needs a hook, see optiframe/hookspec.py")
+    if is_installed(GROUP):
+        trouble = True
+        click.echo(f"{GROUP} {metadata.version(GROUP)}  {_styled('unusable')}  {_OTHER_PROJECT}")
     for name in names.unknown_choices:
         trouble = True
         click.echo(f"OPTIFRAME_PLUGINS names {name!r}, and there is no such plugin")
@@ -118,12 +126,12 @@ def _styled(state: str) -> str:
 
 
 def _absent_plugin(error: Exception) -> str | None:
-    """How to install the plugin that a class is for, where that is not there; None for other errors."""
+    """The plugin that a class is for and how to install it, where it is missing; None for other errors."""
     cause = error.__cause__
     module = (cause.name or "").partition(".")[0] if isinstance(cause, ModuleNotFoundError) else ""
     if not module.startswith("optiframe_") or find_spec(module) is not None:
         return None
-    name = module.replace("_", "-")
-    if any(line.startswith(name) for line in metadata.requires("optiframe") or ()):  # one of ours
-        return f"in a checkout: pip install ./plugins/{name.removeprefix('optiframe-')}"
-    return f"pip install {name}"
+    name = module.removeprefix("optiframe_").replace("_", "-")
+    if any(line.startswith(f"{DISTRIBUTION}-{name}") for line in metadata.requires(DISTRIBUTION) or ()):
+        return f"in a checkout: pip install ./plugins/{name}"
+    return f"the package {module}"  # by whatever name its authors publish it

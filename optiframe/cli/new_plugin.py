@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from optiframe.errors import InvalidInput
+from optiframe.errors import DISTRIBUTION, InvalidInput
 from optiframe.registration import GROUP, KINDS, normalise
 from optiframe.registry import registry
 
@@ -22,18 +22,18 @@ _RENAMED = {"gitignore": ".gitignore"}  # under its own name it would hide files
 @click.command("new-plugin", short_help="write a plugin of your own")
 @click.argument("name")
 @click.option(
-    "--folder", metavar="PATH", type=click.Path(), help="Where to write; default: optiframe-NAME, here."
+    "--folder", metavar="PATH", type=click.Path(), help="Where to write; default: optiframework-NAME, here."
 )
 def command(name: str, folder: str | None) -> None:
-    """Write a plugin NAME: a distribution optiframe-NAME with one solver, its tests and a comparison.
+    """Write a plugin NAME: a distribution optiframework-NAME with one solver, its tests and a comparison.
 
     It installs, appears in `optiframe list` and passes its tests as it is; put your own
     method in the solver's place. Exit code 2 when the name is taken or the folder is not empty.
     """
     name = valid_name(name)
-    target = Path(folder) if folder is not None else Path(f"{GROUP}-{name}")
+    target = Path(folder) if folder is not None else Path(f"{DISTRIBUTION}-{name}")
     written = write_plugin(name, target)
-    click.echo(f"{click.style(f'{GROUP}-{name}', fg='cyan', bold=True)} in {target}")
+    click.echo(f"{click.style(f'{DISTRIBUTION}-{name}', fg='cyan', bold=True)} in {target}")
     for path in written:
         click.echo(f"  {path.relative_to(target)}")
     shown = f'"{target}"' if " " in str(target) else target
@@ -47,7 +47,7 @@ def command(name: str, folder: str | None) -> None:
 
 
 def valid_name(given: str) -> str:
-    """The name in its normal form: lower case, with hyphens, without ``optiframe-`` in front.
+    """The name in its normal form: lower case, with hyphens, without ``optiframework-`` in front.
 
     Raises
     ------
@@ -55,13 +55,13 @@ def valid_name(given: str) -> str:
         When it is no name, or is taken here by a distribution, a package, a plugin, or a
         family of names.
     """
-    name = normalise(given.strip()).removeprefix(f"{GROUP}-")
+    name = normalise(given.strip()).removeprefix(f"{DISTRIBUTION}-").removeprefix(f"{GROUP}-")
     if not _NAME.fullmatch(name):
         raise InvalidInput(
             f"{given!r} cannot name a plugin: give lower-case letters and digits that begin with a letter, "
             "in parts joined by hyphens, such as my-method"
         )
-    if name == GROUP:
+    if name in (GROUP, DISTRIBUTION):
         raise InvalidInput(f"{given!r} is the framework's own name; choose another")
     taken = _taken(name)
     if taken is not None:
@@ -76,7 +76,7 @@ def package_of(name: str) -> str:
 
 def _taken(name: str) -> str | None:
     """By what, in words; None when it is free."""
-    distribution, package = f"{GROUP}-{name}", package_of(name)
+    distribution, package = f"{DISTRIBUTION}-{name}", package_of(name)
     try:
         return f"{distribution} {metadata.version(distribution)} is installed"
     except metadata.PackageNotFoundError:
@@ -106,9 +106,9 @@ def write_plugin(name: str, target: Path) -> list[Path]:
     words = {
         "name": name,
         "package": package_of(name),
-        "distribution": f"{GROUP}-{name}",
+        "distribution": f"{DISTRIBUTION}-{name}",
         "title": name.replace("-", " ").capitalize(),
-        "core": metadata.version(GROUP),
+        "core": metadata.version(DISTRIBUTION),
     }
     written = []
     try:

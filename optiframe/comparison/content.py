@@ -21,7 +21,7 @@ from optiframe.comparison.records import Choice, Limits, Measure
 from optiframe.comparison.sources import code_of, package_source
 from optiframe.datasets import DataSet
 from optiframe.described import Described
-from optiframe.errors import InvalidInput
+from optiframe.errors import DISTRIBUTION, InvalidInput
 from optiframe.fingerprint import fingerprint
 from optiframe.parts import versions_of
 from optiframe.registration import GROUP
@@ -128,7 +128,7 @@ def origin(entry: Entry) -> dict[str, str]:
         return {f"source of {entry.path}": code_of(registry().get(entry.kind, entry.name))}
     found = {entry.distribution: _version(entry.distribution)}
     package = entry.path.partition(":")[0].partition(".")[0]
-    if entry.distribution != GROUP and package and _edited(entry.distribution):
+    if entry.distribution != DISTRIBUTION and package and _edited(entry.distribution):
         found[f"source of {package}"] = package_source(package)
     return found
 
@@ -137,7 +137,7 @@ def solver_versions(entry: Entry | None, solver: Described | None) -> dict[str, 
     """Versions of the core and of what does the work; of the distribution alone when it does not load."""
     if solver is not None:
         return versions_of(solver)
-    found = {GROUP: _version(GROUP)}
+    found = {DISTRIBUTION: _version(DISTRIBUTION)}
     if entry is not None and entry.distribution != BY_CODE:
         found[entry.distribution] = _version(entry.distribution)
     return found

@@ -11,8 +11,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from optiframe.errors import DISTRIBUTION
+
 # What computes or measures; versions of the solvers' own distributions are stored with each cell.
-_PACKAGES = ("optiframe", "numpy", "scipy", "pydantic", "psutil", "threadpoolctl", "cloudpickle")
+_PACKAGES = (DISTRIBUTION, "numpy", "scipy", "pydantic", "psutil", "threadpoolctl", "cloudpickle")
 
 
 def environment() -> dict[str, Any]:

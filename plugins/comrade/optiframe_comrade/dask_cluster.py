@@ -27,7 +27,7 @@ class Connection:
     Raises
     ------
     MissingPackage
-        Without Dask (``optiframe-comrade[dask]``).
+        Without Dask (``optiframework-comrade[dask]``).
     InvalidInput
         When nothing answers at the address, or TLS is asked for without certificates.
     OptiframeError

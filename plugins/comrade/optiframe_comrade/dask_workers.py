@@ -83,7 +83,7 @@ class DaskWorkers:
 
     def _hold(self, number: int, place: str) -> Hold:
         times = sum(move.fault.worker == number for move in self.moves)
-        return Hold(self._client, place, f"optiframe-comrade-{self._run}-{number}-{times}")
+        return Hold(self._client, place, f"optiframework-comrade-{self._run}-{number}-{times}")
 
     async def _load(self, shards: Sequence[FiniteSum], orders: Orders) -> None:
         loads = {

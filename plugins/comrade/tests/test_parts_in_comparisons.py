@@ -74,7 +74,7 @@ def test_the_version_of_a_filters_package_is_in_the_settings_of_a_run(package: P
         problem(), "newton.comrade", workers=4, filter="acme-first", budget={"iterations": 1}
     )
     assert result.settings["versions"]["acme-filters"] == "1.0"
-    assert {"optiframe", "numpy", "optiframe-comrade"} <= set(result.settings["versions"])
+    assert {"optiframework", "numpy", "optiframework-comrade"} <= set(result.settings["versions"])
 
 
 def test_the_version_of_a_filters_package_is_part_of_the_key_of_a_cell(package: Path) -> None:

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
 def everything() -> list[Any]:
     """All registered parts of this plugin, with their defaults."""
     required = {"attack.gaussian": {"sigma": 1.0}}
-    entries = [e for e in registry().entries("part") if e.distribution == "optiframe-comrade"]
+    entries = [e for e in registry().entries("part") if e.distribution == "optiframework-comrade"]
     return [registry().get("part", entry.name)(**required.get(entry.name, {})) for entry in entries]
 
 

@@ -72,7 +72,7 @@ class CappedThresholding(Solver[PairwiseRanking, Ranking, None]):
         if self._both and not any(entry.name == _SET for entry in registry().entries("constraint set")):
             return (
                 f"per_worker and per_pair together need the set {_SET!r} of the plugin tvcs; "
-                f"run: {remedy(['optiframe-tvcs'])}, or give one of the two caps"
+                f"run: {remedy(['optiframework-tvcs'])}, or give one of the two caps"
             )
         return None
 

@@ -16,7 +16,7 @@ import optiframe
 from optiframe import BrokenPlugin, InvalidInput, Iterate, Iterates, NotConverged, Result, Run, Solver
 from optiframe.registry import registry
 
-SOLVERS = [one.name for one in registry().entries("solver") if one.distribution == "optiframe-hodgerank"]
+SOLVERS = [one.name for one in registry().entries("solver") if one.distribution == "optiframework-hodgerank"]
 
 
 @cache

@@ -172,5 +172,5 @@ print(CappedThresholding(per_pair=1).unsuited(votes))
 """
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     both, one = ran.stdout.splitlines()
-    assert "optiframe-tvcs" in both
+    assert "optiframework-tvcs" in both
     assert one == "None"

@@ -19,7 +19,7 @@ _LARGEST_SEED = 2**32  # of NumPy's old generator, exclusive
 
 def library(module: str, extra: str) -> ModuleType:
     """Import a library on use; `MissingPackage` names the extra of this plugin that brings it."""
-    return require(module, extra, of="optiframe-peers")
+    return require(module, extra, of="optiframework-peers")
 
 
 def absent(module: str, extra: str) -> str | None:

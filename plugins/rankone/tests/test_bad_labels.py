@@ -26,7 +26,7 @@ def solvers() -> list[str]:
     problem = LabelAggregation(**REGULAR, skills=skills)
     found = []
     for entry in registry.registry().entries("solver"):
-        if entry.distribution not in ("optiframe", "optiframe-rankone"):
+        if entry.distribution not in ("optiframework", "optiframework-rankone"):
             continue  # other people's have tests of their own
         try:
             solver = registry.build("solver", entry.name)

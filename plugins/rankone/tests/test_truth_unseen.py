@@ -28,7 +28,7 @@ from optiframe import (
 from optiframe.registry import registry
 
 NAMES = np.array(["ant", "bee", "cat"])
-SOLVERS = [one.name for one in registry().entries("solver") if one.distribution == "optiframe-rankone"]
+SOLVERS = [one.name for one in registry().entries("solver") if one.distribution == "optiframework-rankone"]
 
 
 @cache

@@ -42,7 +42,7 @@ class ExactProjection(Solver[Projection, Array, Selection]):
         if onto.elements > _SLOW and not uses_compiled(onto.elements):
             run.warn(
                 f"without numba, {onto.elements:,} elements take about a second, and where entries tie "
-                "many; to have it compiled, install numba (the extra fast of optiframe-tvcs)"
+                "many; to have it compiled, install numba (the extra fast of optiframework-tvcs)"
             )
         selection = onto.select_for(point)
         if not selection.certificate.holds:
