@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from optiframe.errors import Unsuited
-from optiframe.problems import Formulation, Problem
+from optiframe.problems import Formulation, Minimize, Problem, Projection
 from optiframe.solvers import Solver
+
+# Their objective is what they are: nan means that it failed. Any other problem may have none.
+_ALWAYS_JUDGED = (Minimize, Projection)
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,11 @@ class Judged:
     objective: float
     violation: float
     problem: Problem[Any]
+
+    @property
+    def lacks_objective(self) -> bool:
+        """Whether the objective is nan and the problem is one that always has an objective."""
+        return math.isnan(self.objective) and isinstance(self.problem, _ALWAYS_JUDGED)
 
 
 class Chain:
@@ -80,7 +88,12 @@ class Chain:
         if self._judge_at is None:
             values = ((i, float(problem.objective(answer))) for i, (problem, answer) in enumerate(pairs))
             self._judge_at, objective = next(
-                (found for found in values if not math.isnan(found[1])), (0, math.nan)
+                (
+                    (i, value)
+                    for i, value in values
+                    if not math.isnan(value) or isinstance(self.problems[i], _ALWAYS_JUDGED)
+                ),
+                (0, math.nan),
             )
         else:
             problem, answer = pairs[self._judge_at]

@@ -35,7 +35,6 @@ _WITHOUT_ANSWER = (
     Status.TIME_LIMIT,
     Status.ITERATION_LIMIT,
 )
-_NOT_FINITE = "the answer or its objective is no longer finite"
 
 
 class OneRun:
@@ -128,8 +127,10 @@ class OneRun:
                 self._check(iterate)
             run.iterations += iterate.steps
             residual = iterate.residual
-            if run.iterations >= recorder.next and not recorder.judge(iterate, run.iterations, elapsed):
-                return iterate, Status.DIVERGED, _NOT_FINITE
+            if run.iterations >= recorder.next and (
+                diverged := recorder.judge(iterate, run.iterations, elapsed)
+            ):
+                return iterate, Status.DIVERGED, diverged
             if residual <= tolerance:
                 if residual < 0:
                     raise BrokenPlugin(
@@ -195,9 +196,9 @@ class OneRun:
             nothing = Judged(None, math.nan, math.nan, self.chain.last)
             return self._result(nothing, None, status, message, elapsed)
         if not self.recorder.has(self.run.iterations):
-            finite = self.recorder.judge(iterate, self.run.iterations, elapsed)
-            if not finite:
-                status, message = Status.DIVERGED, _NOT_FINITE
+            diverged = self.recorder.judge(iterate, self.run.iterations, elapsed)
+            if diverged:
+                status, message = Status.DIVERGED, diverged
         judged, detail, note = self.recorder.keep(iterate)
         return self._result(judged, detail, status, message + note, elapsed)
 

@@ -35,8 +35,8 @@ class Recorder:
         self._best: tuple[int, Judged, Any] | None = None  # with its detail; copied
         self._record = record
 
-    def judge(self, iterate: Iterate, iteration: int, elapsed: float) -> bool:
-        """Judge and record an iterate; False when the answer or its objective is no longer finite."""
+    def judge(self, iterate: Iterate, iteration: int, elapsed: float) -> str:
+        """Judge and record an iterate; says why the run has diverged, and nothing where it has not."""
         began = perf_counter()
         # A point that is not finite is a verdict here, not a reason for NumPy to warn.
         with np.errstate(invalid="ignore", over="ignore"):
@@ -69,7 +69,9 @@ class Recorder:
         self.seconds += perf_counter() - began
         had_value = before is not None and not math.isnan(before[1].objective)
         lost_value = had_value and math.isnan(judged.objective)
-        return not (math.isinf(judged.objective) or lost_value or _not_finite(solution))
+        if math.isinf(judged.objective) or lost_value or _not_finite(solution):
+            return "the answer or its objective is no longer finite"
+        return "the objective is nan; check its function and its data" if judged.lacks_objective else ""
 
     def has(self, iteration: int) -> bool:
         """Whether the latest recorded iterate is this one."""

@@ -185,6 +185,58 @@ def test_divergence_is_seen_when_nothing_was_recorded_on_the_way() -> None:
     assert result.status is Status.DIVERGED
 
 
+@pytest.mark.parametrize("trace", [True, False])
+@pytest.mark.parametrize("solver", [Descent(), Wandering(points=(1, 2)), "scipy.lbfgs"])
+def test_an_objective_that_is_nan_with_a_zero_gradient_is_divergence(
+    solver: str | Solver[Any, Any, Any], trace: bool
+) -> None:
+    nowhere = of.from_function(lambda x: math.nan, 1, gradient=np.zeros_like)
+    with pytest.warns(NotConverged, match="the objective is nan"):
+        result = of.solve(Minimize(nowhere), solver, trace=trace)
+    assert result.status is Status.DIVERGED
+    assert math.isnan(result.objective)
+
+
+class Tolerant(Problem[Any]):
+    """Has no objective of its own, and the same answer as a problem that has one."""
+
+    name = "test.tolerant"
+    inner: Minimize
+
+    def formulate(self) -> Formulation | None:
+        return Formulation(self.inner, interpret=lambda x: x)
+
+
+def test_a_problem_without_an_objective_is_judged_by_the_one_it_formulates() -> None:
+    flat = Minimize(of.from_function(lambda x: math.nan, 1, gradient=np.zeros_like))
+    with pytest.warns(NotConverged, match="the objective is nan"):
+        assert of.solve(Tolerant(inner=flat), Descent()).status is Status.DIVERGED
+    sound = Minimize(of.from_function(lambda x: float(x @ x), 1, gradient=lambda x: 2 * x))
+    assert of.solve(Tolerant(inner=sound), Descent()).status is Status.CONVERGED
+
+
+class Unjudged(Problem[Any]):
+    """Has no objective at all."""
+
+    name = "test.unjudged"
+
+
+class Settling(Solver[Unjudged, Any, None]):
+    """Is done at once."""
+
+    name = "test.settling"
+    solves = Unjudged
+
+    def iterates(self, problem: Unjudged, run: Run) -> Iterates:
+        yield Iterate(np.ones(1), residual=0.0)
+
+
+def test_a_problem_without_any_objective_still_converges() -> None:
+    result = of.solve(Unjudged(), Settling())
+    assert result.status is Status.CONVERGED
+    assert math.isnan(result.objective)
+
+
 def test_gradient_descent_with_too_long_a_step_diverges() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -636,6 +688,6 @@ def test_settings_repeat_the_run() -> None:
     result = of.solve(TARGET, Descent(step=0.25), seed=5)
     assert result.settings["solver"] == {"name": "test.descent", "step": 0.25}
     assert result.settings["seed"] == 5
-    assert {"python", "optiframe", "numpy"} <= set(result.settings["versions"])
+    assert {"python", "optiframework", "numpy"} <= set(result.settings["versions"])
     yardstick = of.solve(TARGET, "scipy.lbfgs")
     assert yardstick.settings["versions"]["scipy"] == metadata.version("scipy")
