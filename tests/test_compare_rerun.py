@@ -19,6 +19,7 @@ from optiframe.comparison.records import Plan, Records
 from optiframe.comparison.rerun import differences, rerun
 from optiframe.comparison.store import Store, load
 
+from .command_line import run_in
 from .comparing import outcome
 
 pytestmark = pytest.mark.slow  # many processes
@@ -180,6 +181,51 @@ def test_a_second_rerun_repeats_everything_again_and_a_broken_one_goes_on(tmp_pa
             rerun("out", folder, show=False)
     with pytest.raises(of.InvalidInput, match="a folder of its own"):
         rerun("out", "./out", show=False)
+
+
+@pytest.fixture
+def strangers(tmp_path: Path) -> Path:
+    """A folder with a stored comparison whose file names a module, which leaves a mark when it is imported."""
+    module = tmp_path / "stranger.py"
+    module.write_text(f"open({str(tmp_path / 'imported')!r}, 'w').close()\n")
+    plan = dataclasses.replace(make_plan({"bowl": BOWL}, ["scipy.lbfgs"]), modules=(str(module),))
+    begun(tmp_path / "out", plan, ended=True)
+    return tmp_path
+
+
+def test_a_rerun_imports_what_a_stored_file_names_only_when_it_is_trusted(strangers):
+    refused = run_in(strangers, "rerun", "out", code=2)
+    assert f"module to import: '{strangers / 'stranger.py'}'" in refused.stderr
+    assert "if you know them, run again with --trust" in refused.stderr
+    with pytest.raises(of.InvalidInput, match=r"trust=True in Python"):
+        rerun(strangers / "out", show=False)
+    assert not (strangers / "imported").exists()
+    assert not (strangers / "out-rerun").exists()
+    run_in(strangers, "rerun", "out", "--trust", "--quiet", code=1)  # the stored numbers are made up
+    assert (strangers / "imported").exists()
+
+
+def test_reports_exports_and_resumed_comparisons_import_nothing_that_a_stored_file_names(strangers):
+    (strangers / "A.csv").write_text("2,1\n1,3\n")
+    (strangers / "run.toml").write_text(FILE)
+    run_in(strangers, "report", "out", "--html", "page.html")
+    run_in(strangers, "export", "out", "--csv", "cells.csv", "--trace")
+    run_in(strangers, "compare", "run.toml", "--output", "out", "--dry-run")
+    run_in(strangers, "compare", "run.toml", "--output", "out", "--quiet")
+    assert not (strangers / "imported").exists()
+
+
+def test_a_rerun_shows_the_addresses_that_a_stored_file_names(tmp_path):
+    plan = make_plan({"bowl": BOWL}, ["scipy.lbfgs"], executor={"name": "dask", "address": "tcp://far:8786"})
+    (one,) = plan.cells
+    home = {"name": "newton.comrade", "home": {"name": "dask", "address": "tls://evil\x1b[2J:1"}}
+    solver = dataclasses.replace(one.solver, table=home)
+    plan = dataclasses.replace(plan, cells=(dataclasses.replace(one, solver=solver),))
+    begun(tmp_path / "out", plan, ended=True)
+    with pytest.raises(of.InvalidInput) as refused:
+        rerun(tmp_path / "out", show=False)
+    assert "address to contact: 'tcp://far:8786'" in str(refused.value)
+    assert r"address to contact: 'tls://evil\x1b[2J:1'" in str(refused.value)  # not to the terminal as it is
 
 
 def in_this_process(plan: Plan, folder: Path, *, show: bool) -> Records:

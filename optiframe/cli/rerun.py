@@ -21,10 +21,18 @@ from optiframe.errors import InvalidInput
 @click.option(
     "--tolerance", type=float, default=1e-6, show_default=True, help="Up to this, numbers are the same."
 )
+@click.option(
+    "--trust", is_flag=True, help="Import the modules and contact the addresses that the stored file names."
+)
 @click.option("--quiet", is_flag=True, help="Show nothing while it runs.")
 @click.pass_context
-def command(ctx: click.Context, folder: str, output: str | None, tolerance: float, quiet: bool) -> None:
+def command(  # noqa: PLR0917  # click calls it with keywords
+    ctx: click.Context, folder: str, output: str | None, tolerance: float, trust: bool, quiet: bool
+) -> None:
     """Run the comparison stored in FOLDER again and list what differs: versions, statuses, numbers.
+
+    If the stored comparison names modules to import or addresses to contact, they are listed and
+    nothing runs until you add --trust.
 
     Exit code: 0 when statuses and numbers agree, 1 when they do not, 2 when an input is wrong.
     """
@@ -32,7 +40,8 @@ def command(ctx: click.Context, folder: str, output: str | None, tolerance: floa
 
     if not (math.isfinite(tolerance) and tolerance >= 0):
         raise InvalidInput(f"--tolerance must be a number of at least 0, got {tolerance}")
-    result = rerun(folder, None if output is None else Path(output), tolerance=tolerance, show=not quiet)
+    target = None if output is None else Path(output)
+    result = rerun(folder, target, trust=trust, tolerance=tolerance, show=not quiet)
     for difference in result.differences:
         click.echo(difference.text)
     outcome = [d for d in result.differences if d.about not in ("installed", "versions", "environment")]

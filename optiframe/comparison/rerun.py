@@ -17,6 +17,7 @@ from optiframe.comparison.records import Outcome, Plan, Records, Row
 from optiframe.comparison.rows import identity_of
 from optiframe.comparison.schema import FILE
 from optiframe.comparison.store import Store
+from optiframe.comparison.tables import names_in
 from optiframe.errors import InvalidInput
 
 _Place = tuple[str, str, int]
@@ -61,7 +62,12 @@ class Rerun:
 
 
 def rerun(
-    folder: str | Path, output: str | Path | None = None, *, tolerance: float = 1e-6, show: bool = True
+    folder: str | Path,
+    output: str | Path | None = None,
+    *,
+    trust: bool = False,
+    tolerance: float = 1e-6,
+    show: bool = True,
 ) -> Rerun:
     """Run a stored comparison again, with its stored configuration and seeds, and say what differs.
 
@@ -72,6 +78,9 @@ def rerun(
     output
         Where the new one goes; default: the folder's name with ``-rerun``, or with ``-rerun-2`` and so
         on when that holds a repetition already. One that was begun there and broke off goes on.
+    trust
+        Whether to import the modules and contact the addresses that the stored comparison names: both
+        run somebody's code as you.
     tolerance
         Objectives and metrics differ when they are further apart than this times the larger of 1
         and their size.
@@ -81,12 +90,15 @@ def rerun(
     Raises
     ------
     InvalidInput
-        When nothing is stored there, when it was made from Python objects, which are not kept, and
-        when `output` holds a comparison already, whose cells would not run again.
+        When nothing is stored there, when it was made from Python objects, which are not kept, when it
+        names modules or addresses and `trust` is not given, and when `output` holds a comparison
+        already, whose cells would not run again.
     """
     source = Path(folder)
     with Store(source, create=False) as store:
         plan, before = store.plan(), store.records()
+    if not trust:
+        _refuse_strangers(source, plan)
     for module in plan.modules:
         bring(module)
     if output is not None and Path(output).resolve() == source.resolve():
@@ -106,6 +118,22 @@ def rerun(
         _time_ratio(before, records),
         len(records.rows),
     )
+
+
+def _refuse_strangers(source: Path, plan: Plan) -> None:
+    """Raise `InvalidInput` with the code and the machines that the stored comparison would use."""
+    tables = [choice.table for cell in plan.cells for choice in (cell.problem, cell.solver)]
+    # A solver may have its workers on a cluster of its own: `home = {name = "dask", address = ...}`.
+    addresses = [plan.executor.address, *(text for text in names_in(tables) if "://" in text)]
+    # In quotes: control characters of a stranger's text must not reach the terminal.
+    named = [f"  module to import: {module!r}" for module in plan.modules]
+    named += [f"  address to contact: {address!r}" for address in dict.fromkeys(addresses) if address]
+    if named:
+        raise InvalidInput(
+            f"the comparison stored in {source} names code or machines that would be used:\n"
+            + "\n".join(named)
+            + "\nthat runs their code as you; if you know them, run again with --trust (trust=True in Python)"
+        )
 
 
 def _free(source: Path, plan: Plan) -> Path:
