@@ -242,18 +242,35 @@ def test_a_failed_line_search_is_stalled_with_scipys_message():
     assert result.status is Status.STALLED
 
 
+class Misled(Kink):
+    """A bowl whose gradient is that of another bowl."""
+
+    name = "test.misled"
+
+    def value(self, x):
+        return 1.0 + float(x[0] ** 2)
+
+    def gradient(self, x):
+        return 2 * (x - 5.0)
+
+
+def test_a_line_search_that_fails_where_the_gradient_is_not_small_is_stalled():
+    with pytest.warns(of.NotConverged, match="finds no lower point"):
+        result = of.solve(Minimize(Misled()), "scipy.lbfgs")
+    assert result.status is Status.STALLED
+
+
 def test_when_the_objective_stops_falling_lbfgs_comes_to_its_own_end():
-    ends = []
-    for seed in range(8):
+    ends = set()
+    for seed in range(40):
         rng = np.random.default_rng(seed)
         function = LeastSquares(matrix=rng.normal(size=(12, 4)), target=rng.normal(size=12), l2=0.1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", of.NotConverged)  # some end in a failed line search instead
-            result = of.solve(Minimize(function), "scipy.lbfgs", budget=Budget(tolerance=1e-300))
+        result = of.solve(Minimize(function), "scipy.lbfgs", budget=Budget(tolerance=1e-300))
         assert result.trace["residual"][-1] < 1e-6  # SciPy's own tolerances, 1e-5, are off
-        ends.append((result.status, result.message))
-    assert {status for status, _ in ends} <= {Status.FINISHED, Status.STALLED}
-    assert any(message.startswith("SciPy: CONVERGENCE") for _, message in ends)
+        assert result.status.complete
+        ends.add(result.message.rpartition("SciPy: ")[2].rstrip(")"))
+    # Which of the two SciPy says depends on the last bits of the objective, and so on the processor.
+    assert ends >= {"ABNORMAL", "CONVERGENCE: RELATIVE REDUCTION OF F <= FACTR*EPSMCH"}
 
 
 @pytest.mark.parametrize("name", SMOOTH)

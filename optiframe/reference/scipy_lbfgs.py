@@ -14,6 +14,8 @@ from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
 
 _LINE_SEARCH_FAILED = 2  # status of SciPy's result when it could not go on
+_ROUNDING = 16  # units in the last place of the objective: sums of many terms are not more accurate
+_NEAR = 1e-6  # step of a gradient difference, relative to the point: far above its rounding
 
 
 class ScipyLBFGS(Solver[Minimize, Array, None]):
@@ -21,7 +23,8 @@ class ScipyLBFGS(Solver[Minimize, Array, None]):
 
     Needs an objective with a gradient and a set of nothing but bounds. One iteration costs
     one or a few evaluations of value and gradient; memory is O(memory * size of x). SciPy's
-    own tolerances are off: the budget decides, or the end of floating-point progress.
+    own tolerances are off: the budget decides, or the end of floating-point progress (`finished`). A
+    line search that fails before that ends the run as `stalled`.
     """
 
     name = "scipy.lbfgs"
@@ -67,6 +70,8 @@ class ScipyLBFGS(Solver[Minimize, Array, None]):
             if found.get("nit", 0) == 0:
                 emit(iterate(found.x))
             if found.get("status") == _LINE_SEARCH_FAILED:
+                if _at_rounding(flat, box, found.x):
+                    return Status.FINISHED, f"the objective stops falling in float64 (SciPy: {_said(found)})"
                 return Status.STALLED, f"the line search finds no lower point (SciPy: {_said(found)})"
             return Status.FINISHED, f"SciPy: {_said(found)}"
 
@@ -82,6 +87,24 @@ class ScipyLBFGS(Solver[Minimize, Array, None]):
         if constraints.others:
             return f"the set {problem.over.name!r} is more than bounds; scipy.trust-constr may take it"
         return None
+
+
+def _at_rounding(flat: Flat, box: FlatBox, x: Array) -> bool:
+    """Whether the best step along the projected gradient lowers the objective by less than its rounding.
+
+    SciPy's line search starts over from that direction before it gives up. Whether it then reports
+    convergence or failure depends on the last bits of the objective, and so on the processor.
+    """
+    gradient = flat.gradient(x)
+    direction = np.clip(x - gradient, box.lower, box.upper) - x
+    size = float(np.max(np.abs(direction), initial=0.0))
+    if not size > 0:
+        return size == 0  # not for nan
+    part = min(1.0, _NEAR * max(1.0, float(np.max(np.abs(x)))) / size)  # 1 ends on the set: not beyond
+    slope = float(gradient @ direction)
+    curvature = float((flat.gradient(x + part * direction) - gradient) @ direction) / part
+    decrease = slope * slope / (2 * curvature) if curvature > 0 else np.inf
+    return decrease <= _ROUNDING * float(np.spacing(abs(flat.value(x))))
 
 
 def _said(found: OptimizeResult) -> str:
