@@ -49,6 +49,12 @@ class Aggregation:
         Whether the skills were fitted to the correlations between workers. Only then has
         label-aggregation an objective for this answer: the skills of other methods may lie
         outside the box and would seem better than the best point inside.
+    oriented
+        Whether the method knows skills up to sign only, so that gold or the problem's
+        `orientation` settled who is right. Findings about signs are for these answers.
+    reverses
+        Whether labels count by the skill of their worker, so that those of a skill below 0 count
+        in reverse. Findings about reversed votes are for these answers.
     """
 
     task_ids: Ids
@@ -59,6 +65,8 @@ class Aggregation:
     skills: Array | None = None
     backend: str | None = None
     fitted: bool = False
+    oriented: bool = False
+    reverses: bool = False
 
     def __repr__(self) -> str:
         skills = "without skills" if self.skills is None else "with skills"

@@ -152,6 +152,7 @@ def formulated(problem: LabelAggregation) -> RankOneFit:
     labels, lower, upper = problem.labels, *problem.box
     workers, classes = len(labels.worker_ids), len(problem.classes)
     plain = problem.weights == "count" and problem.cutoff is None
+    sign_weights = problem.sign_weights
     if plain and not _few_pairs(labels, workers):
         products = LabelLeastSquares(
             task=labels.task,
@@ -160,10 +161,12 @@ def formulated(problem: LabelAggregation) -> RankOneFit:
             workers=workers,
             classes=classes,
         )
-        return LabelCorrelations(products=products, lower=lower, upper=upper)
+        return LabelCorrelations(products=products, lower=lower, upper=upper, sign_weights=sign_weights)
     table = kernels.count_table(labels.task, labels.worker, problem.label_codes, workers)
     if plain and table is not None and pays(table):
-        return CountedCorrelations.of_table(table, classes, lower, upper, graph=problem.worker_graph)
+        return CountedCorrelations.of_table(
+            table, classes, lower, upper, sign_weights=sign_weights, graph=problem.worker_graph
+        )
     if table is None:
         shared, correlation = count(labels.task, labels.worker, problem.label_codes, workers, classes)
     else:
@@ -174,7 +177,9 @@ def formulated(problem: LabelAggregation) -> RankOneFit:
         weights = weights**2 if problem.weights == "count-squared" else np.ones(shared.nnz)
     if problem.cutoff is None:
         known = sp.csr_array((weights, shared.indices, shared.indptr), shared.shape)
-        return RankOneCompletion.of_counts(known, correlation, lower, upper, graph=problem.worker_graph)
+        return RankOneCompletion.of_counts(
+            known, correlation, lower, upper, sign_weights=sign_weights, graph=problem.worker_graph
+        )
     weights = np.where(_uninformative(problem, shared, correlation), 0.0, weights)
     kept = sp.csr_array((weights, shared.indices, shared.indptr), shared.shape).sum(axis=1)
     ignored = (kept == 0) & (np.diff(shared.indptr) > 0)
@@ -184,6 +189,7 @@ def formulated(problem: LabelAggregation) -> RankOneFit:
         values=sp.csr_array((correlation, shared.indices, shared.indptr), shared.shape),
         lower=lower,
         upper=upper,
+        sign_weights=sign_weights,
     )
 
 

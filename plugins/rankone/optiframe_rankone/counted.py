@@ -170,9 +170,16 @@ class CountedCorrelations(RankOneFit):
 
     @classmethod
     def of_table(
-        cls, table: CountTable, classes: int, lower: Array, upper: Array, *, graph: WorkerGraph
+        cls,
+        table: CountTable,
+        classes: int,
+        lower: Array,
+        upper: Array,
+        *,
+        sign_weights: Array | None = None,
+        graph: WorkerGraph,
     ) -> CountedCorrelations:
-        """The problem of a table; bounds of shape (workers,), and a graph with the same components."""
+        """The problem of a table; arrays of shape (workers,), and a graph with the same components."""
         counted = CountedLeastSquares(counts=table.counts, workers=table.workers, classes=classes)
         counted.pairs.__dict__["component"] = graph.component  # a cached property
-        return cls(counted=counted, lower=lower, upper=upper)
+        return cls(counted=counted, lower=lower, upper=upper, sign_weights=sign_weights)

@@ -81,7 +81,11 @@ class KnownCorrelations(LabelAggregation):
     def formulate(self) -> Formulation:
         lower, upper = self.box
         completion = RankOneCompletion(
-            weights=self._weights, values=self.correlations, lower=lower, upper=upper
+            weights=self._weights,
+            values=self.correlations,
+            lower=lower,
+            upper=upper,
+            sign_weights=self.sign_weights,
         )
         return Formulation(completion, interpret=self.from_skills, encode=self.to_skills)
 
@@ -90,10 +94,11 @@ class KnownCorrelations(LabelAggregation):
         findings = [*trust.ties(solution), *trust.left_out(self)]
         if solution.skills is not None:
             ids, graph = self.labels.worker_ids, self.worker_graph
-            findings += trust.signs(self, solution.skills)
+            if solution.oriented:
+                findings += trust.signs(self, solution.skills)
             findings += trust.unidentified(graph, ids)
             findings += trust.weightless(solution.skills, ids, self.labels_per_worker, graph, self.tau)
-            findings += negative(solution.skills, ids)
+            findings += negative(solution)
         return tuple(findings)
 
     def answer(self, solution: Aggregation) -> dict[str, Columns]:

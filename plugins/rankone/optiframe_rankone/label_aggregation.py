@@ -13,7 +13,7 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PlainValidator, Po
 from optiframe.errors import InvalidInput
 from optiframe.problems import Columns, Finding, Formulation, Problem
 from optiframe.values import Accepts, Array
-from optiframe_rankone import correlations, gold, groups, kernels, metrics, trust, uncertainty
+from optiframe_rankone import correlations, gold, groups, kernels, metrics, orientation, trust, uncertainty
 from optiframe_rankone.aggregation import Aggregation, log_odds
 from optiframe_rankone.duplicates import Policy
 from optiframe_rankone.ids import Ids, positions, union
@@ -56,11 +56,13 @@ class LabelAggregation(Problem[Aggregation]):
     default: one label) has the box {0}, so no weight in the vote; a finding names such workers.
 
     **The sign.** Correlations do not say who is right. In each connected component of the
-    worker graph separately, skills are taken to sum to something positive; where the sum
-    is negative they are reversed. Where gold was labelled by a component, it decides
-    instead: the sum of N_i C_i s_i over the workers is positive, where C_i is the correlation
-    with gold on N_i of its tasks, as if gold were a worker of skill 1. For more than two
-    classes the box reaches further up than down, so a reversed skill may leave it and is
+    worker graph separately, the sum of N_i s_i over the workers is taken to be positive; where
+    it is negative the skills are reversed. With ``orientation = "workers"`` it is the plain sum of
+    s_i, as in the paper: many workers with few labels each can then outvote a few who label
+    everything. A finding warns where the two sums disagree. Where gold was labelled by a
+    component, it decides instead: the sum of N_i C_i s_i over the workers is positive, where C_i
+    is the correlation with gold on N_i of its tasks, as if gold were a worker of skill 1. For
+    more than two classes the box reaches further up than down, so a reversed skill may leave it and is
     then clipped: the fit there is no longer the least-squares one. Where skills cancel (two
     workers who mostly disagree), nothing says who is right: their skills are set to 0, and a
     finding names them.
@@ -112,6 +114,12 @@ class LabelAggregation(Problem[Aggregation]):
     )
     cutoff_noise: NonNegativeFloat = Field(
         0.0, description="with a cutoff: so many times sqrt(log(workers)/shared tasks) is added to it"
+    )
+    orientation: Literal["labels", "workers"] = Field(
+        "labels",
+        description="which sum of skills is positive in each group of workers who share tasks, and so says "
+        "who is right: labels: each skill times the worker's number of labels; workers: the plain sum, as "
+        "in the paper",
     )
     tau: PositiveFloat = Field(1.0, description="how far skills stay inside the box, over sqrt(tasks)")
     tie_seed: NonNegativeInt = Field(0, description="resolves ties for the metric error_resolved")
@@ -181,6 +189,12 @@ class LabelAggregation(Problem[Aggregation]):
         return self.labels.per_worker
 
     @cached_property
+    def sign_weights(self) -> Array:
+        """What each worker's skill counts in the sum that is positive (`orientation`), shape (workers,)."""
+        counts = self.labels_per_worker
+        return np.ones(len(counts)) if self.orientation == "workers" else counts.astype(np.float64)
+
+    @cached_property
     def worker_graph(self) -> WorkerGraph:
         """Who shares tasks with whom; with a cutoff, whose correlations are kept."""
         if self.cutoff is not None:
@@ -200,7 +214,7 @@ class LabelAggregation(Problem[Aggregation]):
 
     def from_skills(self, skills: Array) -> Aggregation:
         """The answer that estimated skills stand for: signs settled, then the weighted vote."""
-        return replace(self.weighted_vote(self.with_positive_sums(skills)), fitted=True)
+        return replace(self.weighted_vote(self.with_positive_sums(skills)), fitted=True, oriented=True)
 
     def to_skills(self, solution: Aggregation) -> Array | None:
         """The skills of an answer to this problem; None when it has none."""
@@ -210,22 +224,21 @@ class LabelAggregation(Problem[Aggregation]):
     def with_positive_sums(self, skills: Array) -> Array:
         """Skills with the sign of each component settled.
 
-        Reversed, and clipped to the box, where they sum to less than 0, or where they
-        contradict the gold; all zero where they cancel and gold does not tell, since then
-        nothing says which side is right.
+        Reversed, and clipped to the box, where they contradict the gold or, without gold, where
+        their sum (`orientation`) is below 0; all zero where that cancels, since then nothing
+        says which side is right.
         """
-        graph = self.worker_graph
-        total, size = graph.sums(skills), graph.sums(np.abs(skills))
-        if self.gold is not None:
-            told = graph.sums(self.gold_agreement * skills)
-            clear = np.abs(told) > _CANCEL * graph.sums(np.abs(self.gold_agreement * skills))
-            total, size = np.where(clear, told, total), np.where(clear, np.abs(told), size)
-        settled = np.where((total < 0)[graph.component], np.clip(-skills, *self.box), skills)
-        return np.where((np.abs(total) <= _CANCEL * size)[graph.component], 0.0, settled)
+        component = self.worker_graph.component
+        by_gold = () if self.gold is None else (self.gold_agreement * skills,)
+        signs = orientation.of_groups(component, *by_gold, self.sign_weights * skills, cancel=_CANCEL)
+        sign = signs[component]
+        settled = np.where(sign < 0, np.clip(-skills, *self.box), skills)
+        return np.where(sign == 0, 0.0, settled)
 
     def weighted_vote(self, skills: Array) -> Aggregation:
         """The vote in which every label counts the log-odds of its worker."""
-        return self.vote(log_odds(skills, len(self.classes)), "log-odds", skills)
+        answer = self.vote(log_odds(skills, len(self.classes)), "log-odds", skills)
+        return replace(answer, reverses=True)
 
     def vote(
         self, weight: Array, scale: Literal["votes", "log-odds"], skills: Array | None = None

@@ -16,7 +16,7 @@ from optiframe.errors import InvalidInput
 from optiframe.problems import Columns, Finding, Formulation, Minimize, Problem
 from optiframe.sets import Box
 from optiframe.values import Array, Bound, Matrix, Vector, as_bound, as_vector
-from optiframe_rankone import unknowns
+from optiframe_rankone import orientation, unknowns
 from optiframe_rankone.objective import PairwiseLeastSquares, RankOneLeastSquares
 from optiframe_rankone.pairs import Pairs, of_entries
 from optiframe_rankone.worker_graph import WorkerGraph
@@ -41,6 +41,11 @@ class RankOneFit(Problem[Array]):
     lower: Bound = Field(_NO_LIMIT[0], description="least x_i: a number, or one for each i")
     upper: Bound = Field(_NO_LIMIT[1], description="largest x_i: a number, or one for each i")
     start: Vector | None = Field(None, description="where solvers begin; default: 0.5, within the bounds")
+    sign_weights: orientation.SignWeights | None = Field(
+        None,
+        description="where a solver settles signs, the sum of these times x is positive in each connected "
+        "component; 1: the plain sum, as in the paper; none: each row's sum of weights",
+    )
 
     @property
     @abstractmethod
@@ -58,12 +63,23 @@ class RankOneFit(Problem[Array]):
             raise InvalidInput(f"lower is above upper for entry {crossed[0]}; no x fits")
         if self.start is not None and self.start.shape != (size,):
             raise InvalidInput(f"start has {len(self.start)} entries, weights are {size} x {size}")
+        if self.sign_weights is not None and self.sign_weights.shape not in ((), (size,)):
+            raise InvalidInput(
+                f"sign_weights must be a number or {size} numbers, one for each row of weights"
+            )
 
     @property
     def bounds(self) -> tuple[Array, Array]:
         """`lower` and `upper`, each of shape (size,)."""
         shape = self.least_squares.shape
         return np.broadcast_to(self.lower, shape), np.broadcast_to(self.upper, shape)
+
+    @property
+    def orienting(self) -> Array:
+        """What each entry counts in the sum that settles the signs of its component, shape (size,)."""
+        if self.sign_weights is None:
+            return self.least_squares.pairs.row_sums[1]
+        return np.broadcast_to(self.sign_weights, self.least_squares.shape)
 
     def clip(self, x: Array) -> Array:
         """The nearest point within the bounds."""
@@ -91,7 +107,7 @@ class RankOneFit(Problem[Array]):
             members = members[np.argsort(component[members], kind="stable")]
             for group in np.split(members, np.flatnonzero(np.diff(component[members])) + 1):
                 if len(group):
-                    start[group] = _leading_eigenvector(pairs, group)
+                    start[group] = _leading_eigenvector(pairs, group, self.orienting[group])
         return self.clip(start)
 
     def from_start(self, start: Any) -> Array:
@@ -197,7 +213,14 @@ class RankOneCompletion(RankOneFit):
 
     @classmethod
     def of_counts(
-        cls, weights: sp.csr_array, values: Array, lower: Array, upper: Array, *, graph: WorkerGraph
+        cls,
+        weights: sp.csr_array,
+        values: Array,
+        lower: Array,
+        upper: Array,
+        *,
+        sign_weights: Array,
+        graph: WorkerGraph,
     ) -> RankOneCompletion:
         """The problem of pairs that were counted, so that nothing about them need be checked.
 
@@ -207,17 +230,19 @@ class RankOneCompletion(RankOneFit):
             Symmetric, positive entries, sorted indices, nothing on the diagonal.
         values
             C in the order of ``weights.data``.
-        lower, upper
+        lower, upper, sign_weights
             Shape (size,).
         graph
             Has the same components.
 
         Nothing is copied, and the arrays are read-only from now on.
         """
-        for part in (weights.data, weights.indices, weights.indptr, values, lower, upper):
+        for part in (weights.data, weights.indices, weights.indptr, values, lower, upper, sign_weights):
             part.flags.writeable = False
         targets = sp.csr_array((values, weights.indices, weights.indptr), weights.shape)
-        problem = cls.model_construct(weights=weights, values=targets, lower=lower, upper=upper)
+        problem = cls.model_construct(
+            weights=weights, values=targets, lower=lower, upper=upper, sign_weights=sign_weights
+        )
         fit = RankOneLeastSquares.model_construct(weights=weights, values=targets)
         pairs = of_entries(weights, targets)
         pairs.__dict__["component"] = graph.component
@@ -252,8 +277,8 @@ class RankOneCompletion(RankOneFit):
         return self.metrics(solution)
 
 
-def _leading_eigenvector(pairs: Pairs, group: NDArray[np.intp]) -> Array:
-    """Of a component's N * C, for the largest eigenvalue; largest entry 1/2 in size, sum not negative."""
+def _leading_eigenvector(pairs: Pairs, group: NDArray[np.intp], orienting: Array) -> Array:
+    """Of a component's N * C, for the largest eigenvalue; largest entry 1/2 in size, signs settled."""
     if len(group) <= _DENSE:
         vector = np.linalg.eigh(pairs.block(group))[1][:, -1]
     else:
@@ -269,7 +294,7 @@ def _leading_eigenvector(pairs: Pairs, group: NDArray[np.intp]) -> Array:
             vector = eigsh(block, k=1, which="LA", v0=even, tol=1e-2, maxiter=50)[1][:, 0]
         except ArpackNoConvergence as short:
             vector = short.eigenvectors[:, 0] if short.eigenvectors.size else even
-    return np.asarray(vector * (0.5 / np.abs(vector).max()) * (-1.0 if vector.sum() < 0 else 1.0))
+    return np.asarray(vector * (0.5 / np.abs(vector).max()) * orientation.of_group(orienting * vector))
 
 
 def _same(x: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from pydantic import Field
 
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
-from optiframe_rankone import binary_tasks, gold, kernels
+from optiframe_rankone import binary_tasks, gold, kernels, orientation
 from optiframe_rankone.aggregation import Aggregation
 from optiframe_rankone.label_aggregation import LabelAggregation
 from optiframe_rankone.spectral import leading
@@ -46,8 +47,8 @@ class EigenvectorRatio(Solver[LabelAggregation, Aggregation, None]):
     Notes
     -----
     Each connected component is solved by itself: the whole matrix would give all weight to
-    the largest. Its sign is that of gold where there is some, else skills sum to something
-    positive. Where they cancel, or no eigenvalue leads, skills are 0 and a warning says so.
+    the largest. Its sign is that of gold where there is some, else that of the problem's
+    `orientation`. Where they cancel, or no eigenvalue leads, skills are 0 and a warning says so.
     Who shares no task has skill 1/2. Ratios beyond the range of a skill count in full in the
     vote; the skills of the answer are clipped to the range.
 
@@ -76,6 +77,7 @@ class EigenvectorRatio(Solver[LabelAggregation, Aggregation, None]):
             skills = np.clip(ratio, -1.0 / (classes - 1), 1.0)
             answer = problem.vote(classes * ratio, "log-odds")
             answer = problem.from_scores(answer.scores, "log-odds", skills)
+            answer = replace(answer, oriented=True, reverses=True)
         else:
             answer = self._by_binary_tasks(problem, self.multiclass, run)
         yield Iterate(answer, residual=0.0)
@@ -124,7 +126,9 @@ class EigenvectorRatio(Solver[LabelAggregation, Aggregation, None]):
             one = leading(ratio[members][:, members], run.rng)
             all_alike = leading(count[members][:, members], run.rng)
             found = np.sqrt(one.value / all_alike.value) * _divided(one.vector, np.abs(all_alike.vector))
-            if one.gap <= _GAP * one.value or not (sign := _sign(found, told[members])):
+            criteria = told[members] * found, problem.sign_weights[members] * found
+            sign = orientation.of_groups(np.zeros_like(members), *criteria, cancel=_CANCEL)[0]
+            if one.gap <= _GAP * one.value or sign == 0:
                 ids = problem.labels.worker_ids[members]
                 run.warn(
                     "a group of workers has no leading eigenvector, or skills that cancel: nothing says "
@@ -139,11 +143,3 @@ class EigenvectorRatio(Solver[LabelAggregation, Aggregation, None]):
 def _divided(vector: Array, by: Array) -> Array:
     """The ratio; 0 where both are rounding, as far out on a long chain of workers."""
     return np.divide(vector, by, out=np.zeros_like(vector), where=by > _ROUNDING)
-
-
-def _sign(skills: Array, told: Array) -> float:
-    """Sign that agrees with gold, or makes the sum positive; 0 where neither says."""
-    for vote in (told * skills, skills):
-        if abs(vote.sum()) > _CANCEL * np.abs(vote).sum():
-            return float(np.sign(vote.sum()))
-    return 0.0

@@ -15,6 +15,7 @@ from optiframe.reference.cvxpy_solver import Cvxpy
 from optiframe.results import Status
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
+from optiframe_rankone import orientation
 from optiframe_rankone.rank_one import RankOneFit
 
 _MOST = 100
@@ -144,5 +145,6 @@ def _leading(problem: RankOneFit, matrix: Array) -> tuple[Array, float]:
         values, vectors = np.linalg.eigh(matrix[np.ix_(members, members)])
         size = max(float(values[-1]), 0.0)
         held += size
-        x[members] = np.sqrt(size) * vectors[:, -1] * (-1.0 if vectors[:, -1].sum() < 0 else 1.0)
+        vector = vectors[:, -1]
+        x[members] = np.sqrt(size) * vector * orientation.of_group(problem.orienting[members] * vector)
     return problem.clip(x), held / max(float(np.trace(matrix)), np.finfo(np.float64).tiny)

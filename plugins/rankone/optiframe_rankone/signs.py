@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order
 
 from optiframe.values import Array
+from optiframe_rankone import orientation
 from optiframe_rankone.rank_one import RankOneCompletion, RankOneFit
 
 
@@ -65,13 +66,14 @@ def recovered(problem: RankOneFit, sizes: Array) -> Array:
 
     In each connected component the first entry is taken as positive and the others follow
     breadth-first by the signs of C, or by their bounds where these fix the signs of two neighbours; then
-    all are turned over where they sum to less than 0, or, where some may not be 0, where these have the
-    wrong sign on the whole. Entries of C that are 0 say nothing and are left out, which may part a
-    component. Signs that contradict each other, such as those of three who always disagree, are not
+    all are reversed where their sum, weighted by `sign_weights`, is below 0, or, where the bounds of
+    some exclude 0, where the sum over these contradicts their bounds. Entries of C that are 0 say
+    nothing and are left out, which may part a component. Signs that contradict each other, such as
+    those of three who always disagree, are not
     noticed: each is read from one entry. Time and memory are linear in the known entries.
     """
     lower, upper = problem.bounds
-    decided = (lower > 0).astype(np.float64) - (upper < 0)
+    decided, orienting = (lower > 0).astype(np.float64) - (upper < 0), problem.orienting
     telling, fixed = sp.csr_array(problem.least_squares.targets, copy=True), _fixed_of_pairs(problem)
     if fixed is not None:
         telling.data = np.where(fixed == 0.0, telling.data, fixed)
@@ -87,7 +89,6 @@ def recovered(problem: RankOneFit, sizes: Array) -> Array:
         links = np.sign(telling[before[reached[1:]], reached[1:]])
         for entry, link in zip(reached[1:].tolist(), links.tolist(), strict=True):
             signs[entry] = link * signs[before[entry]]
-        wanted = decided[reached] if decided[reached].any() else np.ones(len(reached))
-        if np.dot(wanted * signs[reached], sizes[reached]) < 0:
-            signs[reached] *= -1.0
+        wanted = decided[reached] if decided[reached].any() else orienting[reached]
+        signs[reached] *= orientation.of_group(wanted * signs[reached] * sizes[reached])
     return problem.clip(signs * sizes)

@@ -112,7 +112,8 @@ def test_two_who_always_disagree_get_opposite_signs() -> None:
 
 def test_a_liar_whom_all_others_contradict_gets_the_negative_sign() -> None:
     skills = np.array([-0.6, 0.5, 0.5, 0.5, 0.5])
-    result = optiframe.solve(rank_one(skills, [(0, j) for j in range(1, 5)]), "rankone.pgd")
+    star = rank_one(skills, [(0, j) for j in range(1, 5)]).model_copy(update={"sign_weights": 1.0})
+    result = optiframe.solve(star, "rankone.pgd")
     assert result.status == "converged"
     assert result.solution[0] < 0
     assert result.solution[0] * result.solution[1:] == pytest.approx([-0.3] * 4, abs=1e-5)
