@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from optiframe.solvers import Iterate, Iterates, Run, Solver
@@ -48,6 +50,6 @@ class IterativeWeightedMajority(Solver[LabelAggregation, Aggregation, None]):
             hits = kernels.expected_hits(labels.task, labels.worker, codes, credit, len(before))
             agreement = hits / problem.labels_per_worker
             skills = (classes * agreement - 1.0) / (classes - 1)
-            answer = problem.vote(classes * skills, "log-odds", skills)
+            answer = replace(problem.vote(classes * skills, "log-odds", skills), reverses=True)
             yield Iterate(answer, residual=float(np.abs(agreement - before).max()))
             before = agreement

@@ -38,7 +38,7 @@ def plot_skills(
     """The workers' skills from the lowest to the highest, with intervals.
 
     Skills below 0 are triangles in another colour, filled where the interval is below 0
-    as well (adversaries). True skills, where the problem knows them, are hollow diamonds.
+    as well. True skills, where the problem knows them, are hollow diamonds.
     Up to 50 workers are named.
 
     Parameters
@@ -80,7 +80,7 @@ def plot_skills(
         (values > 0, "o", BLUE, BLUE, "skill"),
         (values == 0, "s", BLACK, BLACK, "no weight (skill 0)"),
         ((values < 0) & chance, "v", VERMILION, "white", "skill below 0, perhaps by chance"),
-        ((values < 0) & ~chance, "v", VERMILION, VERMILION, "adversary (skill below 0)"),
+        ((values < 0) & ~chance, "v", VERMILION, VERMILION, "skill and interval below 0"),
     ):
         if which.any():
             look: dict[str, Any] = {"marker": marker, "facecolors": fill, "edgecolors": edge}

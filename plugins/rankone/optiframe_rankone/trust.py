@@ -43,19 +43,18 @@ def report(problem: LabelAggregation, solution: Aggregation) -> Iterator[Finding
     if solution.skills is None:
         return
     graph = problem.worker_graph
-    yield from signs(problem, solution.skills)
+    if solution.oriented:
+        yield from signs(problem, solution.skills)
     yield from unidentified(graph, ids)
     if solution.fitted:
         yield from uncompared(problem)
     yield from weightless(solution.skills, ids, problem.labels_per_worker, graph, problem.tau)
     if len(problem.labels) <= _LABELS:
-        low, high = uncertainty.skill_intervals(problem, solution, level=LEVEL)
-        known = (low > -1.0 / (len(problem.classes) - 1)) | (high < 1.0)  # not the whole range
-        yield from doubtful(
-            problem, solution.skills, low, high, known, vote=solution if solution.fitted else None
-        )
+        errors = uncertainty.standard_errors(problem, solution)
+        low, high = uncertainty.skill_intervals(problem, solution, errors, level=LEVEL)
+        yield from doubtful(problem, solution, errors, low, high)
     else:
-        yield from negative(solution.skills, ids)
+        yield from negative(solution)
     if small:
         yield from groups.findings(problem, solution)
     else:
@@ -189,24 +188,57 @@ def chance(problem: LabelAggregation) -> Iterator[Finding]:
 def signs(problem: LabelAggregation, values: Array) -> Iterator[Finding]:
     """What settles who is right, in each group of workers who share tasks."""
     graph, ids = problem.worker_graph, problem.labels.worker_ids
-    asked = graph.sums(np.abs(problem.gold_agreement)) > 0 if problem.gold is not None else None
-    if asked is None or not asked[graph.component].all():
+    asked = np.zeros(graph.components, dtype=bool)
+    if problem.gold is not None:
+        asked = graph.sums(np.abs(problem.gold_agreement)) > 0
+    if not asked.all():
+        by_labels = "of skills, each times the worker's number of labels,"
+        summed = by_labels if problem.orientation == "labels" else "of the skills"
         where = "" if graph.components == 1 else " in each group of workers who share tasks, separately"
-        but = "" if asked is None or not asked.any() else ", but where gold says"
+        but = ", but where gold says" if asked.any() else ""
         yield Finding(
             "note",
-            "agreement does not say who is right: by convention the sum of the skills is positive"
+            f"agreement does not say who is right: by convention the sum {summed} is positive"
             f"{where}{but}; a few known labels (`gold`) would settle it",
         )
-    if asked is not None:
-        against = (asked & (graph.sums(values) < 0))[graph.component]
-        if against.any():
-            yield about(
-                "warning",
-                "worker",
-                ids[against],
-                "in a group that the gold calls wrong on the whole: the skills there sum to less than 0",
-            )
+    yield from contested(problem, values, ~asked)
+    against = (asked & (graph.sums(problem.sign_weights * values) < 0))[graph.component]
+    if against.any():
+        yield about(
+            "warning",
+            "worker",
+            ids[against],
+            "in a group that the gold calls wrong on the whole: the skills there sum to less than 0",
+        )
+
+
+def contested(
+    problem: LabelAggregation, values: Array, by_convention: NDArray[np.bool_]
+) -> Iterator[Finding]:
+    """Groups in which counting labels and counting workers say the opposite of who is right.
+
+    ``by_convention`` marks the components that no gold settles, shape (components,).
+    """
+    graph, counts = problem.worker_graph, problem.labels_per_worker
+    by_labels, by_workers = graph.sums(counts * values), graph.sums(values)
+    here = (by_convention & (by_labels * by_workers < 0))[graph.component]
+    right, wrong = here & (values > 0), here & (values < 0)
+    if not here.any():
+        return
+    sides = [
+        f"{side.sum()} worker{'' if side.sum() == 1 else 's'} with {counts[side].sum()} labels"
+        for side in (right, wrong)
+    ]
+    kept, other = ("label", "worker") if problem.orientation == "labels" else ("worker", "label")
+    ids = problem.labels.worker_ids[right]
+    yield Finding(
+        "warning",
+        f"who is right depends on a convention: here {sides[0]} count as right and {sides[1]} as wrong, "
+        f"because every {kept} counts the same. If every {other} counted the same (orientation = "
+        f'"{other}s"), it would be the other way round. Give a few known labels (`gold`) to settle it. The '
+        f"votes that would be reversed are those of {listed(ids)}",
+        tuple(ids.tolist()),
+    )
 
 
 def unidentified(workers: WorkerGraph, ids: Ids) -> Iterator[Finding]:

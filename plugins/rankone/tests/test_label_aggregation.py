@@ -225,7 +225,7 @@ def test_a_liar_among_honest_workers_gets_a_negative_skill_and_is_named() -> Non
     inputs = single_coin(2, np.array([0.8, 0.7, 0.8, 0.6, -0.8]), tasks=200, per_task=5)
     result = optiframe.solve(LabelAggregation(**inputs), "rankone.pgd")
     assert result.solution.skills == pytest.approx([0.8, 0.7, 0.8, 0.6, -0.8], abs=0.15)
-    finding = next(f for f in result.findings if "skill is below 0" in f.text)
+    finding = next(f for f in result.findings if "reliably wrong" in f.text)
     assert finding.about == (4,)
 
 

@@ -76,16 +76,16 @@ def test_intervals_can_be_given_or_left_out() -> None:
         plot_skills(result, intervals=(skills[:3], skills[:3]))
 
 
-def test_who_may_be_below_zero_by_chance_is_told_from_adversaries() -> None:
+def test_who_may_be_below_zero_by_chance_is_told_from_those_whose_interval_is_below() -> None:
     result = solved()
     skills = result.solution.skills
     below = skills < 0
     assert below.any()
     sure = plot_skills(result, intervals=(skills - 1e-9, skills + 1e-9))
-    assert "adversary (skill below 0)" in legend(sure)
+    assert "skill and interval below 0" in legend(sure)
     assert "skill below 0, perhaps by chance" not in legend(sure)
     unsure = plot_skills(result, intervals=(skills - 1.0, skills + 1.0))
-    assert "adversary (skill below 0)" not in legend(unsure)
+    assert "skill and interval below 0" not in legend(unsure)
 
 
 def test_many_workers_are_drawn_without_names_on_one_page() -> None:

@@ -149,21 +149,26 @@ def test_who_seems_wrong_by_chance_is_said_in_plain_words_with_what_hangs_on_it(
         "worker": ["Ann", "Chen", "Ann", "Chen", "Ann", "Dee", "Chen"],
         "label": ["x", "x", "y", "x", "y", "y", "x"],
     }
-    values, low, high = np.array([0.5, -0.1, 0.2]), np.full(3, -0.9), np.full(3, 0.9)
+    values = np.array([0.5, -0.1, 0.2])
+
+    def said(problem: LabelAggregation, skills: np.ndarray) -> tuple[Finding, ...]:
+        ends = np.full(3, -0.9), np.full(3, 0.9)
+        return tuple(doubtful(problem, problem.weighted_vote(skills), np.full(3, 0.5), *ends))
+
     problem = LabelAggregation(labels=table)
     assert problem.labels.worker_ids.tolist() == ["Ann", "Chen", "Dee"]
-    findings = tuple(doubtful(problem, values, low, high, np.full(3, True)))
+    findings = said(problem, values)
     # Without Chen, task 4 is tied instead of y; Ann alone decides on 1 and 2.
     assert texts(findings[:1]) == (
         "Chen seems to be wrong more often than right, which may be chance; the vote counts Chen's labels "
-        "reversed; without them 1 of 4 answers would be other ones"
+        "reversed; leaving them out would change 1 of 4 answers"
     )
     assert findings[0].about == ("Chen",)
-    two = tuple(doubtful(problem, -values, low, high, np.full(3, True)))
+    two = said(problem, -values)
     assert two[0].text.startswith("2 workers seem to be wrong more often than right")
     assert two[0].text.endswith(": Ann, Dee")
     table["label"][-1] = "z"
-    three = tuple(doubtful(LabelAggregation(labels=table), values, low, high, np.full(3, True)))
+    three = said(LabelAggregation(labels=table), values)
     assert "than by guessing" in three[0].text
     assert "counts Chen's labels against what they say" in three[0].text
 
@@ -183,7 +188,50 @@ def test_a_graph_that_hardly_tells_the_skills_is_named_and_others_are_not(worker
 
 def test_the_sign_convention_is_said() -> None:
     problem = LabelAggregation(**single_coin(0, np.full(5, 0.6), tasks=30, per_task=3))
-    assert "the sum of the skills is positive;" in texts(optiframe.solve(problem, "rankone.pgd").findings)
+    assert "number of labels, is positive;" in texts(optiframe.solve(problem, "rankone.pgd").findings)
+    paper = problem.model_copy(update={"orientation": "workers"})
+    assert "the sum of the skills is positive;" in texts(optiframe.solve(paper, "rankone.pgd").findings)
+
+
+@pytest.mark.parametrize(
+    ("solver", "signs", "reverses"),
+    [
+        ("labels.majority", False, False),
+        ("labels.dawid-skene", False, False),
+        ("labels.opt-ds", False, False),
+        ("labels.one-coin-em", False, True),
+        ("labels.iwmv", False, True),
+        ("labels.ratio", True, True),
+        ("rankone.pgd", True, True),
+        ("scipy.lbfgs", True, True),
+    ],
+)
+def test_findings_about_signs_and_reversed_votes_are_for_the_methods_they_are_about(
+    solver: str, signs: bool, reverses: bool
+) -> None:
+    skills = np.array([0.8, 0.7, 0.8, 0.75, -0.7, -0.3])
+    problem = LabelAggregation(**single_coin(2, skills, tasks=200, per_task=5))
+    said = texts(optiframe.solve(problem, solver).findings)
+    assert ("by convention" in said) is signs
+    assert ("reverse" in said) is reverses
+    assert ("likely an adversary" in said or "likely adversaries" in said) is (solver != "labels.majority")
+
+
+@pytest.mark.parametrize("solver", ["rankone.pgd", "labels.dawid-skene", "labels.one-coin-em"])
+def test_honest_workers_with_few_labels_are_seldom_called_adversaries(solver: str) -> None:
+    def accused(seed: int) -> bool:
+        skills = np.random.default_rng([seed, 1]).uniform(0.2, 0.8, 100)
+        problem = LabelAggregation(**single_coin(seed, skills, tasks=300, per_task=3))
+        return "likely" in texts(optiframe.solve(problem, solver).findings)
+
+    assert sum(accused(seed) for seed in range(15)) <= 1  # 5% are meant to be
+
+
+@pytest.mark.parametrize("solver", ["rankone.pgd", "labels.dawid-skene", "labels.one-coin-em"])
+def test_a_real_adversary_among_many_is_named(solver: str) -> None:
+    skills = np.append(np.full(49, 0.6), -0.8)
+    problem = LabelAggregation(**single_coin(1, skills, tasks=500, per_task=5))
+    assert about(optiframe.solve(problem, solver).findings, "likely an adversary") == (49,)
 
 
 def test_labels_at_random_are_called_so_and_honest_ones_are_not() -> None:
