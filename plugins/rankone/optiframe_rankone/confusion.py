@@ -7,15 +7,22 @@ so that both steps are one product with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from pydantic import Field
 
-from optiframe.solvers import Iterate
+from optiframe.results import Status
+from optiframe.solvers import Iterate, Iterates
 from optiframe.values import Array
 from optiframe_rankone.label_aggregation import LabelAggregation
+
+STEPS = 100
+"""On ten real label sets EM is as good after 100 steps as after 10,000, and 100 times faster."""
+Steps = Annotated[
+    int, Field(ge=1, description="EM steps; after these the run is finished, whatever the residual")
+]
 
 
 class Model(NamedTuple):
@@ -83,15 +90,23 @@ def log_likelihood(joint: Array) -> float:
 
 
 def em(
-    problem: LabelAggregation, given: sp.csr_array, model: Model, floor: float, *, estimate_prior: bool
-) -> Iterator[Iterate]:
-    """E and M steps without end, from a model; each iterate is the answer of an E step.
+    problem: LabelAggregation,
+    given: sp.csr_array,
+    model: Model,
+    floor: float,
+    *,
+    estimate_prior: bool,
+    steps: int,
+) -> Iterates:
+    """E and M steps, from a model; each iterate is the answer of an E step.
 
     The residual is the largest change of a task's posterior probability; `log_likelihood`
     is that of the model the answer belongs to, and never falls.
     """
     before = np.full((given.shape[0], len(model.prior)), np.nan)
-    while True:
+    for step in range(steps):
+        if step:
+            model = m_step(given, before, floor, estimate_prior=estimate_prior)
         answer = problem.from_scores(e_step(given, model), "log-odds", model.skills())
         posterior = answer.probabilities
         yield Iterate(
@@ -99,7 +114,13 @@ def em(
             residual=float(np.abs(posterior - before).max()),
             info={"log_likelihood": log_likelihood(answer.scores)},
         )
-        before, model = posterior, m_step(given, posterior, floor, estimate_prior=estimate_prior)
+        before = posterior
+    return all_taken(steps)
+
+
+def all_taken(steps: int) -> tuple[Status, str]:
+    """The verdict on EM that took its steps."""
+    return Status.FINISHED, f"took its {steps} EM step{'' if steps == 1 else 's'} (the parameter `steps`)"
 
 
 def _equal(classes: int) -> Array:

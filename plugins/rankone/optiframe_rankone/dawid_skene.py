@@ -28,7 +28,9 @@ class DawidSkene(Solver[LabelAggregation, Aggregation, None]):
     The maximum-likelihood estimates of 1979 are 0 for what was never seen, and one such
     label would rule a class out for ever. No probability is therefore below `floor`; the M
     step is the exact one under that bound, so the likelihood never falls. The trace has it
-    as `log_likelihood`. Skills are those of the accuracy prior-weighted over classes.
+    as `log_likelihood`. It ends after `steps` steps (status `finished`), sooner where the residual
+    is within the tolerance; more steps seldom make a better answer. Skills are those of the
+    accuracy prior-weighted over classes.
 
     One iteration is two products with the labels, 2 M operations each, M classes; memory is
     12 bytes a label and 24 M^2 bytes a worker.
@@ -49,6 +51,8 @@ class DawidSkene(Solver[LabelAggregation, Aggregation, None]):
         1e-6, gt=0, lt=0.5, description="least probability in a confusion matrix and in the prior"
     )
 
+    steps: confusion.Steps = confusion.STEPS
+
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
         given = confusion.one_hot(problem)
         estimate = self.prior == "estimated"
@@ -58,4 +62,8 @@ class DawidSkene(Solver[LabelAggregation, Aggregation, None]):
             problem.check(run.start)
             first = run.start
         model = confusion.m_step(given, first.probabilities, self.floor, estimate_prior=estimate)
-        yield from confusion.em(problem, given, model, self.floor, estimate_prior=estimate)
+        return (
+            yield from confusion.em(
+                problem, given, model, self.floor, estimate_prior=estimate, steps=self.steps
+            )
+        )

@@ -45,7 +45,7 @@ class LabelAggregator(Estimator):
     Parameters
     ----------
     solver
-        A solver's name (``"rankone.pgd"``), a table with `name` and parameters as in a
+        A solver's name (by default ``"labels.dawid-skene"``), a table with `name` and parameters as in a
         configuration file (``{"name": "rankone.pgd", "step": 0.01}``), or a solver. One
         parameter is changed with ``set_params(solver__step=0.02)``.
     weights, tau
@@ -90,7 +90,7 @@ class LabelAggregator(Estimator):
 
     def __init__(
         self,
-        solver: str | Mapping[str, Any] | Solver[Any, Any, Any] = "rankone.pgd",
+        solver: str | Mapping[str, Any] | Solver[Any, Any, Any] = "labels.dawid-skene",
         *,
         weights: Literal["count", "count-squared", "binary"] = "count",
         tau: float = 1.0,
@@ -137,11 +137,11 @@ class LabelAggregator(Estimator):
         """Learn from a further batch of labels together with all earlier ones.
 
         New workers and new tasks are welcome, and so are more labels of tasks known before.
-        A solver that accepts a start begins at the skills learnt so far and needs fewer
-        iterations than `fit` on all labels; the answer is that of `fit` up to the tolerance.
-        It starts afresh where nothing can be carried over: the solver accepts no start or
-        estimates no skills, or the batch joins groups of workers that had shared no task, so
-        that their signs were settled apart. The cost besides the iterations is that of
+        The answer is that of `fit` on all labels. Solvers that fit correlations (`rankone.*`) begin
+        at the skills learnt so far and need fewer iterations; theirs is the same answer up to the
+        tolerance. The others start afresh, for EM ends elsewhere from another start; so do all
+        where the batch joins groups of workers that had shared no task, since their signs were
+        settled apart. The cost besides the iterations is that of
         reading all labels again.
 
         Parameters
@@ -259,12 +259,13 @@ def warm_start(problem: LabelAggregation, before: Result[Any, Any]) -> Aggregati
     """A start for a problem that adds labels to an earlier one: its skills, one half for new workers.
 
     A worker of skill 0 counts as new: 0 is what is given where nothing was known. None when
-    nothing can be carried over: there are no skills, or workers of groups whose signs were
-    settled apart are now in one group, where these signs may contradict each other.
+    nothing is carried over: skills were not fitted to correlations (EM from another start may end
+    at another answer, and a worse one), or workers of groups whose signs were settled apart are
+    now in one group, where these signs may contradict each other.
     """
     earlier: Any = before.problem
     solution: Aggregation = before.solution
-    if solution.skills is None or not solution.skills.any():
+    if not solution.fitted or solution.skills is None or not solution.skills.any():
         return None
     ids = problem.labels.worker_ids
     place = positions(ids, earlier.labels.worker_ids)

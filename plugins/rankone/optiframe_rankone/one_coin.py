@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
-from optiframe_rankone import kernels
+from optiframe_rankone import confusion, kernels
 from optiframe_rankone.aggregation import Aggregation
 from optiframe_rankone.label_aggregation import LabelAggregation
 
@@ -27,7 +27,8 @@ class OneCoinEM(Solver[LabelAggregation, Aggregation, None]):
     The bounds are the estimates (k + 1/2)/(N + 1) of Jeffreys' prior for k = 0 and k = N
     right labels: N labels do not show that a worker is never wrong. Clipping is the exact
     M step under them, so the likelihood never falls. The trace has it as `log_likelihood`;
-    the least-squares objective of the problem is not what EM lowers, and may rise.
+    the least-squares objective of the problem is not what EM lowers, and may rise. It ends after
+    `steps` steps (status `finished`), sooner where the residual is within the tolerance.
 
     One iteration is two passes over the labels; memory is 8 bytes a label besides the scores.
     """
@@ -41,13 +42,15 @@ class OneCoinEM(Solver[LabelAggregation, Aggregation, None]):
     residual = "largest change of a worker's accuracy in the last iteration"
     reference = "Dawid and Skene 1979, EM; the model is Sec. 4.2 of Ma et al."
 
+    steps: confusion.Steps = confusion.STEPS
+
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
         labels, codes = problem.labels, problem.label_codes
         count, classes = problem.labels_per_worker, len(problem.classes)
         least = 1.0 / (2 * count + 2)
         posterior = self._first(problem, run).probabilities
         before = np.full(len(count), np.nan)  # nothing to compare with yet: residual nan
-        while True:
+        for _ in range(self.steps):
             hits = kernels.expected_hits(labels.task, labels.worker, codes, posterior, len(count))
             p = np.clip(hits / count, least, 1.0 - least)
             answer = problem.weighted_vote((classes * p - 1.0) / (classes - 1))
@@ -58,6 +61,7 @@ class OneCoinEM(Solver[LabelAggregation, Aggregation, None]):
                 info={"log_likelihood": _log_likelihood(p, count, answer.scores)},
             )
             before = p
+        return confusion.all_taken(self.steps)
 
     @staticmethod
     def _first(problem: LabelAggregation, run: Run) -> Aggregation:

@@ -36,7 +36,8 @@ class OptDawidSkene(Solver[LabelAggregation, Aggregation, None]):
 
     Where a moment is singular (a class hardly ever said, groups that share too few tasks) the
     matrices cannot be had in this way: EM then starts at the majority vote, and the result
-    says so. EM need not come to rest soon, as the paper says of wsd; the status says it.
+    says so. EM ends after `steps` steps (status `finished`), sooner where the residual is within
+    the tolerance; it need not come to rest soon, as the paper says of wsd.
 
     The start costs M^3 operations a task; EM and memory are those of `labels.dawid-skene`.
 
@@ -57,6 +58,8 @@ class OptDawidSkene(Solver[LabelAggregation, Aggregation, None]):
     floor: float = Field(
         1e-6, gt=0, lt=0.5, description="least entry of a confusion matrix; that paper's Delta"
     )
+
+    steps: confusion.Steps = confusion.STEPS
 
     def unsuited(self, problem: LabelAggregation) -> str | None:
         if len(problem.labels.worker_ids) < _GROUPS:
@@ -83,7 +86,9 @@ class OptDawidSkene(Solver[LabelAggregation, Aggregation, None]):
             entries = np.maximum(matrices, floor)
             equal = np.full(classes, 1.0 / classes)
             model = confusion.Model(equal, entries / entries.sum(axis=1, keepdims=True))
-        yield from confusion.em(problem, given, model, self.floor, estimate_prior=False)
+        return (
+            yield from confusion.em(problem, given, model, self.floor, estimate_prior=False, steps=self.steps)
+        )
 
 
 def spectral_start(given: sp.csr_array, classes: int, rng: np.random.Generator) -> Array:

@@ -38,8 +38,8 @@ SKILLS = np.array([0.9, 0.7, 0.5, 0.3, 0.6, 0.4])
 METHODS = {
     "message-passing": KargerOhShah(),
     "singular-vector": KargerOhShah(form="singular-vector"),
-    "dawid-skene": DawidSkene(),
-    "opt-ds": OptDawidSkene(),
+    "dawid-skene": DawidSkene(steps=10_000),
+    "opt-ds": OptDawidSkene(steps=10_000),
     "ratio": EigenvectorRatio(),
     "ratio-of-correlations": EigenvectorRatio(multiclass="correlations"),
     "ratio-of-eigenvectors": EigenvectorRatio(form="ratio-of-eigenvectors"),

@@ -43,7 +43,7 @@ def crowd(tasks: int = 400, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def test_fit_gives_the_answer_of_solve() -> None:
     labels, truth = crowd()
-    model = LabelAggregator(weights="binary", tau=1.5).fit(labels, truth)
+    model = LabelAggregator("rankone.pgd", weights="binary", tau=1.5).fit(labels, truth)
     problem = optiframe.problem("label-aggregation", labels=labels, truth=truth, weights="binary", tau=1.5)
     result = optiframe.solve(problem, "rankone.pgd")
     np.testing.assert_array_equal(model.result_.solution.skills, result.solution.skills)
@@ -111,8 +111,8 @@ def test_gold_and_the_policy_for_duplicates_reach_the_problem() -> None:
 
 def test_more_labels_give_the_answer_of_a_full_fit_in_fewer_iterations() -> None:
     labels, _ = crowd(800)
-    full = LabelAggregator().fit(labels)
-    model = LabelAggregator().fit(labels[:3600])
+    full = LabelAggregator("rankone.pgd").fit(labels)
+    model = LabelAggregator("rankone.pgd").fit(labels[:3600])
     model.partial_fit(labels[3600:])
     assert model.n_iter_ < full.n_iter_
     tolerance = 1e-4  # in units of skill: both runs stop within 1e-6 of a step, a few steps from the end
@@ -132,10 +132,18 @@ def test_every_kind_of_solver_takes_batches_with_new_workers_and_tasks(solver: s
     assert differs.sum() <= 1  # a task within the tolerance of a tie
 
 
+@pytest.mark.parametrize("solver", ["labels.dawid-skene", "labels.one-coin-em", "labels.iwmv"])
+def test_batches_do_not_change_where_em_ends(solver: str) -> None:
+    labels, _ = crowd(60)
+    model = LabelAggregator(solver).fit(labels[:150]).partial_fit(labels[150:])
+    full = LabelAggregator(solver).fit(labels)
+    np.testing.assert_array_equal(model.result_.solution.scores, full.result_.solution.scores)
+
+
 def test_a_batch_that_joins_groups_starts_afresh() -> None:
     first = {"task": [1, 1, 1, 2, 2, 2], "worker": list("abcdef"), "label": [0, 0, 1, 1, 1, 0]}
     second = {"task": [3, 3, 4, 4], "worker": ["a", "d", "b", "e"], "label": [0, 1, 1, 0]}
-    model = LabelAggregator().fit(first)
+    model = LabelAggregator("rankone.pgd").fit(first)
     joined = {name: first[name] + second[name] for name in first}
     problem = optiframe.problem("label-aggregation", labels=joined)
     assert warm_start(problem, model.result_) is None
@@ -146,7 +154,7 @@ def test_a_batch_that_joins_groups_starts_afresh() -> None:
 def test_a_start_keeps_known_skills_and_puts_new_workers_half_way() -> None:
     labels, _ = crowd(200)
     late = labels["worker"] == "w7"
-    model = LabelAggregator().fit(labels[~late])
+    model = LabelAggregator("rankone.pgd").fit(labels[~late])
     problem = optiframe.problem("label-aggregation", labels=labels)
     start = warm_start(problem, model.result_)
     assert start is not None
@@ -205,7 +213,7 @@ def test_clone_keeps_parameters_and_forgets_what_was_learnt() -> None:
 
 
 def test_parameters_are_set_and_got_inside_solver_and_budget() -> None:
-    model = LabelAggregator().set_params(solver__step=0.01, budget__iterations=7, tau=2.0)
+    model = LabelAggregator("rankone.pgd").set_params(solver__step=0.01, budget__iterations=7, tau=2.0)
     assert model.solver == {"name": "rankone.pgd", "step": 0.01}
     assert model.get_params()["solver__step"] == 0.01
     assert model.get_params(deep=False)["budget"] == {"iterations": 7}
@@ -215,7 +223,7 @@ def test_parameters_are_set_and_got_inside_solver_and_budget() -> None:
     assert model.solver == {"name": "labels.majority", "tolerance": 1.0}
     model.set_params(solver=ProjectedGradient(step=0.5), solver__step=0.25)
     assert model.solver["step"] == 0.25
-    assert LabelAggregator().solver == "rankone.pgd"
+    assert LabelAggregator().solver == "labels.dawid-skene"
 
 
 def test_an_unknown_parameter_is_refused_and_nothing_is_changed() -> None:

@@ -94,7 +94,7 @@ def test_likelihood_of_em_never_falls_and_equals_the_definition() -> None:
 
 def test_em_continues_from_a_start() -> None:
     problem = LabelAggregation(**single_coin(3, np.full(6, 0.5), tasks=50, per_task=4))
-    whole = optiframe.solve(problem, OneCoinEM(), budget={"tolerance": 1e-10})
+    whole = optiframe.solve(problem, OneCoinEM(steps=10_000), budget={"tolerance": 1e-10})
     again = optiframe.solve(problem, OneCoinEM(), start=whole.solution)
     assert again.iterations < whole.iterations
     assert again.solution.skills == pytest.approx(whole.solution.skills, abs=1e-6)
