@@ -42,7 +42,10 @@ import optiframe
 
 TITLE = "Figure 1: a clique, a star and a ring"
 INSIDE = True
-QUICK = ("seeds=3", 'solver=[{name="labels.majority"}, {name="labels.opt-ds"}, {name="rankone.pgd"}]')
+QUICK = (
+    "seeds=3",
+    'solver=[{name="labels.majority"}, {name="labels.opt-ds", steps=1000000}, {name="rankone.pgd"}]',
+)
 
 _GRAPHS = ("clique", "star", "ring")
 _ANEW, _FIXED = "places drawn anew", "one assignment"
@@ -159,7 +162,8 @@ def _more(runs: Runs, graph: str) -> dict[str, list[float]]:
 
 def _error(graph: str, tasks: int, solver: str, seed: int) -> float:
     data = {"name": "synthetic.single-coin", "workers": 11, "graph": graph, "tasks": tasks, "seed": seed}
-    return float(solved(optiframe.problem(dataset=data), solver, seed).metrics["error"])
+    problem = optiframe.problem(dataset=data, orientation="workers")
+    return float(solved(problem, solver, seed).metrics["error"])
 
 
 def _close_on_the_clique(runs: Runs) -> Line:

@@ -27,7 +27,7 @@ INSIDE = True
 _QUICK_DATA = (
     """{name="labels.sparsified", of="labels.temp", max_degree={sweep=[5, 45]}, seed={from="seed"}}"""
 )
-QUICK = ("seeds=3", f"problem=[{{dataset={_QUICK_DATA}}}]")
+QUICK = ("seeds=3", f'problem=[{{orientation="workers", dataset={_QUICK_DATA}}}]')
 
 _SETS = {"labels.rte": "RTE", "labels.temp": "Temp"}
 _CALLED = {

@@ -111,5 +111,5 @@ def _gaps(busiest: str, one: str, other: str, seeds: list[int]) -> list[float]:
 
 def _error(weights: str, seed: int, **data: Any) -> float:
     dataset = {"name": "synthetic.single-coin", "workers": 11, "tasks": 300, "seed": seed, **data}
-    problem = optiframe.problem(dataset=dataset, weights=weights)
+    problem = optiframe.problem(dataset=dataset, weights=weights, orientation="workers")
     return float(solved(problem, "rankone.pgd", seed).metrics["error"])

@@ -31,9 +31,12 @@ import optiframe
 TITLE = "Table 5: errors on real labels"
 INSIDE = True
 QUICK = (
-    'problem=[{title="RTE", dataset="labels.rte"}, {title="WSD", dataset="labels.wsd"}]',
     (
-        'solver=[{name="rankone.pgd"}, {name="labels.majority"}, {name="labels.opt-ds"}, '
+        'problem=[{title="RTE", dataset="labels.rte", orientation="workers"}, '
+        '{title="WSD", dataset="labels.wsd", orientation="workers"}]'
+    ),
+    (
+        'solver=[{name="rankone.pgd"}, {name="labels.majority"}, {name="labels.opt-ds", steps=1000000}, '
         '{title="KOS, singular vector", name="labels.kos", form="singular-vector"}, '
         '{title="KOS, message passing", name="labels.kos"}, {name="labels.ratio"}, {name="labels.iwmv"}]'
     ),
@@ -150,7 +153,7 @@ def _settings(solver: str) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{steps} steps of one length", {"solver": {"step": "lipschitz"}, "iterations": steps}
     elif solver == "labels.opt-ds":
         for seed in range(1, 5):
-            yield f"deal {seed} of the workers", {"seed": seed, "iterations": _CAP}
+            yield f"deal {seed} of the workers", {"seed": seed, "solver": {"steps": _CAP}}
     elif solver == "labels.ratio":
         yield "the ratio of eigenvectors", {"solver": {"form": "ratio-of-eigenvectors"}}
         yield "classes one against the rest", {"solver": {"multiclass": "one-vs-rest"}}
@@ -161,7 +164,7 @@ def _settings(solver: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _error(solver: str, dataset: str, change: dict[str, Any]) -> float:
-    problem = optiframe.problem(dataset=dataset, **change.get("problem", {}))
+    problem = optiframe.problem(dataset=dataset, orientation="workers", **change.get("problem", {}))
     budget = {"iterations": change["iterations"]} if "iterations" in change else {}
     changed = {"name": solver, **change.get("solver", {})}
     return float(solved(problem, changed, change.get("seed", 0), budget).metrics["error"])
