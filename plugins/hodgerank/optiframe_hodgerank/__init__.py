@@ -104,7 +104,7 @@ def optiframe_solvers() -> list[Description]:
         Description(
             "hodge.bradley-terry",
             _HERE + "bradley_terry:BradleyTerry",
-            "Maximum-likelihood scores of the Bradley-Terry model",
+            "Maximum-likelihood scores of the Bradley-Terry model, with a weak prior",
         ),
         Description(
             "hodge.bootstrap",

@@ -10,6 +10,7 @@ import numpy as np
 from optiframe.problems import Finding
 from optiframe_hodgerank.hodge_parts import explained
 from optiframe_hodgerank.ids import listed
+from optiframe_hodgerank.separation import separation
 from optiframe_hodgerank.workers import suspicious
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def report(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
     yield from problem.comparisons.remarks
     yield from unusable(solution)
     yield from disconnected(problem)
-    yield from one_sided(problem)
+    yield from one_sided(problem, solution)
     yield from ties(problem)
     yield from constant(problem)
     yield from merged(problem)
@@ -67,9 +68,19 @@ def disconnected(problem: PairwiseRanking) -> Iterator[Finding]:
     )
 
 
-def one_sided(problem: PairwiseRanking) -> Iterator[Finding]:
+def one_sided(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
     """Items that never win, or never lose: how far out they are is not known."""
     if problem.comparisons.graded:  # margins say how far, even when all of one sign
+        return
+    if solution.scale == "log-odds":
+        found = separation(problem.graph, problem.item_ids)
+        if found is not None:
+            yield Finding(
+                "warning",
+                f"{found.text}: the comparisons do not say by how much, so their scores and intervals are "
+                "determined by the method's prior or start",
+                found.items,
+            )
         return
     rows, items = problem.merged, len(problem.item_ids)  # merged: far fewer, and enough to see it
     first, second, tie = rows.margin > 0, rows.margin < 0, rows.margin == 0
@@ -84,7 +95,7 @@ def one_sided(problem: PairwiseRanking) -> Iterator[Finding]:
             yield Finding(
                 "note",
                 f"{some} that {what + 's' if one else what}: {listed(ids)}; {whose} distance to the "
-                "others is set by y = 1 or -1 and not by the data (Bradley-Terry has no finite score)",
+                "others is set by y = 1 or -1 and not by the data (Bradley-Terry needs a prior)",
                 tuple(ids.tolist()),
             )
 

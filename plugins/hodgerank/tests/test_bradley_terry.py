@@ -1,4 +1,4 @@
-"""Bradley-Terry: the likelihood's maximum, when there is one, and who prevents it when there is none."""
+"""Bradley-Terry: the maximum with a prior and without one, and who prevents it where there is none."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from optiframe_hodgerank.bradley_terry import BradleyTerry
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from scipy.optimize import minimize
 
 import optiframe
-from optiframe import Unsuited, solve, why_unsuited
+from optiframe import Result, Unsuited, solve, why_unsuited
 
 
 def drawn(seed: int, items: int = 4, rows: int = 14) -> PairwiseRanking:
@@ -45,8 +47,8 @@ def has_maximum(problem: PairwiseRanking) -> bool:
 @given(st.integers(0, 10**6))
 def test_it_is_refused_exactly_where_there_is_no_maximum(seed: int) -> None:
     problem = drawn(seed, rows=9)
-    assert (why_unsuited(problem, BradleyTerry()) is None) == has_maximum(problem)
-    assert why_unsuited(problem, BradleyTerry(prior=0.1)) is None
+    assert (why_unsuited(problem, BradleyTerry(prior=0)) is None) == has_maximum(problem)
+    assert why_unsuited(problem, BradleyTerry()) is None
 
 
 @settings(max_examples=30)
@@ -55,7 +57,7 @@ def test_expected_wins_are_observed_wins(seed: int) -> None:
     problem = drawn(seed)
     if not has_maximum(problem):
         return
-    result = solve(problem, BradleyTerry(), budget={"tolerance": 1e-10})
+    result = solve(problem, BradleyTerry(prior=0), budget={"tolerance": 1e-10})
     assert result.status == "converged"
     theta, table = result.solution.scores, problem.comparisons
     chance = 1 / (1 + np.exp(theta[table.right] - theta[table.left]))
@@ -71,7 +73,7 @@ def test_two_items_have_the_log_odds_of_their_wins() -> None:
     problem = PairwiseRanking(
         comparisons={"left": [1] * 5, "right": [2] * 5, "label": [1, 1, 1, 2, 0]}, outlier_price=1.0
     )
-    result = solve(problem, BradleyTerry())
+    result = solve(problem, BradleyTerry(prior=0))
     ranking = result.solution
     assert ranking.scores == pytest.approx([np.log(3.5 / 1.5) / 2, -np.log(3.5 / 1.5) / 2])
     assert ranking.strength[3] > ranking.strength[4] > ranking.strength[0]
@@ -82,14 +84,179 @@ def test_two_items_have_the_log_odds_of_their_wins() -> None:
     assert np.isnan(result.objective)
 
 
-def test_who_wins_everything_is_named_and_a_prior_helps() -> None:
+def pairs_compared(problem: PairwiseRanking) -> set[tuple[int, int]]:
+    table = problem.comparisons
+    pairs = zip(table.left.tolist(), table.right.tolist(), strict=True)
+    return {(min(pair), max(pair)) for pair in pairs}
+
+
+def slow_loss(problem: PairwiseRanking, theta: NDArray[np.float64], prior: float) -> float:
+    """Minus the penalized log-likelihood as the docstring writes it, comparison by comparison."""
+    table, total = problem.comparisons, 0.0
+    weight = np.ones(len(table)) if table.weight is None else table.weight
+    for i, j, y, w in zip(table.left, table.right, table.margin, weight, strict=True):
+        share = (y + 1) / 2  # a tie is half a win of each
+        total += w * (share * np.log1p(np.exp(theta[j] - theta[i])))
+        total += w * ((1 - share) * np.log1p(np.exp(theta[i] - theta[j])))
+    for i, j in pairs_compared(problem):
+        total += prior / 2 * (np.log1p(np.exp(theta[j] - theta[i])) + np.log1p(np.exp(theta[i] - theta[j])))
+    return float(total)
+
+
+def slow_information(
+    problem: PairwiseRanking, theta: NDArray[np.float64], prior: float
+) -> NDArray[np.float64]:
+    """The Hessian of `slow_loss`."""
+    table, hessian = problem.comparisons, np.zeros((len(theta),) * 2)
+    weight = np.ones(len(table)) if table.weight is None else table.weight
+    rows = [*zip(table.left, table.right, weight, strict=True)]
+    rows += [(i, j, prior) for i, j in pairs_compared(problem)]
+    for i, j, w in rows:
+        e = np.zeros(len(theta))
+        e[i], e[j] = 1, -1
+        p = 1 / (1 + np.exp(theta[j] - theta[i]))
+        hessian += w * p * (1 - p) * np.outer(e, e)
+    return hessian
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.sampled_from([0.1, 1.0]), st.sampled_from([5, 12]))
+def test_scores_and_intervals_are_those_of_the_written_out_penalized_likelihood(
+    seed: int, prior: float, rows: int
+) -> None:
+    problem = drawn(seed, items=6, rows=rows)  # few rows: often in several groups, often separated
+    ranking = solve(problem, BradleyTerry(prior=prior), budget={"tolerance": 1e-10}).solution
+    start = np.zeros(len(problem.item_ids))
+    best = minimize(lambda theta: slow_loss(problem, theta, prior), start, method="BFGS").x
+    assert ranking.scores == pytest.approx(problem.graph.centred(best), abs=1e-3)
+    assert slow_loss(problem, ranking.scores, prior) <= slow_loss(problem, best, prior) + 1e-12
+    spread = np.sqrt(np.diag(np.linalg.pinv(slow_information(problem, ranking.scores, prior))))
+    assert ranking.high - ranking.scores == pytest.approx(1.6448536269514722 * spread, rel=1e-6)
+    assert ranking.scores - ranking.low == pytest.approx(1.6448536269514722 * spread, rel=1e-6)
+
+
+def test_the_default_is_a_tenth_of_a_tie_for_each_compared_pair() -> None:
+    problem = PairwiseRanking(comparisons={"left": [1, 1, 3], "right": [2, 2, 4], "label": [1, 1, 3]})
+    result = solve(problem, "hodge.bradley-terry", budget={"tolerance": 1e-12})
+    assert BradleyTerry().prior == 0.1
+    half_gaps = [np.log(2.05 / 0.05) / 2, np.log(1.05 / 0.05) / 2]
+    assert result.solution.scores == pytest.approx(
+        [half_gaps[0], -half_gaps[0], half_gaps[1], -half_gaps[1]], abs=1e-10
+    )
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6))
+def test_renaming_items_changes_no_score_and_reversing_every_vote_changes_every_sign(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    left = rng.integers(6, size=8)
+    right = (left + rng.integers(1, 6, size=8)) % 6
+    label = np.where(rng.random(8) < 0.5, left, right).astype(object)
+    label[0] = None
+    other = np.array(
+        [None if won is None else a + b - won for a, b, won in zip(left, right, label, strict=True)]
+    )
+    name = rng.permutation(6)
+    renamed = [None if won is None else name[won] for won in label]
+
+    def scores(*columns: Any) -> dict[int, float]:
+        rows = dict(zip(("left", "right", "label"), columns, strict=True))
+        ranking = solve(
+            PairwiseRanking(comparisons=rows), BradleyTerry(), budget={"tolerance": 1e-10}
+        ).solution
+        return dict(zip(ranking.items.tolist(), ranking.scores.tolist(), strict=True))
+
+    found = scores(left, right, label)
+    assert scores(left, right, other) == pytest.approx({item: -x for item, x in found.items()}, abs=1e-8)
+    turned = scores(name[right], name[left], renamed)
+    assert turned == pytest.approx({int(name[item]): x for item, x in found.items()}, abs=1e-8)
+
+
+@pytest.mark.parametrize("votes", [10, 10_000, 10**8])
+def test_a_score_that_only_the_prior_holds_is_at_the_maximum_however_many_votes(votes: int) -> None:
+    comparisons = {
+        "left": ["ann", "bob", "cy"],
+        "right": ["bob", "cy", "bob"],
+        "label": ["ann", "bob", "cy"],
+        "weight": [votes, 1, 1],
+    }
+    result = solve(PairwiseRanking(comparisons=comparisons), BradleyTerry(prior=0.1))
+    assert result.status == "converged"
+    ann, bob, _ = result.solution.scores
+    assert ann - bob == pytest.approx(np.log((votes + 0.05) / 0.05), abs=1e-5)
+
+
+def ring(items: int, *more: tuple[int, int]) -> PairwiseRanking:
+    """Items that each beat the next one around a ring, and further (winner, loser)."""
+    won = [*((i, (i + 1) % items) for i in range(items)), *more]
+    winner, loser = zip(*won, strict=True)
+    return PairwiseRanking(comparisons={"left": winner, "right": loser, "label": winner})
+
+
+def test_the_smaller_side_is_named_where_a_score_would_be_infinite() -> None:
+    two_lose = ring(998, (3, 1000), (4, 1001))
+    reason = str(why_unsuited(two_lose, BradleyTerry(prior=0)))
+    assert "1000, 1001 never win against the rest (2 of 1,000 items)" in reason
+    assert "set prior above 0, such as 0.1" in reason
+    assert "more" not in reason
+    assert "lose" not in reason
+    one_wins = str(why_unsuited(ring(20, (99, 0)), BradleyTerry(prior=0)))
+    assert "99 never loses to the rest (1 of 21 items)" in one_wins
+    assert "win" not in one_wins
+    both = str(
+        why_unsuited(ring(20, (99, 0), (99, 1), (5, 50), (5, 51), (50, 51), (51, 50)), BradleyTerry(prior=0))
+    )
+    assert "99 never loses to the rest (1 of 23 items) and 50, 51 never win against the rest" in both
+
+
+def test_both_sides_are_named_where_they_are_as_large() -> None:
+    problem = PairwiseRanking(comparisons={"left": ["a"], "right": ["b"], "label": ["a"]})
+    reason = str(why_unsuited(problem, BradleyTerry(prior=0)))
+    assert "a never loses to the rest (1 of 2 items) and b never wins against the rest" in reason
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**6))
+def test_who_is_named_is_indeed_never_beaten_or_never_the_winner(seed: int) -> None:
+    problem = drawn(seed, rows=9)
+    named = about(solve(problem, BradleyTerry()))
+    assert (named is None) == has_maximum(problem)
+    if named is None:
+        return
+    table = problem.comparisons
+    inside = np.isin(problem.item_ids, named)
+    out = inside[table.left] != inside[table.right]
+    for item in np.flatnonzero(inside):  # in comparisons with those not named, all wins or all losses
+        mine = out & ((table.left == item) | (table.right == item))
+        outcome = np.where(table.left[mine] == item, 1, -1) * table.margin[mine]
+        assert len(set(outcome.tolist()) - {0.0}) <= 1
+        assert not (outcome == 0).any()
+
+
+def about(result: Result) -> tuple[Any, ...] | None:
+    """The items whose scores a finding says the prior determines."""
+    found = [finding for finding in result.findings if "determined by the method's prior" in finding.text]
+    assert len(found) <= 1
+    return found[0].about if found else None
+
+
+def test_who_wins_everything_has_a_score_from_the_prior_and_a_warning_says_so() -> None:
     comparisons: dict[str, Any] = {"left": ["ann", "bob", "cy"], "right": ["bob", "cy", "bob"]}
     problem = PairwiseRanking(comparisons={**comparisons, "label": ["ann", "bob", "cy"]})
-    with pytest.raises(Unsuited, match=r"ann never lose to the rest .* give `prior`"):
-        solve(problem, BradleyTerry())
-    ranking = solve(problem, BradleyTerry(prior=0.1)).solution
-    assert ranking.order[0] == 0
-    assert np.isfinite(ranking.scores).all()
+    with pytest.raises(Unsuited, match=r"ann never loses to the rest .*; set prior above 0"):
+        solve(problem, BradleyTerry(prior=0))
+    result = solve(problem, BradleyTerry())
+    assert result.solution.order[0] == 0
+    assert np.isfinite(result.solution.scores).all()
+    assert about(result) == ("ann",)
+    level, text = next((one.level, one.text) for one in result.findings if "ann" in one.text)
+    assert level == "warning"
+    assert text.startswith("ann never loses to the rest (1 of 3 items): ")
+    assert not any("y = 1 or -1" in finding.text for finding in result.findings)
+
+
+def test_where_votes_bound_every_score_the_prior_is_not_mentioned() -> None:
+    assert about(solve(ring(5), BradleyTerry())) is None
 
 
 def test_margins_are_refused() -> None:
@@ -103,3 +270,45 @@ def test_it_ranks_real_videos_as_least_squares_does_but_for_neighbours() -> None
     likely = solve(problem, "hodge.bradley-terry").solution
     squares = solve(problem, "hodge.l2").solution
     assert np.abs(likely.rank - squares.rank).max() <= 1
+
+
+# The shipped sets, and a share of their votes at which maximum likelihood has no finite answer.
+REAL: list[tuple[str, dict[str, Any], float]] = [
+    ("pairwise.human-age", {}, 0.02),
+    ("pairwise.pc-iqa", {"ref": None}, 0.05),
+    ("pairwise.pc-vqa", {"ref": None}, 0.05),
+    ("pairwise.world-college", {}, 0.05),
+]
+
+
+@pytest.mark.usefixtures("data_folder")
+@pytest.mark.parametrize(("name", "parameters", "share"), REAL)
+def test_few_votes_of_a_real_set_are_ranked_and_not_refused(
+    name: str, parameters: dict[str, Any], share: float
+) -> None:
+    whole = optiframe.problem(dataset={"name": name, **parameters}).comparisons
+    rows = np.random.default_rng(0).permutation(len(whole))[: int(share * len(whole))]
+    left, right, margin = (
+        whole.item_ids[whole.left[rows]],
+        whole.item_ids[whole.right[rows]],
+        whole.margin[rows],
+    )
+    label = [None if y == 0 else a if y > 0 else b for a, b, y in zip(left, right, margin, strict=True)]
+    problem = PairwiseRanking(comparisons={"left": left, "right": right, "label": label})
+    with pytest.raises(Unsuited, match="set prior above 0"):
+        solve(problem, BradleyTerry(prior=0))
+    result = solve(problem, "hodge.bradley-terry")
+    assert result.status == "converged"
+    ranking, theta = result.solution, result.solution.scores
+    assert np.isfinite([theta, ranking.low, ranking.high]).all()
+    assert about(result)
+    codes = problem.comparisons
+    force = np.zeros(len(theta))  # the gradient, written out
+    chance = 1 / (1 + np.exp(theta[codes.right] - theta[codes.left]))
+    np.add.at(force, codes.left, chance - (codes.margin + 1) / 2)
+    np.add.at(force, codes.right, (codes.margin + 1) / 2 - chance)
+    for i, j in pairs_compared(problem):
+        pull = 0.1 * (1 / (1 + np.exp(theta[j] - theta[i])) - 0.5)
+        force[i] += pull
+        force[j] -= pull
+    assert np.abs(force).max() < 1e-6

@@ -42,5 +42,5 @@ class TestBradleyTerry(SolverContract):
         return [voted()]
 
 
-class TestBradleyTerryWithAPrior(TestBradleyTerry):
-    solver = BradleyTerry(prior=0.5)
+class TestBradleyTerryWithoutAPrior(TestBradleyTerry):
+    solver = BradleyTerry(prior=0)

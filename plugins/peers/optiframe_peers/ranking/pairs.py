@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from optiframe_hodgerank.bradley_terry import unbeaten
-from optiframe_hodgerank.ids import listed
 from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
 from optiframe_hodgerank.ranking import Ranking
+from optiframe_hodgerank.separation import separation
 
 from optiframe.solvers import Iterate, Solver
 from optiframe.values import Array
@@ -41,11 +40,8 @@ class Ranker(Solver[PairwiseRanking, Ranking, object]):
 
 def infinite(problem: PairwiseRanking) -> str | None:
     """Why a likelihood without a prior has no maximum; None where it has one."""
-    leaders = unbeaten(problem.graph)
-    if leaders is None:
-        return None
-    who = listed(problem.item_ids[leaders])
-    return f"{who} never lose to the rest of their component, so their scores would be infinite"
+    found = separation(problem.graph, problem.item_ids)
+    return None if found is None else f"{found.text}, so their scores would be infinite"
 
 
 def separate(problem: PairwiseRanking) -> str | None:
