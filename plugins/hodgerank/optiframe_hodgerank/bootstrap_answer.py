@@ -16,7 +16,7 @@ from optiframe.problems import Columns, Finding
 from optiframe.values import Array
 from optiframe_hodgerank.ranking import Ranking
 
-_LOST = 0.5  # share of draws that may fall apart; with fewer left, they are not like the data any more
+_LOST = 0.5  # share of draws that may be left out; with fewer left, they are not like the data any more
 _FEWEST = 20
 
 
@@ -38,8 +38,11 @@ class Bootstrap:
     level
         Coverage the intervals are meant to have.
     apart
-        Draws left out because their comparisons did not hold the items together, or the method had
-        no finite scores for them.
+        Draws left out because their comparisons did not hold the items together.
+    unanswered
+        Draws left out because the method refused them or had no finite scores for them.
+    refusal
+        Why the method refused the first such draw, in words; empty: none was refused.
     detail
         What else the method said about all comparisons, such as its path.
     """
@@ -49,15 +52,21 @@ class Bootstrap:
     level: float
     apart: int = 0
     detail: Any = None
+    unanswered: int = 0
+    refusal: str = ""
 
     def __repr__(self) -> str:
         return f"<bootstrap of {len(self.answer.items)} scores, {len(self.drawn)} draws>"
 
-    def with_draw(self, scores: Array | None) -> Bootstrap:
-        """With the scores of one more draw; None: a draw to leave out."""
-        if scores is None:
-            return replace(self, apart=self.apart + 1)
+    def with_draw(self, scores: Array) -> Bootstrap:
+        """With the scores of one more draw; scores that are not finite leave the draw out."""
+        if not np.isfinite(scores).all():
+            return self.with_unanswered("")
         return replace(self, drawn=(*self.drawn, scores))
+
+    def with_unanswered(self, refusal: str) -> Bootstrap:
+        """With one more draw that the method had no finite scores for, and why, where it said so."""
+        return replace(self, unanswered=self.unanswered + 1, refusal=self.refusal or refusal)
 
     @cached_property
     def scores(self) -> Array:
@@ -67,7 +76,12 @@ class Bootstrap:
     @property
     def made(self) -> int:
         """How many draws were made, those left out with them."""
-        return len(self.drawn) + self.apart
+        return len(self.drawn) + self.left_out
+
+    @property
+    def left_out(self) -> int:
+        """How many draws were left out."""
+        return self.apart + self.unanswered
 
     @property
     def enough(self) -> bool:
@@ -76,8 +90,8 @@ class Bootstrap:
 
     @property
     def too_few_comparisons(self) -> bool:
-        """Whether more than half of the draws fell apart."""
-        return self.apart > _LOST * self.made
+        """Whether more than half of the draws were left out."""
+        return self.left_out > _LOST * self.made
 
     @cached_property
     def ranking(self) -> Ranking:
@@ -156,11 +170,29 @@ class Bootstrap:
                     f"{self.apart} of {made} draws fell apart into more groups than the data and were left "
                     "out: intervals are a little too narrow",
                 )
+            if self.unanswered:
+                yield Finding(
+                    "warning",
+                    f"{self._without_answer} and were left out: intervals are too narrow{self._why}",
+                )
+
+    @property
+    def _without_answer(self) -> str:
+        return f"{self.unanswered} of {self.made} draws have no finite answer"
+
+    @property
+    def _why(self) -> str:
+        return f" (the method about the first of them: {self.refusal})" if self.refusal else ""
 
     @property
     def falling_apart(self) -> str:
-        """Why there are no intervals where too many draws fell apart."""
-        return (
-            f"{self.apart} of {self.made} draws fall apart into groups of items without "
-            "a comparison between them; the comparisons are too few for a bootstrap"
-        )
+        """Why there are no intervals where too many draws were left out."""
+        reasons = []
+        if self.apart:
+            reasons.append(
+                f"{self.apart} of {self.made} draws fall apart into groups of items without a comparison "
+                "between them"
+            )
+        if self.unanswered:
+            reasons.append(self._without_answer + self._why)
+        return f"{'; '.join(reasons)}; the comparisons are too few for a bootstrap"

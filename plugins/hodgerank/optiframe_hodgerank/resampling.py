@@ -12,11 +12,11 @@ from pydantic import Field, PlainSerializer, PlainValidator, PositiveInt, model_
 
 from optiframe import registry
 from optiframe.chain import why_unsuited
-from optiframe.errors import InvalidInput
+from optiframe.errors import InvalidInput, Unsuited
 from optiframe.loop import solve
 from optiframe.results import Result
 from optiframe.solvers import Budget, Iterate, Iterates, Run, Solver
-from optiframe.values import Accepts, Array
+from optiframe.values import Accepts
 from optiframe_hodgerank.bootstrap_answer import Bootstrap, fewest
 from optiframe_hodgerank.graph import Codes
 from optiframe_hodgerank.lbi import LinearizedBregman
@@ -44,8 +44,9 @@ class BootstrapIntervals(Solver[PairwiseRanking, Ranking, Bootstrap]):
     The method runs on all comparisons, which is the answer; then on as many comparisons drawn from
     them with repeats, `draws` times. The intervals are the quantiles of the draws' scores
     (percentile intervals, Efron): how far *that method's* answer would move, its bias included. Draws
-    that fall apart into groups which the data hold together are left out; when more than half
-    do, there are no intervals.
+    that fall apart into groups which the data hold together are left out, and so are draws that the
+    method refuses or has no finite scores for (findings count both); when these are more than half of
+    the draws, there are no intervals.
 
     An iteration is one run of the method. `rank_intervals` beside the answer has the intervals of the
     ranks; `detail` the scores of every draw. A time limit, or Ctrl-C, ends with the draws made so far,
@@ -108,21 +109,26 @@ class BootstrapIntervals(Solver[PairwiseRanking, Ranking, Bootstrap]):
             yield Iterate(drawn, residual=math.nan if done else left / self.draws, detail=drawn)
             if not left:
                 return whole.status, f"{self.of.name} on all comparisons: {whole.message}"
-            scores = self._scores(problem, _drawn(problem, groups, run.rng), run)
+            more = self._with_draw(drawn, problem, _drawn(problem, groups, run.rng), run)
             if not run.stopping and run.time_left() > 0:  # else it may have been cut short
-                drawn = drawn.with_draw(scores)
+                drawn = more
 
     def _run(self, problem: PairwiseRanking, run: Run) -> Result[Any, Any]:
         return run.nested(
             self.of, problem, budget=Budget(iterations=self.steps, tolerance=run.budget.tolerance)
         )
 
-    def _scores(self, problem: PairwiseRanking, drawn: PairwiseRanking, run: Run) -> Array | None:
-        """The method's scores for drawn comparisons; None where these say nothing about all items."""
+    def _with_draw(
+        self, made: Bootstrap, problem: PairwiseRanking, drawn: PairwiseRanking, run: Run
+    ) -> Bootstrap:
+        """What was made, with the method's scores for drawn comparisons or with one more draw left out."""
         if not np.array_equal(drawn.graph.components, problem.graph.components):
-            return None
-        solution: Ranking | None = self._run(drawn, run).solution
-        return None if solution is None or not np.isfinite(solution.scores).all() else solution.scores
+            return replace(made, apart=made.apart + 1)
+        try:
+            solution: Ranking | None = self._run(drawn, run).solution
+        except Unsuited as error:
+            return made.with_unanswered(str(error))
+        return made.with_unanswered("") if solution is None else made.with_draw(solution.scores)
 
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
         drawn: Bootstrap = iterate.x
@@ -171,13 +177,13 @@ def bootstrap(
     ------
     InvalidInput
         For wrong parameters, or when more than half of the draws fall apart into groups that
-        the data hold together.
+        the data hold together, or have no finite answer.
     Unsuited
         When the solver cannot take the comparisons, or workers are to be drawn that are not known.
 
     Notes
     -----
-    Draws that fall apart are left out, which takes the scores for a little surer than they are. A
+    Draws that fall apart or have no finite answer are left out: the intervals are too narrow then. A
     path solver's answer has a kink where a comparison enters: the interval is for *that* method with
     its bias, not for the true score. Time is `draws` + 1 runs; memory 8 draws items bytes.
     """

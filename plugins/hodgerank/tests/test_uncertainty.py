@@ -120,6 +120,63 @@ def test_comparisons_that_hang_by_a_thread_are_too_few() -> None:
     assert "rank_intervals" not in result.answer()
 
 
+def ladder(*uncertain: tuple[str, str, int]) -> PairwiseRanking:
+    """For each (better, worse, votes): so many votes for the better item, and one for the other."""
+    left = [better for better, _, votes in uncertain for _ in range(votes + 1)]
+    right = [worse for _, worse, votes in uncertain for _ in range(votes + 1)]
+    label = [each for better, worse, votes in uncertain for each in [*[better] * votes, worse]]
+    return PairwiseRanking(comparisons={"left": left, "right": right, "label": label})
+
+
+def test_draws_without_a_finite_answer_are_left_out_and_counted() -> None:
+    problem = ladder(("a", "b", 20))  # each draw lacks the one vote for b with a chance of 36%
+    result = optiframe.solve(
+        problem, "hodge.bootstrap", of={"name": "hodge.bradley-terry", "prior": 0}, draws=60
+    )
+    drawn = result.detail
+    assert 10 < drawn.unanswered < 30
+    assert len(drawn.scores) + drawn.unanswered == drawn.made == 60
+    assert np.isfinite(drawn.scores).all()
+    assert np.isfinite([result.solution.low, result.solution.high]).all()
+    found = [finding for finding in result.findings if "no finite answer" in finding.text]
+    assert [one.level for one in found] == ["warning"]
+    assert found[0].text.startswith(f"{drawn.unanswered} of 60 draws have no finite answer and were left out")
+    assert "a never loses to the rest" in found[0].text
+    assert "set prior above 0" in found[0].text
+    again = bootstrap(problem, {"name": "hodge.bradley-terry", "prior": 0}, draws=60)
+    np.testing.assert_array_equal(again.scores, drawn.scores)
+
+
+def test_a_bootstrap_is_refused_where_most_draws_have_no_finite_answer() -> None:
+    problem = ladder(("a", "b", 20), ("b", "c", 20), ("c", "d", 20))
+    plain = {"name": "hodge.bradley-terry", "prior": 0}
+    with pytest.raises(InvalidInput, match=r"of 20 draws have no finite answer .*set prior above 0"):
+        bootstrap(problem, plain, draws=20)
+    result = optiframe.solve(problem, "hodge.bootstrap", of=plain, draws=20)
+    assert result.solution.low is None
+    assert "no intervals" in result.findings[0].text
+    assert bootstrap(problem, "hodge.bradley-terry", draws=20).unanswered == 0
+
+
+@pytest.mark.usefixtures("data_folder")
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("pairwise.human-age", {}),
+        ("pairwise.pc-iqa", {"ref": None}),
+        ("pairwise.pc-vqa", {"ref": None}),
+        ("pairwise.world-college", {}),
+    ],
+)
+def test_the_bootstrap_of_bradley_terry_keeps_every_draw_of_a_real_set(
+    name: str, parameters: dict[str, Any]
+) -> None:
+    problem = optiframe.problem(dataset={"name": name, **parameters})
+    drawn = bootstrap(problem, "hodge.bradley-terry", draws=20)
+    assert drawn.made == len(drawn.scores) == 20
+    assert np.isfinite([drawn.ranking.low, drawn.ranking.high]).all()
+
+
 def test_the_solver_and_the_function_draw_alike() -> None:
     problem = votes(1)
     result = optiframe.solve(problem, "hodge.bootstrap", of="hodge.iht", draws=30, seed=2)
