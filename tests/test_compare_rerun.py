@@ -185,7 +185,7 @@ def test_a_second_rerun_repeats_everything_again_and_a_broken_one_goes_on(tmp_pa
 
 @pytest.fixture
 def strangers(tmp_path: Path) -> Path:
-    """A folder with a stored comparison whose file names a module, which leaves a mark when it is imported."""
+    """A folder with a stored comparison that names a module, which leaves a mark when it is imported."""
     module = tmp_path / "stranger.py"
     module.write_text(f"open({str(tmp_path / 'imported')!r}, 'w').close()\n")
     plan = dataclasses.replace(make_plan({"bowl": BOWL}, ["scipy.lbfgs"]), modules=(str(module),))

@@ -79,7 +79,8 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     console.print(Text.assemble(("written", "dim"), f": {target}"), soft_wrap=True)
     outcomes = [row.outcome for row in records.rows]
     answered = any(outcome is not None and outcome.answered for outcome in outcomes)
-    ctx.exit(0 if answered and None not in outcomes else 1)
+    complete = all(outcome is not None and not outcome.provisional for outcome in outcomes)
+    ctx.exit(0 if answered and complete else 1)
 
 
 def _print_plan(plan: Plan, folder: Path, console: Console, retry: bool) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from optiframe.comparison.copies import Copies
 from optiframe.comparison.records import Limits, Outcome, Request
 from optiframe.comparison.timed_solves import TimedSolves
+from optiframe.comparison.unchanged import DataChanged, unchanged
 from optiframe.comparison.wire import Board, plain
 from optiframe.errors import InvalidInput, OptiframeError, Unsuited
 from optiframe.results import Status
@@ -38,6 +39,7 @@ class OneCell:
             bound = "" if limit is None else f" with a limit of {limit / 1e6:g} MB"
             return self._failed(Status.OUT_OF_MEMORY, f"memory ran out{bound}{said and ': '}{said}")
         except InvalidInput as error:
+            self.known["provisional"] = isinstance(error, DataChanged)
             at = f"{self.request.where}: " if self.request.where and self.stage == "loading" else ""
             return self._failed(Status.ERROR, f"{at}{error}")
         except Unsuited as error:
@@ -100,14 +102,14 @@ class OneCell:
 
             made = pickle.loads(request.objects, buffers=request.buffers)  # from our parent's pipe
             self.request = replace(request, objects=None, buffers=())
-        solver = made.get("solver")
-        if solver is None:
-            solver = api.solver(**(request.solver or {}))
-        self.known["versions"] = {"python": platform.python_version(), **versions_of(solver)}
-        problem = made.get("problem")
-        if problem is None:
-            with paths_relative_to(Path(request.folder)):
-                problem = api.problem(**(request.problem or {}))
+        solver, problem, folder = made.get("solver"), made.get("problem"), Path(request.folder)
+        with unchanged(request.sums, folder, request.problem):
+            if solver is None:
+                solver = api.solver(**(request.solver or {}))
+            self.known["versions"] = {"python": platform.python_version(), **versions_of(solver)}
+            if problem is None:
+                with paths_relative_to(folder):
+                    problem = api.problem(**(request.problem or {}))
         _limit_threads(request.limits)
         self.known["environment"] = _environment(request.limits)
         return problem, solver

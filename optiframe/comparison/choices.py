@@ -11,7 +11,7 @@ from typing import Any
 from optiframe import registry
 from optiframe.comparison.content import Checksums, object_source, origin, parts_of, solver_versions
 from optiframe.comparison.inputs import check_inputs
-from optiframe.comparison.records import Choice
+from optiframe.comparison.records import Choice, Sums
 from optiframe.comparison.requests import Made
 from optiframe.comparison.sweep import Chosen, expand, fill, seeded
 from optiframe.comparison.tables import called, is_plain, names_in
@@ -180,8 +180,10 @@ class Chooser:
             check_inputs(table, name, self.document.folder)
             files = self.checksums.files(table, self.document.folder)
             content = fingerprint({"table": table, "files": files, "dataset": sums, "origins": origins})
-            return Choice(title, name, dict(table), content, {}, where)
-        made = Made(dict(table), self.document.folder.absolute())
+            return Choice(title, name, dict(table), content, {}, where, sums=Sums(files, sums))
+        # One that follows the seed is built again for each cell, from the files as they are then.
+        files = self.checksums.files(table, self.document.folder) if follows else {}
+        made = Made(dict(table), self.document.folder.absolute(), Sums(files, sums))
         try:
             built = made.build(self.seed)
         except OptiframeError:
@@ -234,7 +236,7 @@ class Chooser:
         files = self.checksums.files({k: v for k, v in table.items() if k != "name"}, self.document.folder)
         origins = self._named_inside(table) | ({} if built is None else self._source(built))
         content = fingerprint(["solver", said, files, origins])
-        return Choice(title, name, dict(table), content, versions, where)
+        return Choice(title, name, dict(table), content, versions, where, sums=Sums(files))
 
     def _origin(self, kind: str, name: Any) -> dict[str, str]:
         """What `_origin` says, asked once for a plan."""

@@ -28,6 +28,8 @@ from optiframe.registration import GROUP
 from optiframe.registry import BY_CODE, Entry, registry
 from optiframe.solvers import Budget
 
+UNREADABLE = "unreadable: "
+"""What stands before the reason where a file has no checksum."""
 _LONGEST_PATH = 4096  # Linux opens no longer one, and text that long is no file name
 
 
@@ -67,30 +69,36 @@ class Checksums:
             path = _file(text, folder)
             if path is not None:
                 if path not in self._files:
-                    self._files[path] = _checksum(path)
+                    self._files[path] = checksum(path)
                 found[text] = self._files[path]
         return found
 
     def dataset(self, data: DataSet) -> dict[str, str]:
-        """A data set's own checksums; what cannot be had is content as well, and the child reports it.
-
-        What can be downloaded is downloaded now: once, and not by several cells together.
-        """
+        """What `data_set_sums` says; asked once for a plan."""
         try:
             known = data.fingerprint()
         except InvalidInput:
             known = ""
         if known and known in self._datasets:
             return self._datasets[known]
-        try:
-            sums = data.checksums()
-        except InvalidInput:  # MissingData among them
-            sums = {"": "missing"}
-        except Exception as error:  # someone else's code: the child gives the row and the traceback
-            sums = {"": f"unavailable: {type(error).__name__}"}
+        sums = data_set_sums(data)
         if known:
             self._datasets[known] = sums
         return sums
+
+
+def data_set_sums(data: DataSet) -> dict[str, str]:
+    """A data set's own checksums; what cannot be had is content as well, and the child reports it.
+
+    What can be downloaded is downloaded now: once, and not by several cells together. Where the data
+    cannot be had, the only name is empty.
+    """
+    try:
+        return data.checksums()
+    except InvalidInput:  # MissingData among them
+        return {"": "missing"}
+    except Exception as error:  # someone else's code: the child gives the row and the traceback
+        return {"": f"unavailable: {type(error).__name__}"}
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -114,12 +122,13 @@ def _file(text: str, folder: Path) -> Path | None:
         return None
 
 
-def _checksum(path: Path) -> str:
+def checksum(path: Path) -> str:
+    """SHA-256 of a file, or why it cannot be read."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        return f"unreadable: {error.strerror}"
+        return f"{UNREADABLE}{error.strerror}"
 
 
 def origin(entry: Entry) -> dict[str, str]:

@@ -6,8 +6,9 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -18,6 +19,7 @@ from optiframe.comparison.live import View, view_for
 from optiframe.comparison.records import Cell, Outcome, Plan, Records, Request
 from optiframe.comparison.requests import request_of
 from optiframe.comparison.store import Store
+from optiframe.comparison.unchanged import DataChanged
 from optiframe.errors import OptiframeError
 from optiframe.results import Status
 
@@ -82,7 +84,16 @@ def run_plan(
             raise
         if not work.given_up:
             store.end()
-        return store.records()
+        return _with_provisional(store.records(), work.provisional)
+
+
+def _with_provisional(records: Records, provisional: Mapping[str, Outcome]) -> Records:
+    """The stored comparison with the outcomes that are shown and not kept."""
+    rows = (
+        replace(row, outcome=provisional[row.key]) if row.outcome is None and row.key in provisional else row
+        for row in records.rows
+    )
+    return replace(records, rows=tuple(rows))
 
 
 def _run(executor: Executor, work: _Work, view: View, interrupts: _Interrupts) -> None:
@@ -115,6 +126,7 @@ class _Work(Iterator[Request]):
         self._running: dict[str, Cell] = {}
         self.total = len(cells)
         self.given_up = 0
+        self.provisional: dict[str, Outcome] = {}
         view.begin(self.total, {key: finished[key] for key in cells if key not in self._pending})
 
     @property
@@ -148,16 +160,20 @@ class _Work(Iterator[Request]):
         known = isinstance(error, OptiframeError)
         message = str(error) if known else f"{type(error).__name__}: {error}"
         whole = "".join(traceback.format_exception(error))
-        self._end(cell, Outcome(Status.ERROR, f"the cell cannot be sent: {message}", traceback=whole))
+        said = f"the cell cannot be sent: {message}"
+        provisional = isinstance(error, DataChanged)
+        self._end(cell, Outcome(Status.ERROR, said, traceback=whole, provisional=provisional))
 
     def ended(self, request: Request, outcome: Outcome) -> None:
         """Commit what came of a request."""
         self._end(self._running[request.key], outcome)
 
     def _end(self, cell: Cell, outcome: Outcome) -> None:
-        if outcome.status is Status.CANCELLED:  # not an end: it runs again next time
+        if outcome.status is Status.CANCELLED or outcome.provisional:  # not an end: it runs again next time
             self._store.release(cell.key)
             self.given_up += 1
+            if outcome.provisional:
+                self.provisional[cell.key] = outcome
         else:
             try:
                 self._store.finish(cell.key, outcome, self._again.get(cell.key))

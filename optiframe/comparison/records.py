@@ -61,6 +61,14 @@ class Measure:
 
 
 @dataclass(frozen=True)
+class Sums:
+    """Checksums of what a table names: of files by their text in the table, of a data set by look-up path."""
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    dataset: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Choice:
     """One problem or one solver of a plan, after sweeps: by its table, or an object made in Python.
 
@@ -82,6 +90,8 @@ class Choice:
         Its place in the file, for messages: ``run.toml line 4: problem.0``.
     thing
         The object itself, when it was made in Python.
+    sums
+        The checksums in `content`, which a cell holds against what it loads; not kept by a store.
     """
 
     title: str
@@ -91,6 +101,7 @@ class Choice:
     versions: Mapping[str, str] = field(default_factory=dict)
     where: str = ""
     thing: Any = field(default=None, compare=False, repr=False)
+    sums: Sums = field(default=Sums(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -144,7 +155,8 @@ class Request:
 
     `problem` and `solver` are tables (seed filled in), or None where `objects`, a cloudpickle of
     ``{"problem": ..., "solver": ...}``, holds the object; its large arrays are not in it but beside
-    it, in `buffers`, as they lie in memory. `path` is the parent's ``sys.path``.
+    it, in `buffers`, as they lie in memory. `path` is the parent's ``sys.path``. `sums` are the checksums
+    of the files and the data set that the tables name, as they are in `key`.
     """
 
     key: str
@@ -160,6 +172,7 @@ class Request:
     folder: str = "."
     where: str = ""
     buffers: tuple[Any, ...] = field(default=(), repr=False)
+    sums: Sums = field(default=Sums(), repr=False)
 
 
 @dataclass(frozen=True)
@@ -197,6 +210,9 @@ class Outcome:
         The end of what the child wrote to standard error (and output); the whole traceback.
     versions, environment
         Versions of what did the work; interpreter, linear algebra, threads, as the child saw them.
+    provisional
+        Whether this is not the cell's result, since a file changed under it: it is shown and not
+        stored, and the cell runs again.
     """
 
     status: Status
@@ -223,6 +239,7 @@ class Outcome:
     traceback: str = field(default="", repr=False)
     versions: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    provisional: bool = False
 
     @property
     def answered(self) -> bool:

@@ -14,8 +14,9 @@ from typing import Any
 
 from optiframe import api
 from optiframe.comparison.content import classes_of
-from optiframe.comparison.records import Cell, Choice, Plan, Request
+from optiframe.comparison.records import Cell, Choice, Plan, Request, Sums
 from optiframe.comparison.sweep import fill
+from optiframe.comparison.unchanged import unchanged
 from optiframe.described import Described
 from optiframe.errors import InvalidInput, require
 from optiframe.problems import Problem
@@ -32,11 +33,13 @@ class Made:
 
     table: Mapping[str, Any]
     folder: Path
+    sums: Sums
 
     def build(self, seed: int) -> Problem[Any]:
-        """The problem of one seed. Raises whatever building it raises."""
-        with paths_relative_to(self.folder):
-            return api.problem(**fill(self.table, seed))
+        """The problem of one seed. Raises whatever building it raises, and `DataChanged`."""
+        table = fill(self.table, seed)
+        with unchanged(self.sums, self.folder, table), paths_relative_to(self.folder):
+            return api.problem(**table)
 
 
 def request_of(plan: Plan, cell: Cell) -> Request:
@@ -68,6 +71,7 @@ def request_of(plan: Plan, cell: Cell) -> Request:
         path=tuple(str(Path(entry).absolute()) for entry in sys.path),  # "" is this process's folder
         folder=str(plan.folder.absolute()),
         where=cell.problem.where,
+        sums=Sums({**cell.problem.sums.files, **cell.solver.sums.files}, cell.problem.sums.dataset),
     )
 
 
