@@ -10,8 +10,10 @@ from optiframe.errors import Unsuited
 from optiframe.problems import Formulation, Minimize, Problem, Projection
 from optiframe.solvers import Solver
 
-# Their objective is what they are: nan means that it failed. Any other problem may have none.
-_ALWAYS_JUDGED = (Minimize, Projection)
+
+def _always_judged(problem: Problem[Any]) -> bool:
+    """Whether nan as an objective means failure: yes for what is its objective, unless it has its own."""
+    return type(problem).objective in (Minimize.objective, Projection.objective)
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Judged:
     @property
     def lacks_objective(self) -> bool:
         """Whether the objective is nan and the problem is one that always has an objective."""
-        return math.isnan(self.objective) and isinstance(self.problem, _ALWAYS_JUDGED)
+        return math.isnan(self.objective) and _always_judged(self.problem)
 
 
 class Chain:
@@ -91,7 +93,7 @@ class Chain:
                 (
                     (i, value)
                     for i, value in values
-                    if not math.isnan(value) or isinstance(self.problems[i], _ALWAYS_JUDGED)
+                    if not math.isnan(value) or _always_judged(self.problems[i])
                 ),
                 (0, math.nan),
             )

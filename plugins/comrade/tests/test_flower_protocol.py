@@ -22,8 +22,10 @@ from optiframe_comrade import Broadcast, Fault, Reply, mean_of
 from optiframe_comrade.compressors import QSGD
 from optiframe_comrade.comrade import Comrade
 from optiframe_comrade.faults import HugeMessage, Malformed, WrongShape, WrongType
-from optiframe_comrade.flower import node, protocol
+from optiframe_comrade.flower import flower, node, protocol
 from optiframe_comrade.flower.protocol import Work, read_broadcast, read_reply, write_broadcast, write_reply
+from optiframe_comrade.flower.server_home import Ready
+from optiframe_comrade.in_process import InProcess
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, OBJECTIVE, STEP_WITH_GRADIENT, open_reply
 from optiframe_comrade.parts import Negative, Nothing, Situation
 from optiframe_comrade.worker import Orders, Worker
@@ -33,6 +35,9 @@ from optiframe.errors import InvalidInput, Unsuited
 
 from .classification_twins import planted
 from .flower_actor import Armed
+
+with flower():
+    from optiframe_comrade.flower import server_app
 
 ASKED = Broadcast(3, NEWTON_STEP, np.zeros(4))
 FINE = write_reply(Reply(0, 3, np.arange(4.0)))
@@ -321,3 +326,13 @@ def test_the_bench_runs_small() -> None:
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, env=quick)
     assert done.returncode == 0, done.stderr
     assert "fewer rounds than GIANT: met" in done.stdout
+
+
+def test_a_centre_without_rows_goes_on_without_an_objective() -> None:
+    f = planted(200, 3)
+    shards = [f.take(range(at, 200, 2)) for at in range(2)]
+    home = Ready(found=lambda orders: InProcess(shards, orders))
+    afar = server_app.Afar(server_app.Elsewhere(columns=3, terms=200))
+    result = optiframe.solve(afar, "newton.comrade", workers=2, home=home)
+    assert result.status is optiframe.Status.CONVERGED
+    assert math.isnan(result.objective)
