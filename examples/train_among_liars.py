@@ -49,10 +49,10 @@ def main() -> None:
 
     book = runs["liars, norm filter"].detail
     found = book.workers()
-    ranked = sorted(range(20), key=lambda worker: -found["suspicion"][worker])
+    ranked = sorted(range(20), key=lambda worker: -found["left_out"][worker])
     print("\nLeft out most often (the liars are worker 0 and worker 1):")
     for worker in ranked[:5]:
-        print(f"  {found['worker'][worker]}: {found['suspicion'][worker]:.0%} of the rounds")
+        print(f"  {found['worker'][worker]}: {found['left_out'][worker]:.0%} of the rounds")
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ class Ledger:
         """For each worker, the share of exchanges it was asked in that went on without its reply.
 
         0 for a worker that was always used, 1 for one that never was. Where b of m are left out
-        every round, an honest worker among honest ones has about b/m.
+        every round, the shares average b/m whether or not anybody lies: a high one is no proof.
         """
         asked, left_out = np.zeros(len(self.names)), np.zeros(len(self.names))
         for each in self.exchanges:
@@ -106,10 +106,10 @@ class Ledger:
         return np.asarray(left_out / np.maximum(asked, 1))
 
     def workers(self) -> Columns:
-        """One row a worker: name, suspicion, rounds left out by the filter, faults."""
+        """One row a worker: name, share of rounds without it, rounds left out by the filter, faults."""
         return {
             "worker": list(self.names),
-            "suspicion": self.suspicion(),
+            "left_out": self.suspicion(),
             "trimmed": self._count(number for each in self.exchanges for number in each.trimmed),
             "faults": self._count(fault.worker for fault in self.faults),
         }

@@ -86,7 +86,7 @@ def plot_left_out(result: Result[Any, Any]) -> Figure:
     """Who was left out when: a row for each worker, a column for each round, and the share beside it.
 
     Workers that no filter left out and that never failed are pale all along. The dashed line is
-    the share that drawing lots would give each worker.
+    the mean share. A filter leaves out as many workers when nobody lies.
 
     Parameters
     ----------
@@ -129,10 +129,10 @@ def plot_left_out(result: Result[Any, Any]) -> Figure:
     left.set_title("Left out, by round", loc="left")
     share = ledger.suspicion()
     right.barh(range(workers), share, color="#5A6B7B", height=0.7)
-    right.axvline(float(share.mean()), color="black", linestyle="--", linewidth=1, label="by lot")
+    right.axvline(float(share.mean()), color="black", linestyle="--", linewidth=1, label="mean")
     right.set_xlim(0, 1)
     right.set_xlabel("share of rounds")
-    right.set_title("Suspicion", loc="left")
+    right.set_title("Left out, in all", loc="left")
     patch = require("matplotlib.patches", "plots").Patch
     handles = [patch(color=_USED, label="used"), patch(color=_TRIMMED, label="left out by the filter")]
     handles.append(patch(color=_FAULTY, label="fault"))

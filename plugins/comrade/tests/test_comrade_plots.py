@@ -1,4 +1,4 @@
-"""Pictures and suspicion: what they show, read from the figures themselves."""
+"""Pictures, and how often workers were left out: what they show, read from the figures themselves."""
 
 from __future__ import annotations
 
@@ -97,20 +97,33 @@ def test_the_heat_map_says_each_gap_and_which_runs_failed() -> None:
         plot_attacks({})
 
 
-def test_suspicion_is_the_share_beyond_chance() -> None:
+def test_suspicion_is_counts_shares_and_ranks() -> None:
     found = suspicion([(0, 1), (0, 2), (0, 3), (0, 1)], 4)
     np.testing.assert_array_equal(found.left_out, [4, 2, 1, 1])
     np.testing.assert_allclose(found.share, [1, 0.5, 0.25, 0.25])
     assert found.expected == 0.5
     np.testing.assert_allclose(found.score, [1, 0, -0.5, -0.5])
     assert found.ranked() == [0, 1, 2, 3]
-    # At least 4 of 4 tosses of a fair coin; at least 2; at least 1.
-    np.testing.assert_allclose(found.chance, [1 / 16, 11 / 16, 15 / 16, 15 / 16])
+
+
+def test_a_run_without_liars_accuses_nobody() -> None:
+    result = run(byzantine=0.2)
+    out = [each.trimmed for each in result.detail.exchanges]
+    assert all(out)  # somebody is left out each round, though all are honest
+    found = suspicion(out, 8)
+    # No chance, p-value or level is named, by which a worker would be judged.
+    assert set(vars(found)) == {"left_out", "rounds", "share", "expected"}
+    assert list(result.detail.workers()) == ["worker", "left_out", "trimmed", "faults"]
+    said = [finding.text for finding in result.findings]
+    assert not [text for text in said if any(name in text for name in result.detail.names)]
+    figure = plot_left_out(result)
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == ["Left out, by round", "Left out, in all"]
+    assert "mean" in words(figure)
 
 
 def test_suspicion_without_rounds_or_with_unknown_workers() -> None:
     empty = suspicion([], 3)
     np.testing.assert_array_equal(empty.score, np.zeros(3))
-    np.testing.assert_array_equal(empty.chance, np.ones(3))
     with pytest.raises(InvalidInput, match="round 2 leaves out worker 3; there are 3"):
         suspicion([(0,), (3,)], 3)

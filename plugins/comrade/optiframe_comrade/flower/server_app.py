@@ -132,7 +132,7 @@ def run(grid: Grid, settings: Any) -> dict[str, Any]:
         "bytes_up": books.bytes_up,
         "bytes_down": books.bytes_down,
         "nodes": list(books.names),
-        "suspicion": [float(each) for each in books.suspicion()],
+        "left_out": [float(each) for each in books.suspicion()],
         "faults": [
             {"round": fault.round, "node": books.names[fault.worker], "kind": fault.kind, "text": fault.text}
             for exchange in books.exchanges
