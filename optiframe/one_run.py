@@ -200,6 +200,8 @@ class OneRun:
             if diverged:
                 status, message = Status.DIVERGED, diverged
         judged, detail, note = self.recorder.keep(iterate)
+        if note and self.report:
+            self.run.findings += self.solver.remarks(self.problem, judged, self.recorder.last)
         return self._result(judged, detail, status, message + note, elapsed)
 
     def _result(

@@ -77,6 +77,12 @@ class Recorder:
         """Whether the latest recorded iterate is this one."""
         return self._last is not None and self._last[0] == iteration
 
+    @property
+    def last(self) -> Judged:
+        """The latest recorded iterate, judged."""
+        assert self._last is not None
+        return self._last[1]
+
     def keep(self, iterate: Iterate) -> tuple[Judged, Any, str]:
         """The answer to give, its detail, and a note when it is not the last iterate's."""
         assert self._last is not None

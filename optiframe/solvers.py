@@ -15,6 +15,7 @@ from optiframe.described import Described
 from optiframe.problems import Finding, Problem
 
 if TYPE_CHECKING:
+    from optiframe.chain import Judged
     from optiframe.clock import Clock
     from optiframe.results import Result
 
@@ -196,6 +197,13 @@ class Solver(Described, Generic[P, S, D]):
         """The solution an iterate stands for; its `x` by default. Must not change the iterate."""
         solution: S = iterate.x
         return solution
+
+    def remarks(self, problem: Problem[Any], kept: Judged, last: Judged) -> tuple[Finding, ...]:
+        """What to say where the answer is an earlier iterate, `kept`, and not the last; nothing by default.
+
+        `problem` is the posed one. Called once, at the end, off the clock.
+        """
+        return ()
 
     def unsuited(self, problem: P) -> str | None:
         """Why this solver cannot take this problem, in words; None when it can. Never raises."""

@@ -11,11 +11,12 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, PositiveFloat, PositiveInt
 
+from optiframe.chain import Judged
 from optiframe.constraints import WholeSpace
 from optiframe.errors import InvalidInput
 from optiframe.objectives import FiniteSum, Objective
 from optiframe.parts import ByName
-from optiframe.problems import Minimize
+from optiframe.problems import Finding, Minimize, Problem
 from optiframe.results import Status
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
@@ -40,6 +41,7 @@ def _share(value: Any) -> Any:
 Share = Annotated[float, Field(ge=0, lt=0.5), BeforeValidator(_share)]
 
 _ROUNDING = 1e-9  # so that .1 of 10 workers is 1 and not the ceiling of 1.0000000000000002
+_ASTRAY = 10  # times the best point's gap; at the error floor points differ by less
 _MUCH_DATA = 5  # terms a worker and column below which local Hessians are poor; measured in the docs
 
 
@@ -189,6 +191,19 @@ class Distributed(Solver[Minimize, Array, Ledger]):
     @abstractmethod
     def steps(self, centre: Centre, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
         """The points from `x` on, each with the update that led to it; endless."""
+
+    def remarks(self, problem: Problem[Any], kept: Judged, last: Judged) -> tuple[Finding, ...]:
+        # The gap of the one point and the difference of the objectives give the gap of the other.
+        gap = problem.metrics(kept.solution).get("gap")
+        what, best = ("objective", kept.objective) if gap is None else ("gap", gap)
+        ends = best + (last.objective - kept.objective)
+        if f"{ends:.3g}" == f"{best:.3g}":
+            return ()
+        text = (
+            f"The answer is the best point of the run, with {what} {best:.3g}; the last point has {what} "
+            f"{ends:.3g}. A centre without the data cannot tell which is best, and would give the last"
+        )
+        return (Finding("note" if ends <= _ASTRAY * abs(best) else "warning", text),)
 
     def idle(self, f: FiniteSum) -> Iterator[Idle]:
         """Parameters that change nothing as the others are; a run warns of those that are set."""
