@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
 import pickle
+import re
 import signal
+import socket
 import subprocess
 import sys
 import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import psutil
@@ -22,7 +28,8 @@ from optiframe_comrade import Broadcast, Fault, Reply, mean_of
 from optiframe_comrade.compressors import QSGD
 from optiframe_comrade.comrade import Comrade
 from optiframe_comrade.faults import HugeMessage, Malformed, WrongShape, WrongType
-from optiframe_comrade.flower import flower, node, protocol
+from optiframe_comrade.flower import flower, node, own_task, protocol, resident
+from optiframe_comrade.flower.keys import make_certificate
 from optiframe_comrade.flower.protocol import Work, read_broadcast, read_reply, write_broadcast, write_reply
 from optiframe_comrade.flower.server_home import Ready
 from optiframe_comrade.in_process import InProcess
@@ -326,6 +333,47 @@ def test_the_bench_runs_small() -> None:
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, env=quick)
     assert done.returncode == 0, done.stderr
     assert "fewer rounds than GIANT: met" in done.stdout
+
+
+@contextlib.contextmanager
+def listening(host: str) -> Iterator[int]:
+    """Somebody who listens, as a SuperLink would, and its port."""
+    with socket.create_server((host, 0)) as server:
+        yield server.getsockname()[1]
+
+
+def told(address: str) -> str:
+    """Why the app's centre does not run at a SuperLink of that address."""
+    grid: Any = SimpleNamespace(_addr=address)
+    with pytest.raises(InvalidInput) as refused:
+        server_app.run(grid, {"columns": 0, "nodes": 1})
+    return str(refused.value)
+
+
+NOT_HERE = r"one port: whoever reaches it can run code of their own .* Listen on 127\.0\.0\.1 only"
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "192.0.2.7", "::", "::1", "centre.example.org"])
+def test_the_set_up_refuses_every_address_but_loopback(address: str, tmp_path: Path) -> None:
+    at = f"[{address}]:8000" if ":" in address else f"{address}:8000"
+    with pytest.raises(InvalidInput, match=NOT_HERE):
+        own_task.Link(at, None, b"")
+    with pytest.raises(InvalidInput, match=NOT_HERE):
+        make_certificate(tmp_path, address)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(InvalidInput, match=NOT_HERE):
+        resident.serve(at, b"", parent=0)
+    assert re.search(NOT_HERE, told(at))
+    assert own_task.Link("127.0.0.1:8000", None, b"").address == "127.0.0.1:8000"
+    assert own_task.Link("localhost:8000", None, b"").address == "localhost:8000"
+
+
+def test_the_app_does_not_run_at_a_superlink_that_listens_on_all_addresses() -> None:
+    # Flower tells the app 127.0.0.1 where the SuperLink listens on 0.0.0.0.
+    with listening("0.0.0.0") as port:
+        assert re.search(NOT_HERE, told(f"127.0.0.1:{port}"))
+    with listening("127.0.0.1") as port:
+        assert "columns: say how many" in told(f"127.0.0.1:{port}")  # the next check
 
 
 def test_a_centre_without_rows_goes_on_without_an_objective() -> None:

@@ -1,4 +1,4 @@
-"""Workers on Flower: a federation of machines whose owners need not be trusted.
+"""Workers on Flower: nodes as processes of one machine, whose users are trusted.
 
 Nothing here imports Flower (extra "flower") until it is used.
 """

@@ -1,8 +1,4 @@
-"""Certificates and keys for a federation on this machine, made for one trial and thrown away.
-
-For a true federation make your own: the centre needs a certificate of an authority that the nodes
-know, every node a key of its own (ECDSA on P-384, say) whose public half the centre registers.
-"""
+"""Certificates and keys for a federation on this machine, made for one trial and thrown away."""
 
 from __future__ import annotations
 
@@ -12,6 +8,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from optiframe_comrade.flower.loopback import only_loopback
 
 _DAYS = 2  # longer than any trial, and of no use to whoever finds the files later
 
@@ -31,7 +29,14 @@ class Certificate:
 
 
 def make_certificate(folder: Path, address: str = "127.0.0.1") -> Certificate:
-    """A new authority, and a certificate by it for an address."""
+    """A new authority, and a certificate by it for an address on loopback.
+
+    Raises
+    ------
+    InvalidInput
+        When the address is not on loopback.
+    """
+    only_loopback(address)
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes
     from cryptography.hazmat.primitives.asymmetric import ec

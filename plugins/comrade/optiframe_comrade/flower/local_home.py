@@ -20,8 +20,8 @@ class FlowerHome(Home):
     """Workers as Flower nodes on this machine, on loopback: a trial of a federation.
 
     Starts a SuperLink and a SuperNode for each worker, hands each its rows in a file, and ends
-    them with the run. A round takes seconds, whatever is computed in it. For nodes elsewhere see
-    `optiframe_comrade.flower.server_app`.
+    them with the run. A round takes seconds, whatever is computed in it. Every user of the machine
+    can reach the SuperLink and start code there, also with `secure`.
     """
 
     name = "home.flower"

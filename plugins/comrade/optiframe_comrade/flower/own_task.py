@@ -3,7 +3,7 @@
 Flower starts a ServerApp in a process of its own. A solver called from Python or the command
 line is here, so this does what Flower's executor and `flwr-serverapp` would: start a run,
 claim its ServerApp task, keep it alive. These are inner parts of Flower 1.41 and may move in
-another version; a true federation (`server_app`) needs none of them.
+another version; the app started by ``flwr run`` (`server_app`) needs none of them but the address.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from optiframe.errors import OptiframeError
+from optiframe_comrade.flower.loopback import only_loopback
 
 _BEAT = 10.0  # seconds between signs of life; Flower gives a task up after 30 s or more
 _PATIENCE = 20.0  # seconds without a SuperLink after which a run fails
@@ -34,11 +35,20 @@ class FederationFailed(OptiframeError):
 
 @dataclass(frozen=True)
 class Link:
-    """How to reach a SuperLink: address, certificate (PEM; None: no TLS), the secret of its executors."""
+    """How to reach a SuperLink: address, certificate (PEM; None: no TLS), the secret of its executors.
+
+    Raises
+    ------
+    InvalidInput
+        When the address is not on loopback.
+    """
 
     address: str
     certificate: bytes | None
     secret: bytes
+
+    def __post_init__(self) -> None:
+        only_loopback(self.address)
 
     def client(self, kind: Any, interceptors: list[Any]) -> Any:
         """A client of one of Flower's HTTP interfaces."""

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from optiframe_comrade.flower import flower
+from optiframe_comrade.flower.loopback import only_loopback
 from optiframe_comrade.flower.protocol import RECORD, Values
 from optiframe_comrade.parts import NoReply
 
@@ -43,12 +44,18 @@ def serve(
     Parameters
     ----------
     address
-        Of the node's Runtime API: host and port, on this machine.
+        Of the node's Runtime API: host and port, on loopback.
     secret
         What the node was given by ``--superexec-auth-secret-file``.
     work
         What is done with a message; `work_honestly` unless given, for nodes that misbehave.
+
+    Raises
+    ------
+    InvalidInput
+        When the address is not on loopback.
     """
+    only_loopback(address)
     import httpx
     from flwr.proto.runtime_pb2 import AcquireTaskRequest
     from flwr.supercore.constant import TaskType

@@ -2,7 +2,7 @@
 
 The centre holds no rows: it cannot tell the objective, and the trace has none. Started by
 ``flwr run`` with the folder that `optiframe_comrade.flower.app` names; its settings are in the
-`pyproject.toml` there.
+`pyproject.toml` there. It refuses to run where the SuperLink listens beyond loopback.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from optiframe import Budget, Minimize
 from optiframe.errors import InvalidInput, Unsuited
 from optiframe.objectives import FiniteSum
 from optiframe.values import Array
+from optiframe_comrade.flower.loopback import only_loopback_answers
 from optiframe_comrade.flower.node import LOSSES
 from optiframe_comrade.flower.protocol import Work
 from optiframe_comrade.flower.server_home import GridWorkers, Ready
@@ -88,8 +89,9 @@ def run(grid: Grid, settings: Any) -> dict[str, Any]:
     Raises
     ------
     InvalidInput
-        When a setting is wrong, or too few nodes are there in time.
+        When the SuperLink listens beyond loopback, a setting is wrong, or too few nodes are there in time.
     """
+    only_loopback_answers(grid._addr)  # type: ignore[attr-defined]  # an inner part of Flower 1.41
     columns, wanted = int(settings["columns"]), int(settings["nodes"])
     if columns < 1:
         raise InvalidInput("columns: say how many the nodes' rows have; nobody's word is taken for it")
