@@ -36,18 +36,18 @@ def main() -> None:
         "liars, plain mean": optiframe.solve(
             problem, "newton.comrade", **liars, filter="mean", patience=PATIENCE
         ),
-        "liars, norm filter": optiframe.solve(problem, "newton.comrade", **liars, patience=PATIENCE),
+        "liars, default filter": optiframe.solve(problem, "newton.comrade", **liars, patience=PATIENCE),
         "liars, polished": optiframe.solve(problem, "newton.polished", **liars, budget={"tolerance": 1e-6}),
     }
-    print(f"{'':20} test accuracy       gap  rounds  bytes up")
+    print(f"{'':22} test accuracy       gap  rounds  bytes up")
     for name, run in runs.items():
         last = {column: values[-1] for column, values in curves(run).items()}
         print(
-            f"{name:20} {last['test_accuracy']:13.4f} {last['gap']:9.1e} "
+            f"{name:22} {last['test_accuracy']:13.4f} {last['gap']:9.1e} "
             f"{last['rounds']:7d} {last['bytes_up']:9d}"
         )
 
-    book = runs["liars, norm filter"].detail
+    book = runs["liars, default filter"].detail
     found = book.workers()
     ranked = sorted(range(20), key=lambda worker: -found["left_out"][worker])
     print("\nLeft out most often (the liars are worker 0 and worker 1):")

@@ -74,7 +74,9 @@ def solve(problem: Minimize, seed: int = 0, rounds: int = ROUNDS, **given: Any) 
         # That it has not converged after so many rounds is no news.
         warnings.simplefilter("ignore")
         budget = Budget(iterations=rounds, tolerance=0.0)
-        return optiframe.solve(problem, "newton.comrade", seed=seed, budget=budget, **given)
+        return optiframe.solve(
+            problem, "newton.comrade", seed=seed, budget=budget, **{"filter": "norm", **given}
+        )
 
 
 def started(workers: int) -> LocalCluster:

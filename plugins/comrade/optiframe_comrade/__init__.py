@@ -71,7 +71,7 @@ def optiframe_solvers() -> list[Description]:
         Description(
             "newton.comrade",
             _HERE + "comrade:Comrade",
-            "Averages the workers' own Newton updates, trimmed by norm: one round a step",
+            "Averages the workers' own Newton updates without outliers: one round a step",
         ),
         Description(
             "newton.polished",

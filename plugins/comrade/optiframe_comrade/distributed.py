@@ -22,11 +22,12 @@ from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
 from optiframe_comrade.contraction import definition_2
 from optiframe_comrade.dealing import Dealing, deal, visible_order
+from optiframe_comrade.filters import CoordinateMedian, DistanceToMedian
 from optiframe_comrade.homes import Home, InProcessHome
 from optiframe_comrade.idle import Idle, warnings_of
 from optiframe_comrade.ledger import Ledger
 from optiframe_comrade.local_step import Method
-from optiframe_comrade.parts import Attack, Compressor, Filter, Honest, Norm, Nothing
+from optiframe_comrade.parts import Attack, Compressor, Filter, Honest, Nothing
 from optiframe_comrade.round import Centre, Combined, TooManyFaults
 from optiframe_comrade.theory import cheap_notes
 from optiframe_comrade.worker import Orders
@@ -66,7 +67,9 @@ class Distributed(Solver[Minimize, Array, Ledger]):
     trim: Share | None = Field(
         default=None, description="beta, share left out each round; none: alpha + 2/m, or 0 without alpha"
     )
-    filter: Annotated[Filter, ByName()] = Field(default=Norm(), description="how replies become one")
+    filter: Annotated[Filter, ByName()] = Field(
+        default=DistanceToMedian(), description="how replies become one"
+    )
     compressor: Annotated[Compressor, ByName()] = Field(
         default=Nothing(), description="what workers send their updates through"
     )
@@ -242,6 +245,9 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             run.warn(
                 f"{self.liars} workers are hostile and only {self.left_out} replies are left out a round"
             )
+        weak = self._too_many()
+        if weak is not None:
+            run.warn(weak)
         if not self.left_out and self.filter.trims and "filter" in self.model_fields_set:
             run.warn(f"{self.filter.name} leaves nobody out, since the trim is 0: set `trim` or `byzantine`")
         unwise = self.compressor.unwise(f.shape[0])
@@ -255,6 +261,23 @@ class Distributed(Solver[Minimize, Array, Ledger]):
                 f"{self.left_out} of {self.workers} replies are left out a round; "
                 "the theory needs beta below one half"
             )
+
+    def _too_many(self) -> str | None:
+        """What to warn of where more workers may lie than the filter withstands; None where it holds."""
+        limit = self.filter.fails_from
+        # Nobody is declared hostile outside a simulation: there the trim says how many are reckoned with.
+        number = self.liars or (self.left_out if self.filter.trims else 0)
+        share = number / self.workers
+        if limit is None or not number or share < limit - _ROUNDING:
+            return None
+        who = "are hostile" if self.liars else "may be hostile, as `trim` says"
+        fails = f"can fail from {limit:.0%} on" if limit else "fails with a single one"
+        more = [each.name for each in (DistanceToMedian, CoordinateMedian) if (each.fails_from or 0) > share]
+        remedy = f"use {more[0]}" if more else "no filter here withstands that many: use more honest workers"
+        return (
+            f"{number} of {self.workers} workers ({share:.0%}) {who}, and {self.filter.name} {fails}: "
+            f"they may carry the answer anywhere; {remedy}"
+        )
 
 
 def _plain(operation: Any) -> str:

@@ -1,7 +1,7 @@
 """Filters: one vector from the workers' vectors, some of which may be lies.
 
 All take `trim`, the most lies to withstand, and let the workers' order decide ties. The plain
-mean and the method's own `filter.norm` are in `optiframe_comrade.parts`.
+mean and the paper's own `filter.norm` are in `optiframe_comrade.parts`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class DistanceToMedian(Selecting):
     name = "filter.distance-to-median"
     reference = "trimming as in Ghosh et al., Algorithm 1, around the median of Yin et al. 2018"
     trims = True
+    fails_from = 0.35
 
     def kept(self, vectors: Array, trim: int = 0) -> Indices:
         rows = rows_of(vectors, trim)
@@ -45,6 +46,7 @@ class CoordinateMedian(Filter):
 
     name = "filter.coordinate-median"
     reference = "Yin et al. 2018, Definition 1"
+    fails_from = 0.4
 
     def aggregate(self, vectors: Array, trim: int = 0) -> Array:
         return robust_means.coordinate_median(rows_of(vectors, trim))
@@ -65,6 +67,7 @@ class TrimmedMean(Filter):
     name = "filter.trimmed-mean"
     reference = "Yin et al. 2018, Definition 2"
     trims = True
+    fails_from = 0.4
 
     def aggregate(self, vectors: Array, trim: int = 0) -> Array:
         rows = rows_of(vectors, trim)
@@ -85,6 +88,7 @@ class GeometricMedian(Filter):
 
     name = "filter.geometric-median"
     reference = "Chen, Su, Xu 2017; Vardi and Zhang 2000 for points that coincide"
+    fails_from = 0.35
 
     tolerance: PositiveFloat = Field(
         default=1e-10, description="stop when a step is at most this part of the median distance"
@@ -109,6 +113,7 @@ class MultiKrum(Selecting):
     name = "filter.multi-krum"
     reference = "Blanchard et al. 2017, Sec. 4"
     trims = True
+    fails_from = 0.4
 
     def selects(self, m: int, trim: int) -> int:
         """How many vectors are averaged."""
@@ -140,6 +145,7 @@ class Krum(MultiKrum):
     name = "filter.krum"
     reference = "Blanchard et al. 2017, Sec. 4"
     trims = False  # it takes one vector, whatever the trim
+    fails_from = 0.2
 
     def selects(self, m: int, trim: int) -> int:
         return 1

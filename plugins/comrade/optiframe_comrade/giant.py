@@ -13,7 +13,7 @@ from optiframe.parts import ByName
 from optiframe.values import Array
 from optiframe_comrade.distributed import NEWTON, Distributed, Search
 from optiframe_comrade.messages import GRADIENT, STEP_WITH_GRADIENT
-from optiframe_comrade.parts import Filter, Mean
+from optiframe_comrade.parts import Filter, Mean, Norm
 from optiframe_comrade.round import Centre, Combined
 
 # Step lengths tried at once in the one round of a line search: 1, 1/2, ..., 1/512. Below that
@@ -83,3 +83,7 @@ class RobustGiant(_TwoRounds):
 
     name = "newton.robust-giant"
     reference = "Ghosh et al., Sec. 6"
+
+    filter: Annotated[Filter, ByName()] = Field(
+        default=Norm(), description="how gradients become one; Robust GIANT's own is by norm"
+    )

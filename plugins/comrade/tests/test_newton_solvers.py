@@ -198,7 +198,7 @@ def test_the_negative_attack_hides_from_the_norm_and_not_from_the_median(filteri
 def test_too_many_negative_attackers_defeat_norm_trimming() -> None:
     on = problem(4000, 10)
     start = on.objective(np.zeros(10))
-    result = run("newton.comrade", on, byzantine=0.45, trim=0.49, attack="negative")
+    result = run("newton.comrade", on, byzantine=0.45, trim=0.49, attack="negative", filter="norm")
     assert result.trace["objective"][-1] > start
 
 
@@ -254,11 +254,10 @@ def test_unwise_settings_are_findings() -> None:
 
 def test_faults_within_the_budget_do_no_harm_and_beyond_it_end_the_run() -> None:
     on = problem(2000, 5)
-    clean = gap(run("newton.comrade", on, byzantine=0.1))
     for fault in ("crash", "hang", "nan", "infinity", "wrong-shape", "wrong-dtype", "huge", "replay"):
         result = run("newton.comrade", on, byzantine=0.1, attack=fault)
         assert {f.worker for f in result.detail.faults} == {0, 1}
-        assert gap(result) < 1.5 * clean
+        assert gap(result) < 1e-3  # of 16 to 18 workers' terms; the start's gap is .2
     with pytest.raises(TooManyFaults, match=r"5 of 20 workers failed.*worker 0.*worker 1"):
         run("newton.comrade", on, byzantine=0.25, trim=0.2, attack="crash")
 

@@ -12,7 +12,8 @@ import optiframe_comrade
 import pytest
 from optiframe_comrade import Attack, Compressor, Filter, Selecting
 from optiframe_comrade.comrade import Comrade
-from optiframe_comrade.filters import FromCallable
+from optiframe_comrade.filters import DistanceToMedian, FromCallable
+from optiframe_comrade.giant import RobustGiant
 from optiframe_comrade.homes import Home
 from optiframe_comrade.parts import Mean, Negative, Norm
 
@@ -133,7 +134,8 @@ def test_an_aggregator_of_byzfls_style_drops_in() -> None:
 def test_every_family_is_a_part() -> None:
     for family in (Filter, Attack, Compressor, Home):
         assert issubclass(family, Part)
-    assert isinstance(Comrade().filter, Norm)
+    assert isinstance(Comrade().filter, DistanceToMedian)
+    assert isinstance(RobustGiant().filter, Norm)
     assert Mean().kept(np.zeros((3, 1))) is not None
 
 
