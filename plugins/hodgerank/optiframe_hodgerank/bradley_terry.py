@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from pydantic import Field, NonNegativeFloat
 from scipy.special import expit
@@ -74,18 +76,17 @@ class BradleyTerry(Solver[PairwiseRanking, Ranking, None]):
         )
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
-        graph = with_ties(problem.graph, self.prior)
-        wins = (graph.margin + 1.0) / 2.0
-        theta = np.zeros(graph.items)
-        loss = _loss(graph, wins, graph.differences(theta))
-        slope, step = _newton(graph, wins, theta)
+        votes = tally(problem.graph, self.prior)
+        theta = np.zeros(votes.pairs.items)
+        loss = votes.loss(theta)
+        slope, step = votes.newton(theta)
         while True:
             rise = float(slope @ step)
             last = -rise <= _ROUNDING * max(loss, 1.0)  # the likelihood is at its maximum but for rounding
-            theta = theta + (1.0 if last else _length(graph, wins, theta, step, rise)) * step
-            loss = _loss(graph, wins, graph.differences(theta))
+            theta = theta + (1.0 if last else _length(votes, theta, loss, step, rise)) * step
+            loss = votes.loss(theta)
             # Not the slope: where votes decide nothing, it is small far from the maximum.
-            slope, step = _newton(graph, wins, theta)
+            slope, step = votes.newton(theta)
             yield Iterate(theta, float(np.max(np.abs(step))), info={"log_likelihood": -loss})
             if last:
                 return (
@@ -103,60 +104,59 @@ class BradleyTerry(Solver[PairwiseRanking, Ranking, None]):
         strength[tie] = (strength[tie] + np.logaddexp(0.0, difference[tie])) / 2
         intervals = None
         if graph.items <= _INTERVALS:
-            chosen = with_ties(graph, self.prior)
-            information = _information(chosen, scores)
+            information = tally(graph, self.prior).information(scores)
             half = _NORMAL * np.sqrt(np.maximum(information.laplacian_inverse.diagonal(), 0.0))
             intervals = (scores - half, scores + half)
         return problem.ranking(scores, strength=strength, scale="log-odds", intervals=intervals)
 
 
-def with_ties(graph: ComparisonGraph, prior: float) -> ComparisonGraph:
-    """The graph with `prior` ties added to every compared pair; the graph itself when it is 0."""
-    if prior == 0:
-        return graph
+class Tally(NamedTuple):
+    """Wins of each compared pair: `pairs` has a row a pair, weighted by all its votes."""
+
+    pairs: ComparisonGraph
+    won: Array
+    lost: Array
+
+    def loss(self, theta: Array) -> float:
+        """Minus the log-likelihood."""
+        difference = self.pairs.differences(theta)
+        return float(self.lost @ np.logaddexp(0.0, difference) + self.won @ np.logaddexp(0.0, -difference))
+
+    def newton(self, theta: Array) -> tuple[Array, Array]:
+        """The slope of the loss and the Newton step."""
+        difference = self.pairs.differences(theta)
+        # Expected wins less those observed, without the cancellation where a win is nearly certain.
+        slope = self.pairs.divergence(self.lost * expit(difference) - self.won * expit(-difference))
+        return slope, self.information(theta).solve(-slope)
+
+    def information(self, theta: Array) -> ComparisonGraph:
+        """The graph whose Laplacian is the Hessian: weights w p (1 - p).
+
+        Kept off zero where a win is certain within rounding, so that the graph stays connected.
+        """
+        tiny, pairs = float(np.finfo(np.float64).eps), self.pairs
+        difference = pairs.differences(theta)
+        weight = pairs.weight * np.maximum(expit(difference) * expit(-difference), tiny)
+        return ComparisonGraph(pairs.items, pairs.left, pairs.right, pairs.margin, weight)
+
+
+def tally(graph: ComparisonGraph, prior: float) -> Tally:
+    """The wins of each compared pair, with `prior` ties added; a tie is half a win of each."""
     pairs = graph.by_pair
+    share = (pairs.margin + 1.0) / 2.0
+    first = pairs.first_row[:-1]
+    won = np.add.reduceat(pairs.weight * share, first) + prior / 2
+    lost = np.add.reduceat(pairs.weight * (1.0 - share), first) + prior / 2
     left = np.repeat(np.arange(graph.items), np.diff(pairs.first_pair))
-    return ComparisonGraph(
-        graph.items,
-        np.concatenate([graph.left, left]),
-        np.concatenate([graph.right, pairs.other]),
-        np.concatenate([graph.margin, np.zeros(len(left))]),
-        np.concatenate([graph.weight, np.full(len(left), prior)]),
-    )
+    right, weight = pairs.other.astype(np.int64), won + lost
+    return Tally(ComparisonGraph(graph.items, left, right, (won - lost) / weight, weight), won, lost)
 
 
-def _newton(graph: ComparisonGraph, wins: Array, theta: Array) -> tuple[Array, Array]:
-    """The slope of the loss and the Newton step."""
-    difference = graph.differences(theta)
-    # The chance of left less its wins, without the cancellation where a win is nearly certain.
-    slope = graph.divergence(graph.weight * ((1.0 - wins) * expit(difference) - wins * expit(-difference)))
-    return slope, _information(graph, theta).solve(-slope)
-
-
-def _information(graph: ComparisonGraph, theta: Array) -> ComparisonGraph:
-    """The graph whose Laplacian is the Hessian: weights w p (1 - p).
-
-    Kept off zero where a win is certain within rounding, so that the graph stays connected.
-    """
-    tiny = float(np.finfo(np.float64).eps)
-    difference = graph.differences(theta)
-    weight = graph.weight * np.maximum(expit(difference) * expit(-difference), tiny)
-    return ComparisonGraph(graph.items, graph.left, graph.right, graph.margin, weight)
-
-
-def _loss(graph: ComparisonGraph, wins: Array, difference: Array) -> float:
-    """Minus the log-likelihood."""
-    lost, won = np.logaddexp(0.0, difference), np.logaddexp(0.0, -difference)  # -log of each chance
-    return float(graph.weight @ ((1.0 - wins) * lost + wins * won))
-
-
-def _length(graph: ComparisonGraph, wins: Array, theta: Array, step: Array, slope: float) -> float:
+def _length(votes: Tally, theta: Array, loss: float, step: Array, slope: float) -> float:
     """The longest of the halved steps that lowers the loss enough (Armijo's rule), but for rounding."""
-    length, loss = 1.0, _loss(graph, wins, graph.differences(theta))
-    rounding = _ROUNDING * max(loss, 1.0)
+    length, rounding = 1.0, _ROUNDING * max(loss, 1.0)
     for _ in range(_HALVINGS):
-        found = _loss(graph, wins, graph.differences(theta + length * step))
-        if found <= loss + _DECREASE * length * slope + rounding:
+        if votes.loss(theta + length * step) <= loss + _DECREASE * length * slope + rounding:
             break
         length /= 2
     return length
