@@ -43,7 +43,7 @@ class Found(NamedTuple):
 def run(case: Case, p: int, seed: int) -> Found:
     made = adversarial_instance(case, p, seed)
     over = set_of(made)
-    proved = over.plan.solve(made.v**2, compiled=True).certificate.holds
+    proved = over.plan.solve(made.v**2, compiled=True).certificate.exact
     path = over.plan.effort.path if over.plan.effort else ""
     ours, theirs = least(2, lambda: over.project(made.v), flow_of(made))
     return Found(case, ours, theirs, path, proved)
@@ -54,7 +54,7 @@ def forced(case: Case, p: int, seed: int) -> bool:
     made = adversarial_instance(case, p, seed)
     plan = set_of(made).plan
     usual, other = (plan.solve(made.v**2, compiled=True, forced=each).certificate for each in (False, True))
-    return other.holds and other.gap == 0.0 and other.primal == usual.primal
+    return other.exact and other.gap == 0.0 and other.primal == usual.primal
 
 
 def show(found: list[Found], most: int) -> None:

@@ -60,7 +60,7 @@ def gains(over: ThreeView, worths: Array) -> Prices:
 def _gains(over: ThreeView, worths: Array) -> Prices:
     whole, scale = quantise(worths)
     selection = over.select(whole / scale)  # in the unit of `whole` or a finer one: best for `whole`, too
-    if not selection.certificate.holds:
+    if not selection.certificate.exact:
         raise InvalidInput("the support for these worths could not be proved best, so it has no exact gains")
     program = SupportProgram.of_whole(over, whole, scale)
     conditions = Conditions.of(program, selection.support)

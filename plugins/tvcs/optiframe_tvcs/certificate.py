@@ -7,7 +7,8 @@ each element the reduced worth ``q - y0 - u[row] - w[column]``. A feasible suppo
 - no chosen element has a negative, and no other a positive reduced worth;
 - a bound with a positive price is used up.
 
-With whole-number worths and prices below 2**50 every sum in this check is exact in float64.
+With whole-number worths and prices below 2**50 every sum in this check is exact in float64. What
+rounding the worths to whole numbers may have cost follows from the same prices and the real worths.
 """
 
 from __future__ import annotations
@@ -24,9 +25,16 @@ from optiframe.values import Array
 UNITS = 2.0**50
 """Largest quantised worth. A reduced worth adds four such numbers: 2**52, exact in float64."""
 
+PROVED = 1e-9
+"""Largest share of the distance that a support may lose and still count as proved."""
+
 _SMALL = 1e-100  # squares of numbers down to this, and up to its inverse, are ordinary float64 numbers
 _LEAST = math.ulp(0.0)  # the worth of an entry whose square vanishes beside the largest
 _BLOCK = 1 << 16  # elements checked at a time: temporaries stay in the cache, 2.5 MB in all
+_SUMS = 1 + 1e-9  # times a sum of float64 is more than its exact value, for up to 2**20 blocks
+# Rounding all squares to float64 loses at most 2**-53 of those exchanged on either side, and neither
+# side holds more than the support leaves out; twice that covers it.
+_SQUARING = 2.0**-51
 
 
 def _times(amount: Any, factor: float) -> Any:
@@ -80,13 +88,15 @@ class Certificate:
     Parameters
     ----------
     holds
-        Whether the support is proved optimal for the quantised worths (exactly: no tolerance).
+        Whether the support is proved best: `exact`, and `loss` is at most 1e-9.
+    exact
+        Whether the support is proved optimal for the quantised worths (no tolerance).
     primal
         Worth of the support.
     dual
         Worth that no feasible support exceeds, by these prices.
     gap
-        ``dual - primal``: at most so much is lost; 0.0 when `holds`.
+        ``dual - primal``: at most so much is lost of the quantised worth; 0.0 when `exact`.
     worst
         Index of the element with the largest failure; None when no element fails.
     failure
@@ -94,17 +104,23 @@ class Certificate:
     rounding
         Bound on what quantising the worths can have cost, in the same units: the support is
         within ``gap + rounding`` of the best for the real worths.
+    loss
+        Bound on what the support loses in real worths, quantising included, as a share: of the distance
+        from the point to its projection (the nearest point of the set is at least ``1 - loss`` times as
+        far), or of the worth kept where worths were given (`ThreeView.select`). From 0 to 1.
     reason
         Why it does not hold, in words; empty when it does.
     """
 
     holds: bool
+    exact: bool
     primal: float
     dual: float
     gap: float
     worst: int | None
     failure: float
     rounding: float
+    loss: float
     reason: str
 
     def times(self, factor: float) -> Certificate:
@@ -171,6 +187,61 @@ def quantise(weights: Array) -> tuple[Array, float]:
     return whole, scale
 
 
+def with_loss(
+    found: Certificate,
+    worths: Array,
+    bounds: Bounds,
+    support: NDArray[np.bool_],
+    prices: Prices,
+    *,
+    squared: bool = True,
+) -> Certificate:
+    """The certificate of a check of quantised worths, with what the support may lose in the real ones.
+
+    Prices bound the real worth of every support, too. If they are in complementary slackness with the
+    support for the quantised worths, the bound exceeds its real worth by the sum of what real reduced
+    worths have of the wrong sign: only elements at their price can have any, and at most one unit each.
+    Time O(p), 2.5 MB beside the arguments.
+
+    Parameters
+    ----------
+    found
+        In the units of `worths`.
+    worths
+        Real worths, 0 where no support can hold an element, shape (p,).
+    squared
+        Whether they are the squares of a point, so that the loss is a share of a distance.
+    """
+    rows, columns = np.append(prices.rows, 0.0), np.append(prices.columns, 0.0)
+    lost = left = kept = 0.0
+    for begin in range(0, len(worths), _BLOCK):
+        part = slice(begin, begin + _BLOCK)
+        chosen, worth = support[part], np.maximum(worths[part], 0.0)
+        price = prices.total + rows[bounds.row_labels[part]] + columns[bounds.column_labels[part]]
+        reduced = worth - price
+        lost += float(np.maximum(np.where(chosen, -reduced, reduced), 0.0).sum())
+        left += float(worth @ ~chosen)
+        kept += float(worth @ chosen)
+    if not found.exact:
+        lost = found.gap + found.rounding
+    share = 0.0
+    if left > 0 or lost == math.inf:  # else everything of worth is kept
+        whole = left if squared else kept
+        share = lost * _SUMS / whole if whole > 0 else math.inf
+        if squared:
+            share += _SQUARING
+            share = share / (1 + math.sqrt(1 - share)) if share < 1 else 1.0  # of the distance
+    loss = min(share, 1.0)
+    reason = found.reason
+    if found.exact and not loss <= PROVED:
+        more = "nearer to the point" if squared else "better"
+        reason = (
+            "worths differ too much in size, and rounding them to whole numbers leaves open whether another "
+            f"support is up to {100 * loss:.3g}% {more} (a proof allows {100 * PROVED:g}%)"
+        )
+    return replace(found, holds=found.exact and loss <= PROVED, loss=loss, reason=reason)
+
+
 class Bounds(NamedTuple):
     """The three views as plain arrays.
 
@@ -186,7 +257,14 @@ class Bounds(NamedTuple):
 
 
 def check(
-    whole: Array, bounds: Bounds, support: NDArray[np.bool_], prices: Prices, scale: float = 1.0
+    whole: Array,
+    bounds: Bounds,
+    support: NDArray[np.bool_],
+    prices: Prices,
+    scale: float = 1.0,
+    *,
+    worths: Array | None = None,
+    squared: bool = True,
 ) -> Certificate:
     """Check complementary slackness of a support and prices over all elements and bounds.
 
@@ -207,6 +285,8 @@ def check(
         is then right but for the rounding of float64.
     scale
         Units of `whole` that make one unit of the real worths; the certificate speaks of those.
+    worths, squared
+        As for `with_loss`; None: the quantised worths are the real ones.
     """
     row_labels, row_caps, column_labels, column_caps, total = bounds
     rows, columns = np.append(prices.rows, 0.0), np.append(prices.columns, 0.0)  # [-1] is "no group"
@@ -255,16 +335,20 @@ def check(
         reason = reason or "an element without worth is chosen"
     gap = math.inf if not feasible else max(float(dual - primal), 0.0)
     at_most = int(np.count_nonzero(support)) + min(int(total), int(np.count_nonzero(whole > 0)))
-    return Certificate(
+    found = Certificate(
         holds=not reason,
+        exact=not reason,
         primal=float(primal) / scale,
         dual=float(dual) / scale,
         gap=gap / scale,
         worst=worst if worst >= 0 else None,
         failure=failure / scale,
         rounding=at_most / scale,
+        loss=1.0,
         reason=reason,
     )
+    real = whole / scale if worths is None else worths
+    return with_loss(found, real, bounds, support, prices.times(1 / scale), squared=squared)
 
 
 def used(labels: NDArray[np.int32], groups: int) -> NDArray[np.int64]:

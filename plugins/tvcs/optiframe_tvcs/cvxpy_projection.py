@@ -10,7 +10,7 @@ from optiframe.problems import Projection
 from optiframe.results import Status
 from optiframe.solvers import Iterates, Run, Solver
 from optiframe.values import Array
-from optiframe_tvcs.linear_program import SupportProgram, perturbed, relative_gap, why_not
+from optiframe_tvcs.linear_program import SupportProgram, left_open, perturbed, relative_gap, why_not
 from optiframe_tvcs.proving import completed, feasible, fill, prove
 from optiframe_tvcs.selection import Selection
 
@@ -69,4 +69,6 @@ class CvxpyProjection(Solver[Projection, Array, Selection]):
             selection = prove(program, support, near)
         else:
             selection = prove(program, support)
+        ending = left_open(selection, run)
         yield program.iterate(selection, relative_gap(selection))
+        return ending

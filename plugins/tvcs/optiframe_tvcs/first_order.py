@@ -15,7 +15,8 @@ from optiframe.problems import Projection
 from optiframe.results import Status
 from optiframe.solvers import Iterates, Run, Solver
 from optiframe.values import Array
-from optiframe_tvcs.linear_program import SupportProgram, perturbed, relative_gap, why_not
+from optiframe_tvcs.certificate import check
+from optiframe_tvcs.linear_program import SupportProgram, left_open, perturbed, relative_gap, why_not
 from optiframe_tvcs.proving import exact_prices, fill
 from optiframe_tvcs.selection import Selection
 
@@ -74,15 +75,17 @@ class FirstOrderProjection(Solver[Projection, Array, Selection]):
             count = int(min(self.check, max(run.steps_left(), 1)))
             x, y = next(islice(points, count - 1, None))
             tried, near = rounded(program, x), program.prices(y, per_unit=largest / unit)
-            found = program.certificate(tried, near)
+            found = check(program.whole, program.views, tried, near)  # in units that no point exceeds
             if found.dual < least:
                 prices, least = near, found.dual
             if found.primal > most:
                 support, most = tried, found.primal
                 if (proof := exact_prices(program, support, near)) is not None:
                     run.findings.clear()
-                    yield program.iterate(program.selection(support, proof), 0.0, steps=count)
-                    return
+                    selection = program.selection(support, proof)
+                    ending = left_open(selection, run)
+                    yield program.iterate(selection, relative_gap(selection), steps=count)
+                    return ending
             selection = program.selection(support, prices)
             residual = relative_gap(selection) if support.any() else math.nan
             run.findings.clear()  # what was said of the iterate before

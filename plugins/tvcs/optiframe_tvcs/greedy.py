@@ -7,7 +7,7 @@ import numpy as np
 from optiframe.problems import Projection
 from optiframe.solvers import Iterates, Run, Solver
 from optiframe.values import Array
-from optiframe_tvcs.linear_program import SupportProgram, relative_gap, why_not
+from optiframe_tvcs.linear_program import SupportProgram, left_open, relative_gap, why_not
 from optiframe_tvcs.proving import fill, prove
 from optiframe_tvcs.selection import Selection
 
@@ -34,7 +34,9 @@ class GreedyProjection(Solver[Projection, Array, Selection]):
         falling = np.argsort(-program.whole, kind="stable")
         support = fill(program, falling[: np.count_nonzero(program.whole)])
         selection = prove(program, support)
-        if not selection.certificate.holds:
+        ending = left_open(selection, run)
+        if not selection.certificate.exact:
             lost = relative_gap(selection)
             run.warn(f"the greedy support is not proved best; it loses at most {lost:.2g} of its worth")
         yield program.iterate(selection, relative_gap(selection))
+        return ending

@@ -11,7 +11,7 @@ from optiframe.problems import Projection
 from optiframe.results import Status
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
-from optiframe_tvcs.linear_program import SupportProgram, relative_gap, why_not
+from optiframe_tvcs.linear_program import SupportProgram, left_open, relative_gap, why_not
 from optiframe_tvcs.proving import completed, feasible, prove
 from optiframe_tvcs.selection import Selection
 
@@ -58,7 +58,10 @@ class SimplexProjection(Solver[Projection, Array, Selection]):
         chosen = (found.x > 0.5) & (program.whole > 0)
         near = program.prices(-found.ineqlin.marginals, per_unit=float(program.whole.max()))
         chosen = completed(program, chosen) if feasible(program, chosen) else chosen
-        yield self._proved(program, prove(program, chosen, near))
+        selection = prove(program, chosen, near)
+        ending = left_open(selection, run)
+        yield self._proved(program, selection)
+        return ending
 
     def _proved(self, program: SupportProgram, selection: Selection) -> Iterate:
         return program.iterate(selection, relative_gap(selection))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from optiframe.problems import Projection
-from optiframe.solvers import Iterate
+from optiframe.results import Status
+from optiframe.solvers import Iterate, Run
 from optiframe.values import Array
 from optiframe_tvcs.certificate import UNITS, Bounds, Certificate, Prices, check, quantise, squares
 from optiframe_tvcs.closed import closed_elements, open_worths, with_closed
@@ -35,6 +37,8 @@ class SupportProgram:
         What is projected, flat.
     worths
         Its squares in `unit`.
+    opened
+        The same, 0 where no support can hold an element.
     whole, scale
         The worths quantised: ``whole / scale`` is about ``worths``, and 0 where no support can hold
         an element.
@@ -47,6 +51,7 @@ class SupportProgram:
     point: Array
     shape: tuple[int, ...]
     worths: Array
+    opened: Array
     whole: Array
     scale: float
     unit: float
@@ -63,12 +68,13 @@ class SupportProgram:
         assert isinstance(onto, ThreeView)  # else `unsuited` said so
         closed = onto.plan.closed
         worths, unit = squares(point, closed)
-        whole, scale = quantise(open_worths(worths, closed))
+        opened = open_worths(worths, closed)
+        whole, scale = quantise(opened)
         matrix, bounds = onto.incidence
         rows, columns = onto.views
         return cls(
-            point.reshape(-1), point.shape, worths, whole, scale, unit, rows, columns, onto.limit, matrix,
-            bounds,
+            point.reshape(-1), point.shape, worths, opened, whole, scale, unit, rows, columns, onto.limit,
+            matrix, bounds,
         )  # fmt: skip
 
     @classmethod
@@ -77,7 +83,9 @@ class SupportProgram:
         matrix, bounds = over.incidence
         rows, columns = over.views
         worths = whole / scale
-        return cls(worths, worths.shape, worths, whole, scale, 1.0, rows, columns, over.limit, matrix, bounds)
+        return cls(
+            worths, worths.shape, worths, worths, whole, scale, 1.0, rows, columns, over.limit, matrix, bounds
+        )
 
     @property
     def relative(self) -> Array:
@@ -106,7 +114,8 @@ class SupportProgram:
 
     def certificate(self, support: NDArray[np.bool_], prices: Prices) -> Certificate:
         """The check of support and prices, in the units of the point squared."""
-        return check(self.whole, self.views, support, prices, self.scale).times(self.unit)
+        found = check(self.whole, self.views, support, prices, self.scale, worths=self.opened)
+        return found.times(self.unit)
 
     def selection(self, support: NDArray[np.bool_], prices: Prices) -> Selection:
         """Support, prices and proof, in the units of the point squared."""
@@ -122,9 +131,28 @@ class SupportProgram:
 
 
 def relative_gap(selection: Selection) -> float:
-    """The certificate's gap relative to the worth of the support; 0.0 when it holds."""
+    """The certificate's gap relative to the worth of the support; 0.0 when it holds.
+
+    It is nan where the gap is 0 and rounding leaves the proof open, and the certificate's loss where
+    the worth of the support is beyond float64.
+    """
     found = selection.certificate
-    return found.gap / found.primal if found.gap > 0 and found.primal > 0 else found.gap
+    if found.exact:
+        return 0.0 if found.holds else math.nan
+    return found.gap / found.primal if 0 < found.primal < math.inf else found.loss
+
+
+def left_open(selection: Selection, run: Run) -> tuple[Status, str] | None:
+    """The ending of a run whose support is best for the quantised worths and not proved so for the real.
+
+    The core then cannot say `converged`: the residual is nan. None, a plain ending, otherwise.
+    """
+    found = selection.certificate
+    if found.holds or not found.exact:
+        return None
+    text = f"the projection is not proved: {found.reason}"
+    run.warn(text)
+    return Status.STALLED, text
 
 
 def perturbed(worth: Array, size: float, rng: np.random.Generator) -> Array:

@@ -11,7 +11,7 @@ from optiframe.problems import Projection
 from optiframe.results import Status
 from optiframe.solvers import Iterates, Run, Solver
 from optiframe.values import Array
-from optiframe_tvcs.linear_program import SupportProgram, relative_gap, why_not
+from optiframe_tvcs.linear_program import SupportProgram, left_open, relative_gap, why_not
 from optiframe_tvcs.proving import prove
 from optiframe_tvcs.selection import Selection
 
@@ -78,4 +78,6 @@ class FlowProjection(Solver[Projection, Array, Selection]):
         support = np.zeros(p, dtype=np.bool_)
         support[elements[flow.flows(arcs) > 0]] = True
         selection = prove(program, support)
+        ending = left_open(selection, run)
         yield program.iterate(selection, relative_gap(selection))
+        return ending

@@ -9,7 +9,7 @@ from pydantic import Field, NonNegativeFloat, PositiveInt
 from optiframe.problems import Projection
 from optiframe.solvers import Iterates, Run, Solver
 from optiframe.values import Array
-from optiframe_tvcs.linear_program import SupportProgram, perturbed, relative_gap, why_not
+from optiframe_tvcs.linear_program import SupportProgram, left_open, perturbed, relative_gap, why_not
 from optiframe_tvcs.proving import completed, descend, exact_prices, feasible, fill
 from optiframe_tvcs.rounding import to_vertex
 from optiframe_tvcs.selection import Selection
@@ -29,7 +29,7 @@ class PrimalDualProjection(Solver[Projection, Array, Selection]):
     with a plain gradient: each bound has its own step, one over its number of elements, so
     that the large bound on the whole vector does not slow the small groups. An iteration
     costs O(p + groups). Every `check` iterations the current point is rounded to a support,
-    whose certificate is checked; the run ends when it holds.
+    whose certificate is checked; the run ends when it is exact.
 
     Supports that tie leave the steps inside the face of all best answers. Once they have
     arrived there, flow is shifted along cycles of fractional shares until it is whole.
@@ -75,9 +75,10 @@ class PrimalDualProjection(Solver[Projection, Array, Selection]):
                     support = completed(program, vertex)
                     prices = exact_prices(program, support, near)
             selection = program.selection(support, near if prices is None else prices)
+            ending = left_open(selection, run)
             yield program.iterate(selection, relative_gap(selection), steps=count)
-            if selection.certificate.holds:
-                return
+            if selection.certificate.exact:
+                return ending
 
 
 def _rounded(program: SupportProgram, x: Array, y: Array, worth: Array) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from optiframe.errors import InvalidInput
 from optiframe.values import Array
 from optiframe_tvcs import small
 from optiframe_tvcs.binding import Binding
-from optiframe_tvcs.certificate import Bounds, Prices, check, quantise
+from optiframe_tvcs.certificate import Bounds, Prices, check, quantise, with_loss
 from optiframe_tvcs.closed import closed_elements, open_worths, with_closed
 from optiframe_tvcs.layouts import Codes, Counts, Grouped, direct_layout, sampled_layout
 from optiframe_tvcs.prepared import uses_compiled
@@ -67,11 +67,13 @@ class ProjectionPlan:
         *,
         compiled: bool | None = None,
         forced: bool = False,
+        squared: bool = True,
     ) -> Selection:
         """The support of greatest total weight, its prices, and the proof.
 
-        Weights are quantised to whole numbers up to 2**50, so that the proof is exact arithmetic. Those
-        of elements that no support can hold (`closed`) count as 0 there and have no part in the scale.
+        Weights are quantised to whole numbers up to 2**50, so that the proof is exact arithmetic, and
+        the certificate bounds what that may lose. Those of elements that no support can hold (`closed`)
+        count as 0 there and have no part in the scale.
 
         Parameters
         ----------
@@ -83,6 +85,9 @@ class ProjectionPlan:
             Whether to use compiled code; None: beyond 2,000 elements, or after `prepare()`.
         forced
             Take the fallback even though the guard has not tripped (for tests; compiled only).
+        squared
+            Whether the weights are the squares of a point, so that the certificate's loss is a share of
+            the distance to it; else it is one of the weight kept.
 
         Raises
         ------
@@ -93,10 +98,10 @@ class ProjectionPlan:
         if compiled is None:
             compiled = uses_compiled(self.elements)
         if compiled:
-            found = self._compiled(weights, start, forced)
+            found = self._compiled(weights, start, forced, squared)
         else:
             self._check_finite(weights)
-            found = self._plain(weights, start)
+            found = self._plain(weights, start, squared)
         if self.closed is None:
             return found
         return replace(found, prices=with_closed(found.prices, self.bounds, self.closed, weights))
@@ -112,8 +117,9 @@ class ProjectionPlan:
                 f"weight {bad[0]} is {weights[bad[0]]}; weights must be finite (clean the point before)"
             )
 
-    def _plain(self, weights: Array, start: Prices | None) -> Selection:
-        whole, scale = self.quantised(weights)
+    def _plain(self, weights: Array, start: Prices | None, squared: bool) -> Selection:
+        worths = open_worths(weights, self.closed)
+        whole, scale = quantise(worths)
         row, column, row_caps, column_caps, total = self._all_grouped
         given = None
         if start is not None:
@@ -122,7 +128,7 @@ class ProjectionPlan:
         support, y0, u, w = small.select(whole, row, column, row_caps, column_caps, total, given)
         prices = self._binding.all_prices(Prices(float(y0), u[:-1], w[:-1]))
         self.effort = Effort("plain")
-        certificate = check(whole, self.bounds, support, prices, scale)
+        certificate = check(whole, self.bounds, support, prices, scale, worths=worths, squared=squared)
         return Selection(support, prices.times(1 / scale), certificate, self.bounds)
 
     @cached_property
@@ -185,7 +191,7 @@ class ProjectionPlan:
         InvalidInput
             As `solve`.
         RuntimeError
-            If the support were not proved optimal, which would be an error of this module.
+            If the support were not proved optimal for the quantised weights: an error of this module.
         """
         if uses_compiled(self.elements):
             weights = self._checked(weights)
@@ -194,7 +200,7 @@ class ProjectionPlan:
             if failures == 0:
                 return support
         found = self.solve(weights)
-        if not found.certificate.holds:
+        if not found.certificate.exact:
             raise RuntimeError(f"the projection is not proved: {found.certificate.reason}; please report it")
         return found.support
 
@@ -242,7 +248,7 @@ class ProjectionPlan:
         found = self._binding.reduced_prices(start)
         return np.concatenate([[found.total], found.rows, [0.0], found.columns, [0.0]])
 
-    def _compiled(self, weights: Array, start: Prices | None, forced: bool) -> Selection:
+    def _compiled(self, weights: Array, start: Prices | None, forced: bool, squared: bool) -> Selection:
         support = np.empty(self.elements, np.bool_)
         given = None if start is None else self._packed(start)
         failures, scale, prices, report = self._run(weights, False, given, forced, support, _NO_VALUES)
@@ -251,5 +257,7 @@ class ProjectionPlan:
         self.effort, certificate = read_report(report, failures, scale, self.bounds.total)
         rows, _ = self._groups
         prices *= 1 / scale
-        found = Prices(float(prices[0]), prices[1:rows], prices[1 + rows : -1])
-        return Selection(support, self._binding.all_prices(found), certificate, self.bounds)
+        found = self._binding.all_prices(Prices(float(prices[0]), prices[1:rows], prices[1 + rows : -1]))
+        worths = open_worths(weights, self.closed)
+        certificate = with_loss(certificate, worths, self.bounds, support, found, squared=squared)
+        return Selection(support, found, certificate, self.bounds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from optiframe_tvcs.certificate import Certificate
@@ -37,7 +38,7 @@ class Effort:
 
 
 def read_report(report: Counts, failures: int, scale: float, total: int) -> tuple[Effort, Certificate]:
-    """The effort, and the certificate of a compiled check, whose sums come in two parts.
+    """The effort, and the certificate of a compiled check, whose sums come in two parts; `loss` is left open.
 
     Parameters
     ----------
@@ -60,11 +61,13 @@ def read_report(report: Counts, failures: int, scale: float, total: int) -> tupl
             reason = f"element {worst} has a reduced worth of the wrong sign"
     return effort, Certificate(
         holds=failures == 0,
+        exact=failures == 0,
         primal=primal / scale,
         dual=dual / scale,
-        gap=(dual - primal) / scale,
+        gap=(dual - primal) / scale if failures == 0 else math.inf,  # a bound may be broken
         worst=worst,
         failure=sums[5] / scale,
         rounding=(held + min(total, positive)) / scale,
+        loss=1.0,
         reason=reason,
     )

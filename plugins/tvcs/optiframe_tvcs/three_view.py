@@ -57,8 +57,9 @@ class ThreeView(ConstraintSet):
     matrices of that shape, whose rows and columns are the groups.
 
     The projection keeps those entries whose squares sum to the most; its linear program has
-    whole-number vertices, so it is exact, and every answer is proved (see `select`). The
-    group structure is prepared once, on first use, and kept (`plan`). Memory: 8 bytes an
+    whole-number vertices, so it is exact for squares rounded to 2**-50 of the largest. `select_for`
+    gives the proof, and what rounding may cost: more than nothing only for entries of very different
+    size. The group structure is prepared once, on first use, and kept (`plan`). Memory: 8 bytes an
     element and 16 a group, and the plan.
 
     Raises
@@ -213,7 +214,7 @@ class ThreeView(ConstraintSet):
         worths
             Real worths c of the elements, of a point's shape.
         """
-        return self.plan.solve(self._flat(worths))
+        return self.plan.solve(self._flat(worths), squared=False)
 
     def select_for(self, v: Array) -> Selection:
         """The support that the projection of `v` keeps, with prices in the units of v squared."""

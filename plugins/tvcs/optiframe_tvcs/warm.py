@@ -18,7 +18,7 @@ Entries = Callable[[Any], NDArray[np.float64]]
 class WarmProjector:
     """Projects points onto a three-view set, one after another, and keeps the prices in between.
 
-    The answers are those of `ThreeView.project`, each proved; where several supports are equally good,
+    The answers are those of `ThreeView.project`, each checked; where several supports are equally good,
     which of them is kept may depend on the points before. Prices from afar, as after a jump, cost no more
     than none: both paths notice. Memory: 8 bytes a group more.
 
@@ -45,7 +45,7 @@ class WarmProjector:
         worths, unit = squares(flat, self.plan.closed)
         start = self._last[1] if self._last is not None and self._last[0] == unit else None
         found = self.plan.solve(worths, start)
-        if not found.certificate.holds:
+        if not found.certificate.exact:
             raise RuntimeError(f"the projection is not proved: {found.certificate.reason}; please report it")
         self._last = unit, found.prices
         return np.where(found.support, flat, 0.0).reshape(np.shape(v))

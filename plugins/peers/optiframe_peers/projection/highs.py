@@ -7,7 +7,7 @@ import sys
 from typing import Any, Literal
 
 import numpy as np
-from optiframe_tvcs.linear_program import SupportProgram, relative_gap, why_not
+from optiframe_tvcs.linear_program import SupportProgram, left_open, relative_gap, why_not
 from optiframe_tvcs.proving import completed, feasible, fill, prove
 from optiframe_tvcs.selection import Selection
 from pydantic import Field
@@ -73,7 +73,9 @@ class HighsProjection(Solver[Projection, Array, Selection]):
                 chosen = fill(program, order[: np.count_nonzero(program.whole)])
             near = program.prices(np.abs(duals), per_unit=float(program.whole.max()))
             selection = prove(program, completed(program, chosen), near)
+        ending = left_open(selection, run)
         yield program.iterate(selection, relative_gap(selection))
+        return ending
 
     def _options(self, run: Run) -> dict[str, Any]:
         left = run.time_left()
