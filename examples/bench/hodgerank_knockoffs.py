@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 from hodgerank_common import quick
-from optiframe_hodgerank.knockoffs import position_bias
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.trust.knockoffs import position_bias
 
 ITEMS, WORKERS, EACH, BIASED, BIAS = 16, 60, 40, 12, 0.6
 KINDS = ("normal", "t with 3 degrees", "votes", "votes, weak bias", "60% clicks", "taste differs")

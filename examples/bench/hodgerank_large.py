@@ -87,7 +87,7 @@ def in_memory(items: int, rows: int, repeats: int) -> int:
 
 
 def streamed(items: int, rows: int, file: Path) -> int:
-    from optiframe_hodgerank.streaming import flagged, merge_stream, parquet_chunks
+    from optiframe_hodgerank.tools.streaming import flagged, merge_stream, parquet_chunks
 
     began = perf_counter()
     merged = merge_stream(parquet_chunks(file), items)

@@ -45,8 +45,8 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=5 if quick() else 30)
     chosen = parser.parse_args()
     one_thread()  # of linear algebra; the threads here are our own
-    from optiframe_hodgerank.bregman_kernels import ParallelStep, compiled_for
-    from optiframe_hodgerank.graph import ComparisonGraph
+    from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+    from optiframe_hodgerank.kernels.bregman import ParallelStep, compiled_for
 
     rng = np.random.default_rng(0)
     pair = np.sort(rng.integers(chosen.items * chosen.items, size=chosen.rows))  # as merging sorts

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from optiframe_hodgerank.datasets import HumanAge
-from optiframe_hodgerank.generators import RandomOrder
+from optiframe_hodgerank.datasets.generators import RandomOrder
+from optiframe_hodgerank.datasets.published import HumanAge
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 import optiframe

@@ -17,7 +17,7 @@ from harness.claims import Line, holds, level, mean, order
 from harness.runs import Run, Runs
 from hodgerank.paths import path_panel
 from matplotlib.figure import Figure
-from optiframe_hodgerank.comparison_plots import roc
+from optiframe_hodgerank.plots.methods import roc
 
 TITLE = "Figures 4 and 6: ROC and paths of (2000, 5%)"
 QUICK = ("seeds=1",)

@@ -11,36 +11,36 @@ from optiframe.hookspec import Description, hookimpl
 from optiframe.lazy import exports
 
 if TYPE_CHECKING:
-    from optiframe_hodgerank.comparison_plots import plot_ranks as plot_ranks
-    from optiframe_hodgerank.comparison_plots import plot_roc as plot_roc
-    from optiframe_hodgerank.facade import RobustRanker as RobustRanker
-    from optiframe_hodgerank.hodge_parts import hodge_split as hodge_split
-    from optiframe_hodgerank.identifiability import conditions as conditions
-    from optiframe_hodgerank.knockoffs import position_bias as position_bias
-    from optiframe_hodgerank.next_pairs import suggest_pairs as suggest_pairs
-    from optiframe_hodgerank.plots import plot_outliers as plot_outliers
-    from optiframe_hodgerank.plots import plot_path as plot_path
-    from optiframe_hodgerank.resampling import bootstrap as bootstrap
-    from optiframe_hodgerank.streaming import flagged as flagged
-    from optiframe_hodgerank.streaming import merge_stream as merge_stream
-    from optiframe_hodgerank.streaming import parquet_chunks as parquet_chunks
-    from optiframe_hodgerank.triplets import transitivity as transitivity
-    from optiframe_hodgerank.triplets import worker_transitivity as worker_transitivity
+    from optiframe_hodgerank.estimator import RobustRanker as RobustRanker
+    from optiframe_hodgerank.plots.methods import plot_ranks as plot_ranks
+    from optiframe_hodgerank.plots.methods import plot_roc as plot_roc
+    from optiframe_hodgerank.plots.paths import plot_outliers as plot_outliers
+    from optiframe_hodgerank.plots.paths import plot_path as plot_path
+    from optiframe_hodgerank.tools.next_pairs import suggest_pairs as suggest_pairs
+    from optiframe_hodgerank.tools.streaming import flagged as flagged
+    from optiframe_hodgerank.tools.streaming import merge_stream as merge_stream
+    from optiframe_hodgerank.tools.streaming import parquet_chunks as parquet_chunks
+    from optiframe_hodgerank.trust.bootstrap import bootstrap as bootstrap
+    from optiframe_hodgerank.trust.hodge_parts import hodge_split as hodge_split
+    from optiframe_hodgerank.trust.identifiability import conditions as conditions
+    from optiframe_hodgerank.trust.knockoffs import position_bias as position_bias
+    from optiframe_hodgerank.trust.triplets import transitivity as transitivity
+    from optiframe_hodgerank.trust.triplets import worker_transitivity as worker_transitivity
 
 # Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
 __getattr__, _, __all__ = exports(
     __name__,
     {
-        "comparison_plots": ("plot_ranks", "plot_roc"),
-        "facade": ("RobustRanker",),
-        "hodge_parts": ("hodge_split",),
-        "identifiability": ("conditions",),
-        "knockoffs": ("position_bias",),
-        "next_pairs": ("suggest_pairs",),
-        "plots": ("plot_outliers", "plot_path"),
-        "resampling": ("bootstrap",),
-        "streaming": ("flagged", "merge_stream", "parquet_chunks"),
-        "triplets": ("transitivity", "worker_transitivity"),
+        "plots.methods": ("plot_ranks", "plot_roc"),
+        "estimator": ("RobustRanker",),
+        "trust.hodge_parts": ("hodge_split",),
+        "trust.identifiability": ("conditions",),
+        "trust.knockoffs": ("position_bias",),
+        "tools.next_pairs": ("suggest_pairs",),
+        "plots.paths": ("plot_outliers", "plot_path"),
+        "trust.bootstrap": ("bootstrap",),
+        "tools.streaming": ("flagged", "merge_stream", "parquet_chunks"),
+        "trust.triplets": ("transitivity", "worker_transitivity"),
     },
 )
 
@@ -52,7 +52,7 @@ def optiframe_problems() -> list[Description]:
     return [
         Description(
             "pairwise-ranking",
-            _HERE + "pairwise_ranking:PairwiseRanking",
+            _HERE + "problem:PairwiseRanking",
             "Find scores of items from paired comparisons, some of which are wrong",
         )
     ]
@@ -63,52 +63,52 @@ def optiframe_solvers() -> list[Description]:
     return [
         Description(
             "hodge.l2",
-            _HERE + "least_squares:LeastSquares",
+            _HERE + "solvers.least_squares:LeastSquares",
             "Least-squares scores by the graph Laplacian, with intervals",
         ),
         Description(
             "hodge.hlasso",
-            _HERE + "huber_lasso:HuberLasso",
+            _HERE + "solvers.huber_lasso:HuberLasso",
             "Huber-LASSO: scores and outliers along the whole regularization path",
         ),
         Description(
             "hodge.hlasso-l2",
-            _HERE + "refit:HuberLassoRefit",
+            _HERE + "solvers.refit:HuberLassoRefit",
             "Huber-LASSO, then least squares without the comparisons it took for outliers",
         ),
         Description(
             "hodge.lbi",
-            _HERE + "lbi:LinearizedBregman",
+            _HERE + "solvers.lbi:LinearizedBregman",
             "Linearized Bregman iteration: a path of outliers with little bias",
         ),
         Description(
             "hodge.iss",
-            _HERE + "inverse_scale:InverseScaleSpace",
+            _HERE + "solvers.inverse_scale:InverseScaleSpace",
             "Inverse scale space: the limit of linearized Bregman iteration, exactly",
         ),
         Description(
             "hodge.iht",
-            _HERE + "thresholding:IterativeHardThresholding",
+            _HERE + "solvers.thresholding:IterativeHardThresholding",
             "Iterative hard thresholding: a given number of outliers",
         ),
         Description(
             "hodge.ilts",
-            _HERE + "thresholding:IterativeLeastTrimmedSquares",
+            _HERE + "solvers.thresholding:IterativeLeastTrimmedSquares",
             "Iterative least trimmed squares: a given number of comparisons left out",
         ),
         Description(
             "hodge.capped",
-            _HERE + "capped:CappedThresholding",
+            _HERE + "solvers.capped:CappedThresholding",
             "Hard thresholding with the outliers capped in total, per annotator and per pair",
         ),
         Description(
             "hodge.bradley-terry",
-            _HERE + "bradley_terry:BradleyTerry",
+            _HERE + "solvers.bradley_terry:BradleyTerry",
             "Maximum-likelihood scores of the Bradley-Terry model, with a weak prior",
         ),
         Description(
             "hodge.bootstrap",
-            _HERE + "resampling:BootstrapIntervals",
+            _HERE + "trust.bootstrap:BootstrapIntervals",
             "Any of these with intervals of scores and ranks, from comparisons drawn again",
         ),
     ]
@@ -119,7 +119,7 @@ def optiframe_objectives() -> list[Description]:
     return [
         Description(
             "huber-differences",
-            _HERE + "huber_objective:HuberDifferences",
+            _HERE + "huber.objective:HuberDifferences",
             "Huber's loss of the misfit between margins and differences of scores",
         )
     ]
@@ -127,7 +127,7 @@ def optiframe_objectives() -> list[Description]:
 
 @hookimpl
 def optiframe_datasets() -> list[Description]:
-    files, drawn = _HERE + "datasets:", _HERE + "generators:"
+    files, drawn = _HERE + "datasets.published:", _HERE + "datasets.generators:"
     return [
         Description(
             "pairwise.pc-vqa", files + "PcVqa", "Quality of videos: 38,400 comparisons, 10 references x 16"

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from optiframe.values import Array
 
 if TYPE_CHECKING:
-    from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-    from optiframe_hodgerank.ranking import Ranking
+    from optiframe_hodgerank.answer import Ranking
+    from optiframe_hodgerank.problem import PairwiseRanking
 
 _EXACT = 1e-9  # a spread below this share of the scores is rounding, not disagreement
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from optiframe_hodgerank.knockoffs import _knockoffs, position_bias
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.trust.knockoffs import _knockoffs, position_bias
 
 from optiframe import InvalidInput
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank import cycle_folds
-from optiframe_hodgerank.amount import rows_of
-from optiframe_hodgerank.cycle_folds import CycleFolds, bregman_curve, lasso_curve
-from optiframe_hodgerank.graph import ComparisonGraph
-from optiframe_hodgerank.huber_lasso import HuberLasso
-from optiframe_hodgerank.lbi import LinearizedBregman
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-from optiframe_hodgerank.refit import HuberLassoRefit
+from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.solvers.huber_lasso import HuberLasso
+from optiframe_hodgerank.solvers.lbi import LinearizedBregman
+from optiframe_hodgerank.solvers.refit import HuberLassoRefit
+from optiframe_hodgerank.stopping import cross_validation as cycle_folds
+from optiframe_hodgerank.stopping.cross_validation import CycleFolds, bregman_curve, lasso_curve
+from optiframe_hodgerank.stopping.stop_rule import rows_of
 
 from optiframe import InvalidInput, Solver, problem, solve
 from optiframe.testing import SolverContract

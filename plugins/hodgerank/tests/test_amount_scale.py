@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank.concomitant import clipped_variance, concomitant_scale
-from optiframe_hodgerank.graph import ComparisonGraph
-from optiframe_hodgerank.huber_lasso import HuberLasso
-from optiframe_hodgerank.huber_newton import HuberNewton
-from optiframe_hodgerank.lbi import LinearizedBregman
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-from optiframe_hodgerank.refit import HuberLassoRefit
+from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+from optiframe_hodgerank.huber.newton import HuberNewton
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.solvers.huber_lasso import HuberLasso
+from optiframe_hodgerank.solvers.lbi import LinearizedBregman
+from optiframe_hodgerank.solvers.refit import HuberLassoRefit
+from optiframe_hodgerank.stopping.concomitant import clipped_variance, concomitant_scale
 from scipy.optimize import minimize
 
 from optiframe import InvalidInput, problem, solve

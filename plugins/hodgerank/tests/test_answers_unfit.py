@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from optiframe_hodgerank.huber_objective import HuberDifferences
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-from optiframe_hodgerank.ranking import Ranking
+from optiframe_hodgerank.answer import Ranking
+from optiframe_hodgerank.huber.objective import HuberDifferences
+from optiframe_hodgerank.problem import PairwiseRanking
 
 import optiframe
 from optiframe import BrokenPlugin, InvalidInput, Iterate, Iterates, NotConverged, Result, Run, Solver

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from optiframe_hodgerank.least_squares import LeastSquares
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.solvers.least_squares import LeastSquares
 
 from optiframe import InvalidInput, solve
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from optiframe_hodgerank.bradley_terry import BradleyTerry
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.solvers.bradley_terry import BradleyTerry
 from scipy.optimize import minimize
 
 import optiframe

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank import bregman_kernels as kernels
-from optiframe_hodgerank import compiled
-from optiframe_hodgerank.graph import ComparisonGraph
-from optiframe_hodgerank.huber_lasso import HuberLasso
-from optiframe_hodgerank.inverse_scale import InverseScaleSpace
-from optiframe_hodgerank.lbi import LinearizedBregman
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+from optiframe_hodgerank.kernels import bregman as kernels
+from optiframe_hodgerank.kernels import compiled
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.solvers.huber_lasso import HuberLasso
+from optiframe_hodgerank.solvers.inverse_scale import InverseScaleSpace
+from optiframe_hodgerank.solvers.lbi import LinearizedBregman
 
 from optiframe import Unsuited, dataset, problem, solve
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank.capped import CappedThresholding, View, most_gain, three_view
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-from optiframe_hodgerank.thresholding import IterativeHardThresholding
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.solvers.capped import CappedThresholding, View, most_gain, three_view
+from optiframe_hodgerank.solvers.thresholding import IterativeHardThresholding
 
 from optiframe import InvalidInput, Solver, Unsuited, solve
 from optiframe.testing import SolverContract
@@ -163,8 +163,8 @@ def test_two_caps_without_the_plugin_of_the_set_are_refused_in_words() -> None:
 import sys, warnings
 sys.modules["optiframe_tvcs"] = None
 warnings.simplefilter("ignore")
-from optiframe_hodgerank.capped import CappedThresholding
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.solvers.capped import CappedThresholding
+from optiframe_hodgerank.problem import PairwiseRanking
 table = {"worker": [0, 1, 2], "left": [0, 0, 0], "right": [1, 1, 1], "margin": [1.0, 1.0, -1.0]}
 votes = PairwiseRanking(comparisons=table)
 print(CappedThresholding(per_worker=1, per_pair=1).unsuited(votes))

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank import laplacian
-from optiframe_hodgerank.graph import ComparisonGraph
-from optiframe_hodgerank.laplacian import NotSolved, invert, resistance
+from optiframe_hodgerank.graph import laplacian
+from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+from optiframe_hodgerank.graph.laplacian import NotSolved, invert, resistance
 
 METHODS = ("dense", "sparse", "iterative")
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank.huber_lasso import HuberLasso
-from optiframe_hodgerank.identifiability import Conditions, conditions
-from optiframe_hodgerank.lbi import LinearizedBregman
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.solvers.huber_lasso import HuberLasso
+from optiframe_hodgerank.solvers.lbi import LinearizedBregman
+from optiframe_hodgerank.trust.identifiability import Conditions, conditions
 from scipy.linalg import null_space
 
 import optiframe

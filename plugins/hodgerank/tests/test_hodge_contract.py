@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from optiframe_hodgerank.bradley_terry import BradleyTerry
-from optiframe_hodgerank.least_squares import LeastSquares
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.solvers.bradley_terry import BradleyTerry
+from optiframe_hodgerank.solvers.least_squares import LeastSquares
 
 import optiframe
 from optiframe.testing import SolverContract

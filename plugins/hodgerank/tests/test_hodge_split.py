@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank import trust
-from optiframe_hodgerank.hodge_parts import HodgeSplit, NotSplit, hodge_split, pair_means
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-from optiframe_hodgerank.triangles import spanning_triangles
+from optiframe_hodgerank.graph.triangles import spanning_triangles
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.trust import findings as trust
+from optiframe_hodgerank.trust.hodge_parts import HodgeSplit, NotSplit, hodge_split, pair_means
 
 import optiframe
 

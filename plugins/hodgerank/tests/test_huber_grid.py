@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank import conjugate, huber_rows
-from optiframe_hodgerank.graph import ComparisonGraph
-from optiframe_hodgerank.huber_lasso import HuberLasso
-from optiframe_hodgerank.huber_newton import EXACT, HuberNewton
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.graph import conjugate_gradients as conjugate
+from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+from optiframe_hodgerank.huber import rows as huber_rows
+from optiframe_hodgerank.huber.newton import EXACT, HuberNewton
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.solvers.huber_lasso import HuberLasso
 
 from optiframe import Result, problem, solve
 from optiframe.errors import InvalidInput
@@ -224,7 +225,7 @@ def test_scores_that_newton_steps_did_not_reach_are_told() -> None:
     )
     for steps, told in ((100, False), (2, True)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("optiframe_hodgerank.huber_newton._STEPS", steps)
+            patch.setattr("optiframe_hodgerank.huber.newton._STEPS", steps)
             result = solve(ranking, HuberLasso(method="grid", lambda_=0.5, per_decade=1))
         assert any("Newton's method gave up" in finding.text for finding in result.findings) == told
 

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank.conjugate import conjugate_gradients
-from optiframe_hodgerank.graph import ComparisonGraph
-from optiframe_hodgerank.homotopy import Homotopy
-from optiframe_hodgerank.huber_lasso import HuberLasso
-from optiframe_hodgerank.huber_newton import HuberNewton
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-from optiframe_hodgerank.path import Path
-from optiframe_hodgerank.refit import HuberLassoRefit
-from optiframe_hodgerank.unflagged import UnflaggedGraph
+from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+from optiframe_hodgerank.graph.conjugate_gradients import conjugate_gradients
+from optiframe_hodgerank.huber.newton import HuberNewton
+from optiframe_hodgerank.path.inlier_graph import UnflaggedGraph
+from optiframe_hodgerank.path.path import Path
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.solvers.homotopy import Homotopy
+from optiframe_hodgerank.solvers.huber_lasso import HuberLasso
+from optiframe_hodgerank.solvers.refit import HuberLassoRefit
 
 from optiframe import InvalidInput, dataset, problem, solve
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank.huber_objective import HuberDifferences
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.huber.objective import HuberDifferences
+from optiframe_hodgerank.problem import PairwiseRanking
 
 from optiframe import InvalidInput, Status, solve, why_unsuited
 from optiframe import solver as solver_named

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank import compiled_huber, huber_rows
-from optiframe_hodgerank.graph import ComparisonGraph
-from optiframe_hodgerank.huber_rows import CompiledHuberRows, HuberRows
+from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+from optiframe_hodgerank.huber import rows as huber_rows
+from optiframe_hodgerank.huber.rows import CompiledHuberRows, HuberRows
+from optiframe_hodgerank.kernels import compiled_huber
 
 from .path_twins import incidence
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank import compiled_merging, merging
-from optiframe_hodgerank.graph import ComparisonGraph
-from optiframe_hodgerank.merging import merge, sorted_keys
+from optiframe_hodgerank.graph import merging
+from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+from optiframe_hodgerank.graph.merging import merge, sorted_keys
+from optiframe_hodgerank.kernels import compiled_merging
 
 
 def drawn(seed: int, items: int, rows: int, values: str) -> tuple[np.ndarray, ...]:

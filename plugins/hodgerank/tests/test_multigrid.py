@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank import compiled_multigrid as kernels
-from optiframe_hodgerank import multigrid as module
-from optiframe_hodgerank.conjugate import conjugate_gradients
-from optiframe_hodgerank.graph import ComparisonGraph
-from optiframe_hodgerank.multigrid import multigrid
+from optiframe_hodgerank.graph import multigrid as module
+from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+from optiframe_hodgerank.graph.conjugate_gradients import conjugate_gradients
+from optiframe_hodgerank.graph.multigrid import multigrid
+from optiframe_hodgerank.kernels import compiled_multigrid as kernels
 
 Edges = tuple[Any, Any, Any]
 

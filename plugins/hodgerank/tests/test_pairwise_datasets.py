@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.problem import PairwiseRanking
 
 import optiframe
 from optiframe import InvalidInput, solve

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optiframe_hodgerank import path_tables
-from optiframe_hodgerank.huber_lasso import HuberLasso
-from optiframe_hodgerank.identifiability import conditions
-from optiframe_hodgerank.inverse_scale import InverseScaleSpace
-from optiframe_hodgerank.lbi import LinearizedBregman
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.path import tables as path_tables
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.solvers.huber_lasso import HuberLasso
+from optiframe_hodgerank.solvers.inverse_scale import InverseScaleSpace
+from optiframe_hodgerank.solvers.lbi import LinearizedBregman
+from optiframe_hodgerank.trust.identifiability import conditions
 
 from optiframe import InvalidInput, solve
 

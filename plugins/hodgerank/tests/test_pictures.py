@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank.comparison_plots import plot_ranks, plot_roc, roc
-from optiframe_hodgerank.facade import RobustRanker
+from optiframe_hodgerank.estimator import RobustRanker
 from optiframe_hodgerank.metrics import area_under_curve
-from optiframe_hodgerank.plots import plot_outliers, plot_path
+from optiframe_hodgerank.plots.methods import plot_ranks, plot_roc, roc
+from optiframe_hodgerank.plots.paths import plot_outliers, plot_path
 
 import optiframe
 from optiframe.errors import InvalidInput
@@ -131,7 +131,7 @@ def test_what_cannot_be_drawn_is_said() -> None:
 def test_pictures_leave_pyplot_alone() -> None:
     code = (
         "import sys, optiframe\n"
-        "from optiframe_hodgerank.plots import plot_outliers\n"
+        "from optiframe_hodgerank.plots.paths import plot_outliers\n"
         "problem = optiframe.problem(dataset={'name': 'pairwise.random-order', 'comparisons': 100})\n"
         "plot_outliers(optiframe.solve(problem, 'hodge.lbi'))\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"

@@ -10,9 +10,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from optiframe_hodgerank.facade import RobustRanker
-from optiframe_hodgerank.lbi import LinearizedBregman
-from optiframe_hodgerank.path import Path
+from optiframe_hodgerank.estimator import RobustRanker
+from optiframe_hodgerank.path.path import Path
+from optiframe_hodgerank.solvers.lbi import LinearizedBregman
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer

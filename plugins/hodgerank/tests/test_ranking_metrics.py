@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_hodgerank import metrics
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-from optiframe_hodgerank.ranking import Ranking
-from optiframe_hodgerank.reports import wilson
+from optiframe_hodgerank.answer import Ranking
+from optiframe_hodgerank.answer_tables import wilson
+from optiframe_hodgerank.problem import PairwiseRanking
 
 from optiframe import InvalidInput
 

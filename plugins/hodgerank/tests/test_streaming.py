@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank import streaming
-from optiframe_hodgerank.merging import merge
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-from optiframe_hodgerank.streaming import flagged, merge_stream, parquet_chunks
+from optiframe_hodgerank.graph.merging import merge
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.tools import streaming
+from optiframe_hodgerank.tools.streaming import flagged, merge_stream, parquet_chunks
 
 from optiframe import InvalidInput, solve
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-from optiframe_hodgerank.thresholding import (
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.solvers.thresholding import (
     IterativeHardThresholding,
     IterativeLeastTrimmedSquares,
     largest,

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank.graph import ComparisonGraph
-from optiframe_hodgerank.homotopy import Homotopy
-from optiframe_hodgerank.huber_lasso import HuberLasso
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-from optiframe_hodgerank.path import Path
-from optiframe_hodgerank.undecided import View, exchangeable, loose_items, tied_at_the_cut
+from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+from optiframe_hodgerank.path.path import Path
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.solvers.homotopy import Homotopy
+from optiframe_hodgerank.solvers.huber_lasso import HuberLasso
+from optiframe_hodgerank.trust.ambiguity import View, exchangeable, loose_items, tied_at_the_cut
 
 from optiframe import NotConverged, Result, solve, solver
 

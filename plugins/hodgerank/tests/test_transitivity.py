@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-from optiframe_hodgerank.triplets import CHANCE, Transitivity, transitivity, worker_transitivity
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.trust.triplets import CHANCE, Transitivity, transitivity, worker_transitivity
 
 import optiframe
 from optiframe.errors import InvalidInput

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank.bootstrap_answer import Bootstrap
-from optiframe_hodgerank.next_pairs import suggest_pairs
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-from optiframe_hodgerank.resampling import BootstrapIntervals, bootstrap
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.tools.next_pairs import suggest_pairs
+from optiframe_hodgerank.trust.bootstrap import BootstrapIntervals, bootstrap
+from optiframe_hodgerank.trust.bootstrap_answer import Bootstrap
 
 import optiframe
 from optiframe.errors import InvalidInput

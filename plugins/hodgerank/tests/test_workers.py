@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-from optiframe_hodgerank.reports import wilson
-from optiframe_hodgerank.workers import _binomial as binomial  # its tails decide who is named
-from optiframe_hodgerank.workers import count_workers, holm, suspicious
+from optiframe_hodgerank.answer_tables import wilson
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.trust.workers import _binomial as binomial  # its tails decide who is named
+from optiframe_hodgerank.trust.workers import count_workers, holm, suspicious
 from scipy.stats import binom
 
 import optiframe

@@ -6,7 +6,7 @@ import evalica
 import numpy as np
 import pytest
 from crowdkit.aggregation import BradleyTerry, NoisyBradleyTerry
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.problem import PairwiseRanking
 from scipy.optimize import approx_fprime
 
 import optiframe as of

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from optiframe_comrade.linear_classification import LinearClassification
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_peers.regression.celer_lasso import CelerLassoPath
 from optiframe_peers.regression.outlier_lasso import OutlierLasso, on_cycles
 from optiframe_peers.regression.pc_lasso import PcLasso

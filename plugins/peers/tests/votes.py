@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.problem import PairwiseRanking
 
 
 def votes(seed: int, *, items: int = 6, rows: int = 200, ties: float = 0.0, **more: Any) -> PairwiseRanking:

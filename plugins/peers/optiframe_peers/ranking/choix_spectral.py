@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field, NonNegativeFloat
 
 from optiframe.solvers import Iterate, Iterates, Run

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field, PositiveFloat
 
 from optiframe.solvers import Run

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.problem import PairwiseRanking
 
 from optiframe.results import Status
 from optiframe.solvers import Iterate, Iterates, Run

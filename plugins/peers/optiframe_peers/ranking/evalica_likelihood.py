@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from optiframe.solvers import Run

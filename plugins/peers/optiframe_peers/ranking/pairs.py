@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-from optiframe_hodgerank.ranking import Ranking
-from optiframe_hodgerank.separation import separation
+from optiframe_hodgerank.answer import Ranking
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.trust.separation import separation
 
 from optiframe.solvers import Iterate, Solver
 from optiframe.values import Array

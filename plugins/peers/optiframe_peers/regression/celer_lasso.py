@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from optiframe_hodgerank.graph import ComparisonGraph
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
+from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+from optiframe_hodgerank.problem import PairwiseRanking
 
 from optiframe.values import Array
 from optiframe_peers.libraries import library

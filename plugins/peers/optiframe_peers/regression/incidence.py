@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from optiframe_hodgerank.graph import ComparisonGraph
+from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 
 from optiframe.values import Array
 

@@ -6,9 +6,9 @@ from abc import abstractmethod
 from typing import Annotated, ClassVar
 
 import numpy as np
-from optiframe_hodgerank.graph import ComparisonGraph
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-from optiframe_hodgerank.ranking import Ranking
+from optiframe_hodgerank.answer import Ranking
+from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field, PositiveFloat
 
 from optiframe.results import Status

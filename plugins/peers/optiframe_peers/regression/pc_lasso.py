@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-from optiframe_hodgerank.ranking import Ranking
+from optiframe_hodgerank.answer import Ranking
+from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field
 
 from optiframe.solvers import Iterate, Iterates, Run, Solver

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from optiframe_hodgerank.graph import ComparisonGraph
+from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 
 from optiframe.values import Array
 from optiframe_peers.libraries import library

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import numpy as np
 import scipy.sparse as sp
-from optiframe_hodgerank.pairwise_ranking import PairwiseRanking
-from optiframe_hodgerank.ranking import Ranking
+from optiframe_hodgerank.answer import Ranking
+from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field, NonNegativeFloat
 
 from optiframe.results import Status

@@ -1,0 +1,80 @@
+"""Tables of an answer: the comparisons taken for outliers, and what each worker did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optiframe.problems import Columns
+from optiframe.values import Array
+from optiframe_hodgerank.trust.workers import count_workers
+
+if TYPE_CHECKING:
+    from optiframe_hodgerank.answer import Ranking
+    from optiframe_hodgerank.problem import PairwiseRanking
+
+_NORMAL = 1.6448536269514722  # 95th percentile of the normal distribution: two-sided 90%
+
+
+def outlier_table(problem: PairwiseRanking, solution: Ranking) -> Columns:
+    """The comparisons taken for outliers, in order of entry.
+
+    Columns `row` (from 0; of a file `line` too), `worker` where known, `left, right, margin`,
+    `outlier` (the part of the margin taken for wrong) and `strength`.
+    """
+    table, rows = problem.comparisons, solution.flagged
+    columns: dict[str, Any] = {"row": rows}
+    if table.lines is not None:
+        columns["line"] = np.asarray(table.lines, dtype=np.int64)[rows]
+    if table.worker is not None:
+        code = table.worker[rows]
+        worker = table.worker_ids[code].astype(object)
+        worker[code < 0] = None
+        columns["worker"] = worker
+    columns |= {
+        "left": table.item_ids[table.left[rows]],
+        "right": table.item_ids[table.right[rows]],
+        "margin": table.margin[rows],
+    }
+    if solution.outliers is not None:
+        columns["outlier"] = solution.outliers[rows]
+    if solution.strength is not None:
+        columns["strength"] = solution.strength[rows]
+    return columns
+
+
+def worker_table(problem: PairwiseRanking, solution: Ranking) -> Columns:
+    """What each worker did; no columns when no worker is known.
+
+    Columns `worker, comparisons`; `outliers, rate, rate_low, rate_high` (90% intervals, Wilson's)
+    where the method names outliers; `contradictions` (decided comparisons whose winner has the lower
+    score), `contradiction_rate`, `left_share` (of the decided), and `remark`, which names workers
+    who contradict the ranking or click on one side (see `optiframe_hodgerank.trust.workers`).
+    """
+    counts = count_workers(problem, solution)
+    if counts is None:
+        return {}
+    columns: dict[str, Any] = {
+        "worker": problem.comparisons.worker_ids,
+        "comparisons": counts.comparisons,
+    }
+    if counts.outliers is not None:
+        low, high = wilson(counts.outliers, counts.comparisons)
+        rate = counts.outliers / counts.comparisons
+        columns |= {"outliers": counts.outliers, "rate": rate, "rate_low": low, "rate_high": high}
+    return columns | {
+        "contradictions": counts.contradictions,
+        "contradiction_rate": counts.contradiction_rate,
+        "left_share": counts.left_share,
+        "remark": counts.remarks,
+    }
+
+
+def wilson(hits: Any, count: Any) -> tuple[Array, Array]:
+    """Wilson's 90% interval of a share, which stays within [0, 1] and is right for few rows."""
+    z = _NORMAL * _NORMAL / count
+    middle = (hits / count + z / 2) / (1 + z)
+    share = hits / count
+    half = np.sqrt(z * (share * (1 - share) + z / 4)) / (1 + z)
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)

@@ -1,0 +1,320 @@
+"""Robust ranking in the manner of scikit-learn: parameters, `fit`, and what was learnt ends in `_`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe import registry
+from optiframe.errors import InvalidInput
+from optiframe.estimator import Estimator
+from optiframe.frames import encode, read_table, to_frame
+from optiframe.loop import solve, whole_seed
+from optiframe.problems import Columns
+from optiframe.solvers import Budget, Solver
+from optiframe.values import Array
+from optiframe_hodgerank.answer import Ranking
+from optiframe_hodgerank.path.path import Path
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.read.ids import Ids, listed, positions
+
+_EQUAL = 1e-9  # two scores within this, relative to the largest, predict a tie
+
+
+class RobustRanker(Estimator):
+    """Scores of items, and the comparisons that are wrong, from a table of comparisons.
+
+    Works without scikit-learn and imports nothing of it. With it, `sklearn.base.clone`,
+    `get_params` and `set_params` do what they do for any estimator, and it may be the last
+    step of a pipeline whose other steps pass frames on. Tables are not matrices of
+    features, so scikit-learn's scorers and searches do not apply.
+
+    Parameters
+    ----------
+    method
+        "lbi", "hlasso", "l2", ... for the solver `hodge.lbi`, ...; any solver's full name; a table
+        with `name` and parameters as in a configuration file (``{"name": "lbi", "kappa": 100.0}``);
+        or a solver. One parameter is changed with ``set_params(method__kappa=100.0)``.
+    seed
+        Fixes every random choice.
+    budget
+        Limits, as for `optiframe.solve`: a `Budget` or a table such as ``{"time": 10.0}``.
+    columns
+        Our column name -> yours, where they differ: ``{"left": "first"}``.
+    outlier_price
+        Of the problem `pairwise-ranking`: lambda of Huber-LASSO, which only general solvers need.
+
+    Attributes
+    ----------
+    scores_
+        A frame of the kind given to `fit`: item, rank, score (and low, high; component), best first.
+    ranking_
+        Item ids, best first, shape (items,); components one after the other.
+    outliers_
+        A frame: the comparisons taken for outliers, in order of entry.
+    workers_
+        A frame: what each worker did, and who clicks on one side or contradicts the ranking.
+    path_
+        The `Path` of a method that follows one.
+    result_
+        The `Result` of the last run: status, metrics, trace, and `solution`, the answer.
+    findings_
+        What to know before trusting the answer, in sentences.
+    n_iter_
+        Iterations of the last run.
+
+    Notes
+    -----
+    Wrong parameters and wrong comparisons are reported by `fit`, as `InvalidInput`. One object may
+    be read by many threads; it must not be fitted by two at the same time.
+    """
+
+    nested: ClassVar[tuple[str, ...]] = ("method", "budget")
+
+    _truth: Any
+
+    def __init__(
+        self,
+        method: str | Mapping[str, Any] | Solver[Any, Any, Any] = "lbi",
+        *,
+        seed: int = 0,
+        budget: Budget | Mapping[str, Any] | None = None,
+        columns: Mapping[str, str] | None = None,
+        outlier_price: float | None = None,
+    ) -> None:
+        # Kept exactly as given and checked by `fit`: cloning compares the very objects.
+        self.method = method
+        self.seed = seed
+        self.budget = budget
+        self.columns = columns
+        self.outlier_price = outlier_price
+
+    def fit(self, frame: Any, truth: Any = None) -> Self:
+        """Learn from all comparisons at once, forgetting what was learnt before.
+
+        Parameters
+        ----------
+        frame
+            The comparisons: a data frame (pandas, polars, pyarrow), a mapping of columns, or the path
+            of a CSV or Parquet file, with the columns left, right, label or margin, and optionally
+            worker and weight.
+        truth
+            Known true scores (item, score), for ``result_.metrics`` only.
+
+        Raises
+        ------
+        InvalidInput, UnknownName, Unsuited
+            Saying what is wrong with a parameter or with which rows; what was learnt before
+            is then kept.
+        """
+        return self._learn(self._problem(frame, truth), truth)
+
+    def partial_fit(self, frame: Any, truth: Any = None) -> Self:
+        """Learn from a further batch of comparisons together with all earlier ones.
+
+        The answer is that of `fit` on all of them, and so is the cost: a path has to be followed
+        again from its beginning. New items and new workers are welcome.
+
+        Parameters
+        ----------
+        frame
+            The further comparisons, with the columns of the earlier ones.
+        truth
+            As for `fit`; None keeps what was given before.
+
+        Raises
+        ------
+        InvalidInput, UnknownName, Unsuited
+            As `fit`; also when one batch has labels and the other margins.
+        """
+        if not hasattr(self, "result_"):
+            return self.fit(frame, truth)
+        earlier: Any = self.result_.problem
+        batch = self._problem(frame, None)
+        if batch.comparisons.graded != earlier.comparisons.graded:
+            raise InvalidInput(
+                "one batch says who won (label) and the other by how much (margin); they cannot be joined"
+            )
+        truth = self._truth if truth is None else truth
+        joined = _joined(_decoded(earlier), _decoded(batch))
+        table = PairwiseRanking(comparisons=cast(Any, joined)).comparisons
+        columns = cast(Any, {k: v for k, v in (self.columns or {}).items() if k in ("item", "score")})
+        problem = PairwiseRanking(
+            comparisons=replace(table, backend=batch.comparisons.backend),
+            truth=truth,
+            columns=columns,
+            outlier_price=self.outlier_price,
+        )
+        return self._learn(problem, truth)
+
+    def predict(self, pairs: Any) -> Any:
+        """Who would win: a frame of the kind given with left, right, margin and winner.
+
+        `margin` is the difference of the scores (log-odds for Bradley-Terry), nan where no chain of
+        comparisons joins the two; `winner` is then None, as for items of equal score.
+
+        Parameters
+        ----------
+        pairs
+            A table with the columns left and right.
+
+        Raises
+        ------
+        InvalidInput
+            Before `fit`, and for items that were not among the comparisons, naming them.
+        """
+        left, right, backend = self._pairs(pairs)
+        items = self._answer().items
+        margin = self._margin(left, right)
+        winner = np.full(len(margin), None, dtype=object)
+        for which, side in ((margin > 0, left), (margin < 0, right)):
+            winner[which] = items[side[which]]
+        return to_frame(
+            {"left": items[left], "right": items[right], "margin": margin, "winner": winner}, backend
+        )
+
+    def score(self, frame: Any, truth: Any = None) -> float:
+        """Share of the decided comparisons of a table whose winner has the higher score.
+
+        `truth` is not looked at: estimators' scores take a second argument.
+        Equal scores, and items that no chain of comparisons joins, count one half; ties are left
+        out; weights count. nan when every comparison is a tie.
+        """
+        problem = self._problem(frame, None)
+        table = problem.comparisons
+        codes = self._known(table.item_ids)
+        margin = np.nan_to_num(self._margin(codes[table.left], codes[table.right]))
+        weight = np.ones(len(table)) if table.weight is None else table.weight
+        weight = weight * (table.margin != 0)
+        right = (1 + np.sign(margin) * np.sign(table.margin)) / 2
+        return float(weight @ right / weight.sum()) if weight.any() else float("nan")
+
+    @property
+    def scores_(self) -> Any:
+        """Scores and ranks; see the class."""
+        return self._learnt("scores_").solution.frame()
+
+    @property
+    def ranking_(self) -> NDArray[Any]:
+        """Items, best first; see the class."""
+        solution = self._learnt("ranking_").solution
+        return np.asarray(solution.items[solution.order])
+
+    @property
+    def outliers_(self) -> Any:
+        """Comparisons taken for outliers; see the class. AttributeError where the method names none."""
+        return self._of_answer("outliers_", "outliers", "takes no comparison for an outlier")
+
+    @property
+    def workers_(self) -> Any:
+        """What each worker did; see the class. AttributeError without a column worker."""
+        return self._of_answer("workers_", "workers", "was given no column worker")
+
+    @property
+    def path_(self) -> Path:
+        """The path; see the class. AttributeError where the method follows none."""
+        path = self._learnt("path_").detail
+        if not isinstance(path, Path):
+            raise AttributeError(f"{self!r} follows no path; lbi, iss, hlasso and hlasso-l2 do")
+        return path
+
+    def _of_answer(self, name: str, table: str, why_not: str) -> Any:
+        result = self._learnt(name)
+        tables = result.answer()
+        if table not in tables:
+            raise AttributeError(f"{self!r} {why_not}")
+        return to_frame(tables[table], result.solution.backend)
+
+    def _table(self, chosen: Any) -> dict[str, Any]:
+        """As for any estimator; of a short name the solver's name in full."""
+        table = super()._table(chosen)
+        name = table.get("name")
+        if isinstance(name, str) and "." not in name and not isinstance(chosen, Solver):
+            table["name"] = f"hodge.{name}"
+        return table
+
+    def _answer(self) -> Ranking:
+        answer: Ranking = self._solution()
+        return answer
+
+    def _problem(self, frame: Any, truth: Any) -> PairwiseRanking:
+        columns = cast(Any, {} if self.columns is None else self.columns)
+        return PairwiseRanking(
+            comparisons=frame, truth=truth, columns=columns, outlier_price=self.outlier_price
+        )
+
+    def _learn(self, problem: PairwiseRanking, truth: Any) -> Self:
+        given = self.method
+        solver = given if isinstance(given, Solver) else registry.build("solver", self._table(given))
+        # Without a trace: the answer is judged at the end, curves are for `optiframe.solve`.
+        result = solve(problem, solver, seed=whole_seed(self.seed), budget=self.budget, trace=False)
+        self.result_ = result
+        self.findings_ = result.findings
+        self.n_iter_ = result.iterations
+        self._truth = truth
+        return self
+
+    def _pairs(self, pairs: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], str | None]:
+        """Codes of both sides of a table of pairs, and the library it came from."""
+        self._answer()
+        rename = {k: v for k, v in (self.columns or {}).items() if k in ("left", "right")}
+        table = read_table(pairs, ("left", "right"), title="pairs", rename=rename)
+        left, right = (self._coded(table[side]) for side in ("left", "right"))
+        return left, right, table.backend
+
+    def _coded(self, ids: Ids) -> NDArray[np.int64]:
+        code, unique = encode(ids)
+        return self._known(unique)[code]
+
+    def _known(self, ids: Ids) -> NDArray[np.int64]:
+        place = positions(self._answer().items, ids)
+        if (place < 0).any():
+            raise InvalidInput(f"never compared, so without a score: {listed(ids[place < 0])}")
+        return place
+
+    def _margin(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Array:
+        answer = self._answer()
+        margin = answer.scores[left] - answer.scores[right]
+        margin[np.abs(margin) <= _EQUAL * float(np.abs(answer.scores).max(initial=0.0))] = 0.0
+        margin[answer.component[left] != answer.component[right]] = np.nan
+        return np.asarray(margin)
+
+
+def _decoded(problem: PairwiseRanking) -> dict[str, NDArray[Any]]:
+    """The comparisons of a problem as columns of ids and margins."""
+    table = problem.comparisons
+    left, right = table.item_ids[table.left], table.item_ids[table.right]
+    columns: dict[str, NDArray[Any]] = {"left": left, "right": right}
+    if table.graded:
+        columns["margin"] = table.margin
+    else:
+        label = left.astype(object)
+        label[table.margin < 0] = right[table.margin < 0]
+        label[table.margin == 0] = None
+        columns["label"] = label
+    if table.weight is not None:
+        columns["weight"] = table.weight
+    if table.worker is not None:
+        worker = table.worker_ids[table.worker].astype(object)
+        worker[table.worker < 0] = None
+        columns["worker"] = worker
+    return columns
+
+
+def _joined(first: dict[str, NDArray[Any]], second: dict[str, NDArray[Any]]) -> Columns:
+    """One table after the other; a column that one of them lacks is filled with what its lack means."""
+    joined: dict[str, NDArray[Any]] = {}
+    for name in {**first, **second}:
+        parts = []
+        for table in (first, second):
+            rows = len(table["left"])
+            lacking = np.ones(rows) if name == "weight" else np.full(rows, None, dtype=object)
+            parts.append(table.get(name, lacking))
+        if parts[0].dtype != parts[1].dtype:
+            parts = [part.astype(object) for part in parts]
+        joined[name] = np.concatenate(parts)
+    return joined

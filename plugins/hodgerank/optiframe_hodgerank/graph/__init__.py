@@ -1,0 +1,1 @@
+"""The comparison graph and what is solved on it: merged rows, Laplacians, triangles."""

@@ -1,0 +1,57 @@
+"""The rows of a comparison graph sorted by pair of items, as passes over them read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.values import Array
+from optiframe_hodgerank.graph.merging import sorted_keys
+
+if TYPE_CHECKING:
+    from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+
+
+@dataclass(frozen=True, eq=False)
+class RowsByPair:
+    """Rows by pair, and pairs by item; memory is 24 bytes a row and 20 a pair.
+
+    Parameters
+    ----------
+    first_pair
+        Pairs ``first_pair[i]`` to ``first_pair[i + 1]`` have item i on the left, shape (items + 1,).
+    other
+        The item on the right of each pair, shape (pairs,).
+    first_row
+        Rows ``first_row[p]`` to ``first_row[p + 1]`` are of pair p, shape (pairs + 1,).
+    margin, weight
+        Of each row, in this order, shape (rows,).
+    whole
+        Total weight of the rows of each pair, shape (pairs,).
+    """
+
+    first_pair: NDArray[np.int64]
+    other: NDArray[np.int32]
+    first_row: NDArray[np.int64]
+    margin: Array
+    weight: Array
+    whole: Array
+
+    @classmethod
+    def of(cls, graph: ComparisonGraph) -> RowsByPair:
+        """Those of a graph."""
+        key, order = sorted_keys(graph.left * graph.items + graph.right, graph.items**2)
+        first = np.flatnonzero(np.diff(key, prepend=-1))
+        each = order if len(first) == len(order) else order[first]
+        weight = graph.weight[order]
+        return cls(
+            np.concatenate([[0], np.cumsum(np.bincount(graph.left[each], minlength=graph.items))]),
+            graph.right[each].astype(np.int32),
+            np.append(first, len(key)),
+            graph.margin[order],
+            weight,
+            weight if len(first) == len(order) else np.add.reduceat(weight, first),
+        )

@@ -1,0 +1,1 @@
+"""Passes over arrays, compiled where numba is at hand."""

@@ -1,0 +1,148 @@
+"""The steps of linearized Bregman iteration, on merged rows; plain functions of arrays."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+
+import numpy as np
+
+from optiframe.values import Array
+from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+from optiframe_hodgerank.path.path import shrink
+
+_WORTH_COMPILING = 1_000_000
+"""Rows from which the compiled step is used. Importing the compiler and compiling once on a machine
+take seconds; a hundred steps on so many rows save about as much."""
+_BLOCK = 32_768
+"""Least rows of a block: 2 MB of them, which stay in a core's cache, and work enough (a tenth of a
+millisecond) for handing it to a thread. It never depends on the number of threads: sums over blocks,
+added in their order, are then the same bits for any."""
+
+
+def eliminated_step(graph: ComparisonGraph, dual: Array, outliers: Array, dt: float) -> tuple[Array, Array]:
+    """Algorithm 3, (15a): z += dt (I - X L^+ X'W)(y - gamma), in place.
+
+    Gives the least-squares scores of y - gamma and what they leave.
+    """
+    rest = graph.margin - outliers
+    scores = graph.scores(rest)
+    rest -= graph.differences(scores)
+    dual += dt * rest
+    return scores, rest
+
+
+def gradient_step(
+    graph: ComparisonGraph, scores: Array, dual: Array, outliers: Array, *, dt: float, h: float
+) -> tuple[Array, Array]:
+    """Algorithm 2, (14a) and (14b), z in place; gives the new scores, and what the old ones leave."""
+    rest = graph.margin - graph.differences(scores) - outliers
+    dual += dt * rest
+    return scores + h * graph.divergence(graph.weight * rest), rest
+
+
+def outliers_of(dual: Array, kappa: float) -> Array:
+    """(13c): gamma = kappa shrink(z, 1), with the updated z."""
+    return kappa * shrink(dual, 1.0)
+
+
+class ParallelStep:
+    """Algorithm 4: the gradient step by blocks of rows over threads, synchronized.
+
+    Every block updates its rows and gives X_b' W_b times its residual; these are added in the
+    order of the blocks, which do not depend on the number of threads, and so the result is the
+    same bits for any number. Memory besides the rows: 8 items bytes a block. A pass moves
+    64 bytes a row: left, right, margin, weight, outliers and dual read, dual and outliers written.
+    """
+
+    def __init__(self, graph: ComparisonGraph, threads: int) -> None:
+        self.graph = graph
+        # Adding up the blocks' items must not cost more than the rows they stand for.
+        size = max(_BLOCK, 4 * graph.items)
+        self._blocks = [(a, min(a + size, graph.rows)) for a in range(0, graph.rows, size)]
+        self._parts = np.zeros((len(self._blocks), graph.items))
+        self._compiled = compiled_for(graph.rows)
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 and len(self._blocks) > 1 else None
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def __call__(
+        self, scores: Array, dual: Array, outliers: Array, after: Array, *, dt: float, kappa: float
+    ) -> tuple[Array, float]:
+        """One step: `dual` changes in place, the new outliers are written to `after`.
+
+        Gives the new scores and the largest residual of the old ones.
+        """
+
+        def block(number: int) -> float:
+            return self._block(number, scores, dual, outliers, after, dt=dt, kappa=kappa)
+
+        numbers = range(len(self._blocks))
+        largest = max(map(block, numbers) if self._pool is None else self._pool.map(block, numbers))
+        total = np.zeros(self.graph.items)
+        for part in self._parts:
+            total += part
+        return scores + (kappa * dt) * total, largest
+
+    def _block(
+        self,
+        number: int,
+        scores: Array,
+        dual: Array,
+        outliers: Array,
+        after: Array,
+        *,
+        dt: float,
+        kappa: float,
+    ) -> float:
+        graph, (a, b), into = self.graph, self._blocks[number], self._parts[number]
+        left, right, weight, margin = graph.left[a:b], graph.right[a:b], graph.weight[a:b], graph.margin[a:b]
+        z, gamma, new = dual[a:b], outliers[a:b], after[a:b]
+        if self._compiled is not None:
+            block = self._compiled.bregman_block
+            return float(block(left, right, margin, weight, scores, z, gamma, new, dt, kappa, into))
+        rest = margin - (scores[left] - scores[right]) - gamma
+        z += dt * rest
+        new[:] = outliers_of(z, kappa)
+        largest = float(np.abs(rest).max(initial=0.0))
+        rest *= weight
+        into[:] = np.bincount(left, rest, len(into))
+        into -= np.bincount(right, rest, len(into))
+        return largest
+
+
+def largest_eigenvalue(graph: ComparisonGraph) -> float:
+    """The largest eigenvalue of the Laplacian, X'WX: by LAPACK for few items, by Lanczos for many."""
+    from scipy.sparse.linalg import eigsh
+
+    if graph.items <= 500:  # a dense matrix of 2 MB, a tenth of a second
+        return float(np.linalg.eigvalsh(graph.laplacian.toarray())[-1])
+    start = np.cos(np.arange(graph.items))  # any start that is not an eigenvector; the same each time
+    return float(eigsh(graph.laplacian, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
+
+
+def compiled_for(rows: int) -> ModuleType | None:
+    """The compiled steps (`optiframe_hodgerank.kernels.compiled`), where they pay and numba is installed."""
+    return _compiled() if rows >= _WORTH_COMPILING else None
+
+
+@cache
+def _compiled() -> ModuleType | None:
+    try:
+        return import_module("optiframe_hodgerank.kernels.compiled")
+    except ImportError:  # not installed, or not for this version of NumPy
+        return None
+
+
+def first_entry(misfit: Array, dt: float) -> int:
+    """Steps that can be made at once from z = 0: before them no row enters, and z = steps dt misfit."""
+    largest = float(np.abs(misfit).max(initial=0.0))
+    if largest == 0:
+        return 0
+    # One less than rounding might claim, so that the entry itself is an ordinary step.
+    return max(0, int(min(1 / (dt * largest), 2.0**53)) - 1)

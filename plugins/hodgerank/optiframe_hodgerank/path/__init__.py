@@ -1,0 +1,1 @@
+"""The regularization path: which comparisons became outliers, when, and the scores along it."""

@@ -1,0 +1,268 @@
+"""The regularization path: when each comparison was taken for an outlier, and the scores along it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.errors import InvalidInput
+from optiframe.problems import Columns
+from optiframe.values import Array
+from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+from optiframe_hodgerank.path.path_events import Entries
+
+NEAR = 1e-10
+"""Misfits within this much of lambda, relative to the largest margin, are at the threshold: a
+hundred times the rounding of a least-squares fit, and nothing a score is wanted to."""
+_SAME_SHARE = 1e-12  # rounding of a share of at most 1e9 rows is below
+
+
+class Path:
+    """Knots of a path and what happened at them, in merged rows (expand with `Merged`).
+
+    Grows while a solver runs. Knots are values of t, which rise along the path, or of lambda,
+    which fall; t is about 1/lambda. What is said of a knot holds on arriving there: a row that
+    enters at it has the outlier 0 still.
+
+    Parameters
+    ----------
+    graph
+        The comparison graph whose rows are meant.
+    count
+        How many of the caller's rows each merged row stands for, shape (rows,).
+    parameter
+        What a knot is.
+    between
+        How the path runs from a knot to the next: "linear", or "constant" (as at the later one).
+    items
+        What the codes of items stand for, shape (items,), for `tables`; None: the codes.
+
+    Notes
+    -----
+    Memory: ``8 * items`` bytes a knot, 16 bytes an outlier at a knot of a path in t (in lambda
+    outliers follow from the scores), 25 to 50 bytes an entry.
+    """
+
+    def __init__(
+        self,
+        graph: ComparisonGraph,
+        count: NDArray[np.int64],
+        parameter: Literal["t", "lambda"],
+        between: Literal["linear", "constant"] = "linear",
+        *,
+        items: NDArray[Any] | None = None,
+    ) -> None:
+        self._items = np.arange(graph.items) if items is None else items
+        self.graph = graph
+        self.parameter = parameter
+        self.between = between
+        self.flagged = np.zeros(graph.rows, dtype=bool)
+        self._count = count
+        self._rows = max(int(count.sum()), 1)
+        self._flagged_count = 0
+        self._knots: list[float] = []
+        self._scores: list[Array] = []
+        self._active: list[float] = []
+        self._outliers: list[tuple[NDArray[np.int64], Array]] = []
+        self._entries = Entries()
+        self._entered = np.zeros(graph.rows, dtype=bool)
+
+    def __repr__(self) -> str:
+        return f"<path of {len(self)} knots in {self.parameter}, {len(self._entries)} entries>"
+
+    def __len__(self) -> int:
+        return len(self._knots)
+
+    def record(self, knot: float, scores: Array, outliers: Array | None = None) -> None:
+        """Add a knot, with what holds on arriving there; a path in t needs the outliers too."""
+        self._knots.append(knot)
+        self._scores.append(np.array(scores))
+        self._active.append(self.share)
+        if outliers is not None:
+            rows = np.flatnonzero(outliers)
+            self._outliers.append((rows, outliers[rows]))
+
+    def flag(self, row: int, sign: float, strength: float, *, ahead: bool = False) -> None:
+        """Take a row for an outlier from the last recorded knot on; `ahead`: from the next to be recorded.
+
+        `strength` is lambda, or 1/t, where its threshold was crossed, as exactly as is known.
+        """
+        self.flagged[row] = True
+        self._flagged_count += int(self._count[row])
+        if not self._entered[row]:
+            self._entered[row] = True
+            self._entries.add(row, len(self) - (not ahead), sign, strength)
+
+    def flag_all(self, rows: NDArray[np.int64], sign: Array, strength: Array, *, ahead: bool = False) -> None:
+        """`flag` each of these rows, which enter at one knot, in their order."""
+        self.flagged[rows] = True
+        self._flagged_count += int(self._count[rows].sum())
+        new = ~self._entered[rows]
+        self._entered[rows[new]] = True
+        self._entries.add_all(rows[new], len(self) - (not ahead), sign[new], strength[new])
+
+    def unflag(self, row: int) -> None:
+        """Believe a row again; its entry stays on record."""
+        self.flagged[row] = False
+        self._flagged_count -= int(self._count[row])
+
+    def unflag_all(self, rows: NDArray[np.int64]) -> None:
+        """`unflag` each of these rows."""
+        self.flagged[rows] = False
+        self._flagged_count -= int(self._count[rows].sum())
+
+    def share_of(self, flagged: NDArray[np.bool_]) -> float:
+        """Share of the caller's rows that would be flagged if these merged rows were."""
+        return float(self._count[flagged].sum() / self._rows)
+
+    @property
+    def share(self) -> float:
+        """Share of the caller's rows that are flagged now."""
+        return self._flagged_count / self._rows
+
+    def reached(self, share: float) -> bool:
+        """Whether at least this share of the caller's rows is flagged now."""
+        return self.is_enough(self.share, share)
+
+    def is_enough(self, found: float, share: float) -> bool:
+        """Whether a share of the caller's rows is at least this one, but for rounding."""
+        return found >= share - _SAME_SHARE
+
+    def first_enough(self, flagged: NDArray[np.bool_], fresh: NDArray[np.int64], share: float) -> int | None:
+        """Which of the rows `fresh`, as they enter one after another, makes up the share; None: none."""
+        found = (self._count[flagged].sum() + np.cumsum(self._count[fresh])) / self._rows
+        enough = np.flatnonzero(found >= share - _SAME_SHARE)
+        return int(enough[0]) if len(enough) else None
+
+    @property
+    def knots(self) -> Array:
+        """Values of the parameter, in the order of the path, shape (knots,)."""
+        return np.array(self._knots)
+
+    @property
+    def scores(self) -> Array:
+        """Scores at each knot, shape (knots, items)."""
+        return np.array(self._scores).reshape(len(self), self.graph.items)
+
+    def scores_at_knots(self, which: NDArray[np.int64]) -> Array:
+        """Scores at some of the knots, shape (those, items)."""
+        return np.array([self._scores[knot] for knot in which.tolist()])
+
+    def tables(self) -> dict[str, Columns]:
+        """Tables `path` and `path_scores`, see `optiframe_hodgerank.path.tables`."""
+        from optiframe_hodgerank.path.tables import path_tables
+
+        return path_tables(self, self._items)
+
+    @property
+    def active(self) -> Array:
+        """Share of the caller's rows that are outliers at each knot, shape (knots,)."""
+        return np.array(self._active)
+
+    @property
+    def row(self) -> NDArray[np.int64]:
+        """Merged rows in the order in which they first became outliers, shape (entries,)."""
+        return self._entries.row
+
+    @property
+    def knot(self) -> NDArray[np.int64]:
+        """Index of the knot at which each of `row` entered, shape (entries,)."""
+        return self._entries.knot
+
+    @property
+    def sign(self) -> NDArray[np.int64]:
+        """Sign of the outlier each of `row` entered as, shape (entries,)."""
+        return self._entries.sign
+
+    def at(self, value: float) -> Array:
+        """Scores at a value of the parameter, shape (items,).
+
+        Raises
+        ------
+        InvalidInput
+            When the path was not followed so far, and below 0.
+        """
+        return self._between(self._place(value))
+
+    def outliers_at(self, value: float) -> Array:
+        """Outliers, gamma, of the merged rows at a value of the parameter, shape (rows,)."""
+        place = self._place(value)
+        if self.parameter == "lambda":
+            return shrink(self.graph.margin - self.graph.differences(self._between(place)), value)
+        before, share = int(place), place - int(place)
+        found = np.zeros(self.graph.rows)
+        for knot, part in ((before, 1 - share), (before + 1, share)):
+            if part > 0:
+                rows, outliers = self._outliers[knot]
+                found[rows] += part * outliers
+        return found
+
+    def at_fraction(self, share: float) -> Array:
+        """Scores at the first knot where at least this share of the caller's rows are outliers."""
+        if not 0 <= share <= 1:
+            raise InvalidInput(f"a share of the comparisons is within [0, 1], not {share:g}")
+        enough = np.flatnonzero(self.active >= share - _SAME_SHARE)
+        if not len(enough):
+            raise InvalidInput(
+                f"on this path at most {self.active.max(initial=0.0):.3g} of the comparisons are outliers, "
+                f"not {share:g}; follow it further"
+            )
+        return np.array(self._scores[int(enough[0])])
+
+    def entry_order(self) -> NDArray[np.int64]:
+        """Merged rows in the order of entry; those that entered together by strength, then by row."""
+        row = self.row
+        return row[np.lexsort((row, -self._entries.strength, self.knot))]
+
+    def entries(self) -> NDArray[np.int64]:
+        """Place in the order of entry of each merged row, shape (rows,); -1 where it never entered.
+
+        Rows that entered at the same knot with the same strength share a place.
+        """
+        place = np.full(self.graph.rows, -1, dtype=np.int64)
+        if len(self._entries):
+            knot, strength = self.knot, self._entries.strength
+            order = np.lexsort((-strength, knot))
+            differs = (np.diff(knot[order]) != 0) | (np.diff(strength[order]) != 0)
+            place[self.row[order]] = np.concatenate([[0], np.cumsum(differs)])
+        return place
+
+    def strength(self, never: Array) -> Array:
+        """How much each merged row looks like an outlier, shape (rows,), in units of lambda.
+
+        Lambda, or 1/t, at entry; for rows that never entered `never`, of shape (rows,), which is to
+        be no larger than that at the end of the path.
+        """
+        found = np.array(never, dtype=np.float64)
+        found[self.row] = self._entries.strength
+        return found
+
+    def _place(self, value: float) -> float:
+        """Index of a value among the knots, with a fraction between two."""
+        if not self._knots:
+            raise InvalidInput("the path is empty")
+        if not value >= 0:
+            raise InvalidInput(f"{self.parameter} is not negative along a path, {value:g} is not on it")
+        rising = self.knots if self.parameter == "t" else -self.knots
+        wanted = value if self.parameter == "t" else -value
+        if not np.isfinite(wanted) or wanted > rising[-1]:
+            raise InvalidInput(
+                f"the path was followed to {self.parameter} = {self._knots[-1]:g}, not to {value:g}"
+            )
+        # Before the first knot nothing is an outlier, and the scores do not change.
+        if self.between == "constant":
+            return float(np.searchsorted(rising, wanted))
+        return float(np.interp(wanted, rising, np.arange(len(self), dtype=np.float64)))
+
+    def _between(self, place: float) -> Array:
+        before, share = int(place), place - int(place)
+        if share == 0:
+            return np.array(self._scores[before])
+        return np.asarray((1 - share) * self._scores[before] + share * self._scores[before + 1])
+
+
+def shrink(values: Array, by: float) -> Array:
+    """Soft thresholding: every entry moved towards 0 by at most `by`."""
+    return np.asarray(values - np.clip(values, -by, by))

@@ -1,0 +1,1 @@
+"""Pictures of rankings and of methods."""

@@ -1,0 +1,1 @@
+"""Tables of comparisons and of known truth, checked and turned into codes."""

@@ -1,0 +1,102 @@
+"""What is known to be true, for the metrics: scores of items, and which comparisons are wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationInfo
+
+from optiframe.errors import InvalidInput
+from optiframe.frames import encode, read_table
+from optiframe.pair_columns import numbers
+from optiframe.values import Array, as_vector
+from optiframe_hodgerank.read.ids import Ids, listed, positions
+from optiframe_hodgerank.read.tables import ComparisonTable, locked
+
+
+@dataclass(frozen=True, eq=False)
+class TruthTable:
+    """Known true scores.
+
+    Parameters
+    ----------
+    score
+        Shape (items,); nan where not known.
+    ignored
+        Items of the truth that nobody compared.
+    """
+
+    score: Array
+    ignored: Ids
+
+    def __repr__(self) -> str:
+        return f"<truth of {int((~np.isnan(self.score)).sum())} items>"
+
+
+def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
+    """True scores from a data frame, a mapping of columns, or a CSV or Parquet file.
+
+    Items that nobody compared are left out and kept in `ignored`.
+
+    Raises
+    ------
+    InvalidInput
+        For whatever `read_table` finds, for an item that occurs twice, a score that is not
+        finite, and when no item of the truth occurs among the comparisons.
+    """
+    comparisons: ComparisonTable | None = info.data.get("comparisons")
+    if value is None or isinstance(value, TruthTable):
+        if value is not None and comparisons is not None and len(value.score) != len(comparisons.item_ids):
+            raise InvalidInput(
+                f"was read for {len(value.score)} items, the comparisons have {len(comparisons.item_ids)}; "
+                "give the table itself again"
+            )
+        return value
+    columns = info.data.get("columns")
+    if comparisons is None or columns is None:  # they were wrong and are reported
+        return None
+    rename = {name: columns[name] for name in ("item", "score") if name in columns}
+    table = read_table(value, ("item", "score"), title="truth", rename=rename)
+    item, ids = encode(table["item"], f"{table.title} items")
+    score = numbers(table, "score")
+    count = np.bincount(item, minlength=len(ids))
+    if (count > 1).any():
+        rows = np.flatnonzero(item == int(count.argmax()))
+        raise InvalidInput(
+            f"{table.title} {table.places(rows)}: item {table['item'][rows[0]]} occurs {len(rows)} times; "
+            "keep one row"
+        )
+    place = positions(comparisons.item_ids, table["item"])
+    if (place < 0).all():
+        raise InvalidInput(
+            f"{table.title}: none of its items occurs among the comparisons (these are {listed(ids)}; there "
+            f"they are {listed(comparisons.item_ids)})"
+        )
+    here = np.full(len(comparisons.item_ids), np.nan)
+    here[place[place >= 0]] = score[place >= 0]
+    return TruthTable(locked(here), locked(table["item"][place < 0].copy()))
+
+
+def read_outlier_truth(value: Any, info: ValidationInfo) -> NDArray[np.bool_] | None:
+    """Which comparisons are truly wrong: one of true/false or 1/0 for each row.
+
+    Raises
+    ------
+    InvalidInput
+        For another length than the comparisons', or other values.
+    """
+    comparisons: ComparisonTable | None = info.data.get("comparisons")
+    if value is None or comparisons is None:
+        return None
+    array = np.asarray(value) if not isinstance(value, str) else None
+    if array is None or array.dtype != bool:
+        given = as_vector(value)
+        if not np.isin(given, (0.0, 1.0)).all():
+            raise InvalidInput("must hold true or false (or 1 and 0) for each comparison")
+        array = given != 0
+    if array.shape != (len(comparisons),):
+        raise InvalidInput(f"has shape {array.shape}, there are {len(comparisons)} comparisons")
+    return locked(array.copy())

@@ -1,0 +1,215 @@
+"""The tables of a pairwise-ranking problem, checked and turned into codes.
+
+Comparisons have the columns `left, right` and `label` (who won) or `margin` (by how much), and
+optionally `worker` and `weight`. Ids are anything hashable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationInfo
+
+from optiframe.column_names import column_names
+from optiframe.errors import InvalidInput
+from optiframe.frames import Table, encode, missing, read_table
+from optiframe.pair_columns import empty_labels, read_preferences
+from optiframe.problems import Finding
+from optiframe.unread import unread_columns
+from optiframe.values import Array
+from optiframe_hodgerank.read.ids import Ids
+
+# Scores of six items, some pairs of them weighing so many times more than the others, were off by 2e-7
+# at 1e10, by 3e-4 at 1e13 and by .3 at 1e16; at 1e20 factorizations failed.
+_WIDEST = 1e10
+# Squares must stay numbers above 0: those of margins, and, with their weights, the sums of them.
+_LARGEST_MARGIN = 1e140
+_LARGEST_SUM = 1e304
+_COLUMNS = ("worker", "left", "right", "label", "margin", "weight", "item", "score")
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonTable:
+    """Comparisons as codes, in the caller's order.
+
+    Parameters
+    ----------
+    left, right
+        Codes of the items, shape (rows,); read-only.
+    margin
+        y, shape (rows,): above 0 where left is preferred. +1, -1 and 0 (a tie) for labels.
+    weight
+        Shape (rows,), positive; None: 1 each.
+    worker
+        Codes of the workers, shape (rows,); -1 where none is given. None: no row has one.
+    item_ids, worker_ids
+        What the codes stand for. Every id occurs in some row.
+    graded
+        Whether y was given as a margin, so that scores are in its units; else who won.
+    backend
+        The data-frame library the comparisons came from, for the way out. Not content.
+    lines
+        Line of the file for each row; None for frames. Not content.
+    remarks
+        What reading the table left open. Not content.
+    """
+
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    margin: Array
+    weight: Array | None
+    worker: NDArray[np.int64] | None
+    item_ids: Ids
+    worker_ids: Ids
+    graded: bool
+    backend: str | None = field(default=None, compare=False)
+    lines: Sequence[int] | None = field(default=None, compare=False)
+    remarks: tuple[Finding, ...] = field(default=(), compare=False)
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def __repr__(self) -> str:
+        by = "" if self.worker is None else f" by {len(self.worker_ids)} workers"
+        return f"<{len(self)} comparisons of {len(self.item_ids)} items{by}>"
+
+
+def read_columns(value: Any) -> dict[str, str]:
+    """Our column name -> the user's, as by `optiframe.column_names.column_names`."""
+    return column_names(value, _COLUMNS)
+
+
+def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None:
+    """Comparisons from a data frame, a mapping of columns, or a CSV or Parquet file.
+
+    Raises
+    ------
+    InvalidInput
+        For whatever `read_table` finds, for an item compared with itself, a label that is
+        neither item nor a tie, a margin that is not finite or beyond 1e140, or a weight that is not positive,
+        naming the rows; when label and margin are both given, when labels are true or false,
+        when all margins are below 1e-140, when weights times squared margins are beyond what can be
+        added up, and when weights differ beyond what scores survive.
+    """
+    if isinstance(value, ComparisonTable):
+        return value
+    columns = info.data.get("columns")
+    if columns is None:  # wrong and reported; reading on would only add noise
+        return None
+    table = read_table(
+        value, ("left", "right"), ("worker", "label", "margin", "weight"), title="comparisons", rename=columns
+    )
+    if "label" not in table.columns and "margin" not in table.columns:
+        raise InvalidInput(
+            f"{table.title} has no column 'label' (who won: the id of left or right) and no 'margin' (by how "
+            f"much left is preferred); other names can be mapped with `columns`"
+        )
+    if "label" in table.columns and "margin" in table.columns:
+        raise InvalidInput(
+            f"{table.title} has both a label and a margin; keep one, or leave the other out: "
+            '`columns = { label = "" }`'
+        )
+    graded = "margin" in table.columns
+    pairs, margin, weight = read_preferences(table)
+    _check_size(table, margin, weight)
+    if weight is not None and weight.size and weight.max() / _WIDEST > weight.min():
+        heaviest, lightest = int(weight.argmax()), int(weight.argmin())
+        raise InvalidInput(
+            f"{table.title}: {table.place(heaviest)} weighs {weight[heaviest]:g} and {table.place(lightest)} "
+            f"weighs {weight[lightest]:g}; weights more than {_WIDEST:g} times apart let the scores drown in "
+            "rounding: leave the lightest comparisons out, or give the heaviest a smaller weight"
+        )
+    worker, worker_ids = _workers(table)
+    return ComparisonTable(
+        locked(pairs.first),
+        locked(pairs.second),
+        locked(margin),
+        None if weight is None else locked(weight),
+        None if worker is None else locked(worker),
+        locked(pairs.item_ids),
+        locked(worker_ids),
+        graded,
+        table.backend,
+        table.lines,
+        (
+            *unread_columns(
+                table.title,
+                table.unread,
+                [name for name in ("worker", "weight") if name not in table and name not in columns],
+                columns.values(),
+            ),
+            *empty_labels(table, margin),
+            *_without_worker(table, worker),
+        ),
+    )
+
+
+def _without_worker(table: Table, worker: NDArray[np.int64] | None) -> tuple[Finding, ...]:
+    """A note on comparisons of which no worker is known beside others, or in a column for it; or nothing."""
+    if "worker" not in table:
+        return ()
+    if worker is None:
+        return (Finding("note", "the column worker is empty: nothing is said of workers"),)
+    rows = np.flatnonzero(worker < 0)
+    if not len(rows):
+        return ()
+    many = "comparison" if len(rows) == 1 else "comparisons"
+    which = f"{len(rows)} {many} without a worker ({table.places(rows)})"
+    how = "it counts" if len(rows) == 1 else "they count"
+    return (Finding("note", f"{which}: {how} in the ranking, and for none of the workers"),)
+
+
+def _workers(table: Table) -> tuple[NDArray[np.int64] | None, Ids]:
+    """Codes of the workers, -1 where there is none; None when no row has one."""
+    if "worker" not in table.columns:
+        return None, np.empty(0, dtype=object)
+    known = np.flatnonzero(~missing(table["worker"]))
+    if not len(known):
+        return None, np.empty(0, dtype=object)
+    code, ids = encode(table["worker"][known], f"{table.title} workers")
+    if len(known) == len(table):
+        return code, ids
+    worker = np.full(len(table), -1, dtype=np.int64)
+    worker[known] = code
+    return worker, ids
+
+
+def locked(array: NDArray[Any]) -> NDArray[Any]:
+    """The array itself, read-only from now on."""
+    array.flags.writeable = False
+    return array
+
+
+def _check_size(table: Table, margin: Array, weight: Array | None) -> None:
+    """Refuse margins whose squares, weighted and summed, would be infinite, or all of them 0."""
+    if not margin.size:
+        return
+    worst = int(np.abs(margin).argmax())
+    size = abs(float(margin[worst]))
+    if size > _LARGEST_MARGIN:
+        raise InvalidInput(
+            f"{table.title} {table.place(worst)}: the margin is {margin[worst]:g}; squares of margins beyond "
+            f"{_LARGEST_MARGIN:g} are too large to add up: give margins in a larger unit"
+        )
+    if 0 < size < 1 / _LARGEST_MARGIN:
+        raise InvalidInput(
+            f"{table.title} {table.place(worst)}: the margin is {margin[worst]:g}, and no other is larger; "
+            f"squares of margins below {1 / _LARGEST_MARGIN:g} vanish: give margins in a smaller unit"
+        )
+    if weight is None:
+        return
+    heaviest = int(weight.argmax())
+    most = float(weight[heaviest])
+    told = f"{table.title} {table.place(heaviest)}: the weight is {most:g}, with margins up to {size:g}; "
+    if most > _LARGEST_SUM / len(weight) / max(size, 1.0) ** 2:
+        raise InvalidInput(
+            f"{told}weights times squared margins are too large to add up: divide all weights by one number"
+        )
+    if most * min(size or 1.0, 1.0) ** 2 < 1 / _LARGEST_SUM:
+        raise InvalidInput(
+            f"{told}weights, or weights times squared margins, vanish: multiply all weights by one number"
+        )

@@ -1,0 +1,1 @@
+"""The methods by name, one a file."""

@@ -1,0 +1,1 @@
+"""How many outliers: rules for where along a path to stop."""

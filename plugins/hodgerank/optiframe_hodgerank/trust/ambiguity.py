@@ -1,0 +1,158 @@
+"""What comparisons leave undecided, in words naming the items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.problems import Finding
+from optiframe.solvers import Run
+from optiframe.values import Array
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.read.ids import listed
+
+EQUAL = 1e-9  # of the largest: misfits that differ by less are equal but for rounding
+
+
+class View(NamedTuple):
+    """A way to group comparisons: the group of each (-1: none), and how many of any group there may be."""
+
+    labels: NDArray[np.int64]
+    most: int
+
+
+def loose_items(component: NDArray[np.int64], part: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which items are not in the largest part of their component; all of one that fell into single items.
+
+    Parameters
+    ----------
+    component, part
+        Labels 0, 1, ... of each item, shape (items,); each part lies in one component.
+    """
+    size, of = np.bincount(part), np.empty(part.max() + 1, dtype=np.int64)
+    of[part] = component
+    order = np.lexsort((np.arange(len(size)), -size, of))
+    largest = order[np.diff(of[order], prepend=-1) > 0]  # the first part of each component
+    held = (size[largest] > 1) | (np.bincount(of)[of[largest]] == 1)
+    return ~np.isin(part, largest[held])
+
+
+def say_loose(
+    problem: PairwiseRanking, run: Run, where: str, part: NDArray[np.int64], *, stopped: bool
+) -> None:
+    """Warn that parts of the items may move against each other, and name the items that may.
+
+    `stopped`: the path was ended there, since only the comparisons between these parts would make up
+    the share asked for.
+    """
+    items = problem.item_ids[loose_items(problem.graph.components, part)]
+    text = (
+        f"{where} the scores are not unique: only comparisons at or beyond the threshold hold "
+        f"{part.max() + 1} parts of the items together, and how these items rank against the others is not "
+        f"decided: {listed(items)}"
+    )
+    if stopped:
+        text += "; the share asked for could only be reached by flagging these comparisons, so none is"
+    run.warn(text, tuple(items.tolist()))
+
+
+class TiedAtTheCut:
+    """The warning that comparisons are equally far off where the outliers end, as of the last step."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._said: Finding | None = None
+
+    def say(self, doubt: bool) -> None:
+        """Whether there are such now."""
+        if self._said is not None:
+            self._run.findings.remove(self._said)
+            self._said = None
+        if doubt:
+            self._said = Finding(
+                "warning",
+                "where the number of outliers ends comparisons are equally far off, and nothing tells which "
+                "of them are wrong: none of these is taken for an outlier; another number may take all",
+            )
+            self._run.findings.append(self._said)
+
+
+def tied_at_the_cut(
+    size: Array, count: NDArray[np.int64], taken: NDArray[np.int64], nothing: float
+) -> NDArray[np.bool_]:
+    """Which classes are of one size, of which some but not all are taken: none where that is one class.
+
+    Of one class, whose comparisons say and weigh the same, it does not matter which are taken; nor
+    does it of those whose size is at most `nothing`.
+    """
+    none = np.zeros(len(size), dtype=bool)
+    left = np.flatnonzero(taken < count)
+    if not len(left):
+        return none
+    cut = float(size[left].max())
+    if cut <= nothing:
+        return none
+    equal = np.abs(size - cut) <= EQUAL * float(size.max(initial=0.0))
+    return equal if equal.sum() > 1 and taken[equal].any() else none
+
+
+def exchangeable(
+    gain: Array, alike: NDArray[np.int64], chosen: NDArray[np.int64], views: Sequence[View], nothing: float
+) -> NDArray[np.int64]:
+    """Which chosen rows might as well have been others of the same gain, within the same caps.
+
+    Parameters
+    ----------
+    gain
+        Of each row, shape (rows,).
+    alike
+        Label of each row, shape (rows,): it does not matter which of those with one label are chosen.
+    chosen
+        Rows that were chosen, as many as the caps allow.
+    views
+        The caps on groups of rows: a row not chosen may take the place of one in a group that is full.
+    nothing
+        It does not matter which rows with a gain up to this are chosen.
+    """
+    order = np.argsort(-gain, kind="stable")
+    steps = np.diff(gain[order], prepend=np.inf) < -EQUAL * float(gain.max(initial=0.0))
+    level = np.empty(len(gain), dtype=np.int64)
+    level[order] = np.cumsum(steps)
+    inside = np.zeros(len(gain), dtype=bool)
+    inside[chosen] = True
+    number, some = int(level.max(initial=0)) + 1, gain > nothing
+    cut = (np.bincount(level[inside & some], minlength=number) > 0) & (
+        np.bincount(level[~inside & some], minlength=number) > 0
+    )
+    full = [np.isin(view.labels, _full(view, chosen)) for view in views]
+    doubtful: list[int] = []
+    rows = np.flatnonzero(cut[level] & some)
+    rows = rows[np.argsort(level[rows], kind="stable")]
+    for equal in np.split(rows, np.flatnonzero(np.diff(level[rows])) + 1):
+        if len(np.unique(alike[equal])) == 1:
+            continue
+        # A place is the full groups that a row not chosen would have to find room in.
+        kinds: dict[tuple[int, ...], set[int]] = {}
+        for row in equal[~inside[equal]].tolist():
+            place = tuple(int(v.labels[row]) if f[row] else -1 for v, f in zip(views, full, strict=True))
+            kinds.setdefault(place, set()).add(int(alike[row]))
+        leaving: dict[tuple[int, ...], list[int]] = {}
+        for row in equal[inside[equal]].tolist():
+            for place in product(*((-1, int(v.labels[row])) if v.labels[row] >= 0 else (-1,) for v in views)):
+                if place in kinds:
+                    kinds[place].add(int(alike[row]))
+                    leaving.setdefault(place, []).append(row)
+        for place, found in leaving.items():
+            if len(kinds[place]) > 1:
+                doubtful += found
+    return np.unique(np.array(doubtful, dtype=np.int64))
+
+
+def _full(view: View, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Groups of which as many rows are chosen as may be."""
+    known = view.labels[chosen]
+    return np.flatnonzero(np.bincount(known[known >= 0], minlength=view.labels.max() + 1) >= view.most)

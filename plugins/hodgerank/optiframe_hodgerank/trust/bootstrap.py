@@ -1,0 +1,234 @@
+"""Bootstrap intervals: how far the scores of any method would move if other comparisons were drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import Field, PlainSerializer, PlainValidator, PositiveInt, model_validator
+
+from optiframe import registry
+from optiframe.chain import why_unsuited
+from optiframe.errors import InvalidInput, Unsuited
+from optiframe.loop import solve
+from optiframe.results import Result
+from optiframe.solvers import Budget, Iterate, Iterates, Run, Solver
+from optiframe.values import Accepts
+from optiframe_hodgerank.answer import Ranking
+from optiframe_hodgerank.graph.comparison_graph import Codes
+from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.solvers.lbi import LinearizedBregman
+from optiframe_hodgerank.trust.bootstrap_answer import Bootstrap, fewest
+
+if TYPE_CHECKING:
+    from optiframe_hodgerank.read.tables import ComparisonTable
+
+AnySolver = Solver[Any, Any, Any]
+
+
+def _solver(chosen: Any) -> AnySolver:
+    built: AnySolver = chosen if isinstance(chosen, Solver) else registry.build("solver", chosen)
+    return built
+
+
+def _written(solver: AnySolver) -> dict[str, Any]:
+    return {"name": solver.name, **solver.model_dump(by_alias=True)}
+
+
+class BootstrapIntervals(Solver[PairwiseRanking, Ranking, Bootstrap]):
+    """The scores of any method, with intervals from comparisons drawn again (the bootstrap).
+
+    The method runs on all comparisons, which is the answer; then on as many comparisons drawn from
+    them with repeats, `draws` times. The intervals are the quantiles of the draws' scores
+    (percentile intervals, Efron): how far *that method's* answer would move, its bias included. Draws
+    that fall apart into groups which the data hold together are left out, and so are draws that the
+    method refuses or has no finite scores for (findings count both); when these are more than half of
+    the draws, there are no intervals.
+
+    An iteration is one run of the method. `rank_intervals` beside the answer has the intervals of the
+    ranks; `detail` the scores of every draw. A time limit, or Ctrl-C, ends with the draws made so far,
+    which give intervals from 20 on (of 90%; from 2/(1 - level) on). Time is `draws` + 1 runs, memory
+    8 draws items bytes besides one run's.
+    """
+
+    name = "hodge.bootstrap"
+    reference = "Efron 1979"
+    solves = PairwiseRanking
+    residual = "share of the draws still to come"
+
+    of: Annotated[
+        AnySolver,
+        PlainValidator(_solver),
+        PlainSerializer(_written),
+        Accepts("a solver's name, or a table with the name and its parameters"),
+    ] = Field(LinearizedBregman(), description="the method whose scores get intervals")
+    draws: PositiveInt = Field(200, description="how often to draw; 90% intervals need some 200")
+    level: Annotated[float, Field(gt=0, lt=1)] = Field(
+        0.9, description="share of intervals that are meant to hold the score"
+    )
+    by: Literal["comparison", "worker"] = Field(
+        "comparison",
+        description="what is drawn; worker: whole workers, whose answers may depend on each other",
+    )
+    steps: PositiveInt = Field(10_000, description="iterations of each run of the method, at most")
+
+    @model_validator(mode="after")
+    def _enough_draws(self) -> Self:
+        if self.draws < fewest(self.level):
+            text = (
+                f"must be at least {fewest(self.level)} for {100 * self.level:g}% intervals, got {self.draws}"
+            )
+            raise InvalidInput(f"draws: {text}", [(("draws",), text)])
+        return self
+
+    def unsuited(self, problem: PairwiseRanking) -> str | None:
+        worker = problem.comparisons.worker
+        if self.by == "worker" and (worker is None or bool((worker < 0).any())):
+            return "by = worker draws workers, and not every comparison names its worker"
+        reason = why_unsuited(problem, self.of)
+        return None if reason is None else f"{self.of.name} cannot take it ({reason})"
+
+    def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
+        whole = self._run(problem, run)
+        if whole.solution is None:
+            return whole.status, f"{self.of.name} on all comparisons: {whole.message}"
+        run.findings.extend(whole.findings)
+        if not whole.status.complete:
+            run.warn(f"{self.of.name} on all comparisons: {whole.message}")
+        said = len(run.findings)
+        groups = _by_worker(problem) if self.by == "worker" else None
+        drawn = Bootstrap(whole.solution, (), self.level, detail=whole.detail)
+        while True:
+            # Said anew at each draw, since a limit may end the run at any.
+            run.findings[said:] = drawn.findings(self.draws)
+            left = self.draws - drawn.made
+            done = left == 0 and not whole.status.complete  # and yet not what was asked for
+            yield Iterate(drawn, residual=math.nan if done else left / self.draws, detail=drawn)
+            if not left:
+                return whole.status, f"{self.of.name} on all comparisons: {whole.message}"
+            more = self._with_draw(drawn, problem, _drawn(problem, groups, run.rng), run)
+            if not run.stopping and run.time_left() > 0:  # else it may have been cut short
+                drawn = more
+
+    def _run(self, problem: PairwiseRanking, run: Run) -> Result[Any, Any]:
+        return run.nested(
+            self.of, problem, budget=Budget(iterations=self.steps, tolerance=run.budget.tolerance)
+        )
+
+    def _with_draw(
+        self, made: Bootstrap, problem: PairwiseRanking, drawn: PairwiseRanking, run: Run
+    ) -> Bootstrap:
+        """What was made, with the method's scores for drawn comparisons or with one more draw left out."""
+        if not np.array_equal(drawn.graph.components, problem.graph.components):
+            return replace(made, apart=made.apart + 1)
+        try:
+            solution: Ranking | None = self._run(drawn, run).solution
+        except Unsuited as error:
+            return made.with_unanswered(str(error))
+        return made.with_unanswered("") if solution is None else made.with_draw(solution.scores)
+
+    def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
+        drawn: Bootstrap = iterate.x
+        return drawn.ranking
+
+
+def bootstrap(
+    problem: PairwiseRanking,
+    solver: str | Mapping[str, Any] | AnySolver = "hodge.lbi",
+    *,
+    draws: int = 200,
+    level: float = 0.9,
+    seed: int = 0,
+    by: Literal["comparison", "worker"] = "comparison",
+    budget: Budget | Mapping[str, Any] | None = None,
+) -> Bootstrap:
+    """Intervals of scores and ranks, for any method, by drawing the comparisons again.
+
+    The solver `hodge.bootstrap` as a function.
+
+    Parameters
+    ----------
+    problem
+        The comparisons.
+    solver
+        A solver's name, a table with `name` and parameters, or a solver.
+    draws
+        How often to draw, at least 20. The ends of 90% intervals need some 200.
+    level
+        Coverage of the intervals, within (0, 1); beyond 0.9 more draws are needed, 2/(1 - level).
+    seed
+        Fixes the draws and whatever the solver draws.
+    by
+        "comparison": comparisons are drawn one by one. "worker": workers are drawn with all their
+        comparisons, which is right when a worker's answers depend on each other.
+    budget
+        Limits: `time` of the whole, `iterations` and `tolerance` of each run.
+
+    Returns
+    -------
+    Bootstrap
+        Percentile intervals (Efron): the quantiles of the draws' scores. Without intervals where the
+        time, or Ctrl-C, left too few draws; a warning then says that the run did not come to its end.
+
+    Raises
+    ------
+    InvalidInput
+        For wrong parameters, or when more than half of the draws fall apart into groups that
+        the data hold together, or have no finite answer.
+    Unsuited
+        When the solver cannot take the comparisons, or workers are to be drawn that are not known.
+
+    Notes
+    -----
+    Draws that fall apart or have no finite answer are left out: the intervals are too narrow then. A
+    path solver's answer has a kink where a comparison enters: the interval is for *that* method with
+    its bias, not for the true score. Time is `draws` + 1 runs; memory 8 draws items bytes.
+    """
+    limits = budget if isinstance(budget, Budget) else Budget(**(budget or {}))
+    steps = {} if limits.iterations is None else {"steps": limits.iterations}
+    wanted = BootstrapIntervals.load(of=solver, draws=draws, level=level, by=by, **steps)
+    result = solve(
+        problem, wanted, seed=seed, budget=limits.model_copy(update={"iterations": None}), trace=False
+    )
+    drawn: Bootstrap = result.detail
+    if drawn.too_few_comparisons:
+        raise InvalidInput(drawn.falling_apart)
+    return drawn
+
+
+def _by_worker(problem: PairwiseRanking) -> list[Codes]:
+    """The rows of each worker."""
+    worker = problem.comparisons.worker
+    assert worker is not None  # `unsuited` has looked
+    order = np.argsort(worker, kind="stable")
+    return np.split(order, np.searchsorted(worker[order], np.arange(1, worker.max() + 1)))
+
+
+def _drawn(problem: PairwiseRanking, groups: list[Codes] | None, rng: np.random.Generator) -> PairwiseRanking:
+    """The problem with as many rows (or workers), drawn with repeats; items keep their codes.
+
+    A worker drawn twice is two workers.
+    """
+    table = problem.comparisons
+    if groups is None:
+        rows = rng.integers(problem.rows, size=problem.rows)
+        worker, ids = None if table.worker is None else table.worker[rows], table.worker_ids
+    else:
+        who = rng.integers(len(groups), size=len(groups))
+        rows = np.concatenate([groups[one] for one in who.tolist()])
+        worker = np.repeat(np.arange(len(who)), [len(groups[one]) for one in who.tolist()])
+        ids = table.worker_ids[who]
+    taken: ComparisonTable = replace(
+        table,
+        left=table.left[rows],
+        right=table.right[rows],
+        margin=table.margin[rows],
+        weight=None if table.weight is None else table.weight[rows],
+        worker=worker,
+        worker_ids=ids,
+        lines=None,
+    )
+    return PairwiseRanking(comparisons=taken, outlier_price=problem.outlier_price)

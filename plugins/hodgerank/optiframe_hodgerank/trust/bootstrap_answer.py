@@ -1,0 +1,198 @@
+"""What a bootstrap gives: scores of a method on comparisons drawn again, and intervals from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.frames import to_frame
+from optiframe.problems import Columns, Finding
+from optiframe.values import Array
+from optiframe_hodgerank.answer import Ranking
+
+_LOST = 0.5  # share of draws that may be left out; with fewer left, they are not like the data any more
+_FEWEST = 20
+
+
+def fewest(level: float) -> int:
+    """How many draws intervals of this coverage need: one beyond each end, and 20 in any case."""
+    return max(_FEWEST, math.ceil(2 / (1 - level) - 1e-9))
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrap:
+    """Scores of a method on comparisons drawn again.
+
+    Parameters
+    ----------
+    answer
+        The method's answer to all comparisons.
+    drawn
+        The scores of each draw, shape (items,) each.
+    level
+        Coverage the intervals are meant to have.
+    apart
+        Draws left out because their comparisons did not hold the items together.
+    unanswered
+        Draws left out because the method refused them or had no finite scores for them.
+    refusal
+        Why the method refused the first such draw, in words; empty: none was refused.
+    detail
+        What else the method said about all comparisons, such as its path.
+    """
+
+    answer: Ranking
+    drawn: tuple[Array, ...]
+    level: float
+    apart: int = 0
+    detail: Any = None
+    unanswered: int = 0
+    refusal: str = ""
+
+    def __repr__(self) -> str:
+        return f"<bootstrap of {len(self.answer.items)} scores, {len(self.drawn)} draws>"
+
+    def with_draw(self, scores: Array) -> Bootstrap:
+        """With the scores of one more draw; scores that are not finite leave the draw out."""
+        if not np.isfinite(scores).all():
+            return self.with_unanswered("")
+        return replace(self, drawn=(*self.drawn, scores))
+
+    def with_unanswered(self, refusal: str) -> Bootstrap:
+        """With one more draw that the method had no finite scores for, and why, where it said so."""
+        return replace(self, unanswered=self.unanswered + 1, refusal=self.refusal or refusal)
+
+    @cached_property
+    def scores(self) -> Array:
+        """Shape (draws, items)."""
+        return np.array(self.drawn).reshape(len(self.drawn), len(self.answer.items))
+
+    @property
+    def made(self) -> int:
+        """How many draws were made, those left out with them."""
+        return len(self.drawn) + self.left_out
+
+    @property
+    def left_out(self) -> int:
+        """How many draws were left out."""
+        return self.apart + self.unanswered
+
+    @property
+    def enough(self) -> bool:
+        """Whether the draws are enough, and enough like the data, for intervals."""
+        return self.made >= fewest(self.level) and not self.too_few_comparisons
+
+    @property
+    def too_few_comparisons(self) -> bool:
+        """Whether more than half of the draws were left out."""
+        return self.left_out > _LOST * self.made
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The answer to all comparisons, with intervals where the draws are `enough`, and none else."""
+        if not self.enough:
+            return replace(self.answer, low=None, high=None)
+        low, high = np.quantile(self.scores, [(1 - self.level) / 2, (1 + self.level) / 2], axis=0)
+        return self.answer.with_intervals(low, high)
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """Place of each item in each draw, within its component, 1 the best, shape (draws, items)."""
+        place = np.empty(self.scores.shape, dtype=np.int64)
+        for label in range(int(self.answer.component.max()) + 1):
+            among = np.flatnonzero(self.answer.component == label)
+            scores = self.scores[:, among]
+            rising = np.sort(scores, axis=1)
+            for draw in range(len(scores)):
+                place[draw, among] = 1 + len(among) - np.searchsorted(rising[draw], scores[draw], "right")
+        return place
+
+    @cached_property
+    def rank_intervals(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Ends of the intervals of the ranks, which are ranks that occur, shape (items,) each."""
+        tail = (1 - self.level) / 2
+        low, high = np.quantile(self.places, [tail, 1 - tail], axis=0, method="inverted_cdf")
+        return low.astype(np.int64), high.astype(np.int64)
+
+    def columns(self) -> Columns:
+        """`ranking.columns()` and `rank_low, rank_high`, the interval of the ranks; best first."""
+        table = self.ranking.columns()
+        if not self.enough:
+            return table
+        low, high = self.rank_intervals
+        best = self.answer.order
+        return {**table, "rank_low": low[best], "rank_high": high[best]}
+
+    def tables(self) -> dict[str, Columns]:
+        """`rank_intervals` (item, rank, rank_low, rank_high), and the tables of the method's own detail."""
+        own = getattr(self.detail, "tables", None)
+        more: dict[str, Columns] = own() if callable(own) else {}
+        if not self.enough:
+            return more
+        table = self.columns()
+        return {
+            "rank_intervals": {key: table[key] for key in ("item", "rank", "rank_low", "rank_high")}
+        } | more
+
+    def frame(self) -> Any:
+        """`columns()` as the kind of data frame the comparisons came in."""
+        return to_frame(self.columns(), self.answer.backend)
+
+    def above(self) -> Array:
+        """Share of the draws in which item i scores higher than item j, shape (items, items)."""
+        return np.asarray((self.scores[:, :, None] > self.scores[:, None, :]).mean(axis=0))
+
+    def findings(self, draws: int) -> Iterator[Finding]:
+        """What to know about the intervals, when so many draws were wanted."""
+        made, needed = self.made, fewest(self.level)
+        if self.too_few_comparisons:
+            yield Finding("warning", f"no intervals: {self.falling_apart}")
+        elif not self.enough:
+            yield Finding(
+                "warning",
+                f"no intervals: the run ended after {made} of {draws} draws, and {100 * self.level:g}% "
+                f"intervals need {needed}",
+            )
+        else:
+            if made < draws:
+                yield Finding(
+                    "warning", f"the run ended after {made} of {draws} draws: intervals are of those"
+                )
+            if self.apart:
+                yield Finding(
+                    "note",
+                    f"{self.apart} of {made} draws fell apart into more groups than the data and were left "
+                    "out: intervals are a little too narrow",
+                )
+            if self.unanswered:
+                yield Finding(
+                    "warning",
+                    f"{self._without_answer} and were left out: intervals are too narrow{self._why}",
+                )
+
+    @property
+    def _without_answer(self) -> str:
+        return f"{self.unanswered} of {self.made} draws have no finite answer"
+
+    @property
+    def _why(self) -> str:
+        return f" (the method about the first of them: {self.refusal})" if self.refusal else ""
+
+    @property
+    def falling_apart(self) -> str:
+        """Why there are no intervals where too many draws were left out."""
+        reasons = []
+        if self.apart:
+            reasons.append(
+                f"{self.apart} of {self.made} draws fall apart into groups of items without a comparison "
+                "between them"
+            )
+        if self.unanswered:
+            reasons.append(self._without_answer + self._why)
+        return f"{'; '.join(reasons)}; the comparisons are too few for a bootstrap"

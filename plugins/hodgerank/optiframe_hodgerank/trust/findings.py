@@ -1,0 +1,187 @@
+"""The trust report of a ranking: whether it can be believed, in words naming the items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optiframe.problems import Finding
+from optiframe_hodgerank.read.ids import listed
+from optiframe_hodgerank.trust.hodge_parts import explained
+from optiframe_hodgerank.trust.separation import separation
+from optiframe_hodgerank.trust.workers import suspicious
+
+if TYPE_CHECKING:
+    from optiframe_hodgerank.answer import Ranking
+    from optiframe_hodgerank.problem import PairwiseRanking
+
+_MANY_TIES = 0.2  # a share of ties from which they are worth a note; human_age has 9%
+# Up to there the split takes some milliseconds, 1% to 5% of a run of hodge.lbi.
+_SPLIT_ITEMS, _SPLIT_ROWS = 1000, 50_000
+_WORTH = 0.005  # a share of the energy that is worth a word: what is not written as 0%
+_SAME = 1e-9  # scores closer than this, relative to the margins, are equal but for rounding
+
+
+def report(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
+    """Every finding on an answer: what the comparisons cannot tell, then what the answer does not."""
+    yield from problem.comparisons.remarks
+    yield from unusable(solution)
+    yield from disconnected(problem)
+    yield from one_sided(problem, solution)
+    yield from ties(problem)
+    yield from constant(problem)
+    yield from merged(problem)
+    yield from energy(problem)
+    yield from truth(problem)
+    yield from flagged(problem, solution)
+    yield from indifferent(problem, solution)
+    yield from suspicious(problem, solution)
+
+
+def unusable(solution: Ranking) -> Iterator[Finding]:
+    """Scores that are not finite, of a solver that lost its way."""
+    ids = solution.items[~np.isfinite(solution.scores)]
+    if len(ids):
+        yield Finding(
+            "error",
+            f"{len(ids)} of {len(solution.items)} scores are not finite numbers, so do not use the ranking: "
+            f"{listed(ids)}",
+            tuple(ids.tolist()),
+        )
+
+
+def disconnected(problem: PairwiseRanking) -> Iterator[Finding]:
+    """Items that no chain of comparisons joins."""
+    component = problem.graph.components
+    count = np.bincount(component)
+    if len(count) == 1:
+        return
+    largest = int(count.argmax())
+    apart = problem.item_ids[component != largest]
+    yield Finding(
+        "warning",
+        f"the comparisons fall into {len(count)} groups of items with none between them: ranks and scores "
+        f"only count within a group (column component); outside the largest: {listed(apart)}",
+        tuple(apart.tolist()),
+    )
+
+
+def one_sided(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
+    """Items that never win, or never lose: how far out they are is not known."""
+    if problem.comparisons.graded:  # margins say how far, even when all of one sign
+        return
+    if solution.scale == "log-odds":
+        found = separation(problem.graph, problem.item_ids)
+        if found is not None:
+            yield Finding(
+                "warning",
+                f"{found.text}: the comparisons do not say by how much, so their scores and intervals are "
+                "determined by the method's prior or start",
+                found.items,
+            )
+        return
+    rows, items = problem.merged, len(problem.item_ids)  # merged: far fewer, and enough to see it
+    first, second, tie = rows.margin > 0, rows.margin < 0, rows.margin == 0
+    won = np.bincount(rows.left[first], minlength=items) + np.bincount(rows.right[second], minlength=items)
+    lost = np.bincount(rows.right[first], minlength=items) + np.bincount(rows.left[second], minlength=items)
+    tied = np.bincount(rows.left[tie], minlength=items) + np.bincount(rows.right[tie], minlength=items)
+    for count, other, what in ((won, lost, "never win"), (lost, won, "never lose")):
+        ids = problem.item_ids[(count == 0) & (tied == 0) & (other > 0)]
+        if len(ids):
+            one = len(ids) == 1
+            some, whose = ("item", "its") if one else (f"{len(ids)} items", "their")
+            yield Finding(
+                "note",
+                f"{some} that {what + 's' if one else what}: {listed(ids)}; {whose} distance to the "
+                "others is set by y = 1 or -1 and not by the data (Bradley-Terry needs a prior)",
+                tuple(ids.tolist()),
+            )
+
+
+def ties(problem: PairwiseRanking) -> Iterator[Finding]:
+    """All, or many, of the comparisons are ties."""
+    number, rows = int(problem.merged.count[problem.merged.margin == 0].sum()), problem.rows
+    if number == rows:
+        yield Finding("warning", "all comparisons are ties: nothing is ranked, every score is 0")
+    elif number >= _MANY_TIES * rows:
+        yield Finding("note", f"{number} of {rows} comparisons are ties ({100 * number / rows:.0f}%), y = 0")
+
+
+def constant(problem: PairwiseRanking) -> Iterator[Finding]:
+    """y is the same in every row, as the data were given."""
+    table = problem.comparisons
+    first = float(table.margin[0])
+    if len(table) < 2 or first == 0.0 or not (table.margin == first).all():
+        return
+    if table.graded:
+        yield Finding("warning", f"every margin is {first:g}: they say who was preferred, not by how much")
+    else:
+        side = "left" if first > 0 else "right"
+        yield Finding(
+            "note", f"{side} wins every comparison: the columns are by outcome, so position tells nothing"
+        )
+
+
+def merged(problem: PairwiseRanking) -> Iterator[Finding]:
+    """Equal comparisons that were merged."""
+    rows, unique = problem.rows, len(problem.merged)
+    if unique < rows:
+        yield Finding(
+            "note",
+            f"{rows} comparisons merged into {unique} weighted rows of equal pair and y (changes no answer)",
+        )
+
+
+def energy(problem: PairwiseRanking) -> Iterator[Finding]:
+    """How much of what the comparisons say scores explain, and where the rest goes; for small problems."""
+    graph = problem.graph
+    if graph.items > _SPLIT_ITEMS or graph.rows > _SPLIT_ROWS:
+        return
+    # An inverse that the solver has computed costs nothing; conjugate gradients less than computing one.
+    known = "laplacian_inverse" in vars(graph)
+    scores = graph.scores(graph.margin) if known else graph.least_squares
+    pairs, gradient, disagreement = explained(graph, scores)
+    cycles = pairs.margin - gradient
+    cyclic = float(pairs.weight @ (cycles * cycles))
+    whole = float(pairs.weight @ (gradient * gradient)) + cyclic + disagreement
+    parts = [
+        (cyclic, "does not add up along circles (a to b, b to c, c to a)"),
+        (disagreement, "is comparisons of one pair that contradict each other"),
+    ]
+    told = [f"{100 * part / whole:.0f}% {what}" for part, what in parts if whole and part >= _WORTH * whole]
+    if told:
+        share = 1 - (cyclic + disagreement) / whole
+        yield Finding(
+            "note",
+            f"scores explain {100 * share:.0f}% of what was said (of the sum of w y^2); {', '.join(told)}",
+        )
+
+
+def truth(problem: PairwiseRanking) -> Iterator[Finding]:
+    """Items of the truth that were never compared."""
+    if problem.truth is not None and len(problem.truth.ignored):
+        ids = problem.truth.ignored
+        yield Finding(
+            "warning",
+            f"never compared, so not ranked: {listed(ids)} (items of the truth)",
+            tuple(ids.tolist()),
+        )
+
+
+def flagged(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
+    """How many comparisons are taken for outliers, and what settled that."""
+    if solution.outliers is not None and solution.why:
+        number = int(np.count_nonzero(solution.outliers))
+        yield Finding("note", f"{number} of {problem.rows} comparisons taken for outliers ({solution.why})")
+
+
+def indifferent(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
+    """All scores are equal although somebody preferred something."""
+    size = float(np.abs(problem.merged.margin).max())
+    if size > 0 and float(np.abs(solution.scores).max()) <= _SAME * size:
+        yield Finding(
+            "warning",
+            "all scores are equal: preferences contradict each other in cycles, and nothing is left to rank",
+        )

@@ -1,0 +1,217 @@
+"""What the comparisons tell about workers: who contradicts the ranking, who only clicks on one side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtrc, gammaln, xlog1py, xlogy
+
+from optiframe.problems import Finding
+from optiframe.values import Array
+from optiframe_hodgerank.read.ids import listed
+
+if TYPE_CHECKING:
+    from optiframe_hodgerank.answer import Ranking
+    from optiframe_hodgerank.problem import PairwiseRanking
+
+LEVEL = 0.05
+"""Chance that anybody at all is named without cause, if all workers answer alike: the usual 5%, after
+Holm's correction over all workers, since to name people is to accuse them."""
+_CLICKS = 0.9
+"""A share of answers on one side from which a worker is said to click there; who does so less often
+may have a habit, but mostly looks."""
+_REACH = 40.0
+"""Standard deviations (and as many units) from the mean within which chances are summed: all of them
+up to 1,600 comparisons of a kind, and beyond what is left out is far below any chance that counts."""
+_EQUAL = 1e-9  # scores closer than this, relative to the largest, do not say who should win
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class WorkerCounts:
+    """What each worker did, shape (workers,) each; `p` values are exact and not corrected.
+
+    Parameters
+    ----------
+    comparisons
+        Comparisons, ties included.
+    decided, left
+        Those that are not ties, and those in which the left item won.
+    judged, contradictions
+        Decided comparisons of items whose scores differ, and those whose winner has the lower score.
+    outliers
+        Comparisons taken for outliers; None: the method names none.
+    position_p
+        How likely so uneven a use of left and right is, in either direction, for a worker who chooses
+        left as often as the others do where the left item has the higher, the lower and the same score.
+    adversary_p
+        How likely so many contradictions are for a worker who contradicts every second time.
+    """
+
+    comparisons: Counts
+    decided: Counts
+    left: Counts
+    judged: Counts
+    contradictions: Counts
+    outliers: Counts | None
+    position_p: Array
+    adversary_p: Array
+
+    @property
+    def left_share(self) -> Array:
+        """Share of left among the decided; nan where there is none."""
+        return _shares(self.left, self.decided)
+
+    @property
+    def contradiction_rate(self) -> Array:
+        """Share of contradictions among the judged; nan where there is none."""
+        return _shares(self.contradictions, self.judged)
+
+    @property
+    def clickers(self) -> NDArray[np.bool_]:
+        """Who clicks on one side: 9 of 10 answers there, and not by chance."""
+        one_side = np.maximum(self.left, self.decided - self.left) >= _CLICKS * self.decided
+        return np.asarray(one_side & holm(self.position_p))
+
+    @property
+    def adversaries(self) -> NDArray[np.bool_]:
+        """Who contradicts the ranking more often than not, and not by chance."""
+        return holm(self.adversary_p)
+
+    @property
+    def remarks(self) -> NDArray[np.object_]:
+        """What is to be said of each worker, in a few words; empty for most."""
+        said = np.full(len(self.comparisons), "", dtype=object)
+        said[self.adversaries] = "contradicts the ranking"
+        mostly_left = 2 * self.left > self.decided
+        for side, there in (("left", mostly_left), ("right", ~mostly_left)):
+            which = self.clickers & there
+            said[which] = [f"{text}, clicks {side}" if text else f"clicks {side}" for text in said[which]]
+        return said
+
+
+def count_workers(problem: PairwiseRanking, solution: Ranking) -> WorkerCounts | None:
+    """What each worker did, against the scores of an answer; None when no worker is known.
+
+    Rows without a worker are left out, and a row counts once whatever its weight. The scores were
+    learnt from the worker's own answers too, which makes every worker look a little more agreeable
+    than they are.
+
+    Notes
+    -----
+    The position test does not take it for granted that the left item wins half of the time: data
+    sets put the better item first, by design or, after the fact, always. It compares a worker with
+    all *others*, separately where the left item has the higher, the lower and the same score (with
+    one answer of each kind added, so that few others prove nothing). Under it the number of left
+    answers is a sum of three binomial numbers; its distribution is computed. The chance to choose
+    left also varies within each of the three kinds, with the distance of the items, which makes
+    the true distribution narrower than the one used: errors are on the side of naming nobody.
+    """
+    table = problem.comparisons
+    if table.worker is None:
+        return None
+    workers, named = len(table.worker_ids), table.worker >= 0
+    worker, y = table.worker[named], table.margin[named]
+    ahead = (solution.scores[table.left] - solution.scores[table.right])[named]
+    apart = (solution.component[table.left] == solution.component[table.right])[named]
+    ahead[(np.abs(ahead) <= _EQUAL * float(np.abs(solution.scores).max(initial=0.0))) | ~apart] = 0.0
+    ahead[np.isnan(ahead)] = 0.0  # of scores that are not finite: nobody is to win
+    decided, kind = y != 0, np.sign(ahead).astype(np.int64) + 1
+    cells = np.bincount((worker * 3 + kind)[decided], minlength=3 * workers).reshape(workers, 3)
+    lefts = np.bincount((worker * 3 + kind)[y > 0], minlength=3 * workers).reshape(workers, 3)
+    against = decided & (y * ahead < 0)
+    contradictions = np.bincount(worker[against], minlength=workers)
+    judged = cells[:, 0] + cells[:, 2]
+    outliers = None
+    if solution.outliers is not None:
+        outliers = np.bincount(worker[solution.outliers[named] != 0], minlength=workers)
+    return WorkerCounts(
+        comparisons=np.bincount(worker, minlength=workers),
+        decided=cells.sum(axis=1),
+        left=lefts.sum(axis=1),
+        judged=judged,
+        contradictions=contradictions,
+        outliers=outliers,
+        position_p=_position_p(cells, lefts),
+        adversary_p=_at_least(contradictions, judged),
+    )
+
+
+def _position_p(cells: Counts, lefts: Counts) -> Array:
+    """Two-sided p of each worker's left answers, of shape (workers, 3) by kind, given all others'."""
+    others = (lefts.sum(axis=0) - lefts + 1) / (cells.sum(axis=0) - cells + 2)
+    found = np.ones(len(cells))
+    for at, (count, chance) in enumerate(zip(cells, others, strict=True)):
+        chances, first = np.ones(1), 0
+        for trials, share in zip(count.tolist(), chance.tolist(), strict=True):
+            part, start = _binomial(trials, share)
+            chances, first = np.convolve(chances, part), first + start
+        seen = int(lefts[at].sum()) - first
+        fewer, more = chances[: max(seen + 1, 0)], chances[max(seen, 0) :]
+        found[at] = min(1.0, 2 * min(float(fewer.sum()), float(more.sum())))
+    return found
+
+
+def _binomial(trials: int, share: float) -> tuple[Array, int]:
+    """Chances of a binomial number, and the first number meant: all within reach of the mean."""
+    reach = _REACH * math.sqrt(trials * share * (1 - share)) + _REACH
+    first = max(0, math.ceil(trials * share - reach))
+    k = np.arange(first, min(trials, math.floor(trials * share + reach)) + 1)
+    ways = gammaln(trials + 1) - gammaln(k + 1) - gammaln(trials - k + 1)
+    return np.exp(ways + xlogy(k, share) + xlog1py(trials - k, -share)), first
+
+
+def _at_least(seen: Counts, trials: Counts) -> Array:
+    """Chance of at least so many of so many, each with chance 1/2."""
+    found = np.ones(len(seen))
+    some = seen > 0
+    found[some] = bdtrc(seen[some] - 1, trials[some], 0.5)
+    return found
+
+
+def holm(p: Array, level: float = LEVEL) -> NDArray[np.bool_]:
+    """Which hypotheses Holm's procedure rejects: at most `level` chance of any wrong one."""
+    order = np.argsort(p, kind="stable")
+    passed = p[order] * np.arange(len(p), 0, -1) <= level
+    rejected = np.zeros(len(p), dtype=bool)
+    rejected[order[: int(np.argmin(passed)) if not passed.all() else len(p)]] = True
+    return rejected
+
+
+def suspicious(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
+    """Workers who click on one side, and workers who contradict the ranking, by name."""
+    counts = count_workers(problem, solution)
+    if counts is None:
+        return
+    for which, one, many in (
+        (
+            counts.adversaries,
+            "contradicts the ranking in more than half of its comparisons",
+            "contradict the ranking in more than half of their comparisons",
+        ),
+        (
+            counts.clickers,
+            "chose the same side nearly always, whatever was shown there",
+            "chose the same side nearly always, whatever was shown there",
+        ),
+    ):
+        names = problem.comparisons.worker_ids[which]
+        if len(names):
+            some = f"worker {names[0]} {one}" if len(names) == 1 else f"{len(names)} workers {many}"
+            who = "" if len(names) == 1 else f": {listed(names)}"
+            yield Finding(
+                "warning",
+                f"{some}, and not by chance (at 5%, corrected for the number of workers; see the table "
+                f"workers){who}",
+                tuple(names.tolist()),
+            )
+
+
+def _shares(part: Counts, whole: Counts) -> Array:
+    return np.asarray(np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0))
