@@ -229,14 +229,18 @@ def contested(
         f"{side.sum()} worker{'' if side.sum() == 1 else 's'} with {counts[side].sum()} labels"
         for side in (right, wrong)
     ]
-    kept, other = ("label", "worker") if problem.orientation == "labels" else ("worker", "label")
     ids = problem.labels.worker_ids[right]
+    if problem.orientation == "labels":
+        why = "skills are weighted by numbers of labels"
+        otherwise = 'all skills counted the same (orientation = "workers")'
+    else:
+        why = "all skills count the same"
+        otherwise = 'skills were weighted by numbers of labels (orientation = "labels")'
     yield Finding(
         "warning",
         f"who is right depends on a convention: here {sides[0]} count as right and {sides[1]} as wrong, "
-        f"because every {kept} counts the same. If every {other} counted the same (orientation = "
-        f'"{other}s"), it would be the other way round. Give a few known labels (`gold`) to settle it. The '
-        f"votes that would be reversed are those of {listed(ids)}",
+        f"because {why}. If {otherwise}, it would be the other way round. Give a few known labels (`gold`) "
+        f"to settle it. The votes that would be reversed are those of {listed(ids)}",
         tuple(ids.tolist()),
     )
 
