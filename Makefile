@@ -33,6 +33,7 @@ lint: $(VENV)/installed
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 bench: $(VENV)/installed
 	@failed=0; for script in examples/bench/*.py; do echo "== $$script"; $(BIN)/python $$script || failed=1; done; exit $$failed
