@@ -31,9 +31,9 @@ class ChoosesAmount(Solver[PairwiseRanking, Ranking, Path]):
       time of a Bregman path is then 1/lambda.
     - ``cross-validation``: where random combinations of the comparisons left out of a fit are
       predicted best (Sec. 3.3.1, see `optiframe_hodgerank.stopping.cross_validation`). Right where
-      outliers stand out of the noise and are not too many (ten standard deviations, one in ten: with `hodge.lbi`
-      all are found and nothing else). It is better with `hodge.lbi`: the pull Huber-LASSO keeps on
-      outliers makes it prefer a small lambda and flag too many. Where they are dense and small it
+      outliers stand out of the noise and are not too many (ten standard deviations, one in ten: with
+      `hodge.lbi` all are found and nothing else). It is better with `hodge.lbi`: the pull Huber-LASSO
+      keeps on outliers makes it prefer a small lambda and flag too many. Where they are dense and small it
       finds few or none, as the paper warns, and the order of entry still tells: so with +-1 votes,
       of 5% flipped in a total order of 16 it flags four in ten. For these ``lambda_ = 1``, given, is
       right (all of them, and nothing else); ``huber`` finds all, and two honest ones for three wrong.
