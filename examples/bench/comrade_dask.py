@@ -35,8 +35,8 @@ from typing import Any
 import dask
 import numpy as np
 from distributed import Client, LocalCluster
-from optiframe_comrade.parts import Norm
-from optiframe_comrade.round import TooManyFaults
+from optiframe_comrade.parts.kinds import Norm
+from optiframe_comrade.protocol.round import TooManyFaults
 from rankone_common import one_thread, verdict
 
 import optiframe

@@ -11,43 +11,43 @@ from optiframe.hookspec import Description, hookimpl
 from optiframe.lazy import exports
 
 if TYPE_CHECKING:
-    from optiframe_comrade.filters import FromCallable as FromCallable
-    from optiframe_comrade.homes import Home as Home
-    from optiframe_comrade.ledger import Ledger as Ledger
-    from optiframe_comrade.left_out import suspicion as suspicion
-    from optiframe_comrade.messages import Broadcast as Broadcast
-    from optiframe_comrade.messages import Fault as Fault
-    from optiframe_comrade.messages import Reply as Reply
-    from optiframe_comrade.parts import Attack as Attack
-    from optiframe_comrade.parts import Compressor as Compressor
-    from optiframe_comrade.parts import Filter as Filter
-    from optiframe_comrade.parts import Selecting as Selecting
-    from optiframe_comrade.parts import Situation as Situation
-    from optiframe_comrade.per_sample import mean_of as mean_of
-    from optiframe_comrade.plots import plot_attacks as plot_attacks
-    from optiframe_comrade.plots import plot_left_out as plot_left_out
-    from optiframe_comrade.plots import plot_progress as plot_progress
-    from optiframe_comrade.progress_curves import curves as curves
-    from optiframe_comrade.progress_curves import least_objective as least_objective
-    from optiframe_comrade.theory import advice as advice
-    from optiframe_comrade.workers import Workers as Workers
+    from optiframe_comrade.backends.backend import Workers as Workers
+    from optiframe_comrade.backends.by_name import Home as Home
+    from optiframe_comrade.local.per_sample import mean_of as mean_of
+    from optiframe_comrade.parts.filters import FromCallable as FromCallable
+    from optiframe_comrade.parts.kinds import Attack as Attack
+    from optiframe_comrade.parts.kinds import Compressor as Compressor
+    from optiframe_comrade.parts.kinds import Filter as Filter
+    from optiframe_comrade.parts.kinds import Selecting as Selecting
+    from optiframe_comrade.parts.kinds import Situation as Situation
+    from optiframe_comrade.plots.progress_curves import curves as curves
+    from optiframe_comrade.plots.progress_curves import least_objective as least_objective
+    from optiframe_comrade.plots.runs import plot_attacks as plot_attacks
+    from optiframe_comrade.plots.runs import plot_left_out as plot_left_out
+    from optiframe_comrade.plots.runs import plot_progress as plot_progress
+    from optiframe_comrade.protocol.ledger import Ledger as Ledger
+    from optiframe_comrade.protocol.messages import Broadcast as Broadcast
+    from optiframe_comrade.protocol.messages import Fault as Fault
+    from optiframe_comrade.protocol.messages import Reply as Reply
+    from optiframe_comrade.trust.left_out import suspicion as suspicion
+    from optiframe_comrade.trust.theory import advice as advice
 
 # No module may be called as what it exports: once imported, it would stand in its place.
 # Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
 __getattr__, _, __all__ = exports(
     __name__,
     {
-        "filters": ("FromCallable",),
-        "homes": ("Home",),
-        "ledger": ("Ledger",),
-        "left_out": ("suspicion",),
-        "messages": ("Broadcast", "Fault", "Reply"),
-        "parts": ("Attack", "Compressor", "Filter", "Selecting", "Situation"),
-        "per_sample": ("mean_of",),
-        "plots": ("plot_attacks", "plot_left_out", "plot_progress"),
-        "progress_curves": ("curves", "least_objective"),
-        "theory": ("advice",),
-        "workers": ("Workers",),
+        "parts.filters": ("FromCallable",),
+        "backends.by_name": ("Home",),
+        "protocol.ledger": ("Ledger",),
+        "trust.left_out": ("suspicion",),
+        "protocol.messages": ("Broadcast", "Fault", "Reply"),
+        "parts.kinds": ("Attack", "Compressor", "Filter", "Selecting", "Situation"),
+        "local.per_sample": ("mean_of",),
+        "plots.runs": ("plot_attacks", "plot_left_out", "plot_progress"),
+        "plots.progress_curves": ("curves", "least_objective"),
+        "trust.theory": ("advice",),
+        "backends.backend": ("Workers",),
     },
 )
 
@@ -59,7 +59,7 @@ def optiframe_problems() -> list[Description]:
     return [
         Description(
             "linear-classification",
-            _HERE + "linear_classification:LinearClassification",
+            _HERE + "problem:LinearClassification",
             "Fit a linear classifier with an L2 term, with test rows to judge it by",
         )
     ]
@@ -70,28 +70,30 @@ def optiframe_solvers() -> list[Description]:
     return [
         Description(
             "newton.comrade",
-            _HERE + "comrade:Comrade",
+            _HERE + "solvers.comrade:Comrade",
             "Averages the workers' own Newton updates without outliers: one round a step",
         ),
         Description(
             "newton.polished",
-            _HERE + "polished:Polished",
+            _HERE + "solvers.polished:Polished",
             "COMRADE until its error floor, then steps with the averaged gradient",
         ),
         Description(
             "newton.giant",
-            _HERE + "giant:Giant",
+            _HERE + "solvers.giant:Giant",
             "GIANT: Newton steps with the averaged gradient, two rounds a step",
         ),
         Description(
             "newton.robust-giant",
-            _HERE + "giant:RobustGiant",
+            _HERE + "solvers.giant:RobustGiant",
             "GIANT without the workers of greatest gradient",
         ),
-        Description("newton.exact", _HERE + "exact:Exact", "Newton's method on all data in one place"),
+        Description(
+            "newton.exact", _HERE + "baselines.exact:Exact", "Newton's method on all data in one place"
+        ),
         Description(
             "gradient.robust",
-            _HERE + "robust_gradient:RobustGradient",
+            _HERE + "solvers.robust_gradient:RobustGradient",
             "Gradient descent on a filtered average of the workers' gradients",
         ),
     ]
@@ -99,7 +101,7 @@ def optiframe_solvers() -> list[Description]:
 
 @hookimpl
 def optiframe_datasets() -> list[Description]:
-    here = _HERE + "datasets:"
+    here = _HERE + "datasets.classification:"
     return [
         Description("libsvm.a9a", here + "A9a", "Census income: 32,561 x 123, sparse, with test rows"),
         Description("libsvm.w5a", here + "W5a", "Web pages: 9,888 x 300, sparse, with test rows"),
@@ -114,21 +116,25 @@ def optiframe_datasets() -> list[Description]:
 
 @hookimpl
 def optiframe_parts() -> list[Description]:
-    here = _HERE + "parts:"
+    here = _HERE + "parts.kinds:"
     return [
         Description("filter.mean", here + "Mean", "The plain mean; leaves nobody out"),
         Description("filter.norm", here + "Norm", "Leaves out the vectors of greatest norm"),
         Description("attack.none", here + "Honest", "No attack: hostile workers in name only"),
         Description("attack.negative", here + "Negative", "Sends -c times the update"),
         Description("compressor.none", here + "Nothing", "No compression: eight bytes a number"),
-        Description("home.in-process", _HERE + "homes:InProcessHome", "Simulated workers in this process"),
+        Description(
+            "home.in-process", _HERE + "backends.by_name:InProcessHome", "Simulated workers in this process"
+        ),
         Description(
             "home.flower",
-            _HERE + "flower.local_home:FlowerHome",
+            _HERE + "backends.flower.local_home:FlowerHome",
             "Flower nodes on this machine, as processes on loopback",
         ),
         Description(
-            "home.dask", _HERE + "dask_home:DaskHome", "Actors on a Dask cluster, of machines you own"
+            "home.dask",
+            _HERE + "backends.dask_home:DaskHome",
+            "Actors on a Dask cluster, of machines you own",
         ),
         *_filters(),
         *_attacks(),
@@ -138,7 +144,7 @@ def optiframe_parts() -> list[Description]:
 
 
 def _filters() -> list[Description]:
-    here = _HERE + "filters:"
+    here = _HERE + "parts.filters:"
     return [
         Description(
             "filter.distance-to-median",
@@ -162,7 +168,7 @@ def _filters() -> list[Description]:
 
 
 def _attacks() -> list[Description]:
-    here = _HERE + "attacks:"
+    here = _HERE + "parts.attacks:"
     return [
         Description("attack.flipped-labels", here + "FlippedLabels", "Learns from labels of the wrong sign"),
         Description("attack.random-labels", here + "RandomLabels", "Learns from labels tossed by a coin"),
@@ -179,7 +185,7 @@ def _attacks() -> list[Description]:
 
 
 def _faults() -> list[Description]:
-    here = _HERE + "faults:"
+    here = _HERE + "parts.faults:"
     return [
         Description("attack.crash", here + "Crash", "Dies, and is not heard of again"),
         Description("attack.hang", here + "Hang", "Never answers"),
@@ -195,7 +201,7 @@ def _faults() -> list[Description]:
 
 
 def _compressors() -> list[Description]:
-    here = _HERE + "compressors:"
+    here = _HERE + "parts.compressors:"
     return [
         Description(
             "compressor.qsgd", here + "QSGD", "Stochastic rounding to levels of the largest entry; unbiased"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from optiframe_comrade.attacks import (
+from optiframe_comrade.baselines.exact import Exact
+from optiframe_comrade.local.per_sample import mean_of
+from optiframe_comrade.parts.attacks import (
     ALittleIsEnough,
     Collusion,
     FlippedLabels,
@@ -13,10 +15,8 @@ from optiframe_comrade.attacks import (
     Mimic,
     RandomLabels,
 )
-from optiframe_comrade.comrade import Comrade
-from optiframe_comrade.exact import Exact
-from optiframe_comrade.parts import Attack, Negative, Norm, Situation
-from optiframe_comrade.per_sample import mean_of
+from optiframe_comrade.parts.kinds import Attack, Negative, Norm, Situation
+from optiframe_comrade.solvers.comrade import Comrade
 
 import optiframe
 from optiframe import Minimize

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_comrade import wire
-from optiframe_comrade.compressors import L1QSGD, QSGD, RandK, ScaledSign, TopK
-from optiframe_comrade.comrade import Comrade
-from optiframe_comrade.contraction import definition_2, hard_vectors, measured_rho, rho
-from optiframe_comrade.error_feedback import ErrorFeedback
-from optiframe_comrade.exact import Exact
-from optiframe_comrade.parts import Compressor, Nothing
+from optiframe_comrade.baselines.exact import Exact
+from optiframe_comrade.parts.compressors import L1QSGD, QSGD, RandK, ScaledSign, TopK
+from optiframe_comrade.parts.error_feedback import ErrorFeedback
+from optiframe_comrade.parts.kinds import Compressor, Nothing
+from optiframe_comrade.protocol import wire
+from optiframe_comrade.solvers.comrade import Comrade
+from optiframe_comrade.trust.contraction import definition_2, hard_vectors, measured_rho, rho
 
 import optiframe
 from optiframe import Budget, Minimize

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from optiframe_comrade.linear_classification import LinearClassification
+from optiframe_comrade.problem import LinearClassification
 
 import optiframe
 from optiframe import InvalidInput

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optiframe_comrade.left_out import suspicion
-from optiframe_comrade.plots import plot_attacks, plot_left_out, plot_progress
+from optiframe_comrade.plots.runs import plot_attacks, plot_left_out, plot_progress
+from optiframe_comrade.trust.left_out import suspicion
 
 import optiframe
 from optiframe import Budget

@@ -18,19 +18,19 @@ import numpy as np
 import psutil
 import pytest
 from distributed import Client, LocalCluster
-from optiframe_comrade import faults
-from optiframe_comrade.attacks import ALittleIsEnough, FlippedLabels
-from optiframe_comrade.compressors import QSGD
-from optiframe_comrade.comrade import Comrade
-from optiframe_comrade.dask_home import DaskHome
-from optiframe_comrade.distributed import Distributed
-from optiframe_comrade.giant import Giant
-from optiframe_comrade.homes import InProcessHome
-from optiframe_comrade.messages import NEWTON_STEP, Broadcast, Fault, Reply, open_reply
-from optiframe_comrade.parts import Attack, Negative, Norm, Nothing
-from optiframe_comrade.per_sample import mean_of
-from optiframe_comrade.round import TooManyFaults
-from optiframe_comrade.worker import Orders
+from optiframe_comrade.backends.by_name import InProcessHome
+from optiframe_comrade.backends.dask_home import DaskHome
+from optiframe_comrade.local.per_sample import mean_of
+from optiframe_comrade.parts import faults
+from optiframe_comrade.parts.attacks import ALittleIsEnough, FlippedLabels
+from optiframe_comrade.parts.compressors import QSGD
+from optiframe_comrade.parts.kinds import Attack, Negative, Norm, Nothing
+from optiframe_comrade.protocol.messages import NEWTON_STEP, Broadcast, Fault, Reply, open_reply
+from optiframe_comrade.protocol.round import TooManyFaults
+from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.solvers.comrade import Comrade
+from optiframe_comrade.solvers.distributed import Distributed
+from optiframe_comrade.solvers.giant import Giant
 
 import optiframe
 from optiframe import Budget, InvalidInput, Unsuited
@@ -246,7 +246,7 @@ def test_a_worker_whose_rows_spoil_every_process_is_given_up(cluster: LocalClust
 
 def spoil_wherever(number: int) -> None:
     """In a process of the cluster: the worker of that number answers with nan."""
-    from optiframe_comrade import dask_seat
+    from optiframe_comrade.backends import dask_actor as dask_seat
 
     honest = dask_seat.Seat.reply
 
@@ -260,7 +260,7 @@ def spoil_wherever(number: int) -> None:
 
 
 def mend() -> None:
-    from optiframe_comrade import dask_seat
+    from optiframe_comrade.backends import dask_actor as dask_seat
 
     dask_seat.Seat.reply = dask_seat.Seat.honest  # type: ignore[attr-defined, method-assign]  # see above
 

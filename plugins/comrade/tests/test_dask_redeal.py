@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from optiframe_comrade.compressors import QSGD
-from optiframe_comrade.dask_redeal import Redealer
-from optiframe_comrade.ledger import Ledger
-from optiframe_comrade.messages import GRADIENT, Broadcast, Fault, Reply
-from optiframe_comrade.moves import Move
-from optiframe_comrade.worker import Orders
+from optiframe_comrade.backends.dask_reshard import Redealer
+from optiframe_comrade.parts.compressors import QSGD
+from optiframe_comrade.protocol.ledger import Ledger
+from optiframe_comrade.protocol.messages import GRADIENT, Broadcast, Fault, Reply
+from optiframe_comrade.protocol.moves import Move
+from optiframe_comrade.protocol.worker import Orders
 
 from .classification_twins import planted
 

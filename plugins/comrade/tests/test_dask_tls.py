@@ -10,9 +10,9 @@ import dask
 import numpy as np
 import pytest
 from distributed import LocalCluster
-from optiframe_comrade.comrade import Comrade
-from optiframe_comrade.dask_home import DaskHome
-from optiframe_comrade.flower.keys import make_certificate
+from optiframe_comrade.backends.dask_home import DaskHome
+from optiframe_comrade.backends.flower.keys import make_certificate
+from optiframe_comrade.solvers.comrade import Comrade
 
 import optiframe
 from optiframe import Budget, InvalidInput

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from optiframe_comrade.dealing import deal, visible_order
-from optiframe_comrade.per_sample import mean_of
-from optiframe_comrade.worker import split
+from optiframe_comrade.local.per_sample import mean_of
+from optiframe_comrade.protocol.sharding import deal, visible_order
+from optiframe_comrade.protocol.worker import split
 
 import optiframe
 from optiframe import Budget, Minimize

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optiframe_comrade import faults
-from optiframe_comrade.compressors import L1QSGD, QSGD, RandK, ScaledSign, TopK
-from optiframe_comrade.comrade import Comrade
-from optiframe_comrade.in_process import InProcess
-from optiframe_comrade.messages import NEWTON_STEP, Broadcast, Fault, Reply, open_reply
-from optiframe_comrade.parts import Attack, Compressor, Nothing
-from optiframe_comrade.worker import Orders
+from optiframe_comrade.backends.in_process import InProcess
+from optiframe_comrade.parts import faults
+from optiframe_comrade.parts.compressors import L1QSGD, QSGD, RandK, ScaledSign, TopK
+from optiframe_comrade.parts.kinds import Attack, Compressor, Nothing
+from optiframe_comrade.protocol.messages import NEWTON_STEP, Broadcast, Fault, Reply, open_reply
+from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.solvers.comrade import Comrade
 
 import optiframe
 from optiframe import Minimize
@@ -104,7 +104,7 @@ def test_a_claim_survives_the_way_to_another_process() -> None:
 
 
 def situation() -> Any:
-    from optiframe_comrade.parts import Situation
+    from optiframe_comrade.parts.kinds import Situation
 
     return Situation(0, 1, NEWTON_STEP, (0,), 1, None, np.zeros(9), np.random.default_rng(0))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_comrade.filters import (
+from optiframe_comrade.parts.filters import (
     CoordinateMedian,
     DistanceToMedian,
     FromCallable,
@@ -17,7 +17,7 @@ from optiframe_comrade.filters import (
     MultiKrum,
     TrimmedMean,
 )
-from optiframe_comrade.parts import Filter, Mean, Norm
+from optiframe_comrade.parts.kinds import Filter, Mean, Norm
 from scipy.optimize import minimize
 
 from optiframe.errors import InvalidInput

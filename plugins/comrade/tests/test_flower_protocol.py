@@ -25,17 +25,29 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_comrade import Broadcast, Fault, Reply, mean_of
-from optiframe_comrade.compressors import QSGD
-from optiframe_comrade.comrade import Comrade
-from optiframe_comrade.faults import HugeMessage, Malformed, WrongShape, WrongType
-from optiframe_comrade.flower import flower, node, own_task, protocol, resident
-from optiframe_comrade.flower.keys import make_certificate
-from optiframe_comrade.flower.protocol import Work, read_broadcast, read_reply, write_broadcast, write_reply
-from optiframe_comrade.flower.server_home import Ready
-from optiframe_comrade.in_process import InProcess
-from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, OBJECTIVE, STEP_WITH_GRADIENT, open_reply
-from optiframe_comrade.parts import Negative, Nothing, Situation
-from optiframe_comrade.worker import Orders, Worker
+from optiframe_comrade.backends.flower import flower, node, own_task, protocol, resident
+from optiframe_comrade.backends.flower.keys import make_certificate
+from optiframe_comrade.backends.flower.protocol import (
+    Work,
+    read_broadcast,
+    read_reply,
+    write_broadcast,
+    write_reply,
+)
+from optiframe_comrade.backends.flower.server_home import Ready
+from optiframe_comrade.backends.in_process import InProcess
+from optiframe_comrade.parts.compressors import QSGD
+from optiframe_comrade.parts.faults import HugeMessage, Malformed, WrongShape, WrongType
+from optiframe_comrade.parts.kinds import Negative, Nothing, Situation
+from optiframe_comrade.protocol.messages import (
+    GRADIENT,
+    NEWTON_STEP,
+    OBJECTIVE,
+    STEP_WITH_GRADIENT,
+    open_reply,
+)
+from optiframe_comrade.protocol.worker import Orders, Worker
+from optiframe_comrade.solvers.comrade import Comrade
 
 import optiframe
 from optiframe.errors import InvalidInput, Unsuited
@@ -44,7 +56,7 @@ from .classification_twins import planted
 from .flower_actor import Armed
 
 with flower():
-    from optiframe_comrade.flower import server_app
+    from optiframe_comrade.backends.flower import server_app
 
 ASKED = Broadcast(3, NEWTON_STEP, np.zeros(4))
 FINE = write_reply(Reply(0, 3, np.arange(4.0)))
@@ -262,7 +274,7 @@ def test_the_keeper_ends_its_processes_when_its_owner_is_killed() -> None:
     owner = """
 import json, subprocess, sys, time
 keeper = subprocess.Popen(
-    [sys.executable, "-m", "optiframe_comrade.flower.keeper"], stdin=-1, stdout=-1, text=True
+    [sys.executable, "-m", "optiframe_comrade.backends.flower.keeper"], stdin=-1, stdout=-1, text=True
 )
 order = {"argv": [sys.executable, "-c", "import time; time.sleep(100)"], "log": "/dev/null"}
 keeper.stdin.write(json.dumps(order) + chr(10))

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from optiframe_comrade.comrade import Comrade
-from optiframe_comrade.idle import warnings_of
+from optiframe_comrade.solvers.comrade import Comrade
+from optiframe_comrade.unused_parameters import warnings_of
 
 import optiframe
 from optiframe import Budget, Minimize

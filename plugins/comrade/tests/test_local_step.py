@@ -7,12 +7,18 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_comrade import sweep
-from optiframe_comrade.by_products import conjugate_gradients
-from optiframe_comrade.local_step import answer, local_gradient, newton_step
-from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, OBJECTIVE, STEP_WITH_GRADIENT, Broadcast
-from optiframe_comrade.per_sample import mean_of
-from optiframe_comrade.symmetric import solve_symmetric, weighted_gram
+from optiframe_comrade.local import sweep
+from optiframe_comrade.local.per_sample import mean_of
+from optiframe_comrade.local.products import conjugate_gradients
+from optiframe_comrade.local.step import answer, local_gradient, newton_step
+from optiframe_comrade.local.symmetric import solve_symmetric, weighted_gram
+from optiframe_comrade.protocol.messages import (
+    GRADIENT,
+    NEWTON_STEP,
+    OBJECTIVE,
+    STEP_WITH_GRADIENT,
+    Broadcast,
+)
 
 from optiframe.errors import InvalidInput
 from optiframe.losses import LeastSquares, LinearModel, Logistic, SquaredHinge

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optiframe_comrade.comrade import Comrade
-from optiframe_comrade.distributed import Distributed
-from optiframe_comrade.exact import Exact, minimum
-from optiframe_comrade.giant import Giant, RobustGiant
-from optiframe_comrade.per_sample import mean_of
-from optiframe_comrade.polished import Polished
-from optiframe_comrade.progress_curves import curves, least_objective
-from optiframe_comrade.robust_gradient import RobustGradient
-from optiframe_comrade.round import TooManyFaults
-from optiframe_comrade.worker import split
+from optiframe_comrade.baselines.exact import Exact, minimum
+from optiframe_comrade.local.per_sample import mean_of
+from optiframe_comrade.plots.progress_curves import curves, least_objective
+from optiframe_comrade.protocol.round import TooManyFaults
+from optiframe_comrade.protocol.worker import split
+from optiframe_comrade.solvers.comrade import Comrade
+from optiframe_comrade.solvers.distributed import Distributed
+from optiframe_comrade.solvers.giant import Giant, RobustGiant
+from optiframe_comrade.solvers.polished import Polished
+from optiframe_comrade.solvers.robust_gradient import RobustGradient
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Result, Status, Unsuited

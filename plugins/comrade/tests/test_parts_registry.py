@@ -11,11 +11,11 @@ import numpy as np
 import optiframe_comrade
 import pytest
 from optiframe_comrade import Attack, Compressor, Filter, Selecting
-from optiframe_comrade.comrade import Comrade
-from optiframe_comrade.filters import DistanceToMedian, FromCallable
-from optiframe_comrade.giant import RobustGiant
-from optiframe_comrade.homes import Home
-from optiframe_comrade.parts import Mean, Negative, Norm
+from optiframe_comrade.backends.by_name import Home
+from optiframe_comrade.parts.filters import DistanceToMedian, FromCallable
+from optiframe_comrade.parts.kinds import Mean, Negative, Norm
+from optiframe_comrade.solvers.comrade import Comrade
+from optiframe_comrade.solvers.giant import RobustGiant
 
 import optiframe
 from optiframe import InvalidInput, part

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optiframe_comrade.flower import node, protocol
-from optiframe_comrade.messages import NEWTON_STEP, STEP_WITH_GRADIENT, Broadcast
-from optiframe_comrade.worker import Orders, Worker
+from optiframe_comrade.backends.flower import node, protocol
+from optiframe_comrade.protocol.messages import NEWTON_STEP, STEP_WITH_GRADIENT, Broadcast
+from optiframe_comrade.protocol.worker import Orders, Worker
 
 import optiframe
 from optiframe import Budget

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_comrade import kernels, sweep
-from optiframe_comrade.exact import Exact, minimum
-from optiframe_comrade.local_step import newton_step
-from optiframe_comrade.sweep import Precision, Sweep
+from optiframe_comrade.baselines.exact import Exact, minimum
+from optiframe_comrade.kernels import compiled as kernels
+from optiframe_comrade.local import sweep
+from optiframe_comrade.local.step import newton_step
+from optiframe_comrade.local.sweep import Precision, Sweep
 from scipy.special import expit
 
 import optiframe

@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_comrade.per_sample import mean_of
-from optiframe_comrade.theory import advice, cheap_notes, coherence, terms_wanted
+from optiframe_comrade.local.per_sample import mean_of
+from optiframe_comrade.trust.theory import advice, cheap_notes, coherence, terms_wanted
 
 import optiframe
 from optiframe import Budget, InvalidInput, Minimize, Unsuited, from_function

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from optiframe_comrade.filters import CoordinateMedian
+from optiframe_comrade.parts.filters import CoordinateMedian
 
 import optiframe
 from optiframe import Budget, Result

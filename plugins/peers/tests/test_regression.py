@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from optiframe_comrade.linear_classification import LinearClassification
+from optiframe_comrade.problem import LinearClassification
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_peers.regression.celer_lasso import CelerLassoPath
 from optiframe_peers.regression.outlier_lasso import OutlierLasso, on_cycles

@@ -6,7 +6,7 @@ import math
 from typing import Any, Literal
 
 import numpy as np
-from optiframe_comrade.parts import Filter, rows_of
+from optiframe_comrade.parts.kinds import Filter, rows_of
 from pydantic import Field
 
 from optiframe.errors import InvalidInput

@@ -1,0 +1,1 @@
+"""Where the workers live: in this process, on Dask, on Flower."""

@@ -1,0 +1,136 @@
+"""A worker's seat on a Dask cluster: the actor that lives there, and the centre's handle of it."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from optiframe.errors import Unsuited, require
+from optiframe.objectives import FiniteSum
+from optiframe.values import Array
+from optiframe_comrade.parts.kinds import NoReply
+from optiframe_comrade.protocol.messages import Broadcast
+from optiframe_comrade.protocol.worker import Orders, Worker
+
+
+class Seat:
+    """The actor: one worker, on the machine that computes. Its shard comes once and stays."""
+
+    def __init__(self) -> None:
+        self.worker: Worker | None = None
+
+    def load(self, pickled: bytes, *buffers: Array) -> None:
+        """Build the worker from what `packed` has made ready."""
+        number, shard, orders, round = pickle.loads(pickled, buffers=[_aligned(buffer) for buffer in buffers])
+        self.worker = Worker(number, shard, orders)
+        if round > 1:
+            self.worker.resume(round, {})  # else its compressor would repeat the draws of the first rounds
+
+    def reply(self, round: int, kind: str, point: Array, arrays: Mapping[str, Array]) -> Any:
+        """Round and payload of the reply; under an attack that sends none, the kind of the fault."""
+        assert self.worker is not None  # nobody is asked before `load` has ended
+        try:
+            there = {name: _aligned(array) for name, array in arrays.items()}
+            reply = self.worker.reply(Broadcast(round, kind, _aligned(point), there))
+        except NoReply as silence:
+            return silence.kind
+        return reply.round, reply.payload
+
+
+class Hold:
+    """The centre's hold of a seat: where it is, whether it has its shard, and whether it still lives.
+
+    Made, loaded and asked on the event loop of the client.
+
+    Parameters
+    ----------
+    client
+        Of the cluster.
+    place
+        The address of the process to sit on; the actor does not leave it.
+    key
+        Names the actor on the cluster.
+    """
+
+    def __init__(self, client: Any, place: str, key: str) -> None:
+        distributed = require("distributed", "dask")
+        self.place = place
+        self._future = client.submit(
+            Seat, actor=True, workers=[place], allow_other_workers=False, key=key, pure=False
+        )
+        with client.as_current():  # an actor's handle belongs to the client current when it is made
+            self._actor = distributed.Actor(Seat, place, key)
+        self._seated = False
+        self._loading: asyncio.Task[None] | None = None
+
+    def load(self, shard: list[Any]) -> asyncio.Task[None]:
+        """Begin to send what `packed` has made ready."""
+        self._loading = asyncio.ensure_future(self._load(shard))
+        return self._loading
+
+    async def _load(self, shard: list[Any]) -> None:
+        await self._future
+        self._seated = True
+        await self._actor.load(*shard)
+
+    async def ask(self, asked: Broadcast) -> Any:
+        """What the worker answers; raises when the actor is known to be lost."""
+        return await self._actor.reply(asked.round, asked.kind, asked.point, dict(asked.arrays))
+
+    @property
+    def gone(self) -> bool:
+        """Whether Dask's scheduler has given the actor up."""
+        return self._seated and str(self._future.status) != "finished"
+
+    def leave(self) -> None:
+        """Want no more of it."""
+        if self._loading is not None:
+            let_go(self._loading)
+
+
+def let_go(task: asyncio.Task[Any]) -> None:
+    """Cancel a task, or look at how it ended, so that asyncio does not complain of it."""
+    if not task.done():
+        task.cancel()
+    elif not task.cancelled():
+        task.exception()
+
+
+def packed(number: int, shard: FiniteSum, orders: Orders, round: int = 1) -> list[Any]:
+    """What a seat is sent: all about a worker but its arrays, and the arrays, not copied.
+
+    Parameters
+    ----------
+    number, shard, orders
+        As `Worker` takes them.
+    round
+        The first it will be asked in.
+
+    Raises
+    ------
+    Unsuited
+        When something does not pickle.
+    """
+    dumps = require("distributed.protocol.pickle", "dask").dumps
+    buffers: list[pickle.PickleBuffer] = []
+    try:
+        pickled = dumps((number, shard, orders, round), buffer_callback=buffers.append)
+    except Exception as error:
+        raise Unsuited(
+            f"home.dask: the objective or a part cannot be sent to another process ({error!s:.120}); "
+            "use functions and classes that pickle, or home = 'in-process'"
+        ) from None
+    return [pickled, *(np.frombuffer(buffer.raw(), dtype=np.uint8) for buffer in buffers)]
+
+
+def _aligned(array: Array) -> Array:
+    """The array at an address that suits its numbers.
+
+    Dask leaves what it receives where it lies in its message. NumPy then copies it at each use,
+    and goes another way through BLAS, so that the last bits differ from those in one process.
+    """
+    return array if array.ctypes.data % 16 == 0 else array.copy()

@@ -1,0 +1,90 @@
+"""The home on Dask: ``home = "dask"``, or ``home = {name = "dask", address = "tcp://..."}``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Self
+
+from pydantic import Field, PositiveFloat, PositiveInt, field_validator, model_validator
+
+from optiframe.errors import InvalidInput
+from optiframe.objectives import FiniteSum
+from optiframe_comrade.backends.backend import Workers
+from optiframe_comrade.backends.by_name import Home
+from optiframe_comrade.protocol.worker import Orders
+
+# A round takes seconds at most, and a dead process is noticed at once: this is what a process that
+# hangs costs a run, once.
+_PATIENCE = 60.0
+
+
+class DaskHome(Home):
+    """Workers as actors on a Dask cluster, each with its shard, for machines you own.
+
+    Dask unpickles what arrives: a hostile worker could run code in the centre, and so
+    could whoever connects to a cluster without TLS. `home.flower` is for workers you do not
+    trust. Shards travel once, when the workers are hired. What a simulated attack says is done
+    there; attacks that must know what honest workers send are refused.
+
+    The machines are yours and the centre has all rows, so the rows of a worker that dies, hangs past
+    the deadline or sends what is not usable go to another process, which answers in the same round. More
+    such workers in a round than its trim budget are an error all the same.
+
+    Without an address a cluster of this machine's processes is started and ended with each
+    run. It listens on loopback only, where every user of the machine can reach it.
+    """
+
+    name = "home.dask"
+
+    address: str | None = Field(
+        default=None, description="of the scheduler; none: a cluster of this machine's processes for the run"
+    )
+    processes: PositiveInt | None = Field(
+        default=None, description="of a cluster on this machine; none: one for each worker"
+    )
+    starting: PositiveFloat = Field(
+        default=60.0, description="seconds to wait for the cluster, and then for workers to take their shards"
+    )
+
+    on_fault: Literal["redeal", "drop"] = Field(
+        default="redeal",
+        description="redeal: the rows of a lost worker go to another process; drop: go on without them",
+    )
+
+    @field_validator("address")
+    @classmethod
+    def _has_a_scheme(cls, address: str | None) -> str | None:
+        if address is not None and "://" not in address:
+            raise InvalidInput(
+                f"a scheduler's address has the form tcp://host:8786, or tls://host:8786, got {address!r}"
+            )
+        return address
+
+    @model_validator(mode="after")
+    def _starts_processes_or_joins_a_cluster(self) -> Self:
+        if self.address is not None and self.processes is not None:
+            raise InvalidInput(
+                "processes is of a cluster on this machine, and the one at an address has its own; "
+                "leave out one of the two"
+            )
+        return self
+
+    def hire(self, shards: Sequence[FiniteSum], orders: Orders) -> Workers:
+        from optiframe_comrade.backends.dask_cluster import Connection
+        from optiframe_comrade.backends.dask_workers import DaskWorkers
+
+        connection = Connection(self.address, self.processes or len(shards), self.starting)
+        try:
+            return DaskWorkers(connection, shards, orders, self.starting, self.on_fault == "redeal")
+        except BaseException:
+            connection.close()
+            raise
+
+    def unsuited(self, function: FiniteSum, orders: Orders) -> str | None:
+        if orders.attack.colludes and orders.liars:
+            return f"{orders.attack.name} must know what honest workers send, and on Dask nobody does"
+        return None
+
+    @property
+    def patience(self) -> float | None:
+        return _PATIENCE

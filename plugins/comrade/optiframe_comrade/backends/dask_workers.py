@@ -1,0 +1,247 @@
+"""Workers on a Dask cluster: each holds its shard, and the centre waits no longer than it must.
+
+Dask's own future of an actor's method never ends when the worker dies at the wrong moment, or
+sends what cannot be read. Here every wait has an end, and a death that Dask's scheduler notices
+ends it at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+from uuid import uuid4
+
+from optiframe.errors import OptiframeError
+from optiframe.objectives import FiniteSum
+from optiframe_comrade.backends.dask_actor import Hold, let_go, packed
+from optiframe_comrade.backends.dask_cluster import Connection
+from optiframe_comrade.backends.dask_reshard import Redealer
+from optiframe_comrade.protocol.messages import Broadcast, Fault, Reply
+from optiframe_comrade.protocol.moves import Move
+from optiframe_comrade.protocol.worker import NotFinite, Orders
+
+_LISTING = 5.0  # seconds for the scheduler to say which processes there are; it answers in milliseconds
+_GLANCE = 0.1  # seconds between looks at who has died: short beside a deadline, long beside a look
+
+
+class DaskWorkers:
+    """Implements `Workers` on a Dask cluster; closes the connection it is given.
+
+    Worker i is an actor on the cluster's process i modulo their number. With `redeal` a worker whose
+    reply is missing or unusable is made anew on another process and asked again, in the same
+    round, so that the round is what it would have been (see `Redealer`). Without, it is not moved: when
+    its process dies it is gone for the rest of the run, and one that has missed a deadline is asked
+    again when it has answered. Until then it is waited for only where the round would otherwise have
+    more faults than the trim budget. So a stopped worker costs one deadline, not one a round.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        shards: Sequence[FiniteSum],
+        orders: Orders,
+        starting: float,
+        redeal: bool = True,
+    ) -> None:
+        self._connection: Connection | None = connection
+        self._client, self._trim = connection.client, orders.trim
+        self._liars = frozenset(orders.liars)
+        self._starting, self._run = starting, uuid4().hex[:12]
+        self.sizes = [len(shard) for shard in shards]
+        addresses = connection.addresses
+        places = [addresses[number % len(addresses)] for number in range(len(shards))]
+        self.names = [_named(number, place) for number, place in enumerate(places)]
+        self.moves: list[Move] = []
+        self._redealer = Redealer(shards, orders) if redeal else None
+        self._holds = [self._hold(number, place) for number, place in enumerate(places)]
+        self._lost: dict[int, str] = {}  # why a worker is not asked any more
+        self._given_up: set[int] = set()  # of those lost, whose shards are not moved any more
+        self._open: dict[int, asyncio.Task[Any]] = {}  # the question a worker has not answered yet
+        self._client.sync(self._load, shards, orders)
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def ask(
+        self, broadcast: Broadcast, deadline: float | None = None, to: Sequence[int] | None = None
+    ) -> list[Reply | Fault]:
+        asked = list(range(len(self)) if to is None else to)
+        heard = self._client.sync(self._round, broadcast, deadline, asked)
+        return [heard[number] for number in asked]
+
+    def close(self) -> None:
+        if self._connection is None:
+            return
+        connection, self._connection = self._connection, None
+        with suppress(TimeoutError, OSError):
+            self._client.sync(self._forget, callback_timeout=5)  # nothing but a call to our own thread
+        self._holds.clear()
+        connection.close()
+
+    def _hold(self, number: int, place: str) -> Hold:
+        times = sum(move.fault.worker == number for move in self.moves)
+        return Hold(self._client, place, f"optiframework-comrade-{self._run}-{number}-{times}")
+
+    async def _load(self, shards: Sequence[FiniteSum], orders: Orders) -> None:
+        loads = {
+            number: hold.load(packed(number, shard, orders))
+            for number, (hold, shard) in enumerate(zip(self._holds, shards, strict=True))
+        }
+        await self._seated(loads)
+        for task in loads.values():
+            error = None if not task.done() or task.cancelled() else task.exception()
+            if isinstance(error, OptiframeError):  # an attack that cannot work on this objective
+                raise error
+
+    async def _seated(self, loads: dict[int, asyncio.Task[None]]) -> None:
+        """Wait for shards to arrive; whoever does not take his in time is lost."""
+        if loads:
+            await asyncio.wait(loads.values(), timeout=self._starting)
+        for number, task in loads.items():
+            if not task.done() or task.cancelled():
+                task.cancel()
+                self._lost[number] = f"did not take its shard within {self._starting:g} s"
+            elif (error := task.exception()) is not None:
+                self._lost[number] = f"failed while it took its shard: {error!s:.80}"
+
+    async def _round(
+        self, asked: Broadcast, deadline: float | None, to: Sequence[int]
+    ) -> dict[int, Reply | Fault]:
+        heard = await self._answers(asked, deadline, to)
+        while self._redealer is not None and (lost := self._to_move(self._redealer, heard, asked)):
+            processes = await self._processes()
+            loads = {fault.worker: self._move(self._redealer, fault, asked, processes) for fault in lost}
+            again = {number: load for number, load in loads.items() if load is not None}
+            await self._seated(again)
+            heard |= await self._answers(asked, deadline, list(again))
+        return heard
+
+    async def _answers(
+        self, asked: Broadcast, deadline: float | None, to: Sequence[int]
+    ) -> dict[int, Reply | Fault]:
+        end = None if deadline is None else time.monotonic() + deadline
+        heard: dict[int, Reply | Fault] = {}
+        awaited, behind = set[int](), set[int]()
+
+        def faults() -> int:
+            return len(behind) + sum(isinstance(each, Fault) for each in heard.values())
+
+        for number in to:
+            if number in self._lost:
+                heard[number] = Fault(number, asked.round, "crashed", self._lost[number])
+            elif number in self._open and not self._open[number].done():
+                behind.add(number)  # still at an earlier question
+            else:
+                self._put(number, asked)
+                awaited.add(number)
+        while awaited or (behind and faults() > self._trim):
+            left = _GLANCE if end is None else min(_GLANCE, end - time.monotonic())
+            if left <= 0:
+                break
+            open_now = {self._open[number]: number for number in awaited | behind}
+            done, _ = await asyncio.wait(open_now, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            for task, number in open_now.items():
+                if number in behind and task in done:  # what it says is of an earlier round
+                    behind.remove(number)
+                    self._put(number, asked)
+                    awaited.add(number)
+                elif task in done or self._holds[number].gone:
+                    awaited.discard(number)
+                    behind.discard(number)
+                    heard[number] = self._delivered(number, asked, task)
+        for number in awaited | behind:
+            heard[number] = Fault(number, asked.round, "late", "no reply by the deadline")
+        return heard
+
+    def _put(self, number: int, asked: Broadcast) -> None:
+        """Send the question; the answer to the one before is let go."""
+        self._drop_question(number)
+        self._open[number] = asyncio.ensure_future(self._holds[number].ask(asked))
+
+    def _drop_question(self, number: int) -> None:
+        if number in self._open:
+            let_go(self._open.pop(number))
+
+    def _delivered(self, number: int, asked: Broadcast, task: asyncio.Task[Any]) -> Reply | Fault:
+        """What has come of a question that has ended, or whose worker has."""
+
+        def fault(kind: Any, text: str) -> Fault:
+            return Fault(number, asked.round, kind, text)
+
+        if self._holds[number].gone or task.cancelled():
+            self._drop_question(number)
+            self._lost[number] = "is gone: the process it lived in has died"
+            return fault("crashed", self._lost[number])
+        error = task.exception()
+        if isinstance(error, OSError):
+            return fault("crashed", f"cannot be reached: {error!s:.80}")
+        if isinstance(error, NotFinite):
+            return fault("not-finite", str(error))
+        if error is not None:
+            return fault("crashed", f"its computation failed: {error!s:.80}")
+        sent = task.result()
+        if isinstance(sent, str):
+            late = sent == "late"
+            return (
+                fault("late", "no reply by the deadline") if late else fault("crashed", "the worker is gone")
+            )
+        try:
+            return Reply(number, *sent)
+        except Exception:  # not two things, and perhaps an object made to annoy
+            return fault("wrong-type", f"sent a {type(sent).__name__} that is no reply")
+
+    def _to_move(self, redealer: Redealer, heard: dict[int, Reply | Fault], asked: Broadcast) -> list[Fault]:
+        lost = redealer.lost(heard, asked, {number for number in heard if self._spared(number)})
+        redealer.shun(self._holds[fault.worker].place for fault in lost)
+        return lost
+
+    def _spared(self, number: int) -> bool:
+        """Whether a worker stays where it is, whatever it has sent."""
+        if number in self._given_up:
+            return True
+        # What a simulated attack does is no fault of the machine, and goes where the worker goes.
+        real = number in self._lost or (number in self._open and not self._open[number].done())
+        return number in self._liars and not real
+
+    async def _processes(self) -> tuple[str, ...]:
+        """Addresses of the cluster's processes, those started again too; none if the scheduler is silent."""
+        try:
+            return tuple(await asyncio.wait_for(self._client.scheduler.ncores(), _LISTING))
+        except (OSError, TimeoutError):
+            return ()
+
+    def _move(
+        self, redealer: Redealer, fault: Fault, asked: Broadcast, processes: Sequence[str]
+    ) -> asyncio.Task[None] | None:
+        """Make a lost worker anew elsewhere, and send it its shard; or give it up."""
+        number, old = fault.worker, self._holds[fault.worker]
+        self._drop_question(number)
+        old.leave()
+        places = {each: hold.place for each, hold in enumerate(self._holds) if each not in self._given_up}
+        target = redealer.target(number, places, processes)
+        if target is None:
+            self._given_up.add(number)
+            self._lost[number] = redealer.why(fault)
+            return None
+        self._lost.pop(number, None)
+        shard = packed(number, redealer.shards[number], redealer.orders, asked.round)
+        size = asked.nbytes + sum(memoryview(part).nbytes for part in shard)
+        self.moves.append(Move(fault, old.place, target, size))
+        self.names[number] = _named(number, target)
+        self._holds[number] = self._hold(number, target)
+        return self._holds[number].load(shard)
+
+    async def _forget(self) -> None:
+        for number in list(self._open):
+            self._open[number].cancel()
+        await asyncio.gather(*self._open.values(), return_exceptions=True)
+        self._open.clear()
+        for hold in self._holds:
+            hold.leave()
+
+
+def _named(number: int, place: str) -> str:
+    return f"worker {number} at {place}"

@@ -1,0 +1,32 @@
+"""The Flower ClientApp: what a node runs for each message."""
+
+from __future__ import annotations
+
+import time
+
+from flwr.app import ConfigRecord, Context, Message, RecordDict
+from flwr.clientapp import ClientApp
+
+from optiframe_comrade.backends.flower.node import answer
+from optiframe_comrade.backends.flower.protocol import RECORD
+from optiframe_comrade.parts.kinds import NoReply
+
+_FOR_EVER = 1e6  # seconds a node sleeps that was told to hang
+
+app = ClientApp()
+
+
+@app.train()
+def train(message: Message, context: Context) -> Message:
+    """Answer a broadcast. An exception becomes a fault of this node in the centre's books."""
+    asked = message.content.config_records[RECORD]
+    kept = context.state.config_records.get(RECORD)
+    memory = dict(kept or {})
+    try:
+        values = answer(asked, context.node_config, memory)
+    except NoReply as silence:
+        if silence.kind == "late":
+            time.sleep(_FOR_EVER)
+        raise RuntimeError("this node was told to crash") from None
+    context.state[RECORD] = ConfigRecord(memory)
+    return Message(RecordDict({RECORD: ConfigRecord(values)}), reply_to=message)

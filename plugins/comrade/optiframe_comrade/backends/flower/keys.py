@@ -1,0 +1,115 @@
+"""Certificates and keys for a federation on this machine, made for one trial and thrown away."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from optiframe_comrade.backends.flower.loopback import only_loopback
+
+_DAYS = 2  # longer than any trial, and of no use to whoever finds the files later
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """PEM files: the authority's certificate, the server's certificate and its private key."""
+
+    authority: Path
+    server: Path
+    key: Path
+
+    def options(self) -> list[str]:
+        """As `flower-superlink` takes them."""
+        files = {"ssl-ca-certfile": self.authority, "ssl-certfile": self.server, "ssl-keyfile": self.key}
+        return [word for name, path in files.items() for word in (f"--{name}", str(path))]
+
+
+def make_certificate(folder: Path, address: str = "127.0.0.1") -> Certificate:
+    """A new authority, and a certificate by it for an address on loopback.
+
+    Raises
+    ------
+    InvalidInput
+        When the address is not on loopback.
+    """
+    only_loopback(address)
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    now = datetime.datetime.now(datetime.UTC)
+
+    def begun(subject: x509.Name, issuer: x509.Name, public: Any) -> x509.CertificateBuilder:
+        return (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(issuer)
+            .public_key(public)
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - datetime.timedelta(minutes=5))  # clocks differ
+            .not_valid_after(now + datetime.timedelta(days=_DAYS))
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
+        )
+
+    ours, theirs = ec.generate_private_key(ec.SECP384R1()), ec.generate_private_key(ec.SECP384R1())
+    authority, server = _named("trial authority"), _named(address)
+    uses = x509.KeyUsage(False, False, False, False, False, True, True, False, False)  # signs certificates
+    root = (
+        begun(authority, authority, ours.public_key())
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(uses, critical=True)
+        .sign(ours, hashes.SHA384())
+    )
+    where = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(address))])
+    issued = (
+        begun(server, authority, theirs.public_key())
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(where, critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(ours.public_key()), critical=False)
+        .sign(ours, hashes.SHA384())
+    )
+    made = Certificate(folder / "ca.crt", folder / "server.pem", folder / "server.key")
+    made.authority.write_bytes(_pem(root))
+    made.server.write_bytes(_pem(issued))
+    _write_private(made.key, theirs)
+    return made
+
+
+def make_node_keys(folder: Path, count: int) -> list[Path]:
+    """Private keys of so many nodes; the public half lies beside each, ending in .pub."""
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    made = []
+    for number in range(count):
+        key, path = ec.generate_private_key(ec.SECP384R1()), folder / f"node-{number}"
+        _write_private(path, key)
+        public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
+        path.with_suffix(".pub").write_bytes(public)
+        made.append(path)
+    return made
+
+
+def _named(name: str) -> Any:
+    from cryptography import x509
+    from cryptography.x509.oid import NameOID
+
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+
+
+def _pem(certificate: Any) -> bytes:
+    from cryptography.hazmat.primitives.serialization import Encoding
+
+    return bytes(certificate.public_bytes(Encoding.PEM))
+
+
+def _write_private(path: Path, key: Any) -> None:
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    form = PrivateFormat.OpenSSH if path.suffix == "" else PrivateFormat.PKCS8
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(key.private_bytes(Encoding.PEM, form, NoEncryption()))

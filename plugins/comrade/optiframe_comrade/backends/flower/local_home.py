@@ -1,0 +1,49 @@
+"""``home = "flower"``: a trial federation on this machine, nodes as real processes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from optiframe.losses import LinearModel
+from optiframe.objectives import FiniteSum
+from optiframe_comrade.backends.backend import Workers
+from optiframe_comrade.backends.by_name import Home
+from optiframe_comrade.backends.flower.node import LOSSES
+from optiframe_comrade.protocol.worker import Orders
+
+_PATIENCE = 60.0  # seconds; a round takes some 5, more where many nodes share few cores
+
+
+class FlowerHome(Home):
+    """Workers as Flower nodes on this machine, on loopback: a trial of a federation.
+
+    Starts a SuperLink and a SuperNode for each worker, hands each its rows in a file, and ends
+    them with the run. A round takes seconds, whatever is computed in it. Every user of the machine
+    can reach the SuperLink and start code there, also with `secure`.
+    """
+
+    name = "home.flower"
+
+    secure: bool = Field(default=False, description="TLS, and keys that tell nodes apart, made for the run")
+    resident: bool = Field(
+        default=True,
+        description="one process a node; false: Flower starts one for every message",
+    )
+
+    def hire(self, shards: Sequence[FiniteSum], orders: Orders) -> Workers:
+        from optiframe_comrade.backends.flower.trial import Trial
+
+        return Trial(shards, orders, secure=self.secure, resident=self.resident)
+
+    def unsuited(self, function: FiniteSum, orders: Orders) -> str | None:
+        if not isinstance(function, LinearModel) or type(function) not in LOSSES.values():
+            return f"a node on Flower takes the losses {', '.join(LOSSES)}, whose rows are plain arrays"
+        if orders.attack.colludes and orders.liars:
+            return f"the attack {orders.attack.name!r} needs what others send, which no node on Flower knows"
+        return None
+
+    @property
+    def patience(self) -> float:
+        return _PATIENCE

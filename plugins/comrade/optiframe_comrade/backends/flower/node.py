@@ -1,0 +1,162 @@
+"""What a node does with a broadcast: its own rows, and the same `Worker` as every home.
+
+Flower starts a new process for every message, unless the node is `resident`, so nothing here is
+remembered: the rows come from the node's own files, how to work from the message. Only what error
+feedback owes is kept from one message to the next, by the caller.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from optiframe.errors import InvalidInput
+from optiframe.libsvm import read_libsvm
+from optiframe.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
+from optiframe.parts import part
+from optiframe.values import Array
+from optiframe_comrade.backends.flower.protocol import (
+    Values,
+    Work,
+    read_broadcast,
+    read_work,
+    write_not_finite,
+    write_reply,
+)
+from optiframe_comrade.parts.kinds import Attack, Compressor, Honest
+from optiframe_comrade.protocol.worker import NotFinite, Orders, Worker, split
+
+LOSSES: dict[str, type[LinearModel]] = {loss.name: loss for loss in (Logistic, LeastSquares, SquaredHinge)}
+"""Losses that a centre may name: a node computes nothing else with its rows."""
+
+_OWED = "owed."  # begins the keys of what error feedback owes
+
+
+def answer(
+    asked: Mapping[str, Any],
+    config: Mapping[str, Any],
+    memory: Values,
+    read: Callable[[Mapping[str, Any]], tuple[Any, Array]] | None = None,
+) -> Values:
+    """The reply to what was asked, as values.
+
+    Parameters
+    ----------
+    asked
+        The record of the message: a broadcast, and how to work.
+    config
+        The node's own settings, from its owner: see `rows`; for trials, `attack`, the path of a
+        JSON file that says how to misbehave.
+    memory
+        What this node kept from its last message; changed here.
+    read
+        Where the rows come from; `rows` unless given.
+
+    Raises
+    ------
+    InvalidInput
+        When the message or a setting is wrong.
+    NoReply
+        When, under attack, none is sent.
+    """
+    broadcast, work = read_broadcast(asked), read_work(asked)
+    matrix, target = (rows if read is None else read)(config)
+    number, orders = orders_of(config, work)
+    worker = Worker(number, objective(matrix, target, work, len(broadcast.point)), orders)
+    if memory.get("run") != work.run:
+        memory.clear()
+    owed = {key.removeprefix(_OWED): np.frombuffer(value) for key, value in memory.items() if _OWED in key}
+    worker.resume(broadcast.round, owed)
+    memory["run"] = work.run
+    try:
+        reply = worker.reply(broadcast)
+    except NotFinite as overflow:
+        return write_not_finite(broadcast.round, str(overflow))
+    memory.update({_OWED + kind: array.tobytes() for kind, array in worker.owed().items()})
+    return write_reply(reply)
+
+
+def rows(config: Mapping[str, Any]) -> tuple[Any, Array]:
+    """The node's own rows: matrix and target.
+
+    From the file `shard`, LIBSVM text or what `save_rows` wrote; or, for trials, from the data set
+    named `dataset`, the share `partition-id` of `num-partitions`.
+    """
+    if "shard" in config:
+        path = Path(str(config["shard"]))
+        return load_rows(path) if path.suffix == ".npz" else read_libsvm(path)
+    if "dataset" not in config:
+        raise InvalidInput(
+            "this node has no rows; start it with --node-config 'shard=\"rows.svm\"' "
+            "(LIBSVM text), or with a data set's name as `dataset`, `partition-id` and `num-partitions`"
+        )
+    import optiframe
+
+    mine, shares = int(config.get("partition-id", 0)), int(config.get("num-partitions", 1))
+    if not 0 <= mine < shares:
+        raise InvalidInput(f"partition-id is {mine}; with num-partitions = {shares} it is 0 to {shares - 1}")
+    data = optiframe.dataset(str(config["dataset"])).inputs()
+    chosen = split(len(data["target"]), shares, np.random.default_rng(0))[mine]
+    return data["matrix"][chosen], np.asarray(data["target"])[chosen]
+
+
+def orders_of(config: Mapping[str, Any], work: Work) -> tuple[int, Orders]:
+    """The node's number, and how it is to work: as asked, but for what its owner has told it to do."""
+    number = int(config.get("partition-id", 0))
+    attack: Attack = Honest()
+    trial: dict[str, Any] = {}
+    if "attack" in config:
+        trial = json.loads(Path(str(config["attack"])).read_text(encoding="utf-8"))
+        attack = part(Attack, trial["attack"])
+    return number, Orders(
+        attack=attack,
+        liars=tuple(trial.get("liars", ())),
+        trim=int(trial.get("trim", 0)),
+        compressor=part(Compressor, dict(work.compressor)),  # type: ignore[type-abstract]  # as above
+        error_feedback=work.error_feedback,
+        method=work.local,  # type: ignore[arg-type]  # an unknown one is refused where it is used
+        seed=work.seed,
+        hessian_terms=work.hessian_terms or None,
+    )
+
+
+def objective(matrix: Any, target: Array, work: Work, columns: int) -> LinearModel:
+    """The mean loss of the rows, over as many columns as the centre's point has."""
+    if work.loss not in LOSSES:
+        raise InvalidInput(f"no loss {work.loss!r:.40} here; known are {', '.join(LOSSES)}")
+    count, wide = matrix.shape
+    if wide > columns:
+        raise InvalidInput(f"the rows have {wide} columns, the broadcast point {columns}")
+    if wide < columns:
+        rest = (count, columns - wide)
+        if sp.issparse(matrix):
+            matrix = sp.hstack([matrix, sp.csr_array(rest)], format="csr")
+        else:
+            matrix = np.hstack([matrix, np.zeros(rest)])
+    return LOSSES[work.loss](matrix=matrix, target=target, l2=work.l2)
+
+
+def save_rows(path: Path, shard: LinearModel) -> None:
+    """Write a shard's rows for a node to read; plain arrays, no pickle."""
+    matrix = shard.matrix
+    if sp.issparse(matrix):
+        csr = sp.csr_array(matrix)
+        fields = {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr}
+        fields["shape"] = np.array(csr.shape)
+    else:
+        fields = {"matrix": np.asarray(matrix)}
+    np.savez(path, target=shard.target, **fields)
+
+
+def load_rows(path: Path) -> tuple[Any, Array]:
+    """The inverse of `save_rows`."""
+    with np.load(path, allow_pickle=False) as file:
+        if "matrix" in file:
+            return file["matrix"], file["target"]
+        parts = (file["data"], file["indices"], file["indptr"])
+        return sp.csr_array(parts, shape=tuple(file["shape"])), file["target"]

@@ -1,0 +1,175 @@
+"""`Workers` over a Flower grid: the centre's half of a federation."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from optiframe.objectives import FiniteSum
+from optiframe_comrade.backends.backend import Workers
+from optiframe_comrade.backends.by_name import Home
+from optiframe_comrade.backends.flower.own_task import FederationFailed
+from optiframe_comrade.backends.flower.protocol import (
+    RECORD,
+    Work,
+    most_bytes,
+    read_reply,
+    write_broadcast,
+    write_work,
+)
+from optiframe_comrade.backends.flower.pulling import Inbox, Trouble
+from optiframe_comrade.parts.kinds import Compressor
+from optiframe_comrade.protocol.messages import Broadcast, Fault, Reply
+from optiframe_comrade.protocol.worker import Orders
+
+_POLL = 0.2  # seconds between two looks at what has come; a look at 4 nodes takes some 20 ms
+_GRACE = 3.5  # seconds: a node that is well looks for messages every 3
+_TTL = 3600.0  # seconds a message lives where the round has no deadline
+
+
+class GridWorkers:
+    """Implements `Workers` by messages over a Flower `Grid`, polled here.
+
+    `Grid.send_and_receive` sleeps 3 s between two looks; this looks every 0.2 s. A node that
+    misses a deadline is still asked in later rounds, but the round no longer waits for it
+    alone: else one dead node would cost every round its whole deadline.
+
+    Nobody is believed about how many terms he holds: `sizes` comes from the centre.
+
+    Parameters
+    ----------
+    grid
+        A `flwr.serverapp.Grid`.
+    nodes
+        Flower's numbers of the nodes; worker i is `nodes[i]`.
+    work
+        How nodes are to work; sent with every broadcast.
+    compressor
+        The object that `work` names; says how long a reply may be.
+    names, sizes
+        As in `Workers`; by default "node" with Flower's number, and all of one size.
+    prepare, close
+        Called before messages are made, and at the end.
+    """
+
+    def __init__(
+        self,
+        grid: Any,
+        nodes: Sequence[int],
+        work: Work,
+        compressor: Compressor,
+        *,
+        names: Sequence[str] | None = None,
+        sizes: Sequence[int] | None = None,
+        prepare: Callable[[], None] | None = None,
+        close: Callable[[], None] | None = None,
+    ) -> None:
+        self.grid, self.nodes = grid, list(nodes)
+        self.work, self.compressor = work, compressor
+        self.names = [f"node {node}" for node in nodes] if names is None else list(names)
+        self.sizes = [1] * len(self.nodes) if sizes is None else list(sizes)
+        self._prepare, self._close = prepare, close
+        self._silent: set[int] = set()  # who missed the last deadline
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def ask(
+        self, broadcast: Broadcast, deadline: float | None = None, to: Sequence[int] | None = None
+    ) -> list[Reply | Fault]:
+        import httpx
+
+        try:
+            return self._ask(broadcast, deadline, to)
+        except httpx.HTTPError as error:
+            status = error.response.status_code if isinstance(error, httpx.HTTPStatusError) else 500
+            if status < 500:
+                raise FederationFailed(
+                    f"round {broadcast.round}: Flower's SuperLink does not know this run any more (HTTP "
+                    f"{status}): it was started anew, or somebody ended the run"
+                ) from error
+            raise FederationFailed(
+                f"round {broadcast.round}: Flower's SuperLink is out of reach "
+                f"({str(error) or type(error).__name__}); it has died or hangs, or the network is "
+                "down: start the run again when it is back"
+            ) from error
+
+    def _ask(
+        self, broadcast: Broadcast, deadline: float | None, to: Sequence[int] | None
+    ) -> list[Reply | Fault]:
+        asked = list(range(len(self)) if to is None else to)
+        ends = None if deadline is None else time.monotonic() + deadline
+        pending = self._push(broadcast, asked, deadline)
+        heard: dict[int, Reply | Fault] = {}
+        inbox = Inbox(self.grid, most_bytes(self._most(broadcast)))
+        while pending:
+            for number, worker in list(pending.items()):
+                came = inbox.take(number)
+                if came is None:
+                    continue
+                del pending[number]
+                heard[worker] = self._opened(worker, broadcast, came)
+                self._silent.discard(worker)
+            if not pending or (ends is not None and time.monotonic() >= ends):
+                break
+            if self._silent.issuperset(pending.values()) and len(heard) > 0:
+                # Only those are missing who were before: a node that lives has had its chance.
+                grace = time.monotonic() + _GRACE
+                ends = grace if ends is None or grace < ends else ends
+            time.sleep(_POLL)
+        self._silent.update(pending.values())
+        for worker in asked:
+            heard.setdefault(worker, Fault(worker, broadcast.round, "late", "no reply by the deadline"))
+        return [heard[worker] for worker in asked]
+
+    def close(self) -> None:
+        """Let go of the nodes; they live on, unless they were started for this."""
+        close, self._close = self._close, None
+        if close is not None:
+            close()
+
+    def _most(self, broadcast: Broadcast) -> int:
+        plain = 8 * broadcast.size
+        encodes = broadcast.compressible and self.compressor.encodes
+        return max(plain, self.compressor.most_bytes(broadcast.size)) if encodes else plain
+
+    def _push(self, broadcast: Broadcast, asked: Sequence[int], deadline: float | None) -> dict[str, int]:
+        """Send; the numbers of the messages, with the worker each went to."""
+        from flwr.app import ConfigRecord, Message, RecordDict
+
+        if self._prepare is not None:
+            self._prepare()
+        values = write_broadcast(broadcast) | write_work(self.work)
+        # One message more than the deadline old is of no use to anyone: let Flower forget it.
+        ttl = _TTL if deadline is None else deadline + _GRACE
+        messages = [
+            Message(
+                RecordDict({RECORD: ConfigRecord(dict(values))}),
+                self.nodes[worker],
+                "train",
+                ttl=ttl,
+                group_id=str(broadcast.round),
+            )
+            for worker in asked
+        ]
+        numbers = self.grid.push_messages(messages)
+        return {number: worker for number, worker in zip(numbers, asked, strict=True) if number}
+
+    def _opened(self, worker: int, broadcast: Broadcast, came: Any) -> Reply | Fault:
+        if isinstance(came, Trouble):
+            return Fault(worker, broadcast.round, came.kind, came.text)
+        return read_reply(worker, broadcast, came)
+
+
+class Ready(Home):
+    """A home whose workers are there already; for code, not for configuration files."""
+
+    name = "home.ready"
+
+    found: Callable[[Orders], Workers] = Field(description="gives the workers for the orders of a run")
+
+    def hire(self, shards: Sequence[FiniteSum], orders: Orders) -> Workers:
+        return self.found(orders)

@@ -1,0 +1,105 @@
+"""A local federation with one shard of rows for each node, as `Workers`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+from optiframe.losses import LinearModel
+from optiframe.objectives import FiniteSum
+from optiframe_comrade.backends.flower import flower
+from optiframe_comrade.backends.flower.node import save_rows
+from optiframe_comrade.backends.flower.own_task import OwnTask
+from optiframe_comrade.backends.flower.protocol import Work
+from optiframe_comrade.backends.flower.server_home import GridWorkers
+from optiframe_comrade.backends.flower.start_local import LocalFederation
+from optiframe_comrade.protocol.worker import Orders
+
+
+class Trial(GridWorkers):
+    """`GridWorkers` whose nodes were started for it and end with it.
+
+    Parameters
+    ----------
+    shards
+        Rows of each node, handed over in files; linear models.
+    orders
+        How nodes are to work, and which of them are to misbehave.
+    secure, resident
+        As in `LocalFederation`.
+
+    Attributes
+    ----------
+    federation
+        The processes.
+
+    Raises
+    ------
+    FederationFailed
+        When a process does not come up.
+    """
+
+    def __init__(
+        self, shards: Sequence[FiniteSum], orders: Orders, *, secure: bool = False, resident: bool = True
+    ) -> None:
+        models = [cast(LinearModel, shard) for shard in shards]
+        self._folder = Path(tempfile.mkdtemp(prefix="comrade-rows-"))
+        self._task: OwnTask | None = None
+        try:
+            configs = [self._settle(number, model, orders) for number, model in enumerate(models)]
+            with flower():
+                self.federation = LocalFederation(configs, secure=secure, resident=resident)
+                self._task = OwnTask(self.federation.link)
+        except BaseException:
+            self._end()
+            raise
+        super().__init__(
+            self._task.grid,
+            self.federation.nodes,
+            work_of(models[0], orders),
+            orders.compressor,
+            names=[f"node {number}" for number in range(len(shards))],
+            sizes=[len(model) for model in models],
+            prepare=self._task.identify,
+            close=self._end,
+        )
+
+    def _settle(self, number: int, model: LinearModel, orders: Orders) -> dict[str, str | int]:
+        """Write what a node needs; its settings."""
+        rows = self._folder / f"rows-{number}.npz"
+        save_rows(rows, model)
+        config: dict[str, str | int] = {"shard": str(rows), "partition-id": number}
+        if number in orders.liars:
+            attack = self._folder / f"attack-{number}.json"
+            table = {"attack": orders.attack.table(), "liars": list(orders.liars), "trim": orders.trim}
+            attack.write_text(json.dumps(table), encoding="utf-8")
+            config["attack"] = str(attack)
+        return config
+
+    def _end(self) -> None:
+        try:
+            if self._task is not None:
+                self._task.close()
+        finally:
+            if hasattr(self, "federation"):
+                self.federation.close()
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def work_of(model: LinearModel, orders: Orders) -> Work:
+    """What every node is told: the objective by name, and how to answer."""
+    return Work(
+        loss=model.name,
+        l2=model.l2,
+        compressor=orders.compressor.table(),
+        error_feedback=orders.error_feedback,
+        local=orders.method,
+        seed=orders.seed,
+        hessian_terms=orders.hessian_terms or 0,
+        run=uuid.uuid4().hex,
+    )

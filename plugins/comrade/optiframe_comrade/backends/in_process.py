@@ -1,0 +1,70 @@
+"""Workers simulated in this process: the same messages, no wire."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from optiframe.objectives import FiniteSum
+from optiframe.values import Array
+from optiframe_comrade.parts.kinds import NoReply
+from optiframe_comrade.protocol.messages import Broadcast, Fault, Reply
+from optiframe_comrade.protocol.worker import NotFinite, Orders, Worker
+
+
+class InProcess:
+    """Implements `Workers` as a loop; memory is that of the shards.
+
+    A worker that hangs is simulated by its silence: its fault "late" comes at once. Since all
+    is in one place, colluding attacks are told what the honest workers send.
+    """
+
+    def __init__(self, shards: Sequence[FiniteSum], orders: Orders | None = None) -> None:
+        orders = Orders() if orders is None else orders
+        self._colluding = orders.attack.colludes and bool(orders.liars)
+        self.workers = [Worker(number, shard, orders) for number, shard in enumerate(shards)]
+        self.names = [f"worker {number}" for number in range(len(shards))]
+        self.sizes = [len(shard) for shard in shards]
+
+    def __len__(self) -> int:
+        return len(self.workers)
+
+    def ask(
+        self, broadcast: Broadcast, deadline: float | None = None, to: Sequence[int] | None = None
+    ) -> list[Reply | Fault]:
+        asked = list(range(len(self)) if to is None else to)
+        computed = {number: self._compute(number, broadcast) for number in asked}
+        honest = [
+            vector
+            for number, vector in computed.items()
+            if not isinstance(vector, Fault) and not self.workers[number].hostile
+        ]
+        if self._colluding and not honest:  # a filter has let none but hostile workers into this round
+            others = [n for n, worker in enumerate(self.workers) if not worker.hostile]
+            honest = [v for n in others if not isinstance(v := self._compute(n, broadcast), Fault)]
+        rows = np.array(honest) if honest else None
+        return [self._send(number, broadcast, computed[number], rows) for number in asked]
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _compute(self, number: int, broadcast: Broadcast) -> Array | Fault:
+        try:
+            return self.workers[number].compute(broadcast)
+        except (ValueError, FloatingPointError) as error:
+            return Fault(number, broadcast.round, "crashed", f"its computation failed: {error!s:.80}")
+
+    def _send(
+        self, number: int, broadcast: Broadcast, computed: Array | Fault, honest: Array | None
+    ) -> Reply | Fault:
+        if isinstance(computed, Fault):
+            return computed
+        try:
+            return self.workers[number].send(broadcast, computed, honest)
+        except NoReply as silence:
+            if silence.kind == "late":
+                return Fault(number, broadcast.round, "late", "no reply by the deadline")
+            return Fault(number, broadcast.round, "crashed", "the worker is gone")
+        except NotFinite as overflow:
+            return Fault(number, broadcast.round, "not-finite", str(overflow))

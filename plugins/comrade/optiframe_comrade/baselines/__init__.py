@@ -1,0 +1,1 @@
+"""Methods on all data in one place."""

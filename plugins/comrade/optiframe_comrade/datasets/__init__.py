@@ -1,0 +1,1 @@
+"""Classification data by name."""

@@ -1,0 +1,1 @@
+"""Compiled passes over a block of rows; needs numba."""

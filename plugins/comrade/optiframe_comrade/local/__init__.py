@@ -1,0 +1,1 @@
+"""What one worker computes on its shard."""

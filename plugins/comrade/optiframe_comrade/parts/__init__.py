@@ -1,0 +1,1 @@
+"""Pieces chosen by name: filters, attacks, faults and compressors."""

@@ -1,0 +1,259 @@
+"""The three exchangeable pieces: filters of the centre, attacks and compressors of workers.
+
+A piece is a class named ``filter.x``, ``attack.x`` or ``compressor.x``; anybody's package may
+bring more (hook `optiframe_parts`), code may add one with `optiframe.register`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, PositiveFloat
+
+from optiframe.errors import InvalidInput
+from optiframe.objectives import FiniteSum
+from optiframe.parts import Part
+from optiframe.values import Array
+from optiframe_comrade.parts import robust_means
+from optiframe_comrade.protocol.messages import Reply
+
+Indices = NDArray[np.intp]
+
+
+class Filter(Part):
+    """Turns the workers' vectors into one, however some of them were made up.
+
+    The centre calls `kept` and `aggregate` once a round with the vectors that arrived whole:
+    an array of shape (m, d), every entry finite, and how many of them may be lies.
+    """
+
+    family = "filter"
+    trims: ClassVar[bool] = False  # True: with a trim of 0 it is the plain mean
+    # The share of hostile workers from which a run warns that the answer may be carried away; None: not
+    # known. Here it is measured: the least at which an attack of this package has left the last point of
+    # newton.comrade with at least nine tenths of the start's gap (docs/methods/comrade-robustness.md).
+    fails_from: ClassVar[float | None] = None
+
+    @abstractmethod
+    def aggregate(self, vectors: Array, trim: int = 0) -> Array:
+        """One vector of shape (d,) from m of them.
+
+        Parameters
+        ----------
+        vectors
+            Array of shape (m, d), or a list of m vectors.
+        trim
+            How many to leave out, or to withstand; less than m.
+        """
+
+    def kept(self, vectors: Array, trim: int = 0) -> Indices | None:
+        """Rows that go into the aggregate; None for a filter that does not choose among them."""
+        return None
+
+
+def rows_of(vectors: Any, trim: int) -> Array:
+    """The vectors as an (m, d) array.
+
+    Raises
+    ------
+    InvalidInput
+        When they are not vectors of one length, there is none, or `trim` leaves none.
+    """
+    try:
+        rows = np.asarray(vectors, dtype=np.float64)
+    except ValueError as error:
+        raise InvalidInput(f"vectors must be numbers and of one length ({error})") from None
+    if rows.ndim != 2 or not len(rows):
+        raise InvalidInput(f"vectors must be an (m, d) array or a list of vectors, got shape {rows.shape}")
+    if not 0 <= trim < len(rows):
+        raise InvalidInput(f"trim is {trim}; of {len(rows)} vectors it can be 0 to {len(rows) - 1}")
+    return rows
+
+
+class Selecting(Filter):
+    """A filter that chooses vectors and averages them; a subclass gives `kept`."""
+
+    @abstractmethod
+    def kept(self, vectors: Array, trim: int = 0) -> Indices:
+        """Rows that go into the average, rising."""
+
+    def aggregate(self, vectors: Array, trim: int = 0) -> Array:
+        rows = rows_of(vectors, trim)
+        return np.asarray(rows[self.kept(rows, trim)].mean(axis=0))
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a hostile worker knows when it makes up its reply.
+
+    Attributes
+    ----------
+    worker, round, kind
+        Its number, the broadcast's round and kind.
+    liars
+        Numbers of all hostile workers.
+    trim
+        How many the centre leaves out.
+    honest
+        What the honest workers send in this round, as rows, before compression; None where a
+        home cannot know it (an attack with `colludes` is then refused beforehand).
+    past
+        Replies that left this worker in the last few rounds, the oldest first.
+    point
+        The broadcast point.
+    rng
+        Of this worker alone, so that a run is repeated by its seed.
+    """
+
+    worker: int
+    round: int
+    kind: str
+    liars: tuple[int, ...]
+    trim: int
+    honest: Array | None
+    point: Array
+    rng: np.random.Generator
+    past: Sequence[Reply] = field(default_factory=tuple)
+
+
+class NoReply(Exception):
+    """Raised by an attack whose worker sends nothing: it has crashed, or is too late.
+
+    `kind` is "crashed" or "late".
+    """
+
+    def __init__(self, kind: str = "crashed") -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+class Attack(Part):
+    """What hostile workers do, at any of three places; each does nothing unless overridden.
+
+    `poison` once, to the worker's data; `falsify` each round, to its vector before it is
+    compressed; `tamper` each round, to the finished reply, which is where faults live.
+    `colludes` says that `falsify` needs `Situation.honest`.
+    """
+
+    family = "attack"
+    colludes: ClassVar[bool] = False
+
+    def poison(self, shard: FiniteSum, rng: np.random.Generator) -> FiniteSum:
+        """The data the worker computes with, from the data it was given."""
+        return shard
+
+    def falsify(self, vector: Array, situation: Situation) -> Array:
+        """The vector it sends, from the one it computed with its (poisoned) data."""
+        return vector
+
+    def tamper(self, reply: Reply, situation: Situation) -> Reply:
+        """The reply that leaves it; raises `NoReply` when none does."""
+        return reply
+
+
+class Compressor(Part):
+    """Turns a vector into fewer bytes, and back.
+
+    `decode` must raise an exception (`ValueError`) for bytes that `encode` would not write:
+    what it is given comes from someone who may lie. It never sees more than `most_bytes`.
+    """
+
+    family = "compressor"
+    encodes: ClassVar[bool] = True  # False: the vector travels as an array, untouched
+
+    @abstractmethod
+    def encode(self, vector: Array, rng: np.random.Generator) -> bytes:
+        """The bytes that travel, all of them: their number is the real wire size."""
+
+    @abstractmethod
+    def decode(self, payload: bytes, size: int) -> Array:
+        """The vector of shape (size,), float64, that the bytes stand for."""
+
+    @abstractmethod
+    def most_bytes(self, size: int) -> int:
+        """The most bytes `encode` writes for a vector of `size` numbers."""
+
+    def rho(self, size: int) -> float | None:
+        """The compression factor guaranteed by theory (Definition 2), None when none is known.
+
+        Definition 2: E |Q(x) - x|^2 <= (1 - rho) |x|^2 for every x of that size.
+        """
+        return None
+
+    def unwise(self, size: int) -> str | None:
+        """What to warn of before vectors of `size` numbers are sent, None when nothing."""
+        return None
+
+
+class Nothing(Compressor):
+    """No compression: eight bytes a number."""
+
+    name = "compressor.none"
+    encodes = False
+
+    def encode(self, vector: Array, rng: np.random.Generator) -> bytes:
+        return np.ascontiguousarray(vector, dtype="<f8").tobytes()
+
+    def decode(self, payload: bytes, size: int) -> Array:
+        if len(payload) != 8 * size:
+            raise ValueError(f"{len(payload)} bytes are not {size} numbers")
+        return np.frombuffer(payload, dtype="<f8").astype(np.float64)
+
+    def most_bytes(self, size: int) -> int:
+        return 8 * size
+
+    def rho(self, size: int) -> float:
+        return 1.0
+
+
+class Honest(Attack):
+    """No attack: hostile workers in name only."""
+
+    name = "attack.none"
+
+
+class Negative(Attack):
+    """Sends -c times the update it computed, so that the average moves the wrong way."""
+
+    name = "attack.negative"
+    reference = "Ghosh et al., Sec. 6; c = 0.9"
+
+    c: PositiveFloat = Field(default=0.9, description="below 1 it hides from the filter by norm")
+
+    def falsify(self, vector: Array, situation: Situation) -> Array:
+        return -self.c * vector
+
+
+class Mean(Filter):
+    """The plain mean; leaves nobody out."""
+
+    name = "filter.mean"
+    fails_from = 0.0
+
+    def aggregate(self, vectors: Array, trim: int = 0) -> Array:
+        return np.asarray(rows_of(vectors, trim).mean(axis=0))
+
+    def kept(self, vectors: Array, trim: int = 0) -> Indices:
+        return np.arange(len(vectors))
+
+
+class Norm(Selecting):
+    """Leaves out the vectors of greatest norm; the filter of COMRADE's paper.
+
+    It bounds how long a lie may be, not where it points.
+    """
+
+    name = "filter.norm"
+    reference = "Ghosh et al., Algorithm 1"
+    trims = True
+    fails_from = 0.3
+
+    def kept(self, vectors: Array, trim: int = 0) -> Indices:
+        norms = robust_means.norms(rows_of(vectors, trim))
+        # Stable: of equal norms the lower numbers stay, so that a run is repeated by its seed.
+        return np.sort(np.argsort(norms, kind="stable")[: len(norms) - trim])

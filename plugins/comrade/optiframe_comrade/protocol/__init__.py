@@ -1,0 +1,1 @@
+"""What travels between coordinator and workers, and the round it makes."""

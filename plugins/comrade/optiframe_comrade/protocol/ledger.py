@@ -1,0 +1,139 @@
+"""What a distributed run cost and whom it left out: the detail of every solver here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.problems import Columns
+from optiframe.values import Array
+from optiframe_comrade.protocol.messages import Fault
+from optiframe_comrade.protocol.moves import Move, move_table
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One broadcast and what came back.
+
+    Attributes
+    ----------
+    round, kind
+        The broadcast's number and kind.
+    asked
+        How many workers it went to.
+    bytes_down, bytes_up
+        Payload both ways, over all workers asked, that of refused replies included.
+    trimmed
+        Workers whose reply arrived whole and was left out.
+    faults
+        Workers without a usable reply, and why.
+    """
+
+    round: int
+    kind: str
+    asked: tuple[int, ...]
+    bytes_down: int
+    bytes_up: int
+    trimmed: tuple[int, ...] = ()
+    faults: tuple[Fault, ...] = ()
+
+
+@dataclass
+class Ledger:
+    """All exchanges of a run, in order, and the points they led to.
+
+    `points` holds the solver's iterates (8 d bytes each), so that accuracy can be drawn against
+    rounds and bytes afterwards; `costs` holds rounds, bytes up and bytes down at each. There is one
+    ledger for a run: it goes on to the run's end, also where an earlier iterate is the answer.
+    `moves` are the shards that went to another machine when theirs was lost, with the fault, which is
+    none of the round when the reply came from there in time; their bytes, as those of the shards first
+    handed out, are not in `bytes_down`, nor is a reply refused before a move in `bytes_up`. `exiled` names
+    workers no longer asked at all, with how strange they were (`newton.polished`).
+    """
+
+    names: list[str] = field(default_factory=list)
+    exchanges: list[Exchange] = field(default_factory=list)
+    points: list[Array] = field(default_factory=list)
+    costs: list[tuple[int, int, int]] = field(default_factory=list)
+    bytes_up: int = 0
+    bytes_down: int = 0
+    exiled: dict[str, float] = field(default_factory=dict)
+    moves: Sequence[Move] = ()
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Ledger:
+        # The core copies the detail of the iterate it keeps; books are of the whole run.
+        return self
+
+    @property
+    def rounds(self) -> int:
+        """Broadcasts so far; each is a round of communication."""
+        return len(self.exchanges)
+
+    def add(self, exchange: Exchange) -> None:
+        """Enter an exchange."""
+        self.exchanges.append(exchange)
+        self.bytes_up += exchange.bytes_up
+        self.bytes_down += exchange.bytes_down
+
+    def trim(self, workers: tuple[int, ...]) -> None:
+        """Enter whom the filter left out in the last exchange."""
+        self.exchanges[-1] = replace(self.exchanges[-1], trimmed=workers)
+
+    @property
+    def faults(self) -> list[Fault]:
+        """Every fault, in order."""
+        return [fault for each in self.exchanges for fault in each.faults]
+
+    def reached(self, point: Array) -> None:
+        """Note a point the solver has reached."""
+        self.points.append(point.copy())
+        self.costs.append((self.rounds, self.bytes_up, self.bytes_down))
+
+    def suspicion(self) -> Array:
+        """For each worker, the share of exchanges it was asked in that went on without its reply.
+
+        0 for a worker that was always used, 1 for one that never was. Where b of m are left out
+        every round, the shares average b/m whether or not anybody lies: a high one is no proof.
+        """
+        asked, left_out = np.zeros(len(self.names)), np.zeros(len(self.names))
+        for each in self.exchanges:
+            asked[list(each.asked)] += 1
+            left_out[list(each.trimmed)] += 1
+            left_out[[fault.worker for fault in each.faults]] += 1
+        return np.asarray(left_out / np.maximum(asked, 1))
+
+    def workers(self) -> Columns:
+        """One row a worker: name, share of rounds without it, rounds left out by the filter, faults."""
+        return {
+            "worker": list(self.names),
+            "left_out": self.suspicion(),
+            "trimmed": self._count(number for each in self.exchanges for number in each.trimmed),
+            "faults": self._count(fault.worker for fault in self.faults),
+        }
+
+    def table(self) -> Columns:
+        """One row an exchange: round, kind, bytes both ways, who was trimmed, who was faulty and how."""
+        named = self.names
+        return {
+            "round": [each.round for each in self.exchanges],
+            "kind": [each.kind for each in self.exchanges],
+            "bytes_up": [each.bytes_up for each in self.exchanges],
+            "bytes_down": [each.bytes_down for each in self.exchanges],
+            "trimmed": [", ".join(named[i] for i in each.trimmed) for each in self.exchanges],
+            "faults": [
+                ", ".join(f"{named[f.worker]}: {f.kind}" for f in each.faults) for each in self.exchanges
+            ],
+        }
+
+    def tables(self) -> dict[str, Columns]:
+        """What the command line writes beside the answer: `workers`, `rounds`, and `moves` if any."""
+        moved = {"moves": move_table(self.moves)} if self.moves else {}
+        return {"workers": self.workers(), "rounds": self.table(), **moved}
+
+    def _count(self, numbers: Iterable[int]) -> NDArray[np.int64]:
+        return np.asarray(
+            np.bincount(np.fromiter(numbers, dtype=np.int64), minlength=len(self.names)), dtype=np.int64
+        )

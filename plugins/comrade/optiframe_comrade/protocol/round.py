@@ -1,0 +1,188 @@
+"""The round, written once: broadcast, one message a worker, check, filter, average.
+
+Every solver of this plugin is a few lines on top of `Centre`, whatever home its workers have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from optiframe.errors import InvalidInput, OptiframeError
+from optiframe.values import Array
+from optiframe_comrade.backends.backend import Workers
+from optiframe_comrade.parts.kinds import Compressor, Filter
+from optiframe_comrade.protocol.ledger import Exchange, Ledger
+from optiframe_comrade.protocol.messages import OBJECTIVE, Broadcast, Fault, Reply, open_reply
+
+
+class TooManyFaults(OptiframeError):
+    """More workers failed in a round than the trim budget covers.
+
+    `faults` says who and how.
+    """
+
+    def __init__(self, message: str, faults: Sequence[Fault]) -> None:
+        super().__init__(message)
+        self.faults = tuple(faults)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # Python's own way would forget the faults, and then fail
+        return type(self), (*self.args, self.faults)
+
+    @property
+    def overflows(self) -> int:
+        """How many sent numbers that are not finite; when most did, the point itself is too far out."""
+        return sum(fault.kind == "not-finite" for fault in self.faults)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What arrived whole: the senders' numbers and their vectors, one row each."""
+
+    senders: tuple[int, ...]
+    vectors: Array
+
+
+@dataclass(frozen=True)
+class Combined:
+    """A filtered average: the vector, who is in it (all, for a filter that does not choose), its noise.
+
+    `noise` is the standard error of the average, estimated from how the vectors in it differ.
+    """
+
+    vector: Array
+    kept: tuple[int, ...]
+    noise: float
+
+
+class Centre:
+    """The centre machine: asks workers, keeps the books, trusts nobody.
+
+    Parameters
+    ----------
+    workers
+        Whom to ask.
+    filter
+        How vectors become one.
+    trim
+        How many workers a round leaves out: those with faults first, then by the filter.
+    compressor
+        What updates went through.
+    deadline
+        Seconds a round may take; None: no limit.
+    """
+
+    def __init__(
+        self,
+        workers: Workers,
+        *,
+        filter: Filter,
+        trim: int,
+        compressor: Compressor,
+        deadline: float | None = None,
+    ) -> None:
+        self.workers, self.filter, self.trim = workers, filter, trim
+        self.compressor, self.deadline = compressor, deadline
+        # Not every home moves shards; that of Dask adds to this list.
+        self.ledger = Ledger(list(workers.names), moves=getattr(workers, "moves", ()))
+
+    def ask(self, kind: str, point: Array, to: Sequence[int] | None = None, **arrays: Array) -> Heard:
+        """Broadcast, wait, open the replies.
+
+        Raises
+        ------
+        TooManyFaults
+            When more replies than the trim budget are missing or unusable.
+        """
+        asked = tuple(range(len(self.workers))) if to is None else tuple(to)
+        broadcast = Broadcast(self.ledger.rounds + 1, kind, point, arrays)
+        replies = self.workers.ask(broadcast, self.deadline, None if to is None else asked)
+        senders, rows, faults, arrived = [], [], [], 0
+        for worker, reply in zip(asked, replies, strict=True):
+            if isinstance(reply, Reply):
+                arrived += reply.nbytes
+                opened = open_reply(replace(reply, worker=worker), broadcast, self.compressor)
+            elif isinstance(reply, Fault):
+                opened = reply
+            else:
+                text = f"sent a {type(reply).__name__} that is no reply"
+                opened = Fault(worker, broadcast.round, "wrong-type", text)
+            if isinstance(opened, Fault):
+                faults.append(opened)
+            else:
+                senders.append(worker)
+                rows.append(opened)
+        self.ledger.add(
+            Exchange(
+                broadcast.round,
+                kind,
+                asked,
+                broadcast.nbytes * len(asked),
+                arrived,
+                faults=tuple(faults),
+            )
+        )
+        if len(faults) > self.trim or not rows:
+            raise TooManyFaults(self._complaint(broadcast.round, faults, len(asked)), faults)
+        return Heard(tuple(senders), np.array(rows))
+
+    def combine(self, heard: Heard) -> Combined:
+        """Filter and average; faults have used up their share of the trim budget.
+
+        Raises
+        ------
+        InvalidInput
+            When the filter returns something of another shape than a reply.
+        """
+        trim = max(0, self.trim - (len(self.workers) - len(heard.senders)))
+        kept = self.filter.kept(heard.vectors, trim)
+        vector = np.asarray(self.filter.aggregate(heard.vectors, trim))
+        if vector.shape != heard.vectors.shape[1:]:
+            raise InvalidInput(
+                f"{self.filter.name} must return one vector of shape {heard.vectors.shape[1:]}, "
+                f"got one of shape {vector.shape}"
+            )
+        rows = range(len(heard.senders)) if kept is None else [int(row) for row in kept]
+        return self._entered(heard, rows, vector)
+
+    def average(self, heard: Heard, rows: Sequence[int] | None = None) -> Combined:
+        """The plain mean of some of what was heard, or of all of it: of workers chosen otherwise."""
+        chosen = range(len(heard.senders)) if rows is None else rows
+        return self._entered(heard, chosen, np.asarray(heard.vectors[list(chosen)].mean(axis=0)))
+
+    def _entered(self, heard: Heard, rows: Sequence[int], vector: Array) -> Combined:
+        chosen = set(rows)
+        self.ledger.trim(tuple(sender for row, sender in enumerate(heard.senders) if row not in chosen))
+        spread = heard.vectors[list(rows)] - vector
+        with np.errstate(over="ignore"):  # the squares of a lie need not be finite
+            noise = float(np.sqrt((spread**2).sum() / max(1, len(rows) * (len(rows) - 1))))
+        return Combined(vector, tuple(heard.senders[row] for row in rows), noise)
+
+    def newton_step(self, kind: str, point: Array) -> Combined:
+        """One round of Algorithm 1: what to subtract from the point."""
+        return self.combine(self.ask(kind, point))
+
+    def weigh(self, heard: Heard) -> Heard:
+        """Vectors times worker's share of the terms, so that the plain mean is that of all terms.
+
+        Shares are about 1: shards differ by one term when the number of workers does not divide n.
+        """
+        sizes = np.array([self.workers.sizes[sender] for sender in heard.senders], dtype=np.float64)
+        return replace(heard, vectors=heard.vectors * (sizes / sizes.mean())[:, np.newaxis])
+
+    def objectives(self, point: Array, direction: Array, steps: Array, to: Sequence[int]) -> Array:
+        """The average objective of some workers at point - t direction, for each step t."""
+        heard = self.weigh(self.ask(OBJECTIVE, point, to, direction=direction, steps=steps))
+        return np.asarray(heard.vectors.mean(axis=0))
+
+    def _complaint(self, number: int, faults: Sequence[Fault], asked: int) -> str:
+        names = self.workers.names
+        said = "; ".join(f"{names[fault.worker]}: {fault.text}" for fault in faults[:5])
+        more = f"; and {len(faults) - 5} more" if len(faults) > 5 else ""
+        return (
+            f"round {number}: {len(faults)} of {asked} workers failed and the trim budget covers "
+            f"{self.trim}: {said}{more}; raise `trim`, or see to these workers"
+        )

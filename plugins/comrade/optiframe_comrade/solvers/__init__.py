@@ -1,0 +1,1 @@
+"""The distributed methods by name, one a file."""

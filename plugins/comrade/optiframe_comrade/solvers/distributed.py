@@ -1,0 +1,301 @@
+"""What the distributed solvers share: parameters, hiring, the loop around a round."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field, PositiveFloat, PositiveInt
+
+from optiframe.chain import Judged
+from optiframe.constraints import WholeSpace
+from optiframe.errors import InvalidInput
+from optiframe.objectives import FiniteSum, Objective
+from optiframe.parts import ByName
+from optiframe.problems import Finding, Minimize, Problem
+from optiframe.results import Status
+from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe.values import Array
+from optiframe_comrade.backends.by_name import Home, InProcessHome
+from optiframe_comrade.local.step import Method
+from optiframe_comrade.parts.filters import CoordinateMedian, DistanceToMedian
+from optiframe_comrade.parts.kinds import Attack, Compressor, Filter, Honest, Nothing
+from optiframe_comrade.protocol.ledger import Ledger
+from optiframe_comrade.protocol.round import Centre, Combined, TooManyFaults
+from optiframe_comrade.protocol.sharding import Dealing, deal, visible_order
+from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.trust.contraction import definition_2
+from optiframe_comrade.trust.theory import cheap_notes
+from optiframe_comrade.unused_parameters import Idle, warnings_of
+
+
+def _share(value: Any) -> Any:
+    if isinstance(value, int | float) and value >= 1:
+        raise InvalidInput(f"{value} is a share of the workers, between 0 and 0.5, not a number of them")
+    return value
+
+
+Share = Annotated[float, Field(ge=0, lt=0.5), BeforeValidator(_share)]
+
+_ROUNDING = 1e-9  # so that .1 of 10 workers is 1 and not the ceiling of 1.0000000000000002
+_ASTRAY = 10  # times the best point's gap; at the error floor points differ by less
+_MUCH_DATA = 5  # terms a worker and column below which local Hessians are poor; measured in the docs
+
+
+class Distributed(Solver[Minimize, Array, Ledger]):
+    """The parameters of all distributed solvers, and the loop they step in.
+
+    The terms of the objective are dealt out at random, as evenly as possible. With
+    `byzantine` = alpha, ceil(alpha m) of the m workers, the first ones, are hostile and do what
+    `attack` says. Each round leaves out ceil(beta m) replies, where beta is `trim`: by default
+    alpha + 2/m, and 0 when alpha is 0. Workers with faults are the first of those left out.
+    """
+
+    solves = Minimize
+    accepts_start = True
+    monotone = False  # an average of local steps may overshoot, and liars may be in it
+    operations: ClassVar[tuple[Any, ...]] = (Objective.gradient,)
+    residual = "length of the averaged update"
+
+    workers: PositiveInt = Field(default=20, description="m, among whom the terms are shared out")
+    byzantine: Share = Field(default=0.0, description="alpha, share of workers that are hostile")
+    attack: Annotated[Attack, ByName()] = Field(default=Honest(), description="what hostile workers do")
+    trim: Share | None = Field(
+        default=None, description="beta, share left out each round; none: alpha + 2/m, or 0 without alpha"
+    )
+    filter: Annotated[Filter, ByName()] = Field(
+        default=DistanceToMedian(), description="how replies become one"
+    )
+    compressor: Annotated[Compressor, ByName()] = Field(
+        default=Nothing(), description="what workers send their updates through"
+    )
+    error_feedback: bool = Field(
+        default=False, description="add what compression lost to the worker's next update"
+    )
+    local: Method = Field(
+        default="auto", description="how a local step is computed: by a factored Hessian, or without one"
+    )
+    hessian_terms: PositiveInt | None = Field(
+        default=None, description="terms a worker's Hessian is of, a uniform sample; none: all it holds"
+    )
+    dealing: Dealing = Field(
+        default="random",
+        description="how terms are shared out; in-order: as they come, without a copy, if that is no order",
+    )
+    home: Annotated[Home, ByName()] = Field(default=InProcessHome(), description="where the workers live")
+    patience: PositiveInt | None = Field(
+        default=100, description="end after so many steps without a shorter update; none: never"
+    )
+    deadline: PositiveFloat | None = Field(
+        default=None, description="seconds a round may take; none: what the home thinks right"
+    )
+
+    @property
+    def liars(self) -> int:
+        """Number of hostile workers, ceil(alpha m): alpha may promise too much, never too little."""
+        return math.ceil(self.byzantine * self.workers - _ROUNDING)
+
+    @property
+    def left_out(self) -> int:
+        """Number of replies a round leaves out, ceil(beta m)."""
+        if self.trim is not None:
+            return math.ceil(self.trim * self.workers - _ROUNDING)
+        return math.ceil(self.byzantine * self.workers + 2 - _ROUNDING) if self.byzantine else 0
+
+    def unsuited(self, problem: Minimize) -> str | None:
+        f = problem.function
+        if not isinstance(f, FiniteSum):
+            return "the objective is not a finite sum, so there is nothing to share out"
+        if len(f.shape) != 1:
+            return f"its points are arrays of shape {f.shape}, not vectors"
+        if not any(f.offers(operation) for operation in self.operations):
+            return f"the objective has no {' and no '.join(_plain(one) for one in self.operations)}"
+        if not f.offers(Objective.gradient):
+            return "the objective has no gradient"
+        if len(f) < self.workers:
+            return f"{len(f)} terms cannot be shared out among {self.workers} workers"
+        if not isinstance(problem.over, WholeSpace):
+            return "it cannot keep to a constraint set"
+        return self.home.unsuited(f, self.orders(0))
+
+    def orders(self, seed: int) -> Orders:
+        """What the workers are told."""
+        return Orders(
+            attack=self.attack,
+            liars=tuple(range(self.liars)),
+            trim=self.left_out,
+            compressor=self.compressor,
+            error_feedback=self.error_feedback,
+            method=self.local,
+            hessian_terms=self.hessian_terms,
+            seed=seed,
+        )
+
+    @contextmanager
+    def centre(self, f: FiniteSum, run: Run) -> Iterator[Centre]:
+        """Hire the workers, and let go of them at the end."""
+        shards = deal(f, self.workers, self.dealing, run.rng)
+        hired = self.home.hire(shards, self.orders(int(run.rng.integers(2**63))))
+        try:
+            yield Centre(
+                hired,
+                filter=self.filter,
+                trim=self.left_out,
+                compressor=self.compressor,
+                deadline=self.home.patience if self.deadline is None else self.deadline,
+            )
+        finally:
+            hired.close()
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        f = problem.function
+        assert isinstance(f, FiniteSum)  # `unsuited` has said so
+        if self.left_out >= self.workers:
+            asked, what = (
+                ("trim", "give a smaller `trim`")
+                if self.trim is not None
+                else ("byzantine", "that is alpha m + 2; give a `trim`")
+            )
+            raise InvalidInput(
+                f"{asked}: {self.left_out} of {self.workers} workers would be left out each round; "
+                f"{what}, or take more workers"
+            )
+        x = problem.initial() if run.start is None else run.start
+        self._warn(f, run)
+        if Objective.gradient not in self.operations:  # the theory is that of Newton's method
+            sampled = self.hessian_terms
+            run.findings += cheap_notes(f, self.workers, self.byzantine, at=x, hessian_terms=sampled)
+        with self.centre(f, run) as centre:
+            steps, shortest, since, told = self.steps(centre, x, f), math.inf, 0, 0
+            while self.patience is None or since < self.patience:
+                try:
+                    x, update = next(steps)
+                except TooManyFaults as trouble:
+                    if trouble.overflows > self.workers / 2:
+                        return Status.DIVERGED, "most workers' updates are no longer finite"
+                    raise
+                length = float(np.linalg.norm(update.vector))
+                since = 0 if length < shortest else since + 1
+                shortest = min(shortest, length)
+                centre.ledger.reached(x)
+                for move in centre.ledger.moves[told:]:
+                    run.warn(str(move))
+                told = len(centre.ledger.moves)
+                # A compressor may round all to nothing, and where a loss is straight no Hessian is
+                # left: a zero update alone says nothing.
+                residual = length if length > 0.0 else float(np.linalg.norm(f.gradient(x)))
+                yield Iterate(x, residual, 1, _columns(centre, update, length), centre.ledger)
+            return Status.FINISHED, f"at its floor: the update has not become shorter for {since} steps"
+
+    @abstractmethod
+    def steps(self, centre: Centre, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
+        """The points from `x` on, each with the update that led to it; endless."""
+
+    def remarks(self, problem: Problem[Any], kept: Judged, last: Judged) -> tuple[Finding, ...]:
+        # The gap of the one point and the difference of the objectives give the gap of the other.
+        gap = problem.metrics(kept.solution).get("gap")
+        what, best = ("objective", kept.objective) if gap is None else ("gap", gap)
+        ends = best + (last.objective - kept.objective)
+        if f"{ends:.3g}" == f"{best:.3g}":
+            return ()
+        text = (
+            f"The answer is the best point of the run, with {what} {best:.3g}; the last point has {what} "
+            f"{ends:.3g}. A centre without the data cannot tell which is best, and would give the last"
+        )
+        return (Finding("note" if ends <= _ASTRAY * abs(best) else "warning", text),)
+
+    def idle(self, f: FiniteSum) -> Iterator[Idle]:
+        """Parameters that change nothing as the others are; a run warns of those that are set."""
+        if not self.liars:
+            yield "attack", "nobody is hostile; set `byzantine`"
+        if not self.compressor.encodes:
+            yield "error_feedback", "nothing is compressed; set `compressor`"
+        if not self.home.waits:
+            yield "deadline", f"{self.home.name} waits for every worker"
+        most = math.ceil(len(f) / self.workers)
+        if self.hessian_terms is not None and self.hessian_terms >= most:
+            yield "hessian_terms", f"no worker holds more than {most} terms"
+
+    def _warn(self, f: FiniteSum, run: Run) -> None:
+        for text in warnings_of(self, self.idle(f)):
+            run.warn(text)
+        held = len(f) / self.workers
+        share = min(held, self.hessian_terms or held) / f.shape[0]
+        if share < _MUCH_DATA and Objective.gradient not in self.operations:
+            sampled, remedy = (
+                ("takes its Hessian of", "raise `hessian_terms`")
+                if held >= _MUCH_DATA * f.shape[0]
+                else ("holds", "use fewer workers")
+            )
+            run.warn(
+                f"each worker {sampled} {share:.2g} terms for each of the {f.shape[0]} columns; below "
+                f"{_MUCH_DATA} the local Hessians are poor and the error floor high; {remedy}"
+            )
+        order = visible_order(f, self.workers) if self.dealing == "in-order" else None
+        if order is not None:
+            run.warn(
+                f"dealt in order, workers get different data: {order} from one to the next; "
+                "honest workers then look like liars, and the error floor is high: use dealing = 'random'"
+            )
+        if self.liars > self.left_out:
+            run.warn(
+                f"{self.liars} workers are hostile and only {self.left_out} replies are left out a round"
+            )
+        weak = self._too_many()
+        if weak is not None:
+            run.warn(weak)
+        if not self.left_out and self.filter.trims and "filter" in self.model_fields_set:
+            run.warn(f"{self.filter.name} leaves nobody out, since the trim is 0: set `trim` or `byzantine`")
+        unwise = self.compressor.unwise(f.shape[0])
+        if unwise is not None:
+            run.warn(unwise)
+        lossy = definition_2(self.compressor, f.shape[0])
+        if lossy is not None:
+            run.warn(lossy.text)
+        if 2 * self.left_out >= self.workers:
+            run.warn(
+                f"{self.left_out} of {self.workers} replies are left out a round; "
+                "the theory needs beta below one half"
+            )
+
+    def _too_many(self) -> str | None:
+        """What to warn of where more workers may lie than the filter withstands; None where it holds."""
+        limit = self.filter.fails_from
+        # Nobody is declared hostile outside a simulation: there the trim says how many are reckoned with.
+        number = self.liars or (self.left_out if self.filter.trims else 0)
+        share = number / self.workers
+        if limit is None or not number or share < limit - _ROUNDING:
+            return None
+        who = "are hostile" if self.liars else "may be hostile, as `trim` says"
+        fails = f"can fail from {limit:.0%} on" if limit else "fails with a single one"
+        more = [each.name for each in (DistanceToMedian, CoordinateMedian) if (each.fails_from or 0) > share]
+        remedy = f"use {more[0]}" if more else "no filter here withstands that many: use more honest workers"
+        return (
+            f"{number} of {self.workers} workers ({share:.0%}) {who}, and {self.filter.name} {fails}: "
+            f"they may carry the answer anywhere; {remedy}"
+        )
+
+
+def _plain(operation: Any) -> str:
+    words = {"hessian": "Hessian", "hessian_product": "Hessian product"}
+    return words.get(operation.__name__, str(operation.__name__))
+
+
+def _columns(centre: Centre, update: Combined, length: float) -> dict[str, float]:
+    ledger = centre.ledger
+    return {
+        "rounds": float(ledger.rounds),
+        "bytes_up": float(ledger.bytes_up),
+        "bytes_down": float(ledger.bytes_down),
+        "kept": float(len(update.kept)),
+        "signal": length / update.noise if update.noise > 0 else math.inf,
+    }
+
+
+NEWTON: tuple[Any, ...] = (Objective.hessian, Objective.hessian_product)
+"""What a local Newton step needs, one of them."""
+Search = Literal["none", "armijo"]

@@ -1,0 +1,89 @@
+"""GIANT and its robust variant: two rounds a step, a third for the line search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from optiframe.objectives import FiniteSum
+from optiframe.parts import ByName
+from optiframe.values import Array
+from optiframe_comrade.parts.kinds import Filter, Mean, Norm
+from optiframe_comrade.protocol.messages import GRADIENT, STEP_WITH_GRADIENT
+from optiframe_comrade.protocol.round import Centre, Combined
+from optiframe_comrade.solvers.distributed import NEWTON, Distributed, Search
+
+# Step lengths tried at once in the one round of a line search: 1, 1/2, ..., 1/512. Below that
+# a Newton step is no Newton step.
+_LENGTHS = 0.5 ** np.arange(10)
+_ENOUGH = 1e-4  # Armijo's constant, the usual one: nearly any decrease will do
+
+
+def averaged_step(centre: Centre, x: Array) -> tuple[Combined, Combined]:
+    """The averaged gradient, and the average of H_i^-1 times it, by two rounds.
+
+    The filter chooses among the gradients; the second round asks those that are in their average.
+    """
+    gradient = centre.combine(centre.weigh(centre.ask(GRADIENT, x)))
+    heard = centre.ask(STEP_WITH_GRADIENT, x, gradient.kept, gradient=gradient.vector)
+    return gradient, centre.average(heard)
+
+
+def searched(centre: Centre, x: Array, gradient: Combined, update: Combined) -> float:
+    """The longest step that decreases the workers' averaged objective enough (Armijo); one round."""
+    lengths = np.concatenate([[0.0], _LENGTHS])
+    values = centre.objectives(x, update.vector, lengths, gradient.kept)
+    slope = float(gradient.vector @ update.vector)
+    enough = values[1:] <= values[0] - _ENOUGH * _LENGTHS * slope
+    return float(_LENGTHS[np.argmax(enough)]) if enough.any() else float(_LENGTHS[-1])
+
+
+class _TwoRounds(Distributed):
+    """The loop of GIANT and of its robust variant."""
+
+    operations = NEWTON
+
+    search: Search = Field(
+        default="armijo", description="armijo: a line search, one round more; none: full steps"
+    )
+
+    def steps(self, centre: Centre, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
+        while True:
+            gradient, update = averaged_step(centre, x)
+            length = searched(centre, x, gradient, update) if self.search == "armijo" else 1.0
+            x = x - length * update.vector
+            yield x, update
+
+
+class Giant(_TwoRounds):
+    """Averages H_i^-1 g with the averaged gradient g: two rounds a step, and no error floor.
+
+    Without `search` it takes full steps and may diverge from far away, without any attack; with
+    it, a third round finds a step length. Its filter is the plain mean: it trusts everybody.
+    """
+
+    name = "newton.giant"
+    reference = "Wang et al. 2018 (GIANT), the rival of Ghosh et al., Sec. 6"
+
+    filter: Annotated[Filter, ByName()] = Field(
+        default=Mean(), description="how gradients become one; GIANT's own is the mean"
+    )
+
+
+class RobustGiant(_TwoRounds):
+    """GIANT that leaves out the workers of greatest gradient: two rounds a step, three with `search`.
+
+    The first round chooses by the norm of the local gradients, the second averages the steps of
+    those chosen. Steps are H_i^-1 times the averaged gradient, as in GIANT; the paper's text
+    says the local one, with which the first round would only choose.
+    """
+
+    name = "newton.robust-giant"
+    reference = "Ghosh et al., Sec. 6"
+
+    filter: Annotated[Filter, ByName()] = Field(
+        default=Norm(), description="how gradients become one; Robust GIANT's own is by norm"
+    )

@@ -1,0 +1,113 @@
+"""COMRADE down to its error floor, then steps without one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from optiframe.objectives import FiniteSum
+from optiframe.values import Array
+from optiframe_comrade.parts import robust_means
+from optiframe_comrade.protocol.messages import GRADIENT, NEWTON_STEP, STEP_WITH_GRADIENT
+from optiframe_comrade.protocol.round import Centre, Combined, Heard
+from optiframe_comrade.solvers.comrade import Comrade
+from optiframe_comrade.solvers.giant import averaged_step, searched
+from optiframe_comrade.unused_parameters import Idle
+
+
+class Polished(Comrade):
+    """COMRADE until its error floor, then steps with the averaged gradient, and no floor.
+
+    The floor is where the workers' updates no longer agree on a direction: their average is no
+    longer than `floor` times its own standard error. From there a step takes two rounds, as in
+    GIANT, and a third for its length.
+
+    Leaving out a fixed number of workers would now be the error: with the terms of b of m honest
+    workers missing, the minimum moves by a gap of about d/(2n) b/(m - b). So, by default, only
+    those are left out, and at most as many as `trim` allows, that once were `strange` times as far
+    from the coordinate-wise median as the middle worker. While all agree, a negated update is;
+    at the floor, where updates are noise, it is not, so what was seen earlier counts. Without any,
+    the steps go on to the minimum; else to that of the terms of the workers left in.
+    ``screen = "filter"`` applies `filter` to the gradients of each step in place of that.
+    """
+
+    name = "newton.polished"
+    reference = "Ghosh et al., Algorithm 1, then GIANT's step; the way of leaving out is this project's"
+    residual = "length of the averaged update"
+
+    floor: PositiveFloat = Field(
+        default=1.0, description="average over standard error at which the second phase begins"
+    )
+    rough: PositiveInt = Field(default=50, description="rounds of the first phase at most")
+    screen: Literal["outliers", "filter"] = Field(
+        default="outliers", description="who is left out in the second phase: outliers, or whom `filter` says"
+    )
+    strange: Annotated[float, Field(gt=1)] | None = Field(
+        default=None,
+        description="distance from the median, over the middle one, of an outlier; none: 3, more for d < 4",
+    )
+
+    def idle(self, f: FiniteSum) -> Iterator[Idle]:
+        yield from super().idle(f)
+        if self.screen == "filter":
+            yield "strange", 'it is for screen = "outliers"'
+        elif not self.left_out:
+            yield "strange", "nobody is left out, since the trim is 0; set `trim` or `byzantine`"
+
+    def steps(self, centre: Centre, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
+        # The length of a Gaussian vector of d entries deviates by 1/sqrt(2d) of itself, which for
+        # d = 3 makes 3 a matter of luck; but real updates vary along few directions, so that 3 it
+        # is for any d. Among twenty honest workers of a9a updates and gradients exceed 2, not 3.
+        limit = max(3.0, 1 + 4 / math.sqrt(len(x))) if self.strange is None else self.strange
+        strangest = np.zeros(len(centre.workers))
+        for _ in range(self.rough):
+            heard = centre.ask(NEWTON_STEP, x)
+            senders = list(heard.senders)
+            strangest[senders] = np.maximum(strangest[senders], strangeness(heard.vectors))
+            update = centre.combine(heard)
+            if float(np.linalg.norm(update.vector)) <= self.floor * update.noise:
+                break
+            x = x - self.step * update.vector
+            yield x, update
+        trusted = self._trusted(centre, strangest, limit)
+        while True:
+            if self.screen == "filter":
+                gradient, update = averaged_step(centre, x)
+            else:
+                gradient = _screened(centre, centre.weigh(centre.ask(GRADIENT, x, trusted)), limit)
+                heard = centre.ask(STEP_WITH_GRADIENT, x, gradient.kept, gradient=gradient.vector)
+                update = centre.average(heard)
+            x = x - searched(centre, x, gradient, update) * update.vector
+            yield x, update
+
+    def _trusted(self, centre: Centre, strangest: Array, limit: float) -> Sequence[int]:
+        """Everybody but the outliers of the first phase, the strangest first, within the trim budget."""
+        if self.screen == "filter":
+            return range(len(strangest))
+        ranked = np.argsort(-strangest, kind="stable")[: centre.trim]
+        exiled = [int(worker) for worker in ranked if strangest[worker] > limit]
+        centre.ledger.exiled = {centre.workers.names[w]: float(strangest[w]) for w in sorted(exiled)}
+        return [worker for worker in range(len(strangest)) if worker not in exiled]
+
+
+def _screened(centre: Centre, heard: Heard, limit: float) -> Combined:
+    """The mean without this round's outliers, within what is left of the trim budget."""
+    left = max(0, centre.trim - (len(centre.workers) - len(heard.senders)))
+    far = strangeness(heard.vectors)
+    out = {int(row) for row in np.argsort(-far, kind="stable")[:left] if far[row] > limit}
+    return centre.average(heard, [row for row in range(len(far)) if row not in out])
+
+
+def strangeness(vectors: Array) -> Array:
+    """Each row's distance from the coordinate-wise median, over the median of these distances."""
+    distances = robust_means.distances(vectors, robust_means.coordinate_median(vectors))
+    middle = float(np.median(distances))
+    # Rows that mostly agree to the last bit: whoever differs at all is strange.
+    if middle == 0.0:
+        return np.where(distances > 0, np.inf, 0.0)
+    with np.errstate(over="ignore"):
+        return np.asarray(distances / middle)

@@ -1,0 +1,1 @@
+"""Which workers were left out, and what the theory promises."""
