@@ -36,7 +36,7 @@ import dask
 import numpy as np
 from distributed import Client, LocalCluster
 from optiframe_comrade.parts.kinds import Norm
-from optiframe_comrade.protocol.round import TooManyFaults
+from optiframe_comrade.protocol.coordinator import TooManyFaults
 from rankone_common import one_thread, verdict
 
 import optiframe

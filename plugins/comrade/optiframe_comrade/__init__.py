@@ -11,9 +11,11 @@ from optiframe.hookspec import Description, hookimpl
 from optiframe.lazy import exports
 
 if TYPE_CHECKING:
-    from optiframe_comrade.backends.backend import Workers as Workers
-    from optiframe_comrade.backends.by_name import Home as Home
+    from optiframe_comrade.backends.backend import Home as Home
     from optiframe_comrade.local.per_sample import mean_of as mean_of
+    from optiframe_comrade.messages import Broadcast as Broadcast
+    from optiframe_comrade.messages import Fault as Fault
+    from optiframe_comrade.messages import Reply as Reply
     from optiframe_comrade.parts.filters import FromCallable as FromCallable
     from optiframe_comrade.parts.kinds import Attack as Attack
     from optiframe_comrade.parts.kinds import Compressor as Compressor
@@ -26,9 +28,7 @@ if TYPE_CHECKING:
     from optiframe_comrade.plots.runs import plot_left_out as plot_left_out
     from optiframe_comrade.plots.runs import plot_progress as plot_progress
     from optiframe_comrade.protocol.ledger import Ledger as Ledger
-    from optiframe_comrade.protocol.messages import Broadcast as Broadcast
-    from optiframe_comrade.protocol.messages import Fault as Fault
-    from optiframe_comrade.protocol.messages import Reply as Reply
+    from optiframe_comrade.protocol.workers import Workers as Workers
     from optiframe_comrade.trust.left_out import suspicion as suspicion
     from optiframe_comrade.trust.theory import advice as advice
 
@@ -38,16 +38,16 @@ __getattr__, _, __all__ = exports(
     __name__,
     {
         "parts.filters": ("FromCallable",),
-        "backends.by_name": ("Home",),
+        "backends.backend": ("Home",),
         "protocol.ledger": ("Ledger",),
         "trust.left_out": ("suspicion",),
-        "protocol.messages": ("Broadcast", "Fault", "Reply"),
+        "messages": ("Broadcast", "Fault", "Reply"),
         "parts.kinds": ("Attack", "Compressor", "Filter", "Selecting", "Situation"),
         "local.per_sample": ("mean_of",),
         "plots.runs": ("plot_attacks", "plot_left_out", "plot_progress"),
         "plots.progress_curves": ("curves", "least_objective"),
         "trust.theory": ("advice",),
-        "backends.backend": ("Workers",),
+        "protocol.workers": ("Workers",),
     },
 )
 
@@ -124,16 +124,16 @@ def optiframe_parts() -> list[Description]:
         Description("attack.negative", here + "Negative", "Sends -c times the update"),
         Description("compressor.none", here + "Nothing", "No compression: eight bytes a number"),
         Description(
-            "home.in-process", _HERE + "backends.by_name:InProcessHome", "Simulated workers in this process"
+            "home.in-process", _HERE + "backends.backend:InProcessHome", "Simulated workers in this process"
         ),
         Description(
             "home.flower",
-            _HERE + "backends.flower.local_home:FlowerHome",
+            _HERE + "backends.flower.local_backend:FlowerHome",
             "Flower nodes on this machine, as processes on loopback",
         ),
         Description(
             "home.dask",
-            _HERE + "backends.dask_home:DaskHome",
+            _HERE + "backends.dask_backend:DaskHome",
             "Actors on a Dask cluster, of machines you own",
         ),
         *_filters(),

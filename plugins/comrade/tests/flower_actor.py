@@ -1,6 +1,6 @@
 """A node's process that answers as a file tells it to: honestly, or in ways no honest node would.
 
-Started in place of `optiframe_comrade.backends.flower.resident`; the node's setting `mode` names the file.
+Started in place of `optiframe_comrade.backends.flower.persistent_client`; the node's setting `mode` names the file.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import pickle
 from pathlib import Path
 
 import numpy as np
-from optiframe_comrade.backends.flower import resident
+from optiframe_comrade.backends.flower import persistent_client as resident
 from optiframe_comrade.backends.flower.protocol import RECORD
 
 

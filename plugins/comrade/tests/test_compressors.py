@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_comrade.baselines.exact import Exact
+from optiframe_comrade.parts import packing as wire
 from optiframe_comrade.parts.compressors import L1QSGD, QSGD, RandK, ScaledSign, TopK
 from optiframe_comrade.parts.error_feedback import ErrorFeedback
 from optiframe_comrade.parts.kinds import Compressor, Nothing
-from optiframe_comrade.protocol import wire
 from optiframe_comrade.solvers.comrade import Comrade
 from optiframe_comrade.trust.contraction import definition_2, hard_vectors, measured_rho, rho
 

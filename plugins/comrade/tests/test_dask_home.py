@@ -18,15 +18,15 @@ import numpy as np
 import psutil
 import pytest
 from distributed import Client, LocalCluster
-from optiframe_comrade.backends.by_name import InProcessHome
-from optiframe_comrade.backends.dask_home import DaskHome
+from optiframe_comrade.backends.backend import InProcessHome
+from optiframe_comrade.backends.dask_backend import DaskHome
 from optiframe_comrade.local.per_sample import mean_of
+from optiframe_comrade.messages import NEWTON_STEP, Broadcast, Fault, Reply, open_reply
 from optiframe_comrade.parts import faults
 from optiframe_comrade.parts.attacks import ALittleIsEnough, FlippedLabels
 from optiframe_comrade.parts.compressors import QSGD
 from optiframe_comrade.parts.kinds import Attack, Negative, Norm, Nothing
-from optiframe_comrade.protocol.messages import NEWTON_STEP, Broadcast, Fault, Reply, open_reply
-from optiframe_comrade.protocol.round import TooManyFaults
+from optiframe_comrade.protocol.coordinator import TooManyFaults
 from optiframe_comrade.protocol.worker import Orders
 from optiframe_comrade.solvers.comrade import Comrade
 from optiframe_comrade.solvers.distributed import Distributed

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from optiframe_comrade.backends.dask_reshard import Redealer
+from optiframe_comrade.messages import GRADIENT, Broadcast, Fault, Reply
 from optiframe_comrade.parts.compressors import QSGD
 from optiframe_comrade.protocol.ledger import Ledger
-from optiframe_comrade.protocol.messages import GRADIENT, Broadcast, Fault, Reply
 from optiframe_comrade.protocol.moves import Move
 from optiframe_comrade.protocol.worker import Orders
 

@@ -10,7 +10,7 @@ import dask
 import numpy as np
 import pytest
 from distributed import LocalCluster
-from optiframe_comrade.backends.dask_home import DaskHome
+from optiframe_comrade.backends.dask_backend import DaskHome
 from optiframe_comrade.backends.flower.keys import make_certificate
 from optiframe_comrade.solvers.comrade import Comrade
 

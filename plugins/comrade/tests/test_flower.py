@@ -17,18 +17,19 @@ import numpy as np
 import psutil
 import pytest
 from optiframe_comrade import Broadcast, Fault, Reply
-from optiframe_comrade.backends.flower import app, flower, own_task
+from optiframe_comrade.backends.flower import app, flower
+from optiframe_comrade.backends.flower import embedded_server as own_task
+from optiframe_comrade.backends.flower.embedded_server import FederationFailed, OwnTask
+from optiframe_comrade.backends.flower.grid_workers import GridWorkers, Ready
 from optiframe_comrade.backends.flower.keys import make_node_keys
 from optiframe_comrade.backends.flower.node import save_rows
-from optiframe_comrade.backends.flower.own_task import FederationFailed, OwnTask
-from optiframe_comrade.backends.flower.server_home import GridWorkers, Ready
 from optiframe_comrade.backends.flower.start_local import LocalFederation, _listens, free_ports
 from optiframe_comrade.backends.flower.trial import Trial, work_of
 from optiframe_comrade.backends.in_process import InProcess
 from optiframe_comrade.baselines.exact import minimum
+from optiframe_comrade.messages import NEWTON_STEP
 from optiframe_comrade.parts.compressors import QSGD
-from optiframe_comrade.protocol.messages import NEWTON_STEP
-from optiframe_comrade.protocol.round import TooManyFaults
+from optiframe_comrade.protocol.coordinator import TooManyFaults
 from optiframe_comrade.protocol.worker import Orders, split
 
 import optiframe

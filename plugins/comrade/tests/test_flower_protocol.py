@@ -25,7 +25,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_comrade import Broadcast, Fault, Reply, mean_of
-from optiframe_comrade.backends.flower import flower, node, own_task, protocol, resident
+from optiframe_comrade.backends.flower import embedded_server as own_task
+from optiframe_comrade.backends.flower import flower, node, protocol
+from optiframe_comrade.backends.flower import persistent_client as resident
+from optiframe_comrade.backends.flower.grid_workers import Ready
 from optiframe_comrade.backends.flower.keys import make_certificate
 from optiframe_comrade.backends.flower.protocol import (
     Work,
@@ -34,18 +37,17 @@ from optiframe_comrade.backends.flower.protocol import (
     write_broadcast,
     write_reply,
 )
-from optiframe_comrade.backends.flower.server_home import Ready
 from optiframe_comrade.backends.in_process import InProcess
-from optiframe_comrade.parts.compressors import QSGD
-from optiframe_comrade.parts.faults import HugeMessage, Malformed, WrongShape, WrongType
-from optiframe_comrade.parts.kinds import Negative, Nothing, Situation
-from optiframe_comrade.protocol.messages import (
+from optiframe_comrade.messages import (
     GRADIENT,
     NEWTON_STEP,
     OBJECTIVE,
     STEP_WITH_GRADIENT,
     open_reply,
 )
+from optiframe_comrade.parts.compressors import QSGD
+from optiframe_comrade.parts.faults import HugeMessage, Malformed, WrongShape, WrongType
+from optiframe_comrade.parts.kinds import Negative, Nothing, Situation
 from optiframe_comrade.protocol.worker import Orders, Worker
 from optiframe_comrade.solvers.comrade import Comrade
 
@@ -274,7 +276,7 @@ def test_the_keeper_ends_its_processes_when_its_owner_is_killed() -> None:
     owner = """
 import json, subprocess, sys, time
 keeper = subprocess.Popen(
-    [sys.executable, "-m", "optiframe_comrade.backends.flower.keeper"], stdin=-1, stdout=-1, text=True
+    [sys.executable, "-m", "optiframe_comrade.backends.flower.supervisor"], stdin=-1, stdout=-1, text=True
 )
 order = {"argv": [sys.executable, "-c", "import time; time.sleep(100)"], "log": "/dev/null"}
 keeper.stdin.write(json.dumps(order) + chr(10))

@@ -12,7 +12,7 @@ from optiframe_comrade.local.per_sample import mean_of
 from optiframe_comrade.local.products import conjugate_gradients
 from optiframe_comrade.local.step import answer, local_gradient, newton_step
 from optiframe_comrade.local.symmetric import solve_symmetric, weighted_gram
-from optiframe_comrade.protocol.messages import (
+from optiframe_comrade.messages import (
     GRADIENT,
     NEWTON_STEP,
     OBJECTIVE,

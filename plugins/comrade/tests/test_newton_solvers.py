@@ -10,7 +10,7 @@ import pytest
 from optiframe_comrade.baselines.exact import Exact, minimum
 from optiframe_comrade.local.per_sample import mean_of
 from optiframe_comrade.plots.progress_curves import curves, least_objective
-from optiframe_comrade.protocol.round import TooManyFaults
+from optiframe_comrade.protocol.coordinator import TooManyFaults
 from optiframe_comrade.protocol.worker import split
 from optiframe_comrade.solvers.comrade import Comrade
 from optiframe_comrade.solvers.distributed import Distributed

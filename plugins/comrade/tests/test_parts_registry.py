@@ -11,7 +11,7 @@ import numpy as np
 import optiframe_comrade
 import pytest
 from optiframe_comrade import Attack, Compressor, Filter, Selecting
-from optiframe_comrade.backends.by_name import Home
+from optiframe_comrade.backends.backend import Home
 from optiframe_comrade.parts.filters import DistanceToMedian, FromCallable
 from optiframe_comrade.parts.kinds import Mean, Negative, Norm
 from optiframe_comrade.solvers.comrade import Comrade

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from optiframe_comrade.backends.in_process import InProcess
-from optiframe_comrade.parts.kinds import Attack, Compressor, Filter, Mean, Negative, Norm, Nothing
-from optiframe_comrade.protocol.messages import (
+from optiframe_comrade.messages import (
     GRADIENT,
     NEWTON_STEP,
     OBJECTIVE,
@@ -22,7 +21,8 @@ from optiframe_comrade.protocol.messages import (
     check_reply,
     open_reply,
 )
-from optiframe_comrade.protocol.round import Centre, TooManyFaults
+from optiframe_comrade.parts.kinds import Attack, Compressor, Filter, Mean, Negative, Norm, Nothing
+from optiframe_comrade.protocol.coordinator import Centre, TooManyFaults
 from optiframe_comrade.protocol.worker import Orders, Worker, split
 
 from optiframe import InvalidInput, part

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optiframe_comrade.backends.flower import node, protocol
-from optiframe_comrade.protocol.messages import NEWTON_STEP, STEP_WITH_GRADIENT, Broadcast
+from optiframe_comrade.messages import NEWTON_STEP, STEP_WITH_GRADIENT, Broadcast
 from optiframe_comrade.protocol.worker import Orders, Worker
 
 import optiframe

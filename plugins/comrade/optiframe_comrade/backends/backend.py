@@ -1,59 +1,48 @@
-"""Who computes: the one interface between the algorithm and where the workers live."""
+"""Homes: where the workers live, chosen by name (``home = "in-process"``)."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
+from typing import ClassVar
 
-from optiframe_comrade.protocol.messages import Broadcast, Fault, Reply
+from optiframe.objectives import FiniteSum
+from optiframe.parts import Part
+from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.protocol.workers import Workers
 
 
-class Workers(Protocol):
-    """Workers that hold one shard each and answer broadcasts.
+class Home(Part):
+    """Where workers live; a piece whose parameters say how to get there.
 
-    Homes are `in_process.InProcess`, and those on Dask and on Flower. A home delivers what
-    a worker sent and does not judge it: replies are opened and checked by the centre.
-
-    Attributes
-    ----------
-    names
-        One for each worker, for people; by default "worker 0", "worker 1", ...
-    moves
-        Shards that went to another machine so far, the latest last; none where none ever do.
-    sizes
-        Terms of the finite sum each worker holds, as the centre handed them out.
+    `hire` hands each worker its shard and its orders and gives the interface to them; the
+    solver closes it when the run ends.
     """
 
-    @property
-    def names(self) -> Sequence[str]: ...
+    family = "home"
+    waits: ClassVar[bool] = True  # False: rounds end when all have answered, whatever the deadline
+
+    @abstractmethod
+    def hire(self, shards: Sequence[FiniteSum], orders: Orders) -> Workers:
+        """Workers, one for each shard."""
+
+    def unsuited(self, function: FiniteSum, orders: Orders) -> str | None:
+        """Why this home cannot take the function or the orders, in words; None when it can."""
+        return None
 
     @property
-    def sizes(self) -> Sequence[int]: ...
+    def patience(self) -> float | None:
+        """Seconds a round may take unless the solver is told otherwise; None waits for ever."""
+        return None
 
-    def __len__(self) -> int: ...
 
-    def ask(
-        self, broadcast: Broadcast, deadline: float | None = None, to: Sequence[int] | None = None
-    ) -> list[Reply | Fault]:
-        """Send the broadcast and wait for the replies.
+class InProcessHome(Home):
+    """Simulated workers in this process, one after the other."""
 
-        Parameters
-        ----------
-        broadcast
-            What is asked.
-        deadline
-            Seconds to wait at most; what has not come by then is a `Fault` of kind "late". None
-            waits for ever, which suits workers that cannot hang.
-        to
-            Numbers of the workers to ask; None asks all.
+    name = "home.in-process"
+    waits = False
 
-        Returns
-        -------
-        One `Reply` or `Fault` for each worker asked, in the order of `to`. A worker's misdeed
-        never raises; an error here is one of the home itself.
-        """
-        ...
+    def hire(self, shards: Sequence[FiniteSum], orders: Orders) -> Workers:
+        from optiframe_comrade.backends.in_process import InProcess
 
-    def close(self) -> None:
-        """Let go of the workers; may be called twice."""
-        ...
+        return InProcess(shards, orders)

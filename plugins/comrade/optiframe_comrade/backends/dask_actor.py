@@ -12,8 +12,8 @@ import numpy as np
 from optiframe.errors import Unsuited, require
 from optiframe.objectives import FiniteSum
 from optiframe.values import Array
+from optiframe_comrade.messages import Broadcast
 from optiframe_comrade.parts.kinds import NoReply
-from optiframe_comrade.protocol.messages import Broadcast
 from optiframe_comrade.protocol.worker import Orders, Worker
 
 

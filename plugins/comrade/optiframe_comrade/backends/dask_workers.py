@@ -19,7 +19,7 @@ from optiframe.objectives import FiniteSum
 from optiframe_comrade.backends.dask_actor import Hold, let_go, packed
 from optiframe_comrade.backends.dask_cluster import Connection
 from optiframe_comrade.backends.dask_reshard import Redealer
-from optiframe_comrade.protocol.messages import Broadcast, Fault, Reply
+from optiframe_comrade.messages import Broadcast, Fault, Reply
 from optiframe_comrade.protocol.moves import Move
 from optiframe_comrade.protocol.worker import NotFinite, Orders
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from optiframe.objectives import FiniteSum
 from optiframe.values import Array
+from optiframe_comrade.messages import Broadcast, Fault, Reply
 from optiframe_comrade.parts.kinds import NoReply
-from optiframe_comrade.protocol.messages import Broadcast, Fault, Reply
 from optiframe_comrade.protocol.worker import NotFinite, Orders, Worker
 
 

@@ -19,7 +19,7 @@ from optiframe.values import Array
 from optiframe_comrade.local.products import conjugate_gradients, step_by_products
 from optiframe_comrade.local.sweep import Sweep, is_large
 from optiframe_comrade.local.symmetric import pseudo_inverse, solve_symmetric, weighted_gram
-from optiframe_comrade.protocol.messages import (
+from optiframe_comrade.messages import (
     GRADIENT,
     NEWTON_STEP,
     OBJECTIVE,

@@ -15,7 +15,7 @@ from pydantic import Field, PositiveInt
 from optiframe.errors import InvalidInput
 from optiframe.values import Array
 from optiframe_comrade.parts.kinds import Compressor
-from optiframe_comrade.protocol.wire import (
+from optiframe_comrade.parts.packing import (
     MalformedPayload,
     bytes_of_bits,
     pack,

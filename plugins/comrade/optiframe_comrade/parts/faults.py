@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from pydantic import Field, PositiveInt
 
+from optiframe_comrade.messages import Reply
 from optiframe_comrade.parts.kinds import Attack, NoReply, Situation
-from optiframe_comrade.protocol.messages import Reply
 
 
 class _Fault(Attack):

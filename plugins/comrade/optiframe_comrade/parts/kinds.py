@@ -19,8 +19,8 @@ from optiframe.errors import InvalidInput
 from optiframe.objectives import FiniteSum
 from optiframe.parts import Part
 from optiframe.values import Array
+from optiframe_comrade.messages import Reply
 from optiframe_comrade.parts import robust_means
-from optiframe_comrade.protocol.messages import Reply
 
 Indices = NDArray[np.intp]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from optiframe.problems import Columns
 from optiframe.values import Array
-from optiframe_comrade.protocol.messages import Fault
+from optiframe_comrade.messages import Fault
 from optiframe_comrade.protocol.moves import Move, move_table
 
 

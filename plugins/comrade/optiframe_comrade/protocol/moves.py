@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from optiframe.problems import Columns
-from optiframe_comrade.protocol.messages import Fault
+from optiframe_comrade.messages import Fault
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from optiframe.errors import OptiframeError
 from optiframe.objectives import FiniteSum
 from optiframe.values import Array
 from optiframe_comrade.local.step import Method, answer
+from optiframe_comrade.messages import Broadcast, Reply, not_finite
 from optiframe_comrade.parts.error_feedback import ErrorFeedback
 from optiframe_comrade.parts.kinds import Attack, Compressor, Honest, Nothing, Situation
-from optiframe_comrade.protocol.messages import Broadcast, Reply, not_finite
 
 _REMEMBERED = 4  # rounds whose replies an attack may send again
 

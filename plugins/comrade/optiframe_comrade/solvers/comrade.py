@@ -8,8 +8,8 @@ from pydantic import Field, PositiveFloat
 
 from optiframe.objectives import FiniteSum
 from optiframe.values import Array
-from optiframe_comrade.protocol.messages import NEWTON_STEP
-from optiframe_comrade.protocol.round import Centre, Combined
+from optiframe_comrade.messages import NEWTON_STEP
+from optiframe_comrade.protocol.coordinator import Centre, Combined
 from optiframe_comrade.solvers.distributed import NEWTON, Distributed
 
 

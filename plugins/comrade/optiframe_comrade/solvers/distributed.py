@@ -20,12 +20,12 @@ from optiframe.problems import Finding, Minimize, Problem
 from optiframe.results import Status
 from optiframe.solvers import Iterate, Iterates, Run, Solver
 from optiframe.values import Array
-from optiframe_comrade.backends.by_name import Home, InProcessHome
+from optiframe_comrade.backends.backend import Home, InProcessHome
 from optiframe_comrade.local.step import Method
 from optiframe_comrade.parts.filters import CoordinateMedian, DistanceToMedian
 from optiframe_comrade.parts.kinds import Attack, Compressor, Filter, Honest, Nothing
+from optiframe_comrade.protocol.coordinator import Centre, Combined, TooManyFaults
 from optiframe_comrade.protocol.ledger import Ledger
-from optiframe_comrade.protocol.round import Centre, Combined, TooManyFaults
 from optiframe_comrade.protocol.sharding import Dealing, deal, visible_order
 from optiframe_comrade.protocol.worker import Orders
 from optiframe_comrade.trust.contraction import definition_2

@@ -11,9 +11,9 @@ from pydantic import Field
 from optiframe.objectives import FiniteSum
 from optiframe.parts import ByName
 from optiframe.values import Array
+from optiframe_comrade.messages import GRADIENT, STEP_WITH_GRADIENT
 from optiframe_comrade.parts.kinds import Filter, Mean, Norm
-from optiframe_comrade.protocol.messages import GRADIENT, STEP_WITH_GRADIENT
-from optiframe_comrade.protocol.round import Centre, Combined
+from optiframe_comrade.protocol.coordinator import Centre, Combined
 from optiframe_comrade.solvers.distributed import NEWTON, Distributed, Search
 
 # Step lengths tried at once in the one round of a line search: 1, 1/2, ..., 1/512. Below that

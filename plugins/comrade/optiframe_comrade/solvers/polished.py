@@ -11,9 +11,9 @@ from pydantic import Field, PositiveFloat, PositiveInt
 
 from optiframe.objectives import FiniteSum
 from optiframe.values import Array
+from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, STEP_WITH_GRADIENT
 from optiframe_comrade.parts import robust_means
-from optiframe_comrade.protocol.messages import GRADIENT, NEWTON_STEP, STEP_WITH_GRADIENT
-from optiframe_comrade.protocol.round import Centre, Combined, Heard
+from optiframe_comrade.protocol.coordinator import Centre, Combined, Heard
 from optiframe_comrade.solvers.comrade import Comrade
 from optiframe_comrade.solvers.giant import averaged_step, searched
 from optiframe_comrade.unused_parameters import Idle

@@ -10,8 +10,8 @@ from pydantic import Field, PositiveFloat
 from optiframe.objectives import FiniteSum, Objective
 from optiframe.problems import Minimize
 from optiframe.values import Array
-from optiframe_comrade.protocol.messages import GRADIENT
-from optiframe_comrade.protocol.round import Centre, Combined
+from optiframe_comrade.messages import GRADIENT
+from optiframe_comrade.protocol.coordinator import Centre, Combined
 from optiframe_comrade.solvers.distributed import Distributed
 from optiframe_comrade.unused_parameters import Idle
 

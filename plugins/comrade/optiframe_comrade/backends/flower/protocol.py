@@ -15,7 +15,7 @@ import numpy as np
 
 from optiframe.errors import InvalidInput
 from optiframe.values import Array
-from optiframe_comrade.protocol.messages import (
+from optiframe_comrade.messages import (
     GRADIENT,
     NEWTON_STEP,
     OBJECTIVE,

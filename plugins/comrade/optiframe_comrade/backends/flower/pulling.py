@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from optiframe.errors import InvalidInput
-from optiframe_comrade.protocol.messages import FaultKind
+from optiframe_comrade.messages import FaultKind
 
 _OBJECTS = 4  # in an honest reply: the message, its record dict, and one record
 _HEAD = 1 << 16  # bytes of an announcement; an honest one has some 500, an error as many as its text

@@ -25,12 +25,12 @@ from optiframe import Budget, Minimize
 from optiframe.errors import InvalidInput, Unsuited
 from optiframe.objectives import FiniteSum
 from optiframe.values import Array
-from optiframe_comrade.backends.backend import Workers
+from optiframe_comrade.backends.flower.grid_workers import GridWorkers, Ready
 from optiframe_comrade.backends.flower.loopback import only_loopback_answers
 from optiframe_comrade.backends.flower.node import LOSSES
 from optiframe_comrade.backends.flower.protocol import Work
-from optiframe_comrade.backends.flower.server_home import GridWorkers, Ready
 from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.protocol.workers import Workers
 
 _LOOK = 1.0  # seconds between two looks at which nodes are there
 _LOG = logging.getLogger("optiframe.comrade.flower")

@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from optiframe.errors import remedy
-from optiframe_comrade.backends.flower.own_task import FederationFailed, Link, control
+from optiframe_comrade.backends.flower.embedded_server import FederationFailed, Link, control
 
 LOOPBACK = "127.0.0.1"
 _START = 90.0  # seconds for all processes to start and find each other; some 5 s on an idle machine
@@ -127,7 +127,7 @@ class LocalFederation:
             root = ["--root-certificates", str(made.authority)]
         self.link = Link(f"{LOOPBACK}:{port}", certificate, secret)
         self._keeper = subprocess.Popen(
-            [sys.executable, "-m", "optiframe_comrade.backends.flower.keeper"],
+            [sys.executable, "-m", "optiframe_comrade.backends.flower.supervisor"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -150,7 +150,9 @@ class LocalFederation:
             node += ["--isolation", *own_process] if resident else []
             self._run(f"node {number}", node)
             if resident:
-                module = list(instead or [sys.executable, "-m", "optiframe_comrade.backends.flower.resident"])
+                module = list(
+                    instead or [sys.executable, "-m", "optiframe_comrade.backends.flower.persistent_client"]
+                )
                 module += ["--runtime-api-address", f"{LOOPBACK}:{own}", *own_process[1:]]
                 self._run(f"resident {number}", [*module, "--parent-pid", str(self._keeper.pid)])
         for number in range(len(configs)):

@@ -13,10 +13,10 @@ from typing import cast
 from optiframe.losses import LinearModel
 from optiframe.objectives import FiniteSum
 from optiframe_comrade.backends.flower import flower
+from optiframe_comrade.backends.flower.embedded_server import OwnTask
+from optiframe_comrade.backends.flower.grid_workers import GridWorkers
 from optiframe_comrade.backends.flower.node import save_rows
-from optiframe_comrade.backends.flower.own_task import OwnTask
 from optiframe_comrade.backends.flower.protocol import Work
-from optiframe_comrade.backends.flower.server_home import GridWorkers
 from optiframe_comrade.backends.flower.start_local import LocalFederation
 from optiframe_comrade.protocol.worker import Orders
 

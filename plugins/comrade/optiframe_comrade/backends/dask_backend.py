@@ -9,9 +9,9 @@ from pydantic import Field, PositiveFloat, PositiveInt, field_validator, model_v
 
 from optiframe.errors import InvalidInput
 from optiframe.objectives import FiniteSum
-from optiframe_comrade.backends.backend import Workers
-from optiframe_comrade.backends.by_name import Home
+from optiframe_comrade.backends.backend import Home
 from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.protocol.workers import Workers
 
 # A round takes seconds at most, and a dead process is noticed at once: this is what a process that
 # hangs costs a run, once.

@@ -8,10 +8,10 @@ from pydantic import Field
 
 from optiframe.losses import LinearModel
 from optiframe.objectives import FiniteSum
-from optiframe_comrade.backends.backend import Workers
-from optiframe_comrade.backends.by_name import Home
+from optiframe_comrade.backends.backend import Home
 from optiframe_comrade.backends.flower.node import LOSSES
 from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.protocol.workers import Workers
 
 _PATIENCE = 60.0  # seconds; a round takes some 5, more where many nodes share few cores
 

@@ -9,9 +9,8 @@ from typing import Any
 from pydantic import Field
 
 from optiframe.objectives import FiniteSum
-from optiframe_comrade.backends.backend import Workers
-from optiframe_comrade.backends.by_name import Home
-from optiframe_comrade.backends.flower.own_task import FederationFailed
+from optiframe_comrade.backends.backend import Home
+from optiframe_comrade.backends.flower.embedded_server import FederationFailed
 from optiframe_comrade.backends.flower.protocol import (
     RECORD,
     Work,
@@ -21,9 +20,10 @@ from optiframe_comrade.backends.flower.protocol import (
     write_work,
 )
 from optiframe_comrade.backends.flower.pulling import Inbox, Trouble
+from optiframe_comrade.messages import Broadcast, Fault, Reply
 from optiframe_comrade.parts.kinds import Compressor
-from optiframe_comrade.protocol.messages import Broadcast, Fault, Reply
 from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.protocol.workers import Workers
 
 _POLL = 0.2  # seconds between two looks at what has come; a look at 4 nodes takes some 20 ms
 _GRACE = 3.5  # seconds: a node that is well looks for messages every 3

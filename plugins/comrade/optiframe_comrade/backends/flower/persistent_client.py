@@ -5,7 +5,7 @@ choice, and seconds to import it. With ``flower-supernode --isolation process`` 
 else to do the work. This is somebody else: it runs the installed package only, whatever the app
 contains, reads its rows once, and keeps what error feedback owes. Run as::
 
-    python -m optiframe_comrade.backends.flower.resident --runtime-api-address 127.0.0.1:9094 \\
+    python -m optiframe_comrade.backends.flower.persistent_client --runtime-api-address 127.0.0.1:9094 \\
         --superexec-auth-secret-file secret
 
 Uses inner parts of Flower 1.41, as its own executor and `flwr-clientapp` do.
@@ -122,7 +122,7 @@ def _error(message: Any, code: int, reason: str) -> Any:
 def main(work: Callable[[Any, Answer], None] | None = None) -> None:
     """The command; `work` as in `serve`."""
     parser = argparse.ArgumentParser(
-        prog="python -m optiframe_comrade.backends.flower.resident", description=__doc__
+        prog="python -m optiframe_comrade.backends.flower.persistent_client", description=__doc__
     )
     parser.add_argument("--runtime-api-address", required=True, help="the node's --host and --port")
     parser.add_argument("--superexec-auth-secret-file", required=True, type=Path)
