@@ -46,7 +46,7 @@ def main() -> int:
     chosen = parser.parse_args()
     one_thread()  # of linear algebra; the threads here are our own
     from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
-    from optiframe_hodgerank.kernels.bregman import ParallelStep, compiled_for
+    from optiframe_hodgerank.solvers.lbi_parallel import ParallelStep, compiled_for
 
     rng = np.random.default_rng(0)
     pair = np.sort(rng.integers(chosen.items * chosen.items, size=chosen.rows))  # as merging sorts

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
-from optiframe_hodgerank.kernels import bregman as kernels
 from optiframe_hodgerank.kernels import compiled
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.huber_lasso import HuberLasso
 from optiframe_hodgerank.solvers.inverse_scale import InverseScaleSpace
-from optiframe_hodgerank.solvers.lbi import LinearizedBregman
+from optiframe_hodgerank.solvers.lbi import LinearizedBregman, first_entry, outliers_of
+from optiframe_hodgerank.solvers.lbi_gradient import gradient_step, largest_eigenvalue
+from optiframe_hodgerank.solvers.lbi_parallel import ParallelStep
 
 from optiframe import Unsuited, dataset, problem, solve
 
@@ -56,7 +57,7 @@ def many(rows: int = 150_000, items: int = 50) -> ComparisonGraph:
     )
 
 
-def after_steps(graph: ComparisonGraph, step: kernels.ParallelStep) -> tuple[np.ndarray, ...]:
+def after_steps(graph: ComparisonGraph, step: ParallelStep) -> tuple[np.ndarray, ...]:
     scores, dual = np.zeros(graph.items), np.zeros(graph.rows)
     outliers, after = np.zeros(graph.rows), np.zeros(graph.rows)
     for _ in range(20):
@@ -70,7 +71,7 @@ def test_any_number_of_threads_gives_the_same_bits(with_compiler: bool) -> None:
     graph = many()
     found = []
     for threads in (1, 2, 3):
-        step = kernels.ParallelStep(graph, threads)
+        step = ParallelStep(graph, threads)
         step._compiled = compiled if with_compiler else None
         found.append(after_steps(graph, step))
         step.close()
@@ -82,7 +83,7 @@ def test_any_number_of_threads_gives_the_same_bits(with_compiler: bool) -> None:
 
 def test_compiled_step_agrees_with_its_twin() -> None:
     graph = many(rows=5000)
-    plain, fast = kernels.ParallelStep(graph, 1), kernels.ParallelStep(graph, 1)
+    plain, fast = ParallelStep(graph, 1), ParallelStep(graph, 1)
     fast._compiled = compiled
     for a, b in zip(after_steps(graph, plain), after_steps(graph, fast), strict=True):
         assert a == pytest.approx(b, abs=1e-12)
@@ -93,16 +94,16 @@ def test_parallel_step_agrees_with_the_gradient_step() -> None:
     scores = np.zeros(graph.items)
     dual, outliers = np.zeros(graph.rows), np.zeros(graph.rows)
     for _ in range(20):
-        scores, rest = kernels.gradient_step(graph, scores, dual, outliers, dt=dt, h=kappa * dt)
-        outliers = kernels.outliers_of(dual, kappa)
-    found = after_steps(graph, kernels.ParallelStep(graph, 1))
+        scores, rest = gradient_step(graph, scores, dual, outliers, dt=dt, h=kappa * dt)
+        outliers = outliers_of(dual, kappa)
+    found = after_steps(graph, ParallelStep(graph, 1))
     for a, b in zip(found, (scores, dual, outliers, np.abs(rest).max()), strict=True):
         assert a == pytest.approx(b, abs=1e-12)
 
 
 def test_an_unstable_step_is_refused_with_the_largest_stable_one() -> None:
     ranking = votes(0)
-    limit = 2 / (kernels.largest_eigenvalue(ranking.graph) + 1)
+    limit = 2 / (largest_eigenvalue(ranking.graph) + 1)
     for variant in ("gradient", "parallel"):
         with pytest.raises(Unsuited, match="needs a step below"):
             solve(ranking, LinearizedBregman(variant=variant, step=1.01 * limit))
@@ -111,9 +112,7 @@ def test_an_unstable_step_is_refused_with_the_largest_stable_one() -> None:
 
 def test_largest_eigenvalue_is_the_same_by_both_ways() -> None:
     graph = many(rows=4000, items=600)  # Lanczos
-    assert kernels.largest_eigenvalue(graph) == pytest.approx(
-        np.linalg.eigvalsh(graph.laplacian.toarray())[-1]
-    )
+    assert largest_eigenvalue(graph) == pytest.approx(np.linalg.eigvalsh(graph.laplacian.toarray())[-1])
 
 
 def test_steps_before_the_first_entry_change_nothing() -> None:
@@ -121,7 +120,7 @@ def test_steps_before_the_first_entry_change_nothing() -> None:
     graph = ranking.graph
     misfit = graph.cycles(graph.margin)
     dt = 1e-3
-    steps = kernels.first_entry(misfit, dt)
+    steps = first_entry(misfit, dt)
     assert np.abs(steps * dt * misfit).max() < 1
     assert np.abs((steps + 2) * dt * misfit).max() >= 1
     short = solve(ranking, LinearizedBregman(step=0.05), budget=LONG)

@@ -1,8 +1,8 @@
-"""Compiled twins of the passes over rows; imported for big inputs only.
+"""The compiled step of linearized Bregman iteration; imported for big inputs only.
 
-The first use on a machine compiles for about a second and keeps the result on disk. What the
-loops compute is said by their twins in `optiframe_hodgerank.kernels.bregman`, and the tests
-hold them to the same numbers.
+The first use on a machine compiles for about a second and keeps the result on disk. Its twin
+in `optiframe_hodgerank.solvers.lbi_parallel` says what the loop computes, and the tests hold both to
+the same numbers.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
+from numpy.typing import NDArray
 
 from optiframe.values import Array
-from optiframe_hodgerank.graph.comparison_graph import Codes
 
+Codes = NDArray[np.int64]
 F = TypeVar("F", bound=Callable[..., Any])
 _compile = cast("Callable[[F], F]", numba.njit(cache=True, nogil=True))
 

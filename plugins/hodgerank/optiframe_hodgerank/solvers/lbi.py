@@ -15,9 +15,10 @@ from optiframe.solvers import Iterate, Iterates, Run
 from optiframe.values import Array
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
-from optiframe_hodgerank.kernels import bregman as kernels
-from optiframe_hodgerank.path.path import Path
+from optiframe_hodgerank.path.path import Path, shrink
 from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.solvers.lbi_gradient import gradient_step, largest_eigenvalue
+from optiframe_hodgerank.solvers.lbi_parallel import ParallelStep
 from optiframe_hodgerank.stopping.stop_rule import ChoosesAmount, only_with, why_so_many
 
 _DAMPING = 50.0  # the paper's kappa, for votes of +-1
@@ -106,7 +107,7 @@ class LinearizedBregman(ChoosesAmount):
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         if self.step is None or self.variant == "eliminated":
             return None
-        largest = kernels.largest_eigenvalue(problem.graph)
+        largest = largest_eigenvalue(problem.graph)
         if self.step * (largest + 1) < 2:
             return None
         return (
@@ -118,7 +119,7 @@ class LinearizedBregman(ChoosesAmount):
         """kappa dt, given or chosen."""
         if self.step is not None:
             return self.step
-        return 0.5 if self.variant == "eliminated" else 1 / (kernels.largest_eigenvalue(graph) + 1)
+        return 0.5 if self.variant == "eliminated" else 1 / (largest_eigenvalue(graph) + 1)
 
     def kappa_for(self, graph: ComparisonGraph) -> float:
         """kappa, given or by the size of the margins."""
@@ -141,7 +142,7 @@ class LinearizedBregman(ChoosesAmount):
         misfit = graph.margin - graph.differences(scores)
         explained = _EXPLAINED * float(np.abs(graph.margin).max(initial=0.0))
         # Until the first entry z grows by the same misfit; its steps are made at once.
-        step = int(min(kernels.first_entry(misfit, dt), last - 1, max(run.steps_left() - 1, 0)))
+        step = int(min(first_entry(misfit, dt), last - 1, max(run.steps_left() - 1, 0)))
         if np.abs(misfit).max(initial=0.0) <= explained:
             step = 0  # none will ever enter; the first step says so
         dual, made = (step * dt) * misfit, step + 1
@@ -169,17 +170,17 @@ class LinearizedBregman(ChoosesAmount):
         kappa, outliers = self.kappa_for(graph), np.zeros(graph.rows)
         if self.variant == "eliminated":
             while True:
-                scores, rest = kernels.eliminated_step(graph, dual, outliers, dt)
-                after = kernels.outliers_of(dual, kappa)
+                scores, rest = eliminated_step(graph, dual, outliers, dt)
+                after = outliers_of(dual, kappa)
                 yield scores, outliers, after, float(np.abs(rest).max(initial=0.0))
                 outliers = after
         elif self.variant == "gradient":
             while True:
-                moved, rest = kernels.gradient_step(graph, scores, dual, outliers, dt=dt, h=kappa * dt)
-                after = kernels.outliers_of(dual, kappa)
+                moved, rest = gradient_step(graph, scores, dual, outliers, dt=dt, h=kappa * dt)
+                after = outliers_of(dual, kappa)
                 yield scores, outliers, after, float(np.abs(rest).max(initial=0.0))
                 scores, outliers = moved, after
-        with closing(kernels.ParallelStep(graph, self.threads)) as parallel_step:
+        with closing(ParallelStep(graph, self.threads)) as parallel_step:
             after = np.zeros(graph.rows)
             while True:
                 moved, largest = parallel_step(scores, dual, outliers, after, dt=dt, kappa=kappa)
@@ -220,3 +221,29 @@ def _enter(path: Path, rows: NDArray[np.int64], scores: Array, dual: Array, *, t
     at = np.where(at > 0, at, 1 / size)  # in the first step, where 1/size is too small to be left of t
     for k in np.lexsort((fresh, at)).tolist():
         path.flag(int(fresh[k]), float(dual[fresh[k]]), 1 / float(at[k]))
+
+
+def eliminated_step(graph: ComparisonGraph, dual: Array, outliers: Array, dt: float) -> tuple[Array, Array]:
+    """Algorithm 3, (15a): z += dt (I - X L^+ X'W)(y - gamma), in place.
+
+    Gives the least-squares scores of y - gamma and what they leave.
+    """
+    rest = graph.margin - outliers
+    scores = graph.scores(rest)
+    rest -= graph.differences(scores)
+    dual += dt * rest
+    return scores, rest
+
+
+def outliers_of(dual: Array, kappa: float) -> Array:
+    """(13c): gamma = kappa shrink(z, 1), with the updated z."""
+    return kappa * shrink(dual, 1.0)
+
+
+def first_entry(misfit: Array, dt: float) -> int:
+    """Steps that can be made at once from z = 0: before them no row enters, and z = steps dt misfit."""
+    largest = float(np.abs(misfit).max(initial=0.0))
+    if largest == 0:
+        return 0
+    # One less than rounding might claim, so that the entry itself is an ordinary step.
+    return max(0, int(min(1 / (dt * largest), 2.0**53)) - 1)

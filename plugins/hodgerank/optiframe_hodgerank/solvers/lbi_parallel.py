@@ -1,4 +1,4 @@
-"""The steps of linearized Bregman iteration, on merged rows; plain functions of arrays."""
+"""Linearized Bregman iteration by blocks of rows over threads: the variant `parallel` of `hodge.lbi`."""
 
 from __future__ import annotations
 
@@ -20,32 +20,6 @@ _BLOCK = 32_768
 """Least rows of a block: 2 MB of them, which stay in a core's cache, and work enough (a tenth of a
 millisecond) for handing it to a thread. It never depends on the number of threads: sums over blocks,
 added in their order, are then the same bits for any."""
-
-
-def eliminated_step(graph: ComparisonGraph, dual: Array, outliers: Array, dt: float) -> tuple[Array, Array]:
-    """Algorithm 3, (15a): z += dt (I - X L^+ X'W)(y - gamma), in place.
-
-    Gives the least-squares scores of y - gamma and what they leave.
-    """
-    rest = graph.margin - outliers
-    scores = graph.scores(rest)
-    rest -= graph.differences(scores)
-    dual += dt * rest
-    return scores, rest
-
-
-def gradient_step(
-    graph: ComparisonGraph, scores: Array, dual: Array, outliers: Array, *, dt: float, h: float
-) -> tuple[Array, Array]:
-    """Algorithm 2, (14a) and (14b), z in place; gives the new scores, and what the old ones leave."""
-    rest = graph.margin - graph.differences(scores) - outliers
-    dual += dt * rest
-    return scores + h * graph.divergence(graph.weight * rest), rest
-
-
-def outliers_of(dual: Array, kappa: float) -> Array:
-    """(13c): gamma = kappa shrink(z, 1), with the updated z."""
-    return kappa * shrink(dual, 1.0)
 
 
 class ParallelStep:
@@ -108,22 +82,12 @@ class ParallelStep:
             return float(block(left, right, margin, weight, scores, z, gamma, new, dt, kappa, into))
         rest = margin - (scores[left] - scores[right]) - gamma
         z += dt * rest
-        new[:] = outliers_of(z, kappa)
+        new[:] = kappa * shrink(z, 1.0)
         largest = float(np.abs(rest).max(initial=0.0))
         rest *= weight
         into[:] = np.bincount(left, rest, len(into))
         into -= np.bincount(right, rest, len(into))
         return largest
-
-
-def largest_eigenvalue(graph: ComparisonGraph) -> float:
-    """The largest eigenvalue of the Laplacian, X'WX: by LAPACK for few items, by Lanczos for many."""
-    from scipy.sparse.linalg import eigsh
-
-    if graph.items <= 500:  # a dense matrix of 2 MB, a tenth of a second
-        return float(np.linalg.eigvalsh(graph.laplacian.toarray())[-1])
-    start = np.cos(np.arange(graph.items))  # any start that is not an eigenvector; the same each time
-    return float(eigsh(graph.laplacian, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
 
 
 def compiled_for(rows: int) -> ModuleType | None:
@@ -137,12 +101,3 @@ def _compiled() -> ModuleType | None:
         return import_module("optiframe_hodgerank.kernels.compiled")
     except ImportError:  # not installed, or not for this version of NumPy
         return None
-
-
-def first_entry(misfit: Array, dt: float) -> int:
-    """Steps that can be made at once from z = 0: before them no row enters, and z = steps dt misfit."""
-    largest = float(np.abs(misfit).max(initial=0.0))
-    if largest == 0:
-        return 0
-    # One less than rounding might claim, so that the entry itself is an ordinary step.
-    return max(0, int(min(1 / (dt * largest), 2.0**53)) - 1)
