@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from hodgerank_common import GAP, best_of, excess, incidence, missing, one_thread, quick, skglm_ways, verdict
+from optiframe_hodgerank.huber.newton import least_squares
 
 import optiframe
 
@@ -28,7 +29,7 @@ TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5)
 def ours(comparisons: dict[str, Any]) -> Any:
     problem = optiframe.problem("pairwise-ranking", comparisons=comparisons)
     graph = problem.graph
-    first = float(np.abs(graph.margin - graph.differences(graph.least_squares)).max())
+    first = float(np.abs(graph.margin - graph.differences(least_squares(graph).scores)).max())
     # 10 values for each factor of ten, after the first, at which nothing is an outlier yet.
     return optiframe.solve(
         problem,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from optiframe_hodgerank.graph import conjugate_gradients as conjugate
+from optiframe_hodgerank.graph import rows_by_pair
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
-from optiframe_hodgerank.huber import rows as huber_rows
-from optiframe_hodgerank.huber.newton import EXACT, HuberNewton
+from optiframe_hodgerank.huber.newton import HuberNewton, least_squares
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.huber_lasso import HuberLasso
 
@@ -123,14 +123,14 @@ SHAPES = {
 def test_forces_balance_on_graphs_of_any_shape(
     shape: str, compiled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(huber_rows, "_WORTH_COMPILING", 0 if compiled else 10**9)
+    monkeypatch.setattr(rows_by_pair, "_WORTH_COMPILING", 0 if compiled else 10**9)
     make, expected = SHAPES[shape]
     graph = make()
     if expected == "multigrid" and not compiled:
         expected = "whole inverse"
-    assert graph.fit(EXACT).method == expected
-    assert graph.least_squares == pytest.approx(graph.scores(graph.margin), abs=1e-7)
-    newton, scores = HuberNewton(graph), graph.least_squares
+    assert least_squares(graph).method == expected
+    assert least_squares(graph).scores == pytest.approx(graph.scores(graph.margin), abs=1e-7)
+    newton, scores = HuberNewton(graph), least_squares(graph).scores
     for level in (1.5, 0.8):
         scores = newton.scores(level, scores)
         held = np.clip(graph.margin - graph.differences(scores), -level, level)
@@ -141,7 +141,7 @@ def test_forces_balance_on_graphs_of_any_shape(
 
 def test_the_answer_says_what_was_put_before_conjugate_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conjugate, "DENSE", 100)
-    monkeypatch.setattr(huber_rows, "_WORTH_COMPILING", 0)
+    monkeypatch.setattr(rows_by_pair, "_WORTH_COMPILING", 0)
     graph = image(6, 150)
     ranking = PairwiseRanking(comparisons={"left": graph.left, "right": graph.right, "margin": graph.margin})
     found = solve(ranking, HuberLasso(method="grid", lambda_=1.0)).findings
@@ -271,6 +271,6 @@ def test_newton_steps_are_not_halved_for_the_rounding_of_a_long_sum(monkeypatch:
         newton = HuberNewton(graph)
         rounding = Rounding(newton, share)
         monkeypatch.setattr(newton.rows, "huber", rounding)
-        newton.scores(0.4, graph.least_squares)
+        newton.scores(0.4, least_squares(graph).scores)
         passes.append(rounding.passes)
     assert max(passes) == passes[0]

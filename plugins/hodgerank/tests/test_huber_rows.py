@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optiframe_hodgerank.graph import rows_by_pair
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.huber import rows as huber_rows
 from optiframe_hodgerank.huber.rows import CompiledHuberRows, HuberRows
@@ -72,7 +73,7 @@ def test_rows_by_pair_are_the_rows(graph: ComparisonGraph) -> None:
 def test_many_rows_take_the_compiled_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = drawn(0, 5, 30)
     assert isinstance(huber_rows.huber_rows(graph), HuberRows)
-    monkeypatch.setattr(huber_rows, "_WORTH_COMPILING", 30)
+    monkeypatch.setattr(rows_by_pair, "_WORTH_COMPILING", 30)
     assert isinstance(huber_rows.huber_rows(graph), CompiledHuberRows)
     monkeypatch.setattr(huber_rows, "_compiled", lambda: None)
     assert isinstance(huber_rows.huber_rows(graph), HuberRows)

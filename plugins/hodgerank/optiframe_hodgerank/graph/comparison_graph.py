@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,9 +15,6 @@ from optiframe.values import Array
 from optiframe_hodgerank.graph.laplacian import Components, LaplacianInverse, invert
 from optiframe_hodgerank.graph.multigrid import Multigrid, multigrid
 from optiframe_hodgerank.graph.rows_by_pair import RowsByPair
-
-if TYPE_CHECKING:
-    from optiframe_hodgerank.huber.newton import Fit
 
 Codes = NDArray[np.int64]
 
@@ -43,8 +40,6 @@ class ComparisonGraph:
     -----
     Memory: 40 bytes a row, and what the inverse takes (see `optiframe_hodgerank.graph.laplacian`).
     """
-
-    _fit: Fit | None = None
 
     def __init__(
         self, items: int, left: Codes, right: Codes, margin: Array, weight: Array | None = None
@@ -129,26 +124,6 @@ class ComparisonGraph:
         """A cycle that nearly applies L^+, for conjugate gradients; None where there is no good one."""
         pairs = self.by_pair
         return multigrid(pairs.first_pair, pairs.other, pairs.whole)
-
-    def fit(self, accuracy: float) -> Fit:
-        """Least-squares scores of `margin` by conjugate gradients; the last ones are kept.
-
-        Without the inverse, which costs as much as hundreds of solves and is worth it for those who
-        make as many: `scores` does the same for any margin with it. For the accuracy see
-        `optiframe_hodgerank.huber.newton.HuberNewton`.
-        """
-        from optiframe_hodgerank.huber.newton import least_squares
-
-        if self._fit is None or self._fit.accuracy != accuracy:  # no answer depends on what was asked before
-            self._fit = least_squares(self, accuracy)
-        return self._fit
-
-    @property
-    def least_squares(self) -> Array:
-        """The scores of `fit` to all digits, shape (items,)."""
-        from optiframe_hodgerank.huber.newton import EXACT
-
-        return self.fit(EXACT).scores
 
     @property
     def method(self) -> str:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
 from optiframe.values import Array
 from optiframe_hodgerank.graph.laplacian import DENSE
-from optiframe_hodgerank.huber import rows as huber_rows
+from optiframe_hodgerank.graph.rows_by_pair import worth_compiling
 
 if TYPE_CHECKING:
     from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
-    from optiframe_hodgerank.huber.rows import Rows
 
 Operator = Callable[[Array], Array]
 Preconditioner = Literal["diagonal", "multigrid", "whole inverse"]
@@ -28,6 +27,17 @@ _INNER = 200  # steps with the whole inverse; 5 to 30 are usual
 _GLANCE = 5
 """After every so many steps it is seen whether they go on fast enough: five of the diagonal's on an image
 tell that hundreds would be needed."""
+
+
+class Rows(Protocol):
+    """Some rows of a graph, which may change from solve to solve: their Laplacian."""
+
+    @property
+    def degree(self) -> Array:
+        """Diagonal of the Laplacian, shape (items,)."""
+
+    def product(self, v: Array) -> Array:
+        """The Laplacian times v."""
 
 
 class Systems:
@@ -53,7 +63,7 @@ class Systems:
             most = max(_AT_LEAST, round(_A_DIGIT * digits))
             if self._run(lambda r: scale * r, x, left, enough, most):
                 return x
-            worth_it = self.graph.items > DENSE and huber_rows.worth_compiling(self.graph)
+            worth_it = self.graph.items > DENSE and worth_compiling(self.graph)
             grouped = worth_it and self.graph.multigrid is not None
             self.method = "multigrid" if grouped else "whole inverse"
         if self.method == "multigrid" and self.graph.multigrid is not None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from optiframe.values import Array
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.huber.grid_states import State, note, on_the_line
-from optiframe_hodgerank.huber.newton import EXACT, HuberNewton
+from optiframe_hodgerank.huber.newton import EXACT, HuberNewton, least_squares
 from optiframe_hodgerank.huber.share_on_grid import next_arrival, reach
 from optiframe_hodgerank.path.inlier_graph import parts
 from optiframe_hodgerank.path.path import NEAR, Path
@@ -41,7 +41,7 @@ class HuberGrid:
     def run(self, path: Path, down_to: float) -> Iterator[tuple[float, Array]]:
         """Yield lambda and the scores there, flagged rows entered into `path`, down to `down_to`."""
         graph, newton = self.graph, self.newton
-        at = State.of(graph, np.inf, graph.fit(newton.accuracy).scores)
+        at = State.of(graph, np.inf, least_squares(graph, newton.accuracy).scores)
         first = float(np.abs(at.misfit).max(initial=0.0))
         if first <= newton.accuracy * graph.largest_margin:  # nothing to explain
             yield down_to, at.scores

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -46,7 +47,9 @@ class HuberNewton:
     ) -> None:
         self.graph, self.accuracy = graph, accuracy
         self.rows = huber_rows(graph)
-        self.systems = Systems(graph, self.rows, graph.fit(accuracy).method if method is None else method)
+        if method is None:
+            method = least_squares(graph, accuracy).method
+        self.systems = Systems(graph, self.rows, method)
         weight = graph.weight_of_items
         self._largest_weight = float(weight.max(initial=0.0))
         # Of the least item, or the others would count as nothing beside one of very many comparisons; but
@@ -118,7 +121,20 @@ class Fit(NamedTuple):
     method: Preconditioner
 
 
-def least_squares(graph: ComparisonGraph, accuracy: float) -> Fit:
-    """Least squares by conjugate gradients, with the least preconditioner that will do."""
-    newton = HuberNewton(graph, accuracy, "diagonal")
-    return Fit(newton.scores(math.inf, np.zeros(graph.items)), accuracy, newton.systems.method)
+_FITS: WeakKeyDictionary[ComparisonGraph, Fit] = WeakKeyDictionary()
+"""The last fit of each graph, for as long as the graph lives."""
+
+
+def least_squares(graph: ComparisonGraph, accuracy: float = EXACT) -> Fit:
+    """Least-squares scores of the graph's margins by conjugate gradients; the last ones are kept.
+
+    With the least preconditioner that will do, and without the inverse of the Laplacian, which costs
+    as much as hundreds of solves and is worth it for those who make as many: `ComparisonGraph.scores`
+    does the same for any margin with it. For the accuracy see `HuberNewton`.
+    """
+    found = _FITS.get(graph)
+    if found is None or found.accuracy != accuracy:  # no answer depends on what was asked before
+        newton = HuberNewton(graph, accuracy, "diagonal")
+        found = Fit(newton.scores(math.inf, np.zeros(graph.items)), accuracy, newton.systems.method)
+        _FITS[graph] = found
+    return found

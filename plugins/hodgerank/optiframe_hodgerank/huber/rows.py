@@ -5,17 +5,16 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from optiframe.values import Array
+from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.graph.indices import unsigned
-
-if TYPE_CHECKING:
-    from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+from optiframe_hodgerank.graph.rows_by_pair import worth_compiling
 
 _ANCHOR = 1e-8
 """Share of the whole Laplacian added to that of the unflagged rows: where these fall into parts, a
@@ -23,9 +22,6 @@ step between parts stays finite. It slows the last steps by nothing that can be 
 _A_ROW = 1e-6
 """A pair keeps so much more than of flagged rows alone where one row is within: weights are at most 1e10
 times apart, so that a row within adds 1e-2 of that over the number of the pair's rows."""
-_WORTH_COMPILING = 50_000
-"""Rows from which the compiled passes are used. They save 1 ms of 1.3 for 100,000 rows, and a path takes
-hundreds; importing the compiler takes half a second, compiling once on a machine one or two."""
 
 
 class Rows(Protocol):
@@ -133,11 +129,6 @@ def huber_rows(graph: ComparisonGraph) -> Rows:
     """The compiled passes where they pay and numba is installed, else those by NumPy."""
     compiled = _compiled() if worth_compiling(graph) else None
     return HuberRows(graph) if compiled is None else CompiledHuberRows(graph, compiled)
-
-
-def worth_compiling(graph: ComparisonGraph) -> bool:
-    """Whether there are rows enough for the time that importing the compiler takes."""
-    return graph.rows >= _WORTH_COMPILING
 
 
 @cache

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from optiframe.problems import Finding
+from optiframe_hodgerank.huber.newton import least_squares
 from optiframe_hodgerank.read.ids import listed
 from optiframe_hodgerank.trust.hodge_parts import explained
 from optiframe_hodgerank.trust.separation import separation
@@ -141,7 +142,7 @@ def energy(problem: PairwiseRanking) -> Iterator[Finding]:
         return
     # An inverse that the solver has computed costs nothing; conjugate gradients less than computing one.
     known = "laplacian_inverse" in vars(graph)
-    scores = graph.scores(graph.margin) if known else graph.least_squares
+    scores = graph.scores(graph.margin) if known else least_squares(graph).scores
     pairs, gradient, disagreement = explained(graph, scores)
     cycles = pairs.margin - gradient
     cyclic = float(pairs.weight @ (cycles * cycles))
