@@ -34,7 +34,7 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from optiframe_comrade.protocol.worker import split
+from optiframe_comrade.protocol.sharding import split
 from rankone_common import one_thread, verdict
 from threadpoolctl import threadpool_info, threadpool_limits
 

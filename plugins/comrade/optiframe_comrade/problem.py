@@ -15,7 +15,7 @@ from optiframe.errors import InvalidInput
 from optiframe.losses import Labels, LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.problems import Finding, Formulation, Minimize, Problem
 from optiframe.values import Array, Matrix
-from optiframe_comrade.baselines.exact import minimum
+from optiframe_comrade.local.newton import minimum
 
 _LOSSES: dict[str, type[LinearModel]] = {
     "logistic": Logistic,

@@ -1,6 +1,7 @@
 """A node's process that answers as a file tells it to: honestly, or in ways no honest node would.
 
-Started in place of `optiframe_comrade.backends.flower.persistent_client`; the node's setting `mode` names the file.
+Started in place of `optiframe_comrade.backends.flower.persistent_client`; the node's setting
+`mode` names the file.
 """
 
 from __future__ import annotations

@@ -21,12 +21,13 @@ from distributed import Client, LocalCluster
 from optiframe_comrade.backends.backend import InProcessHome
 from optiframe_comrade.backends.dask_backend import DaskHome
 from optiframe_comrade.local.per_sample import mean_of
-from optiframe_comrade.messages import NEWTON_STEP, Broadcast, Fault, Reply, open_reply
+from optiframe_comrade.messages import NEWTON_STEP, Broadcast, Fault, Reply
 from optiframe_comrade.parts import faults
 from optiframe_comrade.parts.attacks import ALittleIsEnough, FlippedLabels
 from optiframe_comrade.parts.compressors import QSGD
 from optiframe_comrade.parts.kinds import Attack, Negative, Norm, Nothing
 from optiframe_comrade.protocol.coordinator import TooManyFaults
+from optiframe_comrade.protocol.reply_checks import open_reply
 from optiframe_comrade.protocol.worker import Orders
 from optiframe_comrade.solvers.comrade import Comrade
 from optiframe_comrade.solvers.distributed import Distributed

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from optiframe_comrade.local.per_sample import mean_of
-from optiframe_comrade.protocol.sharding import deal, visible_order
-from optiframe_comrade.protocol.worker import split
+from optiframe_comrade.protocol.sharding import deal, split, visible_order
 
 import optiframe
 from optiframe import Budget, Minimize

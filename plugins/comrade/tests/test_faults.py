@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from optiframe_comrade.backends.in_process import InProcess
-from optiframe_comrade.messages import NEWTON_STEP, Broadcast, Fault, Reply, open_reply
+from optiframe_comrade.messages import NEWTON_STEP, Broadcast, Fault, Reply
 from optiframe_comrade.parts import faults
 from optiframe_comrade.parts.compressors import L1QSGD, QSGD, RandK, ScaledSign, TopK
 from optiframe_comrade.parts.kinds import Attack, Compressor, Nothing
+from optiframe_comrade.protocol.reply_checks import open_reply
 from optiframe_comrade.protocol.worker import Orders
 from optiframe_comrade.solvers.comrade import Comrade
 

@@ -26,11 +26,12 @@ from optiframe_comrade.backends.flower.node import save_rows
 from optiframe_comrade.backends.flower.start_local import LocalFederation, _listens, free_ports
 from optiframe_comrade.backends.flower.trial import Trial, work_of
 from optiframe_comrade.backends.in_process import InProcess
-from optiframe_comrade.baselines.exact import minimum
+from optiframe_comrade.local.newton import minimum
 from optiframe_comrade.messages import NEWTON_STEP
 from optiframe_comrade.parts.compressors import QSGD
 from optiframe_comrade.protocol.coordinator import TooManyFaults
-from optiframe_comrade.protocol.worker import Orders, split
+from optiframe_comrade.protocol.sharding import split
+from optiframe_comrade.protocol.worker import Orders
 
 import optiframe
 from optiframe import Budget, Minimize

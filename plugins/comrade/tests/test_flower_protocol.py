@@ -38,16 +38,11 @@ from optiframe_comrade.backends.flower.protocol import (
     write_reply,
 )
 from optiframe_comrade.backends.in_process import InProcess
-from optiframe_comrade.messages import (
-    GRADIENT,
-    NEWTON_STEP,
-    OBJECTIVE,
-    STEP_WITH_GRADIENT,
-    open_reply,
-)
+from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, OBJECTIVE, STEP_WITH_GRADIENT
 from optiframe_comrade.parts.compressors import QSGD
 from optiframe_comrade.parts.faults import HugeMessage, Malformed, WrongShape, WrongType
 from optiframe_comrade.parts.kinds import Negative, Nothing, Situation
+from optiframe_comrade.protocol.reply_checks import open_reply
 from optiframe_comrade.protocol.worker import Orders, Worker
 from optiframe_comrade.solvers.comrade import Comrade
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from optiframe_comrade.local import sweep
 from optiframe_comrade.local.per_sample import mean_of
 from optiframe_comrade.local.products import conjugate_gradients
-from optiframe_comrade.local.step import answer, local_gradient, newton_step
+from optiframe_comrade.local.step import local_gradient, newton_step
 from optiframe_comrade.local.symmetric import solve_symmetric, weighted_gram
 from optiframe_comrade.messages import (
     GRADIENT,
@@ -19,6 +19,7 @@ from optiframe_comrade.messages import (
     STEP_WITH_GRADIENT,
     Broadcast,
 )
+from optiframe_comrade.protocol.answer import answer
 
 from optiframe.errors import InvalidInput
 from optiframe.losses import LeastSquares, LinearModel, Logistic, SquaredHinge

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optiframe_comrade.baselines.exact import Exact, minimum
+from optiframe_comrade.baselines.exact import Exact
+from optiframe_comrade.local.newton import minimum
 from optiframe_comrade.local.per_sample import mean_of
 from optiframe_comrade.plots.progress_curves import curves, least_objective
 from optiframe_comrade.protocol.coordinator import TooManyFaults
-from optiframe_comrade.protocol.worker import split
+from optiframe_comrade.protocol.sharding import split
 from optiframe_comrade.solvers.comrade import Comrade
 from optiframe_comrade.solvers.distributed import Distributed
 from optiframe_comrade.solvers.giant import Giant, RobustGiant

@@ -11,19 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from optiframe_comrade.backends.in_process import InProcess
-from optiframe_comrade.messages import (
-    GRADIENT,
-    NEWTON_STEP,
-    OBJECTIVE,
-    Broadcast,
-    Fault,
-    Reply,
-    check_reply,
-    open_reply,
-)
+from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, OBJECTIVE, Broadcast, Fault, Reply
 from optiframe_comrade.parts.kinds import Attack, Compressor, Filter, Mean, Negative, Norm, Nothing
 from optiframe_comrade.protocol.coordinator import Centre, TooManyFaults
-from optiframe_comrade.protocol.worker import Orders, Worker, split
+from optiframe_comrade.protocol.reply_checks import check_reply, open_reply
+from optiframe_comrade.protocol.sharding import split
+from optiframe_comrade.protocol.worker import Orders, Worker
 
 from optiframe import InvalidInput, part
 from optiframe.values import Array

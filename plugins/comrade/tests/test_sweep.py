@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_comrade.baselines.exact import Exact, minimum
+from optiframe_comrade.baselines.exact import Exact
 from optiframe_comrade.kernels import compiled as kernels
 from optiframe_comrade.local import sweep
+from optiframe_comrade.local.newton import minimum
 from optiframe_comrade.local.step import newton_step
 from optiframe_comrade.local.sweep import Precision, Sweep
 from scipy.special import expit

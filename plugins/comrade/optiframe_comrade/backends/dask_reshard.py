@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from optiframe.objectives import FiniteSum
-from optiframe_comrade.messages import Broadcast, Fault, Reply, open_reply
+from optiframe_comrade.messages import Broadcast, Fault, Reply
+from optiframe_comrade.protocol.reply_checks import open_reply
 from optiframe_comrade.protocol.worker import Orders
 
 # Processes a shard is tried on in a row without a usable reply: what kills or spoils three is the

@@ -19,13 +19,6 @@ from optiframe.values import Array
 from optiframe_comrade.local.products import conjugate_gradients, step_by_products
 from optiframe_comrade.local.sweep import Sweep, is_large
 from optiframe_comrade.local.symmetric import pseudo_inverse, solve_symmetric, weighted_gram
-from optiframe_comrade.messages import (
-    GRADIENT,
-    NEWTON_STEP,
-    OBJECTIVE,
-    STEP_WITH_GRADIENT,
-    Broadcast,
-)
 
 Method: TypeAlias = Literal["auto", "cholesky", "cg"]
 
@@ -33,36 +26,6 @@ Method: TypeAlias = Literal["auto", "cholesky", "cg"]
 # with it: at s = d = 2,000 both take about .4 s on one core.
 SMALL = 1000
 _EPS = float(np.finfo(np.float64).eps)
-
-
-def answer(
-    shard: FiniteSum, asked: Broadcast, method: Method = "auto", curved: FiniteSum | None = None
-) -> Array:
-    """The honest reply of a worker that holds `shard`: a vector of `asked.size` numbers.
-
-    Its Hessian is that of `curved`, a sample of the shard's terms; of all of them unless one is given.
-    """
-    bent = shard if curved is None else curved
-    if asked.kind == NEWTON_STEP:
-        own = None if curved is None else local_gradient(shard, asked.point)
-        return newton_step(bent, asked.point, own, method)
-    if asked.kind == GRADIENT:
-        return local_gradient(shard, asked.point)
-    if asked.kind == STEP_WITH_GRADIENT:
-        return newton_step(bent, asked.point, asked.arrays["gradient"], method)
-    if asked.kind == OBJECTIVE:
-        return _objectives(shard, asked.point, asked.arrays["direction"], asked.arrays["steps"])
-    raise ValueError(f"no worker knows a broadcast of kind {asked.kind!r}")
-
-
-def _objectives(shard: FiniteSum, x: Array, direction: Array, steps: Array) -> Array:
-    """The objective at x - t direction for each t; of a linear model with two readings of its rows."""
-    if not (isinstance(shard, LinearModel) and is_plain(shard)):
-        return np.array([shard.value(x - t * direction) for t in steps])
-    here, change = shard.matrix @ x, shard.matrix @ direction
-    losses = [shard.losses(here - t * change).mean() for t in steps]
-    points = x - steps[:, np.newaxis] * direction
-    return np.asarray(losses + shard.l2 / 2 * np.einsum("ij,ij->i", points, points))
 
 
 def local_gradient(shard: FiniteSum, x: Array) -> Array:

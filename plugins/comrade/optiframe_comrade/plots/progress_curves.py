@@ -10,7 +10,7 @@ from optiframe.errors import InvalidInput
 from optiframe.problems import Columns, Minimize, Problem
 from optiframe.results import Result
 from optiframe.values import Array
-from optiframe_comrade.baselines.exact import minimum
+from optiframe_comrade.local.newton import minimum
 from optiframe_comrade.problem import LinearClassification
 from optiframe_comrade.protocol.ledger import Ledger
 

@@ -13,9 +13,10 @@ import numpy as np
 
 from optiframe.errors import InvalidInput, OptiframeError
 from optiframe.values import Array
-from optiframe_comrade.messages import OBJECTIVE, Broadcast, Fault, Reply, open_reply
+from optiframe_comrade.messages import OBJECTIVE, Broadcast, Fault, Reply
 from optiframe_comrade.parts.kinds import Compressor, Filter
 from optiframe_comrade.protocol.ledger import Exchange, Ledger
+from optiframe_comrade.protocol.reply_checks import open_reply
 from optiframe_comrade.protocol.workers import Workers
 
 

@@ -6,7 +6,7 @@ Every home runs this class: in this process, inside a Dask actor, inside a Flowe
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,10 +15,12 @@ import numpy as np
 from optiframe.errors import OptiframeError
 from optiframe.objectives import FiniteSum
 from optiframe.values import Array
-from optiframe_comrade.local.step import Method, answer
-from optiframe_comrade.messages import Broadcast, Reply, not_finite
+from optiframe_comrade.local.step import Method
+from optiframe_comrade.messages import Broadcast, Reply
 from optiframe_comrade.parts.error_feedback import ErrorFeedback
 from optiframe_comrade.parts.kinds import Attack, Compressor, Honest, Nothing, Situation
+from optiframe_comrade.protocol.answer import answer
+from optiframe_comrade.protocol.reply_checks import not_finite
 
 _REMEMBERED = 4  # rounds whose replies an attack may send again
 
@@ -154,10 +156,3 @@ class Worker:
             rng=self._lying,
             past=tuple(self._past),
         )
-
-
-def split(terms: int, workers: int, rng: np.random.Generator) -> list[Sequence[int]]:
-    """Terms dealt out at random, as evenly as possible: sizes differ by at most one."""
-    parts = np.array_split(rng.permutation(terms), workers)
-    # In order of the rows, so that taking a shard reads the matrix once from front to back.
-    return [np.sort(part) for part in parts]  # type: ignore[misc]  # an array of integers is a sequence here

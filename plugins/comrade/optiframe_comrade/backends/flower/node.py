@@ -29,7 +29,8 @@ from optiframe_comrade.backends.flower.protocol import (
     write_reply,
 )
 from optiframe_comrade.parts.kinds import Attack, Compressor, Honest
-from optiframe_comrade.protocol.worker import NotFinite, Orders, Worker, split
+from optiframe_comrade.protocol.sharding import split
+from optiframe_comrade.protocol.worker import NotFinite, Orders, Worker
 
 LOSSES: dict[str, type[LinearModel]] = {loss.name: loss for loss in (Logistic, LeastSquares, SquaredHinge)}
 """Losses that a centre may name: a node computes nothing else with its rows."""

@@ -1,10 +1,10 @@
 """Keeps child processes for another process, and ends them when that one ends, however it does.
 
-Run as ``python -m optiframe_comrade.backends.flower.supervisor`` with pipes for standard input and output. Each
-line in is a JSON table ``{"argv": [...], "log": "..."}`` and starts a process in a session of its
-own; the line out is its id. When the input ends - closed, or its owner killed - every session is
-killed, and on Linux also whatever has left its session. Needs nothing outside the standard library,
-so that it starts at once.
+Run as ``python -m optiframe_comrade.backends.flower.supervisor`` with pipes for standard input and
+output. Each line in is a JSON table ``{"argv": [...], "log": "..."}`` and starts a process in a
+session of its own; the line out is its id. When the input ends - closed, or its owner killed -
+every session is killed, and on Linux also whatever has left its session. Needs nothing outside the
+standard library, so that it starts at once.
 """
 
 from __future__ import annotations
