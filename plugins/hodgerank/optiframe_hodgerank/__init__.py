@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from optiframe_hodgerank.plots.methods import plot_roc as plot_roc
     from optiframe_hodgerank.plots.paths import plot_outliers as plot_outliers
     from optiframe_hodgerank.plots.paths import plot_path as plot_path
+    from optiframe_hodgerank.solvers.bootstrap import bootstrap as bootstrap
+    from optiframe_hodgerank.tools.identifiability import conditions as conditions
     from optiframe_hodgerank.tools.next_pairs import suggest_pairs as suggest_pairs
     from optiframe_hodgerank.tools.streaming import flagged as flagged
     from optiframe_hodgerank.tools.streaming import merge_stream as merge_stream
     from optiframe_hodgerank.tools.streaming import parquet_chunks as parquet_chunks
-    from optiframe_hodgerank.trust.bootstrap import bootstrap as bootstrap
     from optiframe_hodgerank.trust.hodge_parts import hodge_split as hodge_split
-    from optiframe_hodgerank.trust.identifiability import conditions as conditions
     from optiframe_hodgerank.trust.knockoffs import position_bias as position_bias
     from optiframe_hodgerank.trust.triplets import transitivity as transitivity
     from optiframe_hodgerank.trust.triplets import worker_transitivity as worker_transitivity
@@ -34,11 +34,11 @@ __getattr__, _, __all__ = exports(
         "plots.methods": ("plot_ranks", "plot_roc"),
         "estimator": ("RobustRanker",),
         "trust.hodge_parts": ("hodge_split",),
-        "trust.identifiability": ("conditions",),
+        "tools.identifiability": ("conditions",),
         "trust.knockoffs": ("position_bias",),
         "tools.next_pairs": ("suggest_pairs",),
         "plots.paths": ("plot_outliers", "plot_path"),
-        "trust.bootstrap": ("bootstrap",),
+        "solvers.bootstrap": ("bootstrap",),
         "tools.streaming": ("flagged", "merge_stream", "parquet_chunks"),
         "trust.triplets": ("transitivity", "worker_transitivity"),
     },
@@ -108,7 +108,7 @@ def optiframe_solvers() -> list[Description]:
         ),
         Description(
             "hodge.bootstrap",
-            _HERE + "trust.bootstrap:BootstrapIntervals",
+            _HERE + "solvers.bootstrap:BootstrapIntervals",
             "Any of these with intervals of scores and ranks, from comparisons drawn again",
         ),
     ]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.huber_lasso import HuberLasso
 from optiframe_hodgerank.solvers.lbi import LinearizedBregman
-from optiframe_hodgerank.trust.identifiability import Conditions, conditions
+from optiframe_hodgerank.tools.identifiability import Conditions, conditions
 from scipy.linalg import null_space
 
 import optiframe

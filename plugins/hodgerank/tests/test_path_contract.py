@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.solvers.bootstrap import BootstrapIntervals
 from optiframe_hodgerank.solvers.huber_lasso import HuberLasso
 from optiframe_hodgerank.solvers.inverse_scale import InverseScaleSpace
 from optiframe_hodgerank.solvers.lbi import LinearizedBregman
 from optiframe_hodgerank.solvers.refit import HuberLassoRefit
 from optiframe_hodgerank.solvers.thresholding import IterativeHardThresholding, IterativeLeastTrimmedSquares
-from optiframe_hodgerank.trust.bootstrap import BootstrapIntervals
 
 from optiframe import Solver
 from optiframe.testing import SolverContract

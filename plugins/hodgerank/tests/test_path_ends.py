@@ -11,7 +11,7 @@ from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.huber_lasso import HuberLasso
 from optiframe_hodgerank.solvers.inverse_scale import InverseScaleSpace
 from optiframe_hodgerank.solvers.lbi import LinearizedBregman
-from optiframe_hodgerank.trust.identifiability import conditions
+from optiframe_hodgerank.tools.identifiability import conditions
 
 from optiframe import InvalidInput, solve
 

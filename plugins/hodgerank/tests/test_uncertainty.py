@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.solvers.bootstrap import BootstrapIntervals, bootstrap
 from optiframe_hodgerank.tools.next_pairs import suggest_pairs
-from optiframe_hodgerank.trust.bootstrap import BootstrapIntervals, bootstrap
 from optiframe_hodgerank.trust.bootstrap_answer import Bootstrap
 
 import optiframe
