@@ -12,8 +12,8 @@ import warnings
 import autograd.numpy as anp
 import numpy as np
 from optiframe_manifold import LowRank, Rank
-from optiframe_manifold.completion import KnownEntries
-from optiframe_manifold.dense_objective import OfMatrix
+from optiframe_manifold.objective.completion import KnownEntries
+from optiframe_manifold.objective.dense_objective import OfMatrix
 
 import optiframe
 

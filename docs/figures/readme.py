@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from optiframe_rankone import accuracy_by_labels
-from optiframe_rankone.label_aggregation import LabelAggregation
+from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
 

@@ -22,11 +22,11 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from optiframe_manifold import plain
-from optiframe_manifold.btl_objective import BtlObjective
+from optiframe_manifold.kernels import plain
+from optiframe_manifold.kernels.row_passes import RowPasses
 from optiframe_manifold.low_rank import LowRank
-from optiframe_manifold.naive import naive_value
-from optiframe_manifold.row_passes import RowPasses
+from optiframe_manifold.objective.btl import BtlObjective
+from optiframe_manifold.objective.naive import naive_value
 from rankone_common import one_thread, verdict
 
 import optiframe
@@ -72,7 +72,7 @@ def by_autograd(f: BtlObjective, x: LowRank, v: LowRank) -> dict[str, Callable[[
 
 
 def ours(f: BtlObjective, x: LowRank, v: LowRank) -> dict[str, Callable[[], LowRank]]:
-    from optiframe_manifold.btl_point import BtlPoint
+    from optiframe_manifold.objective.btl_point import BtlPoint
 
     prepared = BtlPoint(f, x)
     return {"gradient": lambda: BtlPoint(f, x).gradient, "product": lambda: prepared.hessian_product(v)}
@@ -87,7 +87,7 @@ def through(f: BtlObjective, passes: Any) -> BtlObjective:
 
 def kinds() -> dict[str, Any]:
     try:
-        from optiframe_manifold import kernels
+        from optiframe_manifold.kernels import compiled as kernels
     except ImportError:
         print("numba is not installed: NumPy only")
         return {"numpy": plain}

@@ -40,9 +40,9 @@ def generate(folder: Path, workers: int, labels: int) -> None:
 
 
 def solve(folder: Path, repeats: int) -> int:
-    from optiframe_rankone import kernels
-    from optiframe_rankone.label_aggregation import LabelAggregation
-    from optiframe_rankone.tables import LabelTable
+    from optiframe_rankone.kernels import passes as kernels
+    from optiframe_rankone.problem import LabelAggregation
+    from optiframe_rankone.read.tables import LabelTable
 
     codes = {name: np.load(folder / f"{name}.npy") for name in COLUMNS}
     truth, skills = np.load(folder / "truth.npy"), np.load(folder / "skills.npy")

@@ -2,7 +2,7 @@
 
 Run: python examples/bench/tvcs_exactness.py [--count 20000] [--largest 2000] [--seed 0]
 
-Instances of 1 to 2,000 elements of ten kinds (`optiframe_tvcs.generators.KINDS`): ties, zeros, one
+Instances of 1 to 2,000 elements of ten kinds (`optiframe_tvcs.datasets.generators.KINDS`): ties, zeros, one
 value, Pareto-sized groups, elements in no group, bounds of 0 and far too large, and Gaussian ones.
 Each is solved by the compiled path, a share of them also by the plain one, by the fallback
 and from the prices of a moved point; HiGHS's dual simplex gives the reference, rounded to its vertex.
@@ -17,11 +17,11 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from optiframe_tvcs.certificate import check
-from optiframe_tvcs.generators import KINDS, Instance, random_instance
-from optiframe_tvcs.groups import Groups
-from optiframe_tvcs.plan import ProjectionPlan
-from optiframe_tvcs.three_view import ThreeView
+from optiframe_tvcs.datasets.generators import KINDS, Instance, random_instance
+from optiframe_tvcs.projection.certificate import check
+from optiframe_tvcs.projection.plan import ProjectionPlan
+from optiframe_tvcs.sets.groups import Groups
+from optiframe_tvcs.sets.three_view import ThreeView
 from scipy.optimize import linprog
 
 

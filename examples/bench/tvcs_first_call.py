@@ -24,8 +24,8 @@ from time import perf_counter, process_time
 began = perf_counter()
 import numpy as np
 from optiframe_tvcs import ThreeView, prepare
-from optiframe_tvcs.generators import paper_instance
-from optiframe_tvcs.groups import Groups
+from optiframe_tvcs.datasets.generators import paper_instance
+from optiframe_tvcs.sets.groups import Groups
 imported = perf_counter()
 side, asked = int(sys.argv[1]), sys.argv[2] == "prepared"
 instance = paper_instance(np.random.default_rng(0), side)

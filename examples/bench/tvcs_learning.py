@@ -30,10 +30,10 @@ from unittest.mock import patch
 
 import numpy as np
 from hodgerank_common import one_thread, quick, verdict
-from optiframe_tvcs.iht import IterativeHardThresholding
-from optiframe_tvcs.restricted import minimise_on
-from optiframe_tvcs.three_view import ThreeView
-from optiframe_tvcs.warm import WarmProjector
+from optiframe_tvcs.learning.iht import IterativeHardThresholding
+from optiframe_tvcs.learning.restricted import minimise_on
+from optiframe_tvcs.projection.warm_start import WarmProjector
+from optiframe_tvcs.sets.three_view import ThreeView
 
 import optiframe
 from optiframe.losses import LeastSquares

@@ -16,8 +16,8 @@ import sys
 from time import perf_counter
 
 import numpy as np
-from optiframe_tvcs.generators import paper_instance
-from optiframe_tvcs.plan import ProjectionPlan
+from optiframe_tvcs.datasets.generators import paper_instance
+from optiframe_tvcs.projection.plan import ProjectionPlan
 from rankone_common import verdict
 
 TARGET = 60  # bytes an element

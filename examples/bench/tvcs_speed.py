@@ -23,10 +23,10 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from optiframe_tvcs.generators import Instance, hard_instance, paper_instance
-from optiframe_tvcs.groups import Groups
-from optiframe_tvcs.prepared import prepare
-from optiframe_tvcs.three_view import ThreeView
+from optiframe_tvcs.datasets.generators import Instance, hard_instance, paper_instance
+from optiframe_tvcs.projection.prepared import prepare
+from optiframe_tvcs.sets.groups import Groups
+from optiframe_tvcs.sets.three_view import ThreeView
 from rankone_common import one_thread, verdict
 
 TARGETS = {10: 1.5, 20: 1.5, 100: 3.0, 316: 5.0, 1000: 8.0}

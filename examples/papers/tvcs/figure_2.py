@@ -29,7 +29,7 @@ from harness.answers import again, kept
 from harness.claims import Line, holds, level, mean, order
 from harness.figures import curves, legend_below, panels
 from harness.runs import Run, Runs
-from optiframe_tvcs.restricted import minimise_on
+from optiframe_tvcs.learning.restricted import minimise_on
 
 TITLE = "Figure 2: regression, recall and recovery"
 INSIDE = True  # cells of well under a second each, and no claim about time

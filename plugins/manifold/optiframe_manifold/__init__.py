@@ -11,35 +11,35 @@ from optiframe.hookspec import Description, hookimpl
 from optiframe.lazy import exports
 
 if TYPE_CHECKING:
-    from optiframe_manifold.btl_objective import BtlObjective as BtlObjective
-    from optiframe_manifold.certificate import second_order as second_order
-    from optiframe_manifold.facade import CollaborativeRanker as CollaborativeRanker
+    from optiframe_manifold.estimator import CollaborativeRanker as CollaborativeRanker
+    from optiframe_manifold.kernels.prepared import prepare as prepare
     from optiframe_manifold.low_rank import LowRank as LowRank
     from optiframe_manifold.low_rank import NuclearBall as NuclearBall
     from optiframe_manifold.low_rank import Rank as Rank
-    from optiframe_manifold.next_pairs import suggest_pairs as suggest_pairs
-    from optiframe_manifold.plots import plot_convergence as plot_convergence
-    from optiframe_manifold.plots import plot_error as plot_error
-    from optiframe_manifold.plots import plot_time as plot_time
-    from optiframe_manifold.prepared import prepare as prepare
-    from optiframe_manifold.rank_choice import choose_rank as choose_rank
-    from optiframe_manifold.uncertainty import score_intervals as score_intervals
-    from optiframe_manifold.updating import update as update
+    from optiframe_manifold.objective.btl import BtlObjective as BtlObjective
+    from optiframe_manifold.plots.methods import plot_convergence as plot_convergence
+    from optiframe_manifold.plots.methods import plot_error as plot_error
+    from optiframe_manifold.plots.methods import plot_time as plot_time
+    from optiframe_manifold.tools.next_pairs import suggest_pairs as suggest_pairs
+    from optiframe_manifold.tools.rank_choice import choose_rank as choose_rank
+    from optiframe_manifold.tools.updating import update as update
+    from optiframe_manifold.trust.certificate import second_order as second_order
+    from optiframe_manifold.trust.intervals import score_intervals as score_intervals
 
 # Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
 __getattr__, _, __all__ = exports(
     __name__,
     {
-        "btl_objective": ("BtlObjective",),
-        "certificate": ("second_order",),
-        "facade": ("CollaborativeRanker",),
+        "objective.btl": ("BtlObjective",),
+        "trust.certificate": ("second_order",),
+        "estimator": ("CollaborativeRanker",),
         "low_rank": ("LowRank", "NuclearBall", "Rank"),
-        "next_pairs": ("suggest_pairs",),
-        "plots": ("plot_convergence", "plot_error", "plot_time"),
-        "prepared": ("prepare",),
-        "rank_choice": ("choose_rank",),
-        "uncertainty": ("score_intervals",),
-        "updating": ("update",),
+        "tools.next_pairs": ("suggest_pairs",),
+        "plots.methods": ("plot_convergence", "plot_error", "plot_time"),
+        "kernels.prepared": ("prepare",),
+        "tools.rank_choice": ("choose_rank",),
+        "trust.intervals": ("score_intervals",),
+        "tools.updating": ("update",),
     },
 )
 
@@ -51,7 +51,7 @@ def optiframe_problems() -> list[Description]:
     return [
         Description(
             "collaborative-ranking",
-            _HERE + "collaborative_ranking:CollaborativeRanking",
+            _HERE + "problem:CollaborativeRanking",
             "Find a ranking of the items for every user, from a few comparisons by each",
         )
     ]
@@ -62,32 +62,32 @@ def optiframe_solvers() -> list[Description]:
     return [
         Description(
             "manifold.trust-region",
-            _HERE + "trust_region:TrustRegion",
+            _HERE + "solvers.trust_region:TrustRegion",
             "Riemannian trust region over matrices of one rank (PRTRS)",
         ),
         Description(
             "manifold.pymanopt",
-            _HERE + "pymanopt_solver:Pymanopt",
+            _HERE + "baselines.pymanopt_solver:Pymanopt",
             "pymanopt's trust region or conjugate gradients on the same manifold",
         ),
         Description(
             "manifold.lbfgs",
-            _HERE + "lbfgs:FactorLBFGS",
+            _HERE + "baselines.lbfgs:FactorLBFGS",
             "SciPy's L-BFGS on the two factors of a low-rank matrix",
         ),
         Description(
             "btl.bfgd",
-            _HERE + "bfgd:BiFactoredGradientDescent",
+            _HERE + "baselines.bfgd:BiFactoredGradientDescent",
             "Gradient descent on both factors with a log barrier for the largest score (BFGDB)",
         ),
         Description(
             "btl.spg",
-            _HERE + "spg:SpectralProjectedGradient",
+            _HERE + "baselines.spg:SpectralProjectedGradient",
             "Spectral projected gradients on a ball of the nuclear norm (SPG)",
         ),
         Description(
             "btl.convex",
-            _HERE + "convex:ConvexRelaxation",
+            _HERE + "baselines.convex:ConvexRelaxation",
             "The same convex relaxation by CVXPY, for tiny cases",
         ),
     ]
@@ -98,17 +98,17 @@ def optiframe_objectives() -> list[Description]:
     return [
         Description(
             "bradley-terry-low-rank",
-            _HERE + "btl_objective:BtlObjective",
+            _HERE + "objective.btl:BtlObjective",
             "Users' comparisons under Bradley-Terry-Luce with low-rank scores, and a penalty",
         ),
         Description(
             "known-entries",
-            _HERE + "completion:KnownEntries",
+            _HERE + "objective.completion:KnownEntries",
             "Half the squared misfit to the known entries of a low-rank matrix",
         ),
         Description(
             "of-matrix",
-            _HERE + "dense_objective:OfMatrix",
+            _HERE + "objective.dense_objective:OfMatrix",
             "A function of a whole matrix, taken at the product of two factors",
         ),
     ]
@@ -125,7 +125,7 @@ def optiframe_constraint_sets() -> list[Description]:
         ),
         Description(
             "positive-rank-one",
-            _HERE + "positive_rank_one:PositiveRankOne",
+            _HERE + "geometry.positive_rank_one:PositiveRankOne",
             "Symmetric positive semidefinite matrices x x', each by its vector x",
         ),
     ]
@@ -133,11 +133,11 @@ def optiframe_constraint_sets() -> list[Description]:
 
 @hookimpl
 def optiframe_datasets() -> list[Description]:
-    files = _HERE + "datasets:"
+    files = _HERE + "datasets.published:"
     return [
         Description(
             "collaborative.low-rank",
-            _HERE + "generators:LowRankScores",
+            _HERE + "datasets.generators:LowRankScores",
             "Users whose scores are of low rank, compared at random",
         ),
         Description(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from optiframe_manifold.completion import KnownEntries
-from optiframe_manifold.geometry import Factors, FixedRank, stacked
+from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, stacked
 from optiframe_manifold.low_rank import LowRank, Rank
+from optiframe_manifold.objective.completion import KnownEntries
 
 from optiframe import Minimize
 from optiframe.values import Array

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from optiframe_manifold.collaborative_ranking import CollaborativeRanking
+from optiframe_manifold.answer import Rankings
 from optiframe_manifold.low_rank import LowRank
-from optiframe_manifold.rankings import Rankings
+from optiframe_manifold.problem import CollaborativeRanking
 
 from optiframe import InvalidInput, Unsuited, solve
 

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_manifold import kernels, penalties, plain, prepared
-from optiframe_manifold.btl_objective import BtlObjective
-from optiframe_manifold.entry_passes import EntryPasses
+from optiframe_manifold.kernels import compiled as kernels
+from optiframe_manifold.kernels import plain, prepared
+from optiframe_manifold.kernels.entry_passes import EntryPasses
+from optiframe_manifold.kernels.row_passes import RowPasses
 from optiframe_manifold.low_rank import LowRank
-from optiframe_manifold.row_passes import RowPasses
+from optiframe_manifold.objective import penalties
+from optiframe_manifold.objective.btl import BtlObjective
 
 from optiframe.errors import InvalidInput
 
@@ -189,7 +191,7 @@ def test_blocks_of_rows_add_up_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> 
     f, v = comparisons(users=20, items=9, count=150), point(comparisons(users=20, items=9, count=150), seed=5)
     x = point(f)
     whole = f.at(x)
-    monkeypatch.setattr("optiframe_manifold.row_passes._BLOCK", 27)  # three rows, and two at the end
+    monkeypatch.setattr("optiframe_manifold.kernels.row_passes._BLOCK", 27)  # three rows, and two at the end
     parts = again(f).at(x)
     assert len(parts._objective.row_passes.blocks) == 7
     assert parts.value == pytest.approx(whole.value, rel=1e-14)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optiframe_manifold.collaborative_ranking import CollaborativeRanking
 from optiframe_manifold.low_rank import LowRank
+from optiframe_manifold.problem import CollaborativeRanking
 from scipy.stats import chisquare
 
 import optiframe

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from optiframe_manifold.curvature import Blocks
-from optiframe_manifold.next_pairs import suggest_pairs
+from optiframe_manifold.tools.next_pairs import suggest_pairs
+from optiframe_manifold.trust.curvature import Blocks
 from scipy.special import expit
 
 import optiframe

@@ -12,13 +12,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from optiframe_manifold.collaborative_ranking import CollaborativeRanking
-from optiframe_manifold.facade import CollaborativeRanker
+from optiframe_manifold.answer import Rankings
+from optiframe_manifold.baselines.population import pooled_scores
+from optiframe_manifold.estimator import CollaborativeRanker
 from optiframe_manifold.low_rank import LowRank
-from optiframe_manifold.population import pooled_scores
-from optiframe_manifold.rankings import Rankings
-from optiframe_manifold.trust_region import TrustRegion
-from optiframe_manifold.updating import carried, update, with_comparisons
+from optiframe_manifold.problem import CollaborativeRanking
+from optiframe_manifold.solvers.trust_region import TrustRegion
+from optiframe_manifold.tools.updating import carried, update, with_comparisons
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.base import clone

@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_manifold.collaborative_ranking import CollaborativeRanking
+from optiframe_manifold.answer import Rankings
 from optiframe_manifold.low_rank import LowRank
-from optiframe_manifold.rankings import Rankings
+from optiframe_manifold.problem import CollaborativeRanking
 from scipy.optimize import minimize
 
 import optiframe
@@ -177,7 +177,7 @@ def test_the_best_items_of_every_user_come_as_the_kind_of_frame_given() -> None:
 
 
 def test_tables_of_many_users_are_the_same_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    from optiframe_manifold import rankings
+    from optiframe_manifold import answer as rankings
 
     found = answer(problem(users=["ann", "bob", "cy", "dee", "eve"]))
     whole, preference = found.columns(2), found.preference("cy")

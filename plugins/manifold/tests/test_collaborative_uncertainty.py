@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optiframe_manifold import curvature
-from optiframe_manifold.curvature import Blocks, Joint
-from optiframe_manifold.geometry import balanced
+from optiframe_manifold.geometry.fixed_rank import balanced
 from optiframe_manifold.low_rank import LowRank
-from optiframe_manifold.uncertainty import bootstrap_errors, score_errors, score_intervals
+from optiframe_manifold.trust import curvature
+from optiframe_manifold.trust.curvature import Blocks, Joint
+from optiframe_manifold.trust.intervals import bootstrap_errors, score_errors, score_intervals
 from scipy.special import expit
 
 import optiframe

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_manifold.geometry import Factors, FixedRank, balanced, stacked
+from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, balanced, stacked
+from optiframe_manifold.geometry.quotient_manifold import quotient_manifold
 from optiframe_manifold.low_rank import LowRank
-from optiframe_manifold.quotient_manifold import quotient_manifold
 
 from optiframe.values import Array
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from optiframe_manifold.plots import convergence, plot_convergence, plot_error, plot_time
+from optiframe_manifold.plots.methods import convergence, plot_convergence, plot_error, plot_time
 
 import optiframe
 from optiframe import InvalidInput

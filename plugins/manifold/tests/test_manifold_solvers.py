@@ -11,15 +11,15 @@ import autograd
 import autograd.numpy as anp
 import numpy as np
 import pytest
-from optiframe_manifold.btl_objective import BtlObjective
-from optiframe_manifold.completion import KnownEntries
-from optiframe_manifold.dense_objective import OfMatrix
-from optiframe_manifold.geometry import Factors, FixedRank, stacked
-from optiframe_manifold.lbfgs import FactorLBFGS
+from optiframe_manifold.baselines.lbfgs import FactorLBFGS
+from optiframe_manifold.baselines.pymanopt_solver import Pymanopt
+from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, stacked
 from optiframe_manifold.low_rank import LowRank, Rank
-from optiframe_manifold.naive import naive_value
-from optiframe_manifold.pymanopt_solver import Pymanopt
-from optiframe_manifold.trust_region import TrustRegion
+from optiframe_manifold.objective.btl import BtlObjective
+from optiframe_manifold.objective.completion import KnownEntries
+from optiframe_manifold.objective.dense_objective import OfMatrix
+from optiframe_manifold.objective.naive import naive_value
+from optiframe_manifold.solvers.trust_region import TrustRegion
 
 from optiframe import (
     InvalidInput,

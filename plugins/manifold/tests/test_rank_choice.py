@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_manifold.collaborative_ranking import CollaborativeRanking
-from optiframe_manifold.cross_validation import Tried, deal
 from optiframe_manifold.low_rank import LowRank
-from optiframe_manifold.more_rank import one_rank_more
-from optiframe_manifold.rank_choice import _findings, choose_rank
-from optiframe_manifold.subsets import like, some_rows
+from optiframe_manifold.problem import CollaborativeRanking
+from optiframe_manifold.solvers.rank_increment import one_rank_more
+from optiframe_manifold.tools.cross_validation import Tried, deal
+from optiframe_manifold.tools.rank_choice import _findings, choose_rank
+from optiframe_manifold.tools.subsets import like, some_rows
 
 import optiframe
 from optiframe import InvalidInput

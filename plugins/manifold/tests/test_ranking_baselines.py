@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_manifold.bfgd import BiFactoredGradientDescent, barrier, largest
-from optiframe_manifold.btl_objective import BtlObjective
-from optiframe_manifold.collaborative_ranking import CollaborativeRanking
-from optiframe_manifold.convex import ConvexRelaxation
-from optiframe_manifold.dense_likelihood import DenseBtl, likelihood_of
+from optiframe_manifold.baselines.bfgd import BiFactoredGradientDescent, barrier, largest
+from optiframe_manifold.baselines.convex import ConvexRelaxation
+from optiframe_manifold.baselines.nuclear import gap
+from optiframe_manifold.baselines.spg import SpectralProjectedGradient, spectral_projected_gradient
 from optiframe_manifold.low_rank import LowRank, NuclearBall
-from optiframe_manifold.nuclear import gap
-from optiframe_manifold.spg import SpectralProjectedGradient, spectral_projected_gradient
+from optiframe_manifold.objective.btl import BtlObjective
+from optiframe_manifold.objective.dense_likelihood import DenseBtl, likelihood_of
+from optiframe_manifold.problem import CollaborativeRanking
 
 import optiframe
 from optiframe import InvalidInput, NotConverged, Problem, Solver, Status, Unsuited, solve

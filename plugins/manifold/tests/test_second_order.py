@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optiframe_manifold import certificate as module
-from optiframe_manifold.certificate import second_order
-from optiframe_manifold.collaborative_ranking import CollaborativeRanking
-from optiframe_manifold.completion import KnownEntries
-from optiframe_manifold.geometry import Factors, FixedRank, balanced, stacked
+from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, balanced, stacked
 from optiframe_manifold.low_rank import LowRank, Rank
+from optiframe_manifold.objective.completion import KnownEntries
+from optiframe_manifold.problem import CollaborativeRanking
+from optiframe_manifold.trust import certificate as module
+from optiframe_manifold.trust.certificate import second_order
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Unsuited

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from optiframe_manifold.btl_objective import BtlObjective
 from optiframe_manifold.low_rank import LowRank
-from optiframe_manifold.spectral import spectral_start
+from optiframe_manifold.objective.btl import BtlObjective
+from optiframe_manifold.solvers.spectral import spectral_start
 
 from optiframe.errors import InvalidInput
 

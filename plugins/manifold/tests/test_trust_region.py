@@ -12,18 +12,18 @@ import autograd.numpy as anp
 import numpy as np
 import pymanopt
 import pytest
-from optiframe_manifold.btl_objective import BtlObjective
-from optiframe_manifold.completion import KnownEntries
-from optiframe_manifold.dense_objective import OfMatrix
-from optiframe_manifold.geometry import Factors, FixedRank
-from optiframe_manifold.landscapes import OfFactors
+from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank
+from optiframe_manifold.geometry.objective_adapters import OfFactors
+from optiframe_manifold.geometry.positive_rank_one import PositiveRankOne, Vectors
 from optiframe_manifold.low_rank import LowRank, Rank
-from optiframe_manifold.positive_rank_one import PositiveRankOne, Vectors
-from optiframe_manifold.starts import LARGEST, completed, random_start, spectral_start
-from optiframe_manifold.trust_region import TrustRegion
-from optiframe_manifold.trust_region_loop import truncated_cg, trust_region
-from optiframe_rankone.objective import RankOneLeastSquares
-from optiframe_rankone.rank_one import RankOneCompletion
+from optiframe_manifold.objective.btl import BtlObjective
+from optiframe_manifold.objective.completion import KnownEntries
+from optiframe_manifold.objective.dense_objective import OfMatrix
+from optiframe_manifold.solvers.starts import LARGEST, completed, random_start, spectral_start
+from optiframe_manifold.solvers.trust_region import TrustRegion
+from optiframe_manifold.solvers.trust_region_loop import truncated_cg, trust_region
+from optiframe_rankone.completion.objective import RankOneLeastSquares
+from optiframe_rankone.completion.problem import RankOneCompletion
 
 from optiframe import (
     Budget,

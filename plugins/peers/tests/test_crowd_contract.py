@@ -12,7 +12,7 @@ from optiframe_peers.crowd.glad import Glad
 from optiframe_peers.crowd.kos import Kos
 from optiframe_peers.crowd.majority import Majority
 from optiframe_peers.crowd.mmsr import Mmsr
-from optiframe_rankone.label_aggregation import LabelAggregation
+from optiframe_rankone.problem import LabelAggregation
 
 from optiframe import Problem, Solver
 from optiframe.testing import SolverContract

@@ -10,7 +10,7 @@ import pytest
 from crowdkit import aggregation as kit
 from optiframe_peers.crowd.wawa import Wawa
 from optiframe_peers.libraries import visiting
-from optiframe_rankone.label_aggregation import LabelAggregation
+from optiframe_rankone.problem import LabelAggregation
 
 import optiframe as of
 

@@ -14,7 +14,7 @@ from optiframe_peers.genes.genie3 import Genie3
 from optiframe_peers.genes.mrnet import Mrnet
 from optiframe_peers.genes.pearson import Pearson
 from optiframe_peers.genes.tigress import Tigress
-from optiframe_tvcs.network_identification import NetworkIdentification
+from optiframe_tvcs.networks.problem import NetworkIdentification
 from scipy.stats import spearmanr
 from sklearn.linear_model import lars_path
 

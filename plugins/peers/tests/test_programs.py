@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 import pytest
 from optiframe_peers.projection.highs import HighsProjection
-from optiframe_tvcs.three_view import ThreeView
+from optiframe_tvcs.sets.three_view import ThreeView
 
 import optiframe
 from optiframe import Projection, solve

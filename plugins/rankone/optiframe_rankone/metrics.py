@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.values import Array, as_vector
-from optiframe_rankone.aggregation import Aggregation, accuracy
+from optiframe_rankone.answer import Aggregation, accuracy
 
 if TYPE_CHECKING:
-    from optiframe_rankone.label_aggregation import LabelAggregation
+    from optiframe_rankone.problem import LabelAggregation
 
 _ROUNDING = 1e-9  # room for a skill out of a rounded file
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optiframe_rankone.label_aggregation import LabelAggregation
+from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
 from optiframe import InvalidInput, NotConverged, OptiframeError, Unsuited, registry

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 import numpy as np
 import pytest
-from optiframe_rankone.dawid_skene import DawidSkene
-from optiframe_rankone.iwmv import IterativeWeightedMajority
-from optiframe_rankone.kos import KargerOhShah
-from optiframe_rankone.label_aggregation import LabelAggregation
-from optiframe_rankone.m3v import MaxMarginMajority
-from optiframe_rankone.opt_ds import OptDawidSkene
-from optiframe_rankone.oracle import Oracle
-from optiframe_rankone.ratio import EigenvectorRatio
+from optiframe_rankone.baselines.dawid_skene import DawidSkene
+from optiframe_rankone.baselines.eigen_ratio import EigenvectorRatio
+from optiframe_rankone.baselines.iwmv import IterativeWeightedMajority
+from optiframe_rankone.baselines.kos import KargerOhShah
+from optiframe_rankone.baselines.m3v import MaxMarginMajority
+from optiframe_rankone.baselines.opt_ds import OptDawidSkene
+from optiframe_rankone.baselines.oracle import Oracle
+from optiframe_rankone.problem import LabelAggregation
 
 from optiframe import Budget, Problem, Solver
 from optiframe.testing import SolverContract

@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone import binary_tasks, confusion, kos
-from optiframe_rankone.dawid_skene import DawidSkene
-from optiframe_rankone.iwmv import IterativeWeightedMajority
-from optiframe_rankone.kos import KargerOhShah
-from optiframe_rankone.label_aggregation import LabelAggregation
-from optiframe_rankone.m3v import MaxMarginMajority
-from optiframe_rankone.max_margin import Machine
-from optiframe_rankone.opt_ds import OptDawidSkene, eigenvectors, spectral_start
-from optiframe_rankone.oracle import Oracle
-from optiframe_rankone.ratio import EigenvectorRatio
-from optiframe_rankone.spectral import leading
+from optiframe_rankone.baselines import binary_tasks, confusion, kos
+from optiframe_rankone.baselines.dawid_skene import DawidSkene
+from optiframe_rankone.baselines.eigen_ratio import EigenvectorRatio
+from optiframe_rankone.baselines.iwmv import IterativeWeightedMajority
+from optiframe_rankone.baselines.kos import KargerOhShah
+from optiframe_rankone.baselines.m3v import MaxMarginMajority
+from optiframe_rankone.baselines.max_margin import Machine
+from optiframe_rankone.baselines.opt_ds import OptDawidSkene, eigenvectors, spectral_start
+from optiframe_rankone.baselines.oracle import Oracle
+from optiframe_rankone.completion.spectral import leading
+from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
 from optiframe import NotConverged

@@ -15,9 +15,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from optiframe_rankone import LabelAggregator
-from optiframe_rankone.facade import warm_start
-from optiframe_rankone.pgd import ProjectedGradient
-from optiframe_rankone.single_coin import SingleCoin
+from optiframe_rankone.datasets.single_coin import SingleCoin
+from optiframe_rankone.estimator import warm_start
+from optiframe_rankone.solvers.pgd import ProjectedGradient
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer

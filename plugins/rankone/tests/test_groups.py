@@ -13,9 +13,9 @@ from optiframe_rankone import (
     smallest_eigenvalue,
     worker_groups,
 )
-from optiframe_rankone import groups as groups_module
-from optiframe_rankone.label_aggregation import LabelAggregation
-from optiframe_rankone.signless import deviation
+from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.trust import groups as groups_module
+from optiframe_rankone.trust.graph_spectrum import deviation
 
 import optiframe
 from optiframe import InvalidInput

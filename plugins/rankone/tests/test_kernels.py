@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone import kernels
-from optiframe_rankone.label_aggregation import LabelAggregation
+from optiframe_rankone.kernels import passes as kernels
+from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.worker_graph import WorkerGraph
 
 from .slow import co_occurrence, components, single_coin, two_colourable, vote

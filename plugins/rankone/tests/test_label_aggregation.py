@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone.aggregation import accuracy, log_odds
-from optiframe_rankone.label_aggregation import LabelAggregation
+from optiframe_rankone.answer import accuracy, log_odds
+from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
 from optiframe import InvalidInput, Unsuited

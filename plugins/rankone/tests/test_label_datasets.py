@@ -12,10 +12,10 @@ import optiframe_rankone
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone import sampling
-from optiframe_rankone.datasets import Dogs, LabelSet, Rte, Temp, Web, Wsd
-from optiframe_rankone.sampling import sample_distinct
-from optiframe_rankone.single_coin import SingleCoin
+from optiframe_rankone.datasets import sampling
+from optiframe_rankone.datasets.published import Dogs, LabelSet, Rte, Temp, Web, Wsd
+from optiframe_rankone.datasets.sampling import sample_distinct
+from optiframe_rankone.datasets.single_coin import SingleCoin
 
 from optiframe import registration
 from optiframe.datasets import MissingData, SkippedFile

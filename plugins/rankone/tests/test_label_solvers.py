@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optiframe_rankone.label_aggregation import LabelAggregation
-from optiframe_rankone.one_coin import OneCoinEM
+from optiframe_rankone.baselines.one_coin import OneCoinEM
+from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone.aggregation import accuracy
-from optiframe_rankone.label_aggregation import LabelAggregation
+from optiframe_rankone.answer import accuracy
 from optiframe_rankone.metrics import committee_potential, error_bounds
+from optiframe_rankone.problem import LabelAggregation
 from scipy.stats import binom
 
 import optiframe

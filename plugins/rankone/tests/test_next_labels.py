@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from optiframe_rankone.acquisition import expected_gain, next_labels
-from optiframe_rankone.label_aggregation import LabelAggregation
+from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.tools.next_labels import expected_gain, next_labels
 
 import optiframe
 from optiframe import InvalidInput

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optiframe_rankone.label_aggregation import LabelAggregation
-from optiframe_rankone.rank_one import RankOneCompletion
+from optiframe_rankone.completion.problem import RankOneCompletion
+from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
 from optiframe import InvalidInput

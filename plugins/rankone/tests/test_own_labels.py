@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from optiframe_rankone.sparsified import Sparsified
+from optiframe_rankone.datasets.sparsified import Sparsified
 
 import optiframe
 from optiframe import InvalidInput, config

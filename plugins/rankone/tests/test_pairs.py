@@ -10,14 +10,15 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone import correlations, kernels
-from optiframe_rankone.correlations import LabelCorrelations, LabelLeastSquares
-from optiframe_rankone.count_table import CountTable
-from optiframe_rankone.counted import CountedPairs
-from optiframe_rankone.label_aggregation import LabelAggregation
-from optiframe_rankone.label_pairs import LabelPairs
-from optiframe_rankone.pairs import DensePairs, Pairs, SparsePairs
-from optiframe_rankone.rank_one import RankOneCompletion
+from optiframe_rankone.completion import from_labels as correlations
+from optiframe_rankone.completion.count_table import CountTable
+from optiframe_rankone.completion.counted_pairs import CountedPairs
+from optiframe_rankone.completion.from_labels import LabelCorrelations, LabelLeastSquares
+from optiframe_rankone.completion.label_pairs import LabelPairs
+from optiframe_rankone.completion.pairs import DensePairs, Pairs, SparsePairs
+from optiframe_rankone.completion.problem import RankOneCompletion
+from optiframe_rankone.kernels import passes as kernels
+from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
 from optiframe import InvalidInput
@@ -30,7 +31,7 @@ NEAR = 1e-10
 
 
 def compiled() -> ModuleType:
-    from optiframe_rankone import compiled
+    from optiframe_rankone.kernels import compiled
 
     return compiled
 

@@ -20,7 +20,7 @@ from optiframe_rankone import (
     plot_skills,
     plot_worker_graph,
 )
-from optiframe_rankone.graph_layout import place
+from optiframe_rankone.plots.graph_layout import place
 from scipy.sparse.csgraph import connected_components
 
 import optiframe

@@ -11,12 +11,14 @@ import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone import kernels, prepared, text, uncertainty
-from optiframe_rankone.correlations import LabelLeastSquares
-from optiframe_rankone.count_table import NARROW, WIDE, CountTable
-from optiframe_rankone.counted import CountedCorrelations, CountedLeastSquares, CountedPairs
-from optiframe_rankone.label_aggregation import LabelAggregation
-from optiframe_rankone.pairs import of_entries
+from optiframe_rankone.completion.count_table import NARROW, WIDE, CountTable
+from optiframe_rankone.completion.counted_pairs import CountedCorrelations, CountedLeastSquares, CountedPairs
+from optiframe_rankone.completion.from_labels import LabelLeastSquares
+from optiframe_rankone.completion.pairs import of_entries
+from optiframe_rankone.kernels import passes as kernels
+from optiframe_rankone.kernels import prepared, text
+from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.trust import intervals as uncertainty
 
 import optiframe
 from optiframe.errors import InvalidInput

@@ -11,8 +11,8 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone.objective import RankOneLeastSquares
-from optiframe_rankone.rank_one import RankOneCompletion
+from optiframe_rankone.completion.objective import RankOneLeastSquares
+from optiframe_rankone.completion.problem import RankOneCompletion
 
 import optiframe
 from optiframe import InvalidInput

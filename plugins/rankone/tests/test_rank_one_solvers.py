@@ -11,12 +11,12 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone import signs
-from optiframe_rankone.coordinate import CoordinateDescent
-from optiframe_rankone.exponentiated import ExponentiatedGradient
-from optiframe_rankone.label_aggregation import LabelAggregation
-from optiframe_rankone.pgd import ProjectedGradient
-from optiframe_rankone.rank_one import RankOneCompletion
+from optiframe_rankone.completion.problem import RankOneCompletion
+from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.solvers import signs
+from optiframe_rankone.solvers.coordinate import CoordinateDescent
+from optiframe_rankone.solvers.exponentiated import ExponentiatedGradient
+from optiframe_rankone.solvers.pgd import ProjectedGradient
 from scipy.optimize import minimize
 
 import optiframe

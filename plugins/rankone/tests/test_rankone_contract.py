@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 import numpy as np
 import pytest
-from optiframe_rankone.coordinate import CoordinateDescent
-from optiframe_rankone.exponentiated import ExponentiatedGradient
-from optiframe_rankone.label_aggregation import LabelAggregation
-from optiframe_rankone.majority import Majority
-from optiframe_rankone.one_coin import OneCoinEM
-from optiframe_rankone.pgd import ProjectedGradient
-from optiframe_rankone.rank_one import RankOneCompletion
+from optiframe_rankone.baselines.majority import Majority
+from optiframe_rankone.baselines.one_coin import OneCoinEM
+from optiframe_rankone.completion.problem import RankOneCompletion
+from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.solvers.coordinate import CoordinateDescent
+from optiframe_rankone.solvers.exponentiated import ExponentiatedGradient
+from optiframe_rankone.solvers.pgd import ProjectedGradient
 
 from optiframe import Problem, Solver
 from optiframe.testing import SolverContract

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 import pytest
-from optiframe_rankone.pgd import ProjectedGradient
-from optiframe_rankone.rank_one import RankOneCompletion
-from optiframe_rankone.relaxation import TraceRelaxation
+from optiframe_rankone.completion.problem import RankOneCompletion
+from optiframe_rankone.solvers.pgd import ProjectedGradient
+from optiframe_rankone.solvers.relaxation import TraceRelaxation
 
 import optiframe
 from optiframe import Problem, Solver, Unsuited

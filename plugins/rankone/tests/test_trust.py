@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone import signless
-from optiframe_rankone.doubts import doubtful
-from optiframe_rankone.label_aggregation import LabelAggregation
+from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.trust import graph_spectrum as signless
+from optiframe_rankone.trust.worker_findings import doubtful
 
 import optiframe
 from optiframe import InvalidInput

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from optiframe_rankone.aggregation import Aggregation
-from optiframe_rankone.fewer_labels import accuracy_by_labels
-from optiframe_rankone.label_aggregation import LabelAggregation
-from optiframe_rankone.own_labels import OwnLabels
+from optiframe_rankone.answer import Aggregation
+from optiframe_rankone.datasets.own_labels import OwnLabels
+from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.tools.learning_curve import accuracy_by_labels
 
 import optiframe
 from optiframe import (

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from optiframe_rankone.bootstrap import bootstrap_errors
-from optiframe_rankone.label_aggregation import LabelAggregation
-from optiframe_rankone.uncertainty import skill_intervals, standard_errors
+from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.trust.bootstrap import bootstrap_errors
+from optiframe_rankone.trust.intervals import skill_intervals, standard_errors
 
 import optiframe
 from optiframe import InvalidInput
@@ -52,7 +52,7 @@ def test_errors_are_the_sandwich_by_loops(weights: str, classes: int) -> None:
 
 @pytest.mark.parametrize("weights", ["count", "count-squared"])
 def test_beyond_300_workers_the_others_count_as_known(weights: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optiframe_rankone.uncertainty._JOINT", 5)
+    monkeypatch.setattr("optiframe_rankone.trust.intervals._JOINT", 5)
     problem = LabelAggregation(**single_coin(3, SKILLS, tasks=30, per_task=4), weights=weights)
     solution = optiframe.solve(problem, "rankone.pgd").solution
     assert standard_errors(problem, solution) == pytest.approx(slow_errors(problem, solution.skills, False))

@@ -6,9 +6,9 @@ import json
 import warnings
 
 import numpy as np
-from optiframe_tvcs.highs import SimplexProjection
-from optiframe_tvcs.ortools_flow import FlowProjection
-from optiframe_tvcs.three_view import ThreeView
+from optiframe_tvcs.projectors.highs import SimplexProjection
+from optiframe_tvcs.projectors.ortools_flow import FlowProjection
+from optiframe_tvcs.sets.three_view import ThreeView
 
 from optiframe import Projection, solve
 from optiframe.testing import run_checks

@@ -6,7 +6,7 @@ import threading
 from itertools import combinations, islice
 
 import numpy as np
-from optiframe_tvcs.three_view import ThreeView
+from optiframe_tvcs.sets.three_view import ThreeView
 
 from optiframe import Minimize, Solver
 from optiframe.clock import Clock

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from optiframe_tvcs.groups import Groups
-from optiframe_tvcs.three_view import ThreeView
+from optiframe_tvcs.sets.groups import Groups
+from optiframe_tvcs.sets.three_view import ThreeView
 
 
 def allowed(over: ThreeView, chosen: tuple[int, ...]) -> bool:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_tvcs import Groups, ThreeView, gains
-from optiframe_tvcs.certificate import check
-from optiframe_tvcs.generators import KINDS, Instance, random_instance
-from optiframe_tvcs.plan import ProjectionPlan
+from optiframe_tvcs.datasets.generators import KINDS, Instance, random_instance
+from optiframe_tvcs.projection.certificate import check
+from optiframe_tvcs.projection.plan import ProjectionPlan
 
 import optiframe
 from optiframe import InvalidInput, Projection

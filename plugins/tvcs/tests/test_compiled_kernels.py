@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_tvcs import compiled
-from optiframe_tvcs.certificate import Prices, check
-from optiframe_tvcs.follow_kernels import near_each
-from optiframe_tvcs.generators import KINDS, Instance, hard_instance, paper_instance, random_instance
-from optiframe_tvcs.groups import Groups
-from optiframe_tvcs.list_kernels import CHUNK, mark
-from optiframe_tvcs.newton_kernels import newton_block
-from optiframe_tvcs.pass_kernels import CHOSEN, LISTED, largest_worth, verify
-from optiframe_tvcs.plan import ProjectionPlan
-from optiframe_tvcs.three_view import ThreeView
+from optiframe_tvcs.datasets.generators import KINDS, Instance, hard_instance, paper_instance, random_instance
+from optiframe_tvcs.kernels import driver as compiled
+from optiframe_tvcs.kernels.candidates import CHUNK, mark
+from optiframe_tvcs.kernels.newton import newton_block
+from optiframe_tvcs.kernels.scan import CHOSEN, LISTED, largest_worth, verify
+from optiframe_tvcs.kernels.warm_start import near_each
+from optiframe_tvcs.projection.certificate import Prices, check
+from optiframe_tvcs.projection.plan import ProjectionPlan
+from optiframe_tvcs.sets.groups import Groups
+from optiframe_tvcs.sets.three_view import ThreeView
 
 from .support_twins import papers_set
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_tvcs.certificate import check
-from optiframe_tvcs.exact import ExactProjection
-from optiframe_tvcs.generators import KINDS, Instance, hard_instance, paper_instance, random_instance
-from optiframe_tvcs.groups import Groups
-from optiframe_tvcs.plan import ProjectionPlan
-from optiframe_tvcs.three_view import ThreeView
+from optiframe_tvcs.datasets.generators import KINDS, Instance, hard_instance, paper_instance, random_instance
+from optiframe_tvcs.projection.certificate import check
+from optiframe_tvcs.projection.plan import ProjectionPlan
+from optiframe_tvcs.projectors.exact import ExactProjection
+from optiframe_tvcs.sets.groups import Groups
+from optiframe_tvcs.sets.three_view import ThreeView
 from scipy.optimize import linprog
 
 from optiframe import InvalidInput, Projection, Solver, solve
@@ -211,7 +211,7 @@ def test_a_plan_is_picklable_and_leaves_what_is_derived_behind() -> None:
 
 def test_first_projections_of_a_small_set_load_no_compiler() -> None:
     code = (
-        "import sys, numpy as np; from optiframe_tvcs.three_view import ThreeView;"
+        "import sys, numpy as np; from optiframe_tvcs.sets.three_view import ThreeView;"
         "ThreeView.of_matrix((20, 20), total=60, per_row=5, per_column=5).project(np.ones((20, 20)));"
         "print('numba' in sys.modules)"
     )
@@ -243,7 +243,7 @@ for _ in range(3):
 assert prepare()
 assert over.plan.solve(worths).certificate.primal == first.certificate.primal
 assert over.plan.effort.path == "compiled"
-from optiframe_tvcs import compiled
+from optiframe_tvcs.kernels import driver as compiled
 assert compiled.direct.signatures  # for few elements
 assert compiled.project.signatures  # and for many
 """

@@ -9,11 +9,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_tvcs.gradmp import GradientMatchingPursuit
-from optiframe_tvcs.htp import HardThresholdingPursuit
-from optiframe_tvcs.restricted import minimise_on, restrict
-from optiframe_tvcs.sparse_sets import enlarged
-from optiframe_tvcs.stochastic import StochasticGradMP
+from optiframe_tvcs.learning.gradmp import GradientMatchingPursuit
+from optiframe_tvcs.learning.htp import HardThresholdingPursuit
+from optiframe_tvcs.learning.restricted import minimise_on, restrict
+from optiframe_tvcs.learning.stochastic import StochasticGradMP
+from optiframe_tvcs.sets.sparse_sets import enlarged
 
 import optiframe
 from optiframe import Minimize, Solver, Unsuited, from_function

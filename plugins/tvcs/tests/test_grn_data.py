@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optiframe_tvcs.network_data import RandomNetwork, read_gold, read_series
-from optiframe_tvcs.network_identification import NetworkIdentification
+from optiframe_tvcs.networks.data import RandomNetwork, read_gold, read_series
+from optiframe_tvcs.networks.problem import NetworkIdentification
 
 import optiframe
 from optiframe import InvalidInput

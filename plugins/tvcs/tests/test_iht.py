@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_tvcs.iht import IterativeHardThresholding
-from optiframe_tvcs.sparse_sets import enlarged, projector
-from optiframe_tvcs.stochastic import Blocks, StochasticIHT
-from optiframe_tvcs.three_view import ThreeView
+from optiframe_tvcs.learning.iht import IterativeHardThresholding
+from optiframe_tvcs.learning.stochastic import Blocks, StochasticIHT
+from optiframe_tvcs.sets.sparse_sets import enlarged, projector
+from optiframe_tvcs.sets.three_view import ThreeView
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Solver, Unsuited, from_function

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_tvcs.certificate import PROVED
-from optiframe_tvcs.generators import paper_instance
-from optiframe_tvcs.groups import Groups
-from optiframe_tvcs.plan import ProjectionPlan
-from optiframe_tvcs.three_view import ThreeView
+from optiframe_tvcs.datasets.generators import paper_instance
+from optiframe_tvcs.projection.certificate import PROVED
+from optiframe_tvcs.projection.plan import ProjectionPlan
+from optiframe_tvcs.sets.groups import Groups
+from optiframe_tvcs.sets.three_view import ThreeView
 
 import optiframe
 from optiframe import Projection

@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_tvcs.network_association import NetworkAssociation
-from optiframe_tvcs.network_identification import NetworkIdentification
-from optiframe_tvcs.network_metrics import scores_against
-from optiframe_tvcs.network_objective import NetworkLeastSquares, filled, off_diagonal
+from optiframe_tvcs.networks.association import NetworkAssociation
+from optiframe_tvcs.networks.metrics import scores_against
+from optiframe_tvcs.networks.objective import NetworkLeastSquares, filled, off_diagonal
+from optiframe_tvcs.networks.problem import NetworkIdentification
 from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef, roc_auc_score
 
 import optiframe

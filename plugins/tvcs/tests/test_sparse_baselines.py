@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_tvcs.baselines import ExclusiveLasso, FewerViews
-from optiframe_tvcs.exclusive_norm import exclusive_norm, shrink_groups
-from optiframe_tvcs.groups import Groups
-from optiframe_tvcs.sparse_recovery import SparseRecovery
-from optiframe_tvcs.three_view import ThreeView
+from optiframe_tvcs.learning.baselines import ExclusiveLasso, FewerViews
+from optiframe_tvcs.learning.exclusive_norm import exclusive_norm, shrink_groups
+from optiframe_tvcs.learning.sparse_recovery import SparseRecovery
+from optiframe_tvcs.sets.groups import Groups
+from optiframe_tvcs.sets.three_view import ThreeView
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Solver, Unsuited, from_function

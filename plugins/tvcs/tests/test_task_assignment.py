@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_tvcs.assignment import AssignmentByQuality, AssignmentIHT, RandomAssignment
-from optiframe_tvcs.assignment_objective import AssignmentLoss, Judge
-from optiframe_tvcs.boxed_three_view import BoxedThreeView
-from optiframe_tvcs.task_assignment import TaskAssignment
-from optiframe_tvcs.three_view import ThreeView
+from optiframe_tvcs.assignment.objective import AssignmentLoss, Judge
+from optiframe_tvcs.assignment.problem import TaskAssignment
+from optiframe_tvcs.assignment.solvers import AssignmentByQuality, AssignmentIHT, RandomAssignment
+from optiframe_tvcs.sets.boxed_three_view import BoxedThreeView
+from optiframe_tvcs.sets.three_view import ThreeView
 
 import optiframe
 from optiframe import InvalidInput

@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_tvcs.adversarial import CASES, Case, adversarial_instance
-from optiframe_tvcs.certificate import Prices, quantise
-from optiframe_tvcs.generators import KINDS, Instance, paper_instance, random_instance
-from optiframe_tvcs.gradmp import GradientMatchingPursuit
-from optiframe_tvcs.groups import Groups
-from optiframe_tvcs.htp import HardThresholdingPursuit
-from optiframe_tvcs.iht import IterativeHardThresholding
-from optiframe_tvcs.plan import ProjectionPlan
-from optiframe_tvcs.planted import PlantedRegression
-from optiframe_tvcs.selection import Selection
-from optiframe_tvcs.sparse_sets import projector
-from optiframe_tvcs.stochastic import StochasticIHT
-from optiframe_tvcs.three_view import ThreeView, as_point
-from optiframe_tvcs.warm import WarmProjector
+from optiframe_tvcs.datasets.adversarial import CASES, Case, adversarial_instance
+from optiframe_tvcs.datasets.generators import KINDS, Instance, paper_instance, random_instance
+from optiframe_tvcs.learning.gradmp import GradientMatchingPursuit
+from optiframe_tvcs.learning.htp import HardThresholdingPursuit
+from optiframe_tvcs.learning.iht import IterativeHardThresholding
+from optiframe_tvcs.learning.planted import PlantedRegression
+from optiframe_tvcs.learning.stochastic import StochasticIHT
+from optiframe_tvcs.projection.certificate import Prices, quantise
+from optiframe_tvcs.projection.plan import ProjectionPlan
+from optiframe_tvcs.projection.selection import Selection
+from optiframe_tvcs.projection.warm_start import WarmProjector
+from optiframe_tvcs.sets.groups import Groups
+from optiframe_tvcs.sets.sparse_sets import projector
+from optiframe_tvcs.sets.three_view import ThreeView, as_point
 
 from optiframe import InvalidInput, Minimize, Solver
 from optiframe.constraints import ConstraintSet

@@ -6,8 +6,8 @@ from abc import abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
-from optiframe_rankone.aggregation import Aggregation
-from optiframe_rankone.label_aggregation import LabelAggregation
+from optiframe_rankone.answer import Aggregation
+from optiframe_rankone.problem import LabelAggregation
 
 from optiframe.results import Status
 from optiframe.solvers import Iterate, Iterates, Run, Solver

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from optiframe_rankone.label_aggregation import LabelAggregation
+from optiframe_rankone.problem import LabelAggregation
 
 from optiframe.solvers import Run
 from optiframe_peers.crowd.kit import CrowdKit, Fit, by_shares, skills_of

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from optiframe_rankone.label_aggregation import LabelAggregation
+from optiframe_rankone.problem import LabelAggregation
 from pydantic import Field, NonNegativeFloat, PositiveInt
 from scipy.sparse.linalg import eigs
 from scipy.special import expit

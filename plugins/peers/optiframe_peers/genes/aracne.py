@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from optiframe_tvcs.network_identification import NetworkIdentification
+from optiframe_tvcs.networks.problem import NetworkIdentification
 from pydantic import Field, NonNegativeFloat
 
 from optiframe.solvers import Run

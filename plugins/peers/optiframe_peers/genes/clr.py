@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from optiframe_tvcs.network_association import likelihood_of_relatedness
-from optiframe_tvcs.network_identification import NetworkIdentification
+from optiframe_tvcs.networks.association import likelihood_of_relatedness
+from optiframe_tvcs.networks.problem import NetworkIdentification
 
 from optiframe.solvers import Run
 from optiframe.values import Array

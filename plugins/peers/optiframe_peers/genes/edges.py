@@ -9,10 +9,10 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from optiframe_tvcs.network_association import correlations, directions
-from optiframe_tvcs.network_identification import Network, NetworkIdentification
-from optiframe_tvcs.network_objective import off_diagonal
-from optiframe_tvcs.selection import Selection
+from optiframe_tvcs.networks.association import correlations, directions
+from optiframe_tvcs.networks.objective import off_diagonal
+from optiframe_tvcs.networks.problem import Network, NetworkIdentification
+from optiframe_tvcs.projection.selection import Selection
 from pydantic import Field
 from scipy.stats import rankdata
 

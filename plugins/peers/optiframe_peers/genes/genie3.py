@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from optiframe_tvcs.network_identification import NetworkIdentification
+from optiframe_tvcs.networks.problem import NetworkIdentification
 from pydantic import Field, PositiveInt
 
 from optiframe.solvers import Run

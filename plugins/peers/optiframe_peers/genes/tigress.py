@@ -8,7 +8,7 @@ from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from optiframe_tvcs.network_identification import NetworkIdentification
+from optiframe_tvcs.networks.problem import NetworkIdentification
 from pydantic import Field, PositiveInt
 
 from optiframe.solvers import Run

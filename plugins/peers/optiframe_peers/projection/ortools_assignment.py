@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from optiframe_tvcs.linear_program import relative_gap
-from optiframe_tvcs.ortools_flow import FlowProjection
-from optiframe_tvcs.selection import Selection
-from optiframe_tvcs.task_assignment import Assignment, TaskAssignment
+from optiframe_tvcs.assignment.problem import Assignment, TaskAssignment
+from optiframe_tvcs.projection.selection import Selection
+from optiframe_tvcs.projectors.linear_program import relative_gap
+from optiframe_tvcs.projectors.ortools_flow import FlowProjection
 
 from optiframe.problems import Projection
 from optiframe.solvers import Iterate, Iterates, Run, Solver

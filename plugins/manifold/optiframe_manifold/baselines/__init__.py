@@ -1,0 +1,1 @@
+"""Other methods for collaborative ranking, one a file."""

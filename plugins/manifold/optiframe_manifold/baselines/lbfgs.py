@@ -1,0 +1,113 @@
+"""SciPy's L-BFGS on the two factors of a low-rank matrix."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field, PositiveInt
+from scipy.optimize import OptimizeResult, minimize
+
+from optiframe.callbacks import Emit, Ending, iterates_from_callback
+from optiframe.objectives import Objective
+from optiframe.problems import Minimize
+from optiframe.results import Status
+from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe.values import Array
+from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, stacked
+from optiframe_manifold.low_rank import LowRank, Rank
+from optiframe_manifold.solvers.trust_region import first_factors
+
+_LINE_SEARCH_FAILED = 2  # status of SciPy's result when it could not go on
+
+
+class FactorLBFGS(Solver[Minimize, LowRank, None]):
+    """SciPy's L-BFGS-B over both factors at once, without any geometry.
+
+    Needs an objective with a gradient over `Rank`. The factors are not unique, so that the
+    Hessian by the factors is singular everywhere: linear convergence at best, and rounding in
+    values ends the line search near a gradient norm of 1e-4 to 1e-5 on larger problems.
+    Memory is O(memory (m + n) r).
+    """
+
+    name = "manifold.lbfgs"
+    reference = "Byrd, Lu, Nocedal, Zhu (1995), A limited memory algorithm for bound constrained optimization"
+    solves = Minimize
+    packages = ("scipy",)
+    accepts_start = True
+    residual = "norm of the Riemannian gradient, as for manifold.trust-region"
+    point_type = LowRank
+
+    begin: Literal["spectral", "random"] = Field(
+        default="spectral", description="where to begin without a start, as for manifold.trust-region"
+    )
+    memory: PositiveInt = Field(default=10, description="pairs of steps and gradient changes kept")
+
+    def unsuited(self, problem: Minimize) -> str | None:
+        return unsuited_to_factors(problem, Objective.gradient)
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        over, objective = problem.over, problem.function
+        assert isinstance(over, Rank)  # else `unsuited` said so
+        geometry = FixedRank(over.rows, over.columns, over.rank)
+        given = problem.start if run.start is None else run.start
+        start = first_factors(objective, geometry, given, self.begin, run)
+        last: list[tuple[Array, LowRank, float, Array]] = []
+
+        def evaluated(flat: Array) -> tuple[Array, LowRank, float, Array]:
+            """Point, value and gradient; SciPy reports the point that it evaluated last."""
+            if not last or not np.array_equal(last[0][0], flat):
+                point = LowRank(*geometry.split(flat.reshape(-1, over.rank).copy()))
+                gradient = stacked(objective.gradient(point))  # first: some objectives then know the value
+                last[:] = [(flat.copy(), point, objective.value(point), gradient)]
+            return last[0]
+
+        def iterate(flat: Array) -> Iterate:
+            _, point, _, gradient = evaluated(flat)
+            at = Factors(point)
+            return Iterate(
+                point, residual=geometry.norm(at, geometry.euclidean_to_riemannian_gradient(at, gradient))
+            )
+
+        def cost(flat: Array) -> tuple[float, Array]:
+            _, _, value, gradient = evaluated(flat)
+            return value, gradient.ravel()
+
+        def work(emit: Emit) -> Ending:
+            def callback(intermediate_result: OptimizeResult) -> None:
+                emit(iterate(intermediate_result.x))
+
+            with np.errstate(all="ignore"):  # a trial step may overflow; it is then shortened
+                found = minimize(
+                    cost,
+                    stacked(start).ravel(),
+                    jac=True,
+                    method="L-BFGS-B",
+                    callback=callback,
+                    options={
+                        "maxcor": self.memory,
+                        "ftol": 0.0,
+                        "gtol": 0.0,
+                        "maxiter": run.steps_left(),
+                        "maxfun": np.inf,
+                    },
+                )
+                if found.get("nit", 0) == 0:
+                    emit(iterate(found.x))
+            said = str(found.message).strip(": ")
+            if found.get("status") == _LINE_SEARCH_FAILED:
+                return Status.STALLED, f"the line search finds no lower point (SciPy: {said})"
+            return Status.FINISHED, f"SciPy: {said}"
+
+        return iterates_from_callback(work, name="scipy.optimize.minimize (L-BFGS-B over factors)")
+
+
+def unsuited_to_factors(problem: Minimize, *needed: object) -> str | None:
+    """Why a problem is not one over factors with these operations, in words; None when it is."""
+    if not isinstance(problem.over, Rank):
+        return f"the set {problem.over.name!r} does not hold matrices of one rank; this takes the set 'rank'"
+    for need in needed:
+        name = getattr(need, "__name__", "")
+        if not problem.function.offers(need):  # type: ignore[arg-type]  # operations of Objective
+            return f"the objective {problem.function.name!r} has no {name.replace('_', ' ')}"
+    return None

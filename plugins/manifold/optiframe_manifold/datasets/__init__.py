@@ -1,0 +1,1 @@
+"""Published comparisons, and comparisons drawn from a model."""

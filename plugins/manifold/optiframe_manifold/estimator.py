@@ -1,0 +1,330 @@
+"""A ranking for every user in the manner of scikit-learn: what was learnt ends in `_`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, ClassVar, Literal, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe import registry
+from optiframe.errors import InvalidInput
+from optiframe.estimator import Estimator
+from optiframe.frames import to_frame
+from optiframe.loop import solve, whole_seed
+from optiframe.results import Result
+from optiframe.solvers import Budget, Solver
+from optiframe_manifold.answer import Rankings
+from optiframe_manifold.problem import CollaborativeRanking, Penalty
+from optiframe_manifold.tools.next_pairs import suggest_pairs
+from optiframe_manifold.tools.predictions import codes_among, predicted, table_of
+from optiframe_manifold.tools.rank_choice import RankChoice, Rule, choose_rank
+from optiframe_manifold.tools.updating import carried, with_comparisons
+from optiframe_manifold.trust.intervals import Method, score_intervals
+
+_BARRIERS = ("bfgd", "spg", "convex")  # short names of solvers `btl.*`
+
+
+class CollaborativeRanker(Estimator):
+    """A ranking of the items for every user, from a table of who preferred what to what.
+
+    Works without scikit-learn and imports nothing of it. With it, `sklearn.base.clone`,
+    `get_params` and `set_params` do what they do for any estimator. Tables are not matrices of
+    features, so scikit-learn's scorers and searches do not apply.
+
+    Parameters
+    ----------
+    n_components
+        Rank of the score matrix, the number of tastes of which everyone is a mixture (`rank` of the
+        problem, a word that is a method here); "auto": chosen by cross-validation.
+    method
+        "trust-region", "lbfgs", ... for the solver `manifold.trust-region`, ...; any solver's full name; a
+        table with `name` and parameters as in a configuration file; or a solver. One parameter
+        is changed with ``set_params(method__begin="random")``.
+    penalty, multiplier, sigma
+        Of the problem `collaborative-ranking`.
+    folds, rule
+        Of the cross-validation, for "auto"; see `choose_rank`.
+    seed
+        Fixes every random choice.
+    budget
+        Limits, as for `optiframe.solve`: a `Budget` or a table such as ``{"time": 10.0}``.
+    columns
+        Our column name -> yours, where they differ: ``{"user": "voter"}``.
+
+    Attributes
+    ----------
+    rank_choice_
+        The `RankChoice`, where the rank was chosen by `fit`.
+    n_components_
+        The rank in use.
+    users_, items_
+        Ids, in the order of codes.
+    result_
+        The `Result` of the last run: status, metrics, trace, and `solution`, the `Rankings`.
+    findings_
+        What to know before trusting the answer, in sentences.
+    n_iter_
+        Iterations of the last run.
+
+    Notes
+    -----
+    Wrong parameters and wrong comparisons are reported by `fit`, as `InvalidInput`. One object may
+    be read by many threads; it must not be fitted by two at the same time.
+    """
+
+    nested: ClassVar[tuple[str, ...]] = ("method", "budget")
+
+    n_components_: int
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = 2,
+        *,
+        method: str | Mapping[str, Any] | Solver[Any, Any, Any] = "trust-region",
+        penalty: Penalty = "log-sum-exp",
+        multiplier: float = 1.0,
+        sigma: float = 0.18,
+        folds: int = 5,
+        rule: Rule = "best",
+        seed: int = 0,
+        budget: Budget | Mapping[str, Any] | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> None:
+        # Kept exactly as given and checked by `fit`: cloning compares the very objects.
+        self.n_components = n_components
+        self.method = method
+        self.penalty = penalty
+        self.multiplier = multiplier
+        self.sigma = sigma
+        self.folds = folds
+        self.rule = rule
+        self.seed = seed
+        self.budget = budget
+        self.columns = columns
+
+    def fit(self, frame: Any, truth: Any = None, *, users: Any = None, items: Any = None) -> Self:
+        """Learn from all comparisons at once, forgetting what was learnt before.
+
+        Parameters
+        ----------
+        frame
+            The comparisons: a data frame (pandas, polars, pyarrow), a mapping of columns, the path of a
+            CSV or Parquet file, with the columns user, left, right, label (the winner's id; empty or 0: a
+            tie) and optionally weight; or an array of these columns in this order.
+        truth
+            Known true scores, as for the problem, for ``result_.metrics`` only.
+        users, items
+            All ids, also those in no comparison.
+
+        Raises
+        ------
+        InvalidInput, UnknownName, Unsuited
+            Saying what is wrong with a parameter or with which rows; what was learnt before
+            is then kept.
+        """
+        searching = self.n_components == "auto"
+        if isinstance(self.n_components, str) and not searching:
+            raise InvalidInput(f"n_components must be a whole number or 'auto', got {self.n_components!r}")
+        problem = CollaborativeRanking(
+            comparisons=table_of(frame),
+            truth=truth,
+            users=users,
+            items=items,
+            rank=1 if searching else cast(int, self.n_components),
+            penalty=self.penalty,
+            multiplier=self.multiplier,
+            sigma=self.sigma,
+            columns=cast(Any, {} if self.columns is None else self.columns),
+        )
+        solver = self._solver()
+        choice: RankChoice | None = None
+        if searching:
+            choice = choose_rank(
+                problem, folds=self.folds, rule=self.rule, solver=solver, seed=whole_seed(self.seed)
+            )
+            problem = choice.problem
+        self._learn(problem, solver, None)
+        self._choice = choice
+        if choice is not None:
+            self.findings_ = (*choice.findings, *self.findings_)
+        return self
+
+    def partial_fit(self, frame: Any) -> Self:
+        """Learn from further comparisons together with all earlier ones, beginning at the last answer.
+
+        Users and items may be new. The rank, also one found by cross-validation, is kept.
+
+        Raises
+        ------
+        InvalidInput, UnknownName, Unsuited
+            As `fit`; what was learnt before is then kept.
+        """
+        if not hasattr(self, "result_"):
+            return self.fit(frame)
+        result = self._result()
+        larger = with_comparisons(cast(CollaborativeRanking, result.problem), table_of(frame))
+        solver = self._solver()
+        start = carried(larger, result.solution) if solver.accepts_start else None
+        return self._learn(larger, solver, start)
+
+    def predict(self, user: Any, left: Any = None, right: Any = None) -> Any:
+        """The chance that a user prefers `left` to `right`.
+
+        Parameters
+        ----------
+        user, left, right
+            An id each, or lists or arrays of ids, of one length (a tuple is an id). Or a table with the
+            columns user, left and right in place of `user`, and nothing else.
+
+        Returns
+        -------
+        float, array or frame
+            A number for ids, an array for sequences; for a table a frame of its kind with user,
+            left, right, probability, and winner, the likelier item (None at equal scores).
+
+        Raises
+        ------
+        InvalidInput
+            Before `fit`, and for users or items there are not, naming them.
+        """
+        return predicted(self._answer(), user, left, right, self.columns or {})
+
+    def rank(self, user: Hashable, top: int | None = None) -> Any:
+        """A user's items, best first: a frame `item, rank, score, preference` of the best `top`.
+
+        Raises
+        ------
+        InvalidInput
+            Before `fit`, and for a user there is not; `population` ranks for users nobody knows.
+        """
+        self._check_user(user)
+        return self._answer().ranking(user, top)
+
+    def scores(self, user: Hashable, *, level: float = 0.9, method: Method = "blocks") -> Any:
+        """A user's scores with intervals: a frame `item, score, error, low, high` in the order of `items_`.
+
+        See `optiframe_manifold.score_intervals` for the methods and what they leave out.
+
+        Raises
+        ------
+        InvalidInput
+            Before `fit`, and for a user there is not.
+        """
+        self._check_user(user)
+        problem = cast(CollaborativeRanking, self._result().problem)
+        return score_intervals(
+            problem, self._answer(), user, level=level, method=method, seed=whole_seed(self.seed)
+        )
+
+    def population(self) -> Any:
+        """The ranking of all users together, for users nobody knows: a frame `item, rank, score`.
+
+        Raises
+        ------
+        InvalidInput
+            Before `fit`.
+        """
+        from optiframe_manifold.baselines.population import pooled_scores
+
+        self._answer()
+        problem = cast(CollaborativeRanking, self._result().problem)
+        scores = pooled_scores(problem)
+        order = np.argsort(-scores, kind="stable")
+        better = np.searchsorted(np.sort(-scores), -scores[order])
+        table = {"item": problem.item_ids[order], "rank": better + 1, "score": scores[order]}
+        return to_frame(table, problem.comparisons.backend)
+
+    def suggest_pairs(self, count: int = 10, *, user: Hashable | None = None) -> Any:
+        """The pairs whose answer is expected to tell most; see `optiframe_manifold.suggest_pairs`."""
+        if user is not None:
+            self._check_user(user)
+        problem = cast(CollaborativeRanking, self._result().problem)
+        return suggest_pairs(problem, self._answer(), count, user=user)
+
+    def score(self, frame: Any, truth: Any = None) -> float:
+        """Share of the decided comparisons of a table whose winner has the higher score.
+
+        `truth` is not looked at: estimators' scores take a second argument. Equal scores count one
+        half; ties are left out; weights count. nan when every comparison is a tie.
+
+        Raises
+        ------
+        InvalidInput
+            Before `fit`, and for users or items there are not.
+        """
+        answer = self._answer()
+        columns = cast(Any, {} if self.columns is None else self.columns)
+        table = CollaborativeRanking(comparisons=table_of(frame), columns=columns, rank=1).comparisons
+        user, item = codes_among(answer, table.user_ids, "user"), codes_among(answer, table.item_ids, "item")
+        u, j, k = user[table.user], item[table.left], item[table.right]
+        gap = answer.served.at(u, j) - answer.served.at(u, k)
+        weight = (np.ones(len(table)) if table.weight is None else table.weight) * (table.outcome != 0)
+        right = (1 + np.sign(gap) * table.outcome) / 2
+        return float(weight @ right / weight.sum()) if weight.any() else float("nan")
+
+    @property
+    def users_(self) -> NDArray[Any]:
+        """Ids of the users; see the class."""
+        return np.asarray(self._learnt("users_").solution.users)
+
+    @property
+    def items_(self) -> NDArray[Any]:
+        """Ids of the items; see the class."""
+        return np.asarray(self._learnt("items_").solution.items)
+
+    @property
+    def rank_choice_(self) -> RankChoice:
+        """How the rank was chosen; AttributeError where it was given."""
+        self._learnt("rank_choice_")
+        if self._choice is None:
+            raise AttributeError("the rank was given and not chosen; n_components='auto' chooses one")
+        return self._choice
+
+    _choice: RankChoice | None = None
+
+    def _table(self, chosen: Any) -> dict[str, Any]:
+        """As for any estimator; of a short name the solver's name in full."""
+        table = super()._table(chosen)
+        name = table.get("name")
+        if isinstance(name, str) and "." not in name and not isinstance(chosen, Solver):
+            table["name"] = f"{'btl' if name in _BARRIERS else 'manifold'}.{name}"
+        return table
+
+    def _solver(self) -> Solver[Any, Any, Any]:
+        given = self.method
+        found: Solver[Any, Any, Any] = (
+            given if isinstance(given, Solver) else registry.build("solver", self._table(given))
+        )
+        return found
+
+    def _learn(
+        self, problem: CollaborativeRanking, solver: Solver[Any, Any, Any], start: Rankings | None
+    ) -> Self:
+        # Without a trace: the answer is judged at the end, curves are for `optiframe.solve`.
+        result = solve(
+            problem, solver, seed=whole_seed(self.seed), budget=self.budget, start=start, trace=False
+        )
+        self.result_ = result
+        self.findings_ = result.findings
+        self.n_iter_ = result.iterations
+        self.n_components_ = problem.rank
+        return self
+
+    def _result(self) -> Result[Any, Any]:
+        self._solution()
+        return self.result_
+
+    def _answer(self) -> Rankings:
+        answer: Rankings | None = self._solution()
+        if answer is None:
+            raise InvalidInput(f"the last run found no answer: {self.result_.message}")
+        return answer
+
+    def _check_user(self, user: Hashable) -> None:
+        answer = self._answer()
+        try:
+            answer.code(user)
+        except InvalidInput as error:
+            raise InvalidInput(f"{error} (population() ranks for users nobody knows)") from None

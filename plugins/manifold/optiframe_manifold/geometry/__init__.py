@@ -1,0 +1,1 @@
+"""Manifolds: matrices of one rank, positive rank-one matrices, pymanopt's."""

@@ -1,0 +1,1 @@
+"""Objectives over matrices of low rank: the likelihood, its penalties, completion."""

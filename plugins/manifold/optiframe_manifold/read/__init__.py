@@ -1,0 +1,1 @@
+"""Tables of comparisons and known scores, checked and turned into codes."""

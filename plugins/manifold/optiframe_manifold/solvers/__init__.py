@@ -1,0 +1,1 @@
+"""The Riemannian trust region and where it starts."""

@@ -1,0 +1,1 @@
+"""What to do with rankings: choice of rank, next pairs, predictions, updating."""

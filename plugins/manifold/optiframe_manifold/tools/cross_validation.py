@@ -1,0 +1,138 @@
+"""What a rank predicts of comparisons held out: folds, and a run for each of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.errors import InvalidInput
+from optiframe.loop import NotConverged, solve
+from optiframe.solvers import Budget, Solver
+from optiframe.values import Array
+from optiframe_manifold.answer import Rankings
+from optiframe_manifold.baselines.population import Population, pooled_scores
+from optiframe_manifold.low_rank import LowRank
+from optiframe_manifold.metrics import of_held_out
+from optiframe_manifold.problem import CollaborativeRanking
+from optiframe_manifold.read.tables import ChoiceTable
+from optiframe_manifold.solvers.rank_increment import one_rank_more
+from optiframe_manifold.tools.subsets import like
+
+
+def deal(table: ChoiceTable, folds: int, seed: int) -> NDArray[np.int64]:
+    """A fold for each comparison: every user's pairs evenly over all, equal pairs together.
+
+    Raises
+    ------
+    InvalidInput
+        For less than two folds, or fewer pairs than folds.
+    """
+    if isinstance(folds, bool) or not isinstance(folds, int) or folds < 2:
+        raise InvalidInput(f"folds must be a whole number of at least 2, got {folds!r}")
+    low, high = np.minimum(table.left, table.right), np.maximum(table.left, table.right)
+    pairs, place = np.unique(np.stack([table.user, low, high]), axis=1, return_inverse=True)
+    if pairs.shape[1] < folds:
+        raise InvalidInput(f"there are {pairs.shape[1]} different pairs and {folds} folds; take fewer folds")
+    rng = np.random.default_rng(seed)
+    order = np.lexsort([rng.random(pairs.shape[1]), pairs[0]])
+    # One after the other through all users: within each user, and in all, folds differ by one at most.
+    turn = np.empty(pairs.shape[1], dtype=np.int64)
+    turn[order] = np.arange(pairs.shape[1]) % folds
+    return turn[place.ravel()]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What one rank and multiplier predicted: the loss of each fold, and the accuracy over all."""
+
+    rank: int
+    multiplier: float
+    losses: Array  # of each fold
+    accuracy: float
+
+    @property
+    def loss(self) -> float:
+        return float(self.losses.mean())
+
+    @property
+    def error(self) -> float:
+        return float(self.losses.std(ddof=1) / np.sqrt(len(self.losses)))
+
+
+class Search:
+    """Ranks one after the other at one multiplier, each fold from its answer of the rank before."""
+
+    def __init__(
+        self,
+        problem: CollaborativeRanking,
+        parts: Sequence[tuple[ChoiceTable, ChoiceTable]],
+        multiplier: float,
+        *,
+        solver: Solver[Any, Any, Any],
+        budget: Budget,
+        seed: int,
+    ) -> None:
+        self.problem, self.parts, self.multiplier = problem, parts, multiplier
+        self.solver, self.budget, self.seed = solver, budget, seed
+        self.answers: list[Rankings | None] = [None] * len(parts)
+        self.unfinished = 0
+
+    def at(self, rank: int) -> Tried:
+        judged = []
+        for k, (train, test) in enumerate(self.parts):
+            part = like(self.problem, train, rank=rank, multiplier=self.multiplier)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", NotConverged)  # counted, and said once
+                result = solve(
+                    part,
+                    self.solver,
+                    seed=self.seed,
+                    budget=self.budget,
+                    start=self._start(part, k),
+                    trace=False,
+                    progress=False,
+                )
+            self.unfinished += not result.status.complete
+            if result.solution is None:
+                raise InvalidInput(f"{self.solver.name} found no answer at rank {rank}: {result.message}")
+            self.answers[k] = result.solution
+            judged.append(of_held_out(test, result.solution))
+        return Tried(rank, self.multiplier, *_losses(judged, self.parts))
+
+    def _start(self, part: CollaborativeRanking, k: int) -> Rankings | None:
+        before = self.answers[k]
+        if before is None or not self.solver.accepts_start:
+            return None
+        factors = before.factors
+        while factors.rank < part.rank:
+            factors = one_rank_more(part.likelihood, factors)
+        return part.from_factors(factors)
+
+
+def _losses(
+    judged: Sequence[dict[str, float]], parts: Sequence[tuple[ChoiceTable, ChoiceTable]]
+) -> tuple[Array, float]:
+    size = np.array([len(test) if test.weight is None else test.weight.sum() for _, test in parts])
+    accuracy = np.array([one["held_out_accuracy"] for one in judged])
+    return np.array([one["held_out_loss"] for one in judged]), float(np.average(accuracy, weights=size))
+
+
+def pooled(
+    problem: CollaborativeRanking, parts: Sequence[tuple[ChoiceTable, ChoiceTable]]
+) -> tuple[Array, float]:
+    """What one ranking for all would predict."""
+    judged = []
+    for train, test in parts:
+        part = like(problem, train, rank=1)
+        users, items = part.shape
+        everyone = Population(pooled_scores(part), np.ones(users, bool), np.zeros(items, bool))
+        nobody = LowRank(np.zeros((users, 1)), np.zeros((items, 1)))
+        judged.append(
+            of_held_out(test, Rankings(part.user_ids, part.item_ids, nobody, part.sigma, None, everyone))
+        )
+    return _losses(judged, parts)

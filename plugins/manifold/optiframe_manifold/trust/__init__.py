@@ -1,0 +1,1 @@
+"""Whether rankings can be believed: findings, certificates, intervals."""

@@ -1,0 +1,192 @@
+"""The curvature of the objective around an answer, by the factors: what it says of the scores' errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import expit
+
+from optiframe.errors import InvalidInput
+from optiframe.values import Array
+from optiframe_manifold.answer import Rankings
+from optiframe_manifold.geometry.fixed_rank import balanced
+from optiframe_manifold.low_rank import LowRank, blocks
+from optiframe_manifold.problem import CollaborativeRanking
+
+_DENSE = 1500  # numbers in the factors up to which the Hessian is inverted whole: 18 MB, a second or two
+_FLAT = 1e-10  # curvature below this share of the largest is none: rewriting the factors moves no score
+_BLOCK = 1 << 16  # comparisons whose r x r matrices are held at a time
+_STEPS = 2000  # of conjugate gradients at most
+_SOLVED = 1e-6  # relative residual at which a solution is good for six digits of a variance
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Covariances of each user's and each item's factors, all others held fixed.
+
+    The comparisons' information and the penalty's curvature (its first term, a ridge on X) add
+    up to the precision. Without a penalty users and items have no bound on what they could be; then
+    their factors are taken to spread as those of all others do.
+
+    Parameters
+    ----------
+    factors
+        Balanced.
+    users, items
+        Shapes (users, r, r) and (items, r, r).
+    unit
+        sigma, in which scores are measured.
+    """
+
+    factors: LowRank
+    users: Array
+    items: Array
+    unit: float
+
+    @classmethod
+    def of(cls, problem: CollaborativeRanking, solution: Rankings) -> Blocks:
+        """Memory: 8 (users + items) r^2 bytes."""
+        x = balanced(problem.to_factors(solution))
+        rows, rank = problem.choices, x.rank
+        weight = np.ones(len(rows)) if rows.weight is None else rows.weight
+        prior_user, prior_item = _priors(problem, x)
+        users = np.tile(prior_user, (len(x.left), 1, 1))
+        items = np.tile(prior_item, (len(x.right), 1, 1))
+        centre = x.right.mean(axis=0)
+        for part in blocks(len(rows), max(1, _BLOCK // rank)):
+            u, j, k = rows.user[part], rows.winner[part], rows.loser[part]
+            gap = x.right[j] - x.right[k]
+            bend = weight[part] * information(np.einsum("er,er->e", x.left[u], gap), problem.sigma)
+            np.add.at(users, u, bend[:, None, None] * gap[:, :, None] * gap[:, None, :])
+            outer = bend[:, None, None] * x.left[u][:, :, None] * x.left[u][:, None, :]
+            np.add.at(items, j, outer)
+            np.add.at(items, k, outer)
+        return cls(LowRank(x.left, x.right - centre), _inverse(users), _inverse(items), problem.sigma)
+
+    def errors(self, user: int) -> Array:
+        """Standard errors of a user's scores, relative to their average."""
+        right, mine = self.factors.right, self.factors.left[user]
+        taste = np.einsum("jr,rs,js->j", right, self.users[user], right)
+        place = np.einsum("r,jrs,s->j", mine, self.items, mine)
+        count = len(place)
+        # Of a score less the mean of all, the scores being independent given the taste.
+        place = place * (1 - 2 / count) + place.sum() / count**2
+        return np.asarray(np.sqrt(taste + place))
+
+
+class Joint:
+    """The inverse of the objective's Hessian by all factors, which are of the balanced kind."""
+
+    def __init__(self, problem: CollaborativeRanking, solution: Rankings) -> None:
+        self.objective = problem.likelihood
+        x = balanced(problem.to_factors(solution))
+        self.x = LowRank(x.left, x.right)
+        self.blocks = Blocks.of(problem, solution)
+
+    def errors(self, user: int) -> Array:
+        """Standard errors of a user's scores, relative to their average."""
+        m, (n, rank) = len(self.x.left), self.x.right.shape
+        centred = self.x.right - self.x.right.mean(axis=0)
+        # How each centred score changes with the factors: this user's, and all items' alike.
+        slopes = np.zeros((n, (m + n) * rank))
+        slopes[:, user * rank : (user + 1) * rank] = centred
+        spread = (np.eye(n) - 1 / n)[:, :, None] * self.x.left[user]
+        slopes[:, m * rank :] = spread.reshape(n, n * rank)
+        if (m + n) * rank <= _DENSE:
+            values, vectors = self._spectrum
+            seen = slopes @ vectors
+            variance = (seen**2 / values).sum(axis=1)
+        else:
+            variance = np.array([slope @ self._solve(slope) for slope in slopes])
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
+
+    @cached_property
+    def _spectrum(self) -> tuple[Array, Array]:
+        """Eigenvalues of the Hessian that are not zero, and their vectors.
+
+        Raises
+        ------
+        InvalidInput
+            Where the answer is no minimum.
+        """
+        size = self.x.left.size + self.x.right.size
+        matrix = np.column_stack([self._times(e) for e in np.eye(size)])
+        values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+        _check_minimum(float(values[0]), float(values[-1]))
+        kept = values > _FLAT * values[-1]
+        return values[kept], vectors[:, kept]
+
+    def _times(self, v: Array) -> Array:
+        left, right = v[: self.x.left.size], v[self.x.left.size :]
+        found = self.objective.hessian_product(
+            self.x, LowRank(left.reshape(self.x.left.shape), right.reshape(self.x.right.shape))
+        )
+        return np.concatenate([found.left.ravel(), found.right.ravel()])
+
+    def _scaled(self, v: Array) -> Array:
+        """Through the covariances of the single factors, the blocks of the Hessian's diagonal inverted."""
+        left, right = v[: self.x.left.size], v[self.x.left.size :]
+        return np.concatenate(
+            [
+                np.einsum("urs,us->ur", self.blocks.users, left.reshape(self.x.left.shape)).ravel(),
+                np.einsum("jrs,js->jr", self.blocks.items, right.reshape(self.x.right.shape)).ravel(),
+            ]
+        )
+
+    def _solve(self, right: Array) -> Array:
+        """Conjugate gradients for Hessian z = right.
+
+        `right` is orthogonal to what moves no score, so that the zero eigenvalues do no harm.
+        """
+        z, residual = np.zeros_like(right), right.copy()
+        scaled = self._scaled(residual)
+        direction, size = scaled, float(residual @ scaled)
+        enough = _SOLVED * float(np.linalg.norm(right))
+        for _ in range(_STEPS):
+            if np.linalg.norm(residual) <= enough:
+                break
+            product = self._times(direction)
+            curvature = float(direction @ product)
+            _check_minimum(curvature, abs(float(direction @ direction)))
+            z += (size / curvature) * direction
+            residual -= (size / curvature) * product
+            scaled = self._scaled(residual)
+            size, before = float(residual @ scaled), size
+            direction = scaled + (size / before) * direction
+        return z
+
+
+def information(margin: Array, sigma: float) -> Array:
+    """Fisher information of one comparison on its margin: P(1 - P)/sigma^2."""
+    chance = expit(margin / sigma)
+    return np.asarray(chance * (1 - chance) / sigma**2)
+
+
+def _priors(problem: CollaborativeRanking, x: LowRank) -> tuple[Array, Array]:
+    """What is known of a user's and of an item's factors without a comparison: precisions, r x r."""
+    users, items = x.shape
+    left, right = x.left.T @ x.left, x.right.T @ x.right
+    ridge = 0.0 if problem.penalty == "none" else 2 * problem.strength / (users * items)
+    if ridge > 0:
+        return ridge * right, ridge * left
+    return _inverse(left / users), _inverse(right / items)
+
+
+def _inverse(matrices: Array) -> Array:
+    try:
+        return np.asarray(np.linalg.inv(matrices), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        raise InvalidInput(
+            "the answer's factors are of a lower rank than they have columns, and their spread is not known; "
+            "where all scores are equal give comparisons that are not ties, else solve with a lower rank"
+        ) from None
+
+
+def _check_minimum(lowest: float, largest: float) -> None:
+    if not lowest > -1e-6 * largest:
+        raise InvalidInput(
+            "the objective has a direction of negative curvature here, so this is no minimum and has no "
+            "standard errors; solve to a smaller tolerance, or look at `second_order`"
+        )

@@ -1,0 +1,233 @@
+"""The trust report of rankings: whether they can be believed, in words naming users and items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from optiframe.problems import Finding
+from optiframe_manifold.read.ids import Ids, listed
+
+if TYPE_CHECKING:
+    from optiframe_manifold.answer import Rankings
+    from optiframe_manifold.problem import CollaborativeRanking
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The merged rows in an order in which those of one user and pair of items stand together.
+
+    `start` is where in `order` each pair begins, `user` whose it is.
+    """
+
+    order: NDArray[np.int64]
+    start: NDArray[np.int64]
+    user: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, problem: CollaborativeRanking) -> Pairs:
+        """Sort by user, then by pair."""
+        rows, user = problem.choices, problem.choices.user
+        low, high = np.minimum(rows.winner, rows.loser), np.maximum(rows.winner, rows.loser)
+        pair = low * np.int64(len(problem.item_ids)) + high
+        order = np.lexsort((pair, user))
+        fresh = np.ones(len(order), dtype=bool)
+        fresh[1:] = (np.diff(pair[order]) != 0) | (np.diff(user[order]) != 0)
+        start = np.flatnonzero(fresh)
+        return cls(order, start, user[order[start]])
+
+
+def report(problem: CollaborativeRanking, solution: Rankings) -> Iterator[Finding]:
+    """Every finding: on users, on items, on the comparisons as a whole, then on the model."""
+    pairs = Pairs.of(problem)
+    yield from problem.comparisons.remarks
+    yield from silent_users(problem)
+    yield from contradicting_users(problem, pairs)
+    yield from never_compared(problem)
+    yield from apart(problem)
+    yield from ties(problem)
+    yield from merged(problem)
+    yield from too_high_rank(problem, pairs)
+    yield from unbounded(problem)
+    yield from alike(problem, solution)
+    yield shift()
+
+
+def silent_users(problem: CollaborativeRanking) -> Iterator[Finding]:
+    """Users with no comparison, with one, and with fewer than the numbers to be found for each."""
+    count = np.bincount(problem.comparisons.user, minlength=len(problem.user_ids))
+    none, one = problem.user_ids[count == 0], problem.user_ids[count == 1]
+    if len(none):
+        yield _about(
+            none,
+            "warning",
+            f"{_users(none)} without a comparison: {listed(none)}; nothing is known of their taste, "
+            "and they are given the ranking of all users' comparisons together",
+        )
+    if len(one):
+        yield _about(
+            one,
+            "warning",
+            f"{_users(one)} with a single comparison: {listed(one)}; but for the one pair, their "
+            "rankings come from others who chose alike",
+        )
+    few = problem.user_ids[(count > 1) & (count < problem.rank)]
+    if len(few):
+        yield _about(
+            few,
+            "note",
+            f"{_users(few)} with fewer comparisons than the rank {problem.rank}: {listed(few)}; that many "
+            "numbers are to be found for each, so that the penalty decides some",
+        )
+
+
+def contradicting_users(problem: CollaborativeRanking, pairs: Pairs) -> Iterator[Finding]:
+    """Users who chose either item of each of their pairs equally often, ties aside."""
+    rows, order, start = problem.choices, pairs.order, pairs.start
+    weight = np.ones(len(rows)) if rows.weight is None else rows.weight[order]
+    sign = np.where(rows.winner[order] < rows.loser[order], weight, -weight)
+    balance, size = np.add.reduceat(sign, start), np.add.reduceat(weight, start)
+    # Sums of weights that are equal but for rounding cancel.
+    undecided = np.abs(balance) <= 1e-12 * size
+    decided = np.bincount(pairs.user, ~undecided, len(problem.user_ids)) > 0
+    table = problem.comparisons
+    chose = np.bincount(table.user[table.outcome != 0], minlength=len(problem.user_ids)) > 0
+    ids = problem.user_ids[chose & ~decided]
+    if len(ids):
+        yield _about(
+            ids,
+            "warning",
+            f"{_users(ids)} whose choices cancel: {listed(ids)}; of each of their pairs either item was "
+            "chosen equally often, which tells no preference",
+        )
+
+
+def never_compared(problem: CollaborativeRanking) -> Iterator[Finding]:
+    """Items that nobody compared with anything."""
+    ids = problem.item_ids[~_compared(problem)]
+    if len(ids):
+        yield _about(
+            ids,
+            "warning",
+            f"{len(ids)} item{'s' if len(ids) > 1 else ''} never compared: {listed(ids)}; they are put at "
+            "the average of the others, which says nothing of them",
+        )
+
+
+def apart(problem: CollaborativeRanking) -> Iterator[Finding]:
+    """Items that no chain of comparisons, by whomever, joins.
+
+    All right factors of one group can be moved by a common vector without a change of any
+    comparison and of the rank, so that for no user is it known how groups stand to each other.
+    """
+    rows, items = problem.choices, len(problem.item_ids)
+    graph = sp.coo_array((np.ones(len(rows)), (rows.winner, rows.loser)), shape=(items, items))
+    group = connected_components(graph.tocsr(), directed=False)[1]
+    group = group[_compared(problem)]
+    count = np.bincount(group)
+    if (count > 0).sum() < 2:
+        return
+    others = problem.item_ids[_compared(problem)][group != int(count.argmax())]
+    yield _about(
+        others,
+        "warning",
+        f"the comparisons fall into {int((count > 0).sum())} groups of items with none between them: how "
+        f"items of one rank against those of another is the penalty's doing; outside the largest: "
+        f"{listed(others)}",
+    )
+
+
+def ties(problem: CollaborativeRanking) -> Iterator[Finding]:
+    """How many of the comparisons are ties; an empty label, which is one, may be a slip."""
+    number, rows = int((problem.comparisons.outcome == 0).sum()), problem.rows
+    if number == rows:
+        yield Finding("warning", "all comparisons are ties: there is nothing to rank by")
+    elif number:
+        share = f"{100 * number / rows:.0f}%" if 100 * number >= rows else "under 1%"
+        which = "comparisons is a tie" if number == 1 else "comparisons are ties"
+        yield Finding(
+            "note", f"{number} of {rows} {which} ({share}; an empty label is one), half a win for each side"
+        )
+
+
+def merged(problem: CollaborativeRanking) -> Iterator[Finding]:
+    """Equal comparisons of one user that were merged, and ties that were split."""
+    rows, ties = problem.rows, int((problem.comparisons.outcome == 0).sum())
+    if len(problem.choices) < rows + ties:
+        yield Finding(
+            "note",
+            f"{rows} comparisons became {len(problem.choices)} weighted rows: equal ones of a user are "
+            f"merged{', a tie is half a win for each side' if ties else ''} (changes no answer)",
+        )
+
+
+def too_high_rank(problem: CollaborativeRanking, pairs: Pairs) -> Iterator[Finding]:
+    """More numbers to be found than there are different comparisons."""
+    users, items = problem.shape
+    number = len(pairs.start)
+    free = freedom(users, items, problem.rank)
+    if free > number:
+        supported = max((r for r in range(1, problem.rank) if freedom(users, items, r) <= number), default=0)
+        advice = (
+            f"the data could support a rank of {supported} at most"
+            if supported
+            else "even rank 1 is more than they support"
+        )
+        yield Finding(
+            "warning",
+            f"a matrix of rank {problem.rank} has {free} numbers to be found, and only {number} different "
+            f"pairs were compared: {advice}, and what is beyond is the penalty's doing",
+        )
+
+
+def freedom(users: int, items: int, rank: int) -> int:
+    """Dimension of the row-centred matrices of this rank: r (m + n - 1 - r)."""
+    rank = min(rank, items - 1)  # centred rows span no more
+    return rank * (users + items - 1 - rank)
+
+
+def unbounded(problem: CollaborativeRanking) -> Iterator[Finding]:
+    """Nothing keeps the scores finite."""
+    if problem.strength == 0 or problem.penalty == "none":
+        yield Finding(
+            "note",
+            "without a penalty the likelihood may have no maximum: where a user's choices do not "
+            "contradict each other the scores grow without end, and their size means little",
+        )
+
+
+def alike(problem: CollaborativeRanking, solution: Rankings) -> Iterator[Finding]:
+    """All scores of everybody are equal."""
+    factors = solution.factors
+    if not (np.abs(factors.left).max() > 0 and np.ptp(factors.right, axis=0).max() > 0):
+        yield Finding("warning", "all scores are equal: nothing is ranked")
+
+
+def shift() -> Finding:
+    """What no comparison can show."""
+    return Finding(
+        "note",
+        "a constant added to all scores of one user changes no comparison: scores are relative to the "
+        "user's average item, and cannot be compared between users",
+    )
+
+
+def _compared(problem: CollaborativeRanking) -> NDArray[np.bool_]:
+    compared = np.zeros(len(problem.item_ids), dtype=bool)
+    compared[problem.choices.winner] = True
+    compared[problem.choices.loser] = True
+    return compared
+
+
+def _users(ids: Ids) -> str:
+    return f"{len(ids)} user{'s' if len(ids) > 1 else ''}"
+
+
+def _about(ids: Ids, level: Literal["note", "warning"], text: str) -> Finding:
+    return Finding(level, text, tuple(ids.tolist()))

@@ -1,0 +1,182 @@
+"""The answer to a label-aggregation problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.errors import InvalidInput
+from optiframe.frames import to_frame
+from optiframe.problems import Columns
+from optiframe.values import Array
+from optiframe_rankone.kernels.passes import softmax
+from optiframe_rankone.read.ids import Ids
+
+_SAME = 1e-12
+"""Two scores of a task within this much, relative to its largest score (or to 1), are a tie.
+
+Above the rounding of a sum of a few thousand votes (1e3 * 1e-16 = 1e-13), far below any
+difference that means something: 1e-12 in log-odds changes a posterior in its twelfth digit.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregation:
+    """Scores of every class for every task, and the workers' skills where a method gives them.
+
+    Ties stay ties: `winners` marks every class with the highest score. They are resolved,
+    with a seed, only by `predicted`.
+
+    Parameters
+    ----------
+    task_ids, worker_ids, classes
+        The ids of tasks (shape (tasks,)), workers (shape (workers,)) and labels (shape (classes,)).
+    scores
+        Shape (tasks, classes); the highest wins.
+    scale
+        "votes": scores are numbers of votes; "log-odds": they are log posteriors up to a
+        constant for each task.
+    skills
+        Shape (workers,): (M p - 1)/(M - 1) for accuracy p and M classes, so 1 is always
+        right, 0 guesses and negative is worse than guessing. None: the method has none.
+    backend
+        The data-frame library `frame` answers in.
+    fitted
+        Whether the skills were fitted to the correlations between workers. Only then has
+        label-aggregation an objective for this answer: the skills of other methods may lie
+        outside the box and would seem better than the best point inside.
+    oriented
+        Whether the method knows skills up to sign only, so that gold or the problem's
+        `orientation` settled who is right. Findings about signs are for these answers.
+    reverses
+        Whether labels count by the skill of their worker, so that those of a skill below 0 count
+        in reverse. Findings about reversed votes are for these answers.
+    """
+
+    task_ids: Ids
+    worker_ids: Ids
+    classes: Ids
+    scores: Array
+    scale: Literal["votes", "log-odds"]
+    skills: Array | None = None
+    backend: str | None = None
+    fitted: bool = False
+    oriented: bool = False
+    reverses: bool = False
+
+    def __repr__(self) -> str:
+        skills = "without skills" if self.skills is None else "with skills"
+        return f"<labels of {len(self.task_ids)} tasks by {len(self.worker_ids)} workers, {skills}>"
+
+    def check_numbers(self) -> None:
+        """Raise `InvalidInput` unless there is a finite score for each task and class, and skills alike."""
+        as_finite("scores", self.scores, self.task_ids, self.classes)
+        if self.skills is not None:
+            as_finite("skills", self.skills, self.worker_ids)
+
+    @cached_property
+    def winners(self) -> NDArray[np.bool_]:
+        """Whether a class has the highest score of its task, shape (tasks, classes)."""
+        # Column by column: NumPy takes ten times as long over the two or three entries of each row.
+        highest, lowest = reduce(np.maximum, self.scores.T), reduce(np.minimum, self.scores.T)
+        largest = np.maximum(np.maximum(highest, -lowest), 1.0)
+        return np.asarray(self.scores >= (highest - _SAME * largest)[:, None])
+
+    @cached_property
+    def _winning(self) -> NDArray[np.int64]:
+        """Number of winners of each task, shape (tasks,)."""
+        return np.asarray(reduce(np.add, self.winners.T.astype(np.int64)))
+
+    @property
+    def tied(self) -> NDArray[np.bool_]:
+        """Tasks with more than one winner, shape (tasks,)."""
+        return np.asarray(self._winning > 1)
+
+    @cached_property
+    def probabilities(self) -> Array:
+        """Share of the votes, or posterior, of each class, shape (tasks, classes); rows sum to 1."""
+        if self.scale == "log-odds":
+            return softmax(self.scores)
+        return np.asarray(self.scores / self.scores.sum(axis=1, keepdims=True))
+
+    @property
+    def confidence(self) -> Array:
+        """Share or posterior of the winner, of one of them where there is a tie, shape (tasks,)."""
+        return np.asarray(self.probabilities.max(axis=1))
+
+    @property
+    def accuracies(self) -> Array | None:
+        """Chance that a worker's label is right, from the skill, shape (workers,)."""
+        return None if self.skills is None else accuracy(self.skills, len(self.classes))
+
+    def predicted_codes(self, seed: int = 0) -> NDArray[np.int64]:
+        """Index of one winner for each task; ties drawn with equal chance.
+
+        One number is drawn for each task, so that resolving one tie does not depend on
+        whether another task is tied.
+        """
+        chance = np.random.default_rng(seed).random(len(self.task_ids))
+        chosen = self.winners.argmax(axis=1)
+        tied = np.flatnonzero(self.tied)
+        if len(tied):
+            count = self._winning[tied]
+            which = np.minimum((chance[tied] * count).astype(np.int64), count - 1)
+            chosen[tied] = (np.cumsum(self.winners[tied], axis=1) > which[:, None]).argmax(axis=1)
+        return np.asarray(chosen)
+
+    def predicted(self, seed: int = 0) -> Ids:
+        """One label for each task, ties resolved by the seed, shape (tasks,)."""
+        return np.asarray(self.classes[self.predicted_codes(seed)])
+
+    def columns(self) -> Columns:
+        """Columns `task, label, confidence, tied`.
+
+        A tied task has no label (None); `tied` then names the tied labels, joined by "|".
+        """
+        tied = self.tied
+        label = self.classes[self.winners.argmax(axis=1)]
+        if tied.any():
+            label = label.astype(object)
+            label[tied] = None
+        names = np.full(len(tied), "", dtype=object)
+        for task in np.flatnonzero(tied):
+            names[task] = "|".join(str(value) for value in self.classes[self.winners[task]].tolist())
+        return {"task": self.task_ids, "label": label, "confidence": self.confidence, "tied": names}
+
+    def frame(self) -> Any:
+        """`columns()` as the kind of data frame the labels came in; a dict of arrays for files."""
+        return to_frame(self.columns(), self.backend)
+
+
+def as_finite(name: str, values: Any, ids: Ids, classes: Ids | None = None) -> None:
+    """Raise `InvalidInput` unless these are finite numbers, shape (ids,) or (ids, classes)."""
+    shape = (len(ids),) if classes is None else (len(ids), len(classes))
+    each = "worker" if classes is None else "task and class"
+    wanted = f"{name} must be finite numbers, one for each {each}, shape {shape}"
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
+        raise InvalidInput(f"{wanted}, got {type(values).__name__}")
+    if values.shape != shape:
+        raise InvalidInput(f"{wanted}, got shape {values.shape}")
+    wrong = np.argwhere(~np.isfinite(values))
+    if len(wrong):
+        raise InvalidInput(f"{wanted}, got {values[tuple(wrong[0])]} for {ids[wrong[0][0]]}")
+
+
+def accuracy(skills: Array, classes: int) -> Array:
+    """p = (1 + (M - 1) s)/M, the inverse of s = (M p - 1)/(M - 1) (Lemma 7)."""
+    return np.asarray((1.0 + (classes - 1) * skills) / classes)
+
+
+def log_odds(skills: Array, classes: int) -> Array:
+    """Weight of a vote, log((M - 1) p/(1 - p)) (Sec. 4.2; Eq. 1 for two classes).
+
+    A skill of exactly 0 has weight exactly 0. Accuracies are kept one rounding error
+    away from 0 and 1, so that weights are finite: at most about 36.
+    """
+    tiny = float(np.finfo(np.float64).eps)
+    p = np.clip(accuracy(skills, classes), tiny, 1.0 - tiny)
+    return np.where(skills == 0.0, 0.0, np.log((classes - 1) * p / (1.0 - p)))

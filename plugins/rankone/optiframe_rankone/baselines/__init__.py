@@ -1,0 +1,1 @@
+"""Other methods for crowd labels, one a file."""

@@ -1,0 +1,25 @@
+"""Majority vote."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe_rankone.answer import Aggregation
+from optiframe_rankone.problem import LabelAggregation
+
+
+class Majority(Solver[LabelAggregation, Aggregation, None]):
+    """Majority vote: every label counts one.
+
+    Needs nothing; ties stay ties. One pass over the labels; memory is the scores. A single
+    worker is a majority of one.
+    """
+
+    name = "labels.majority"
+    solves = LabelAggregation
+    residual = "0: the vote is exact"
+
+    def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
+        yield Iterate(problem.vote(np.ones(len(problem.labels.worker_ids)), "votes"), residual=0.0)
+        return None

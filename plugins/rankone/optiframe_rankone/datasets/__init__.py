@@ -1,0 +1,1 @@
+"""Published label sets, and labels drawn from a model."""

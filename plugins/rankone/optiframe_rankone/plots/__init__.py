@@ -1,0 +1,1 @@
+"""Pictures of skills, accuracy and the worker graph."""

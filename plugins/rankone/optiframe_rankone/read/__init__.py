@@ -1,0 +1,1 @@
+"""Tables of labels, gold and known skills, checked and turned into codes."""

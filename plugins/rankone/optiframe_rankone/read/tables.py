@@ -1,0 +1,289 @@
+"""The tables of a crowd-label problem, checked and turned into codes.
+
+Labels have the columns `task, worker, label`, one row for each (task, worker) pair; truth
+and gold have `task, label`. Ids are anything hashable. (True skills: `true_skills.py`.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationInfo
+
+from optiframe.column_names import column_names
+from optiframe.errors import InvalidInput
+from optiframe.frames import Coded, Table, encode, missing, read_table
+from optiframe.problems import Finding
+from optiframe.unread import unread_columns
+from optiframe_rankone.kernels import prepared, text
+from optiframe_rankone.read.duplicates import Repeats, one_row_each, without_unused
+from optiframe_rankone.read.ids import Codes, Ids, kind, listed, positions
+from optiframe_rankone.trust import input_warnings as strange
+
+_COLUMNS = ("task", "worker", "label", "truth", "gold", "skill")
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTable:
+    """Labels as codes, sorted by task and then by worker.
+
+    Parameters
+    ----------
+    task, worker, label
+        Codes, shape (labels,), into the three id tables; read-only.
+    task_ids, worker_ids, label_ids
+        What the codes stand for. Every id occurs in some row.
+    backend
+        The data-frame library the labels came from, for the way out. Not content.
+    repeats
+        What was done about rows that repeat a pair; None when there were none. Not content.
+    look_alike
+        Column -> ids that occur both as text and as something else that prints the same, such as "1"
+        and 1, and so count as two. Not content.
+    remarks
+        What reading the table left open. Not content.
+    """
+
+    task: Codes
+    worker: Codes
+    label: Codes
+    task_ids: Ids
+    worker_ids: Ids
+    label_ids: Ids
+    backend: str | None = field(default=None, compare=False)
+    repeats: Repeats | None = field(default=None, compare=False)
+    look_alike: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    remarks: tuple[Finding, ...] = field(default=(), compare=False)
+
+    def __len__(self) -> int:
+        return len(self.task)
+
+    @cached_property
+    def per_task(self) -> NDArray[np.int64]:
+        """Number of labels of each task, shape (tasks,)."""
+        return np.bincount(self.task, minlength=len(self.task_ids))
+
+    @cached_property
+    def per_worker(self) -> NDArray[np.int64]:
+        """Number of labels of each worker, shape (workers,)."""
+        return np.bincount(self.worker, minlength=len(self.worker_ids))
+
+    def __repr__(self) -> str:
+        return (
+            f"<{len(self)} labels of {len(self.task_ids)} tasks by {len(self.worker_ids)} workers, "
+            f"{len(self.label_ids)} values>"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TruthTable:
+    """Known true labels of some tasks: the truth, or gold.
+
+    Parameters
+    ----------
+    label
+        Codes, shape (tasks,), into `label_ids`; -1 where the truth is not known.
+    label_ids
+        The labels that occur in the truth.
+    ignored
+        Tasks of the truth that nobody labelled.
+    """
+
+    label: NDArray[np.int64]
+    label_ids: Ids
+    ignored: Ids
+
+    def __repr__(self) -> str:
+        return f"<truth of {int((self.label >= 0).sum())} tasks>"
+
+    def codes_in(self, classes: Ids) -> NDArray[np.int64]:
+        """Index into `classes` of each task's true label, -1 where not known, shape (tasks,)."""
+        place = np.append(positions(classes, self.label_ids), -1)
+        return np.asarray(place[self.label])
+
+    def classes_after(self, classes: Ids) -> Ids:
+        """`classes`, and after them the labels of these tasks that are none of them."""
+        known = np.zeros(len(self.label_ids) + 1, dtype=bool)
+        known[self.label] = True  # the last: tasks without a label
+        more = self.label_ids[known[:-1] & (positions(classes, self.label_ids) < 0)]
+        if not len(more):
+            return classes
+        kind = classes.dtype if classes.dtype == more.dtype else np.dtype(object)
+        return np.concatenate([classes.astype(kind), more.astype(kind)])
+
+
+def read_columns(value: Any) -> dict[str, str]:
+    """Our column name -> the user's, as by `optiframe.column_names.column_names`."""
+    return column_names(value, _COLUMNS)
+
+
+def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
+    """Labels from a data frame, a mapping of columns, or a CSV or Parquet file.
+
+    Raises
+    ------
+    InvalidInput
+        For whatever `read_table` finds, and for a worker who labels a task twice, naming
+        the rows, where the policy `duplicates` refuses that.
+    """
+    if isinstance(value, LabelTable):
+        return value
+    columns, policy = info.data.get("columns"), info.data.get("duplicates")
+    if columns is None or policy is None:  # wrong and reported; reading on would only add noise
+        return None
+    rename = {name: columns[name] for name in ("task", "worker", "label") if name in columns}
+    table = read_table(value, ("task", "worker", "label"), title="labels", rename=rename, coder=text.coded)
+    coded = {name: _encoded(table, name) for name in ("task", "worker", "label")}
+    (task, task_ids), (worker, worker_ids), (label, label_ids) = coded.values()
+    alike = {name: strange.look_alike(table, name, coded[name][1]) for name in coded}
+    repeats, inorder = None, None
+    if prepared.ready_for(len(table)):
+        sizes = {"tasks": len(task_ids), "workers": len(worker_ids), "classes": len(label_ids)}
+        inorder = prepared.sorted_labels(task, worker, label, **sizes)
+    if inorder is not None:
+        task, worker, label = inorder.task, inorder.worker, inorder.label
+    else:
+        pair = task.astype(np.int64, copy=False) * len(worker_ids) + worker
+        rows, repeats = one_row_each(table, pair, label, policy)
+        task, worker, label = task[rows], worker[rows], label[rows]
+    if repeats is not None and repeats.left_out:
+        task, task_ids, no_tasks = without_unused(task, task_ids)
+        worker, worker_ids, no_workers = without_unused(worker, worker_ids)
+        label, label_ids, _ = without_unused(label, label_ids)
+        repeats = replace(repeats, tasks=tuple(no_tasks.tolist()), workers=tuple(no_workers.tolist()))
+    code = np.int32 if len(table) < 2**31 else np.int64  # half the memory for all but huge data
+    labels = LabelTable(
+        task=locked(task.astype(code, copy=False)),
+        worker=locked(worker.astype(code, copy=False)),
+        label=locked(label.astype(code, copy=False)),
+        task_ids=locked(task_ids),
+        worker_ids=locked(worker_ids),
+        label_ids=locked(label_ids),
+        backend=table.backend,
+        repeats=repeats,
+        look_alike={name: ids for name, ids in alike.items() if ids},
+        remarks=unread_columns(table.title, table.unread, elsewhere=columns.values()),
+    )
+    if inorder is not None:  # counted on the way; these are cached properties
+        labels.__dict__.update(per_task=inorder.per_task, per_worker=inorder.per_worker)
+    return labels
+
+
+def _encoded(table: Table, name: str) -> tuple[NDArray[Any], Ids]:
+    """Codes and ids of a column of labels."""
+    values = table.parts[name]
+    if isinstance(values, np.ndarray) and values.dtype == np.int64 and prepared.ready_for(len(values)):
+        found = prepared.encoded(values)
+        if found is not None:
+            return found
+    codes, ids = table.encoded(name, f"{table.title} {name}s")
+    if not isinstance(values, Coded):  # else all text
+        strange.refuse_infinite(table, name, codes, ids)
+    return codes, ids
+
+
+def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
+    """Truth or gold from a data frame, a mapping of columns, or a CSV or Parquet file.
+
+    The field's name, `truth` or `gold`, is also the key for the name of the label column. A
+    row without a label says that the truth of that task is not known. Rows that repeat a
+    task are merged when they agree. Tasks that nobody labelled are left out and kept in
+    `ignored`.
+
+    Raises
+    ------
+    InvalidInput
+        For whatever `read_table` finds, for two truths of one task (with their rows), and
+        when no task of the truth, or none of its labels, occurs among the labels.
+    """
+    labels: LabelTable | None = info.data.get("labels")
+    if value is None or isinstance(value, TruthTable):
+        if value is not None and labels is not None:
+            check_size(len(value.label), len(labels.task_ids), "tasks")
+        return value
+    columns = info.data.get("columns")
+    if labels is None or columns is None:  # they were wrong and are reported
+        return None
+    what = str(info.field_name)
+    rename = {"task": columns.get("task", "task")}
+    rename["label"] = columns.get(what, columns.get("label", "label"))
+    table = read_table(value, ("task",), ("label",), title=what, rename=rename)
+    if "label" not in table:
+        read_table(value, ("task", "label"), title=what, rename=rename)  # says so in its words
+    task, task_ids = encode(table["task"], f"{table.title} tasks")
+    strange.refuse_infinite(table, "task", task, task_ids)
+    place = positions(labels.task_ids, task_ids)
+    if (place < 0).all():
+        raise InvalidInput(
+            f"{table.title}: none of its {len(task_ids)} tasks occurs among the labels "
+            f"({mismatch(task_ids, labels.task_ids)})"
+        )
+    rows = np.flatnonzero(~missing(table["label"]))
+    label, label_ids = encode(table["label"][rows], f"{table.title} labels")
+    strange.refuse_infinite(table, "label", label, label_ids, rows)
+    if len(rows) and (positions(labels.label_ids, label_ids) < 0).all():
+        raise InvalidInput(
+            f"{table.title}: none of its labels was given by a worker "
+            f"({mismatch(label_ids, labels.label_ids)})"
+        )
+    _refuse_contradictions(table, rows, task[rows], label)
+    truth = np.full(len(labels.task_ids), -1, dtype=np.int64)
+    at = place[task[rows]]
+    truth[at[at >= 0]] = label[at >= 0]
+    return TruthTable(locked(truth), locked(label_ids), locked(task_ids[place < 0]))
+
+
+def check_size(known: int, here: int, what: str) -> None:
+    """A table read once goes with the labels it was read for, as when a problem is copied with others."""
+    if known != here:
+        raise InvalidInput(
+            f"was read for {known} {what}, the labels have {here}; give the table itself again"
+        )
+
+
+def mismatch(theirs: Ids, ours: Ids) -> str:
+    """Why ids of two tables do not meet: their kinds, or a few of each."""
+    if kind(theirs) != kind(ours):
+        here, there = theirs.tolist()[0], ours.tolist()[0]
+        return f"these are {kind(theirs)}, such as {here!r}; there they are {kind(ours)}, such as {there!r}"
+    return f"these are {listed(theirs)}; there they are {listed(ours)}"
+
+
+def refuse_contradictions(
+    truth: NDArray[np.int64], gold: NDArray[np.int64], tasks: Ids, classes: Ids
+) -> None:
+    """Raise `InvalidInput` where truth and gold, as codes of `classes` or -1, name different labels."""
+    wrong = np.flatnonzero((truth >= 0) & (gold >= 0) & (truth != gold))
+    if len(wrong):
+        one = int(wrong[0])
+        raise InvalidInput(
+            f"gold: task {tasks[one]} is {classes[gold[one]]} here and {classes[truth[one]]} in the truth"
+            f"{f' ({len(wrong)} tasks differ so: {listed(tasks[wrong])})' if len(wrong) > 1 else ''}; "
+            "keep the right label"
+        )
+
+
+def _refuse_contradictions(
+    table: Table, rows: NDArray[np.intp], task: NDArray[np.int64], label: NDArray[np.int64]
+) -> None:
+    order = np.argsort(task, kind="stable")
+    task, label, rows = task[order], label[order], rows[order]
+    wrong = np.flatnonzero((task[1:] == task[:-1]) & (label[1:] != label[:-1]))
+    if len(wrong):
+        first, second = int(rows[wrong[0]]), int(rows[wrong[0] + 1])
+        values = table["label"]
+        raise InvalidInput(
+            f"{table.title} {table.place(second)}: the truth of task {table['task'][second]} is "
+            f"{values[second]} here and {values[first]} in {table.place(first)}; keep the right one"
+        )
+
+
+def locked(array: NDArray[Any]) -> NDArray[Any]:
+    """The array itself, read-only from now on."""
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,107 @@
+"""The table of true skills, for generated data: columns `worker, skill`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationInfo
+
+from optiframe.errors import InvalidInput
+from optiframe.frames import Table, encode, missing, read_table
+from optiframe.values import Array
+from optiframe_rankone.read.ids import Ids, positions
+from optiframe_rankone.read.tables import LabelTable, check_size, locked, mismatch
+
+
+@dataclass(frozen=True, eq=False)
+class SkillTable:
+    """True skills of some workers.
+
+    Parameters
+    ----------
+    skill
+        Shape (workers,); nan where not known.
+    ignored
+        Workers with a skill who labelled nothing.
+    """
+
+    skill: Array
+    ignored: Ids
+
+    def __repr__(self) -> str:
+        return f"<skills of {int((~np.isnan(self.skill)).sum())} workers>"
+
+
+def read_skills(value: Any, info: ValidationInfo) -> SkillTable | None:
+    """True skills from a data frame, a mapping of columns, or a CSV or Parquet file.
+
+    A row without a skill says that it is not known. Rows that repeat a worker are merged
+    when they agree. Workers without labels are left out and kept in `ignored`.
+
+    Raises
+    ------
+    InvalidInput
+        For whatever `read_table` finds, for a skill that is not a number from -1 to 1, for
+        two skills of one worker, and when no worker occurs among the labels.
+    """
+    labels: LabelTable | None = info.data.get("labels")
+    if value is None or isinstance(value, SkillTable):
+        if value is not None and labels is not None:
+            check_size(len(value.skill), len(labels.worker_ids), "workers")
+        return value
+    columns = info.data.get("columns")
+    if labels is None or columns is None:  # they were wrong and are reported
+        return None
+    rename = {name: columns[name] for name in ("worker", "skill") if name in columns}
+    table = read_table(value, ("worker",), ("skill",), title="skills", rename=rename)
+    if "skill" not in table.columns:
+        read_table(value, ("worker", "skill"), title="skills", rename=rename)  # says so in its words
+    worker, worker_ids = encode(table["worker"], f"{table.title} workers")
+    place = positions(labels.worker_ids, worker_ids)
+    if (place < 0).all():
+        raise InvalidInput(
+            f"{table.title}: none of its {len(worker_ids)} workers occurs among the labels "
+            f"({mismatch(worker_ids, labels.worker_ids)})"
+        )
+    skill = np.full(len(worker_ids), np.nan)
+    for row in np.flatnonzero(~missing(table["skill"])).tolist():
+        found, known = _skill(table, row), skill[worker[row]]
+        if not np.isnan(known) and known != found:
+            raise InvalidInput(
+                f"{table.title} {table.place(row)}: worker {table['worker'][row]} has the skill {found:g} "
+                f"here and {known:g} before; keep the right one"
+            )
+        skill[worker[row]] = found
+    here = np.full(len(labels.worker_ids), np.nan)
+    here[place[place >= 0]] = skill[place >= 0]
+    return SkillTable(locked(here), locked(worker_ids[place < 0]))
+
+
+def _skill(table: Table, row: int) -> float:
+    """One skill; text from a file is read as a number."""
+    value = table["skill"][row]
+    try:
+        number = float("nan") if isinstance(value, bool | np.bool_) else float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not -1.0 <= number <= 1.0:
+        raise InvalidInput(
+            f"{table.title} {table.place(row)}: the skill of worker {table['worker'][row]} is {value!s}; "
+            "a skill is a number from -1 (always wrong) to 1 (always right)"
+        )
+    return number
+
+
+def refuse_low_skills(skills: Array | None, workers: Ids, classes: int) -> None:
+    """Raise `InvalidInput` for a skill below -1/(M-1): not even always wrong gives it (Lemma 7)."""
+    if skills is None:
+        return
+    least = -1.0 / (classes - 1)
+    low = np.flatnonzero(skills < least - 1e-9)  # room for a rounded file
+    if len(low):
+        raise InvalidInput(
+            f"skills: the skill of worker {workers[low[0]]} is {skills[low[0]]:g}; with {classes} classes "
+            f"even always being wrong is {least:.6g}"
+        )

@@ -1,0 +1,1 @@
+"""Solvers of rank-one completion, one a file."""

@@ -1,0 +1,119 @@
+"""How well the skills are known by any method: the bootstrap over tasks."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.errors import InvalidInput
+from optiframe.solvers import Solver
+from optiframe.values import Array
+from optiframe_rankone.read.duplicates import without_unused
+from optiframe_rankone.read.tables import LabelTable, TruthTable
+
+if TYPE_CHECKING:
+    from optiframe_rankone.problem import LabelAggregation
+
+
+def bootstrap_errors(
+    problem: LabelAggregation,
+    solver: str | Solver[object, object, object] = "rankone.pgd",
+    *,
+    replicates: int = 100,
+    seed: int = 0,
+) -> Array:
+    """Standard error of each worker's skill by the bootstrap over tasks, shape (workers,).
+
+    Draws as many tasks with replacement, with all their labels, solves again, and gives the
+    standard deviation of the skills over the replicates in which the labels tell the worker's skill;
+    inf where those are fewer than two. They do not tell that of a worker who shares no task with another:
+    such a skill stays where the solver started, or repeats what the worker said. Gold on a task of theirs
+    does, to a method that looks at it. For any method that gives skills, at the price of
+    `replicates` solutions. What clipping to the box does is in it, as well as a bias that
+    differs between replicates, so it is often a little wider than `standard_errors`.
+
+    Raises
+    ------
+    InvalidInput
+        When the solver gives no skills, or fewer than 2 replicates are asked for.
+    """
+    import optiframe  # late: the package imports plugins by name, not the other way round
+
+    _need_counts(problem)
+    if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < 2:
+        raise InvalidInput(f"a bootstrap needs a whole number of at least 2 replicates, got {replicates!r}")
+    method = optiframe.solver(solver) if isinstance(solver, str) else solver
+    looks_at_gold = isinstance(problem, method.solves)  # it is no part of the least squares
+    rng = np.random.default_rng(seed)
+    drawn = np.full((replicates, len(problem.labels.worker_ids)), np.nan)
+    unfinished = 0
+    for replicate in drawn:
+        again, here = _resampled(problem, rng)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optiframe.NotConverged)  # counted, and said once below
+            result = optiframe.solve(again, solver, seed=int(rng.integers(2**31)), trace=False)
+        if result.solution is None or result.solution.skills is None:
+            raise InvalidInput(f"{solver} gives no skills; use a method that does, such as rankone.pgd")
+        unfinished += not result.status.complete
+        told = _compared(again)
+        if looks_at_gold:
+            told |= _has_gold(again)
+        replicate[here] = np.where(told, result.solution.skills, np.nan)
+    if unfinished:
+        warnings.warn(
+            f"{unfinished} of {replicates} replicates ended at a limit", optiframe.NotConverged, stacklevel=2
+        )
+    seen = (~np.isnan(drawn)).sum(axis=0)
+    errors = np.full(drawn.shape[1], np.inf)
+    errors[seen > 1] = np.nanstd(drawn[:, seen > 1], axis=0, ddof=1)
+    return errors
+
+
+def _compared(problem: LabelAggregation) -> NDArray[np.bool_]:
+    """Workers who share a task with another."""
+    labels = problem.labels
+    return np.bincount(labels.worker, weights=labels.per_task[labels.task] > 1) > 0
+
+
+def _has_gold(problem: LabelAggregation) -> NDArray[np.bool_]:
+    """Workers with a task whose label is known."""
+    labels = problem.labels
+    return np.bincount(labels.worker, weights=problem.gold_codes[labels.task] >= 0) > 0
+
+
+def _need_counts(problem: LabelAggregation) -> None:
+    if not problem.counted:
+        raise InvalidInput(
+            f"{problem.name}: its correlations are given, so the labels do not tell how well skills are known"
+        )
+
+
+def _resampled(
+    problem: LabelAggregation, rng: np.random.Generator
+) -> tuple[LabelAggregation, NDArray[np.int64]]:
+    """The problem with tasks drawn with replacement, and the workers who are left in it."""
+    labels, tasks = problem.labels, len(problem.labels.task_ids)
+    chosen = rng.integers(tasks, size=tasks)
+    start = np.searchsorted(labels.task, np.arange(tasks + 1))
+    size = np.diff(start)[chosen]
+    task = np.repeat(np.arange(tasks), size)
+    rows = np.arange(len(task)) + np.repeat(start[chosen] - np.cumsum(size) + size, size)
+    everyone = np.arange(len(labels.worker_ids))
+    worker, here, _ = without_unused(labels.worker[rows].astype(np.int64), everyone)
+    table = LabelTable(
+        task=task,
+        worker=worker,
+        label=problem.label_codes[rows],
+        task_ids=np.arange(tasks),
+        worker_ids=here,
+        label_ids=problem.classes,  # all of them: the number of classes is part of the model
+    )
+    # The fields that make the model; the tables belong to the tasks that were drawn.
+    gold = None if problem.gold is None else TruthTable(problem.gold_codes[chosen], problem.classes, here[:0])
+    again = problem.model_copy(
+        update={"columns": {}, "labels": table, "truth": None, "gold": gold, "skills": None}
+    )
+    return again, here

@@ -1,0 +1,239 @@
+"""How well the skills are known: standard errors and intervals; see also `bootstrap`."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from optiframe.errors import InvalidInput
+from optiframe.values import Array
+from optiframe_rankone.answer import Aggregation, accuracy
+from optiframe_rankone.completion import from_labels as correlations
+from optiframe_rankone.completion.objective import PairwiseLeastSquares
+from optiframe_rankone.completion.problem import RankOneFit
+from optiframe_rankone.kernels import prepared
+
+if TYPE_CHECKING:
+    from optiframe_rankone.problem import LabelAggregation
+
+_JOINT = 300
+"""Up to this many workers the errors take into account that the skills are estimated together:
+one eigendecomposition of a matrix of workers by workers, some 20 ms for 300 of them."""
+_SINGULAR = 1e-9  # share of the curvature below which a direction is not determined but rounding
+
+
+def standard_errors(problem: LabelAggregation, solution: Aggregation) -> Array:
+    """Standard error of each worker's skill, shape (workers,); inf where the data does not tell.
+
+    The sandwich estimate for the weighted least squares of Lemma 6, clustered by task: with
+    x the skills, r_ij the weight of a pair over the tasks it shares, and the product of two
+    labels 1 or -1/(M-1) (Lemma 7), task t pulls at worker i by
+
+        g_ti = sum over the others j on t of r_ij (product of the labels - x_i x_j) x_j,
+
+    and the covariance is A^-1 (sum_t g_t g_t') A^-1 with A the Gauss-Newton curvature,
+    A_ii = sum_j w_ij x_j^2 and A_ij = w_ij x_i x_j. Each worker's pulls are centred (they sum
+    to 0 but where the box holds the skill, or the skill comes from another method) and
+    enlarged by N_i/(N_i - 1). With more than 300 workers A is taken as its diagonal: the
+    errors if the others' skills were known.
+
+    No error is below that of the same skill if the truth were known, which no method beats: when
+    workers always agree, the pulls do not vary, and that alone would say that nothing is open.
+
+    Infinite for workers who share no task, whose component is bipartite, whose box is {0},
+    or whose partners all have skill 0. For skills of another method, such as EM, these are
+    the errors that least squares would have there. Bias and the clipping to the box are not
+    in them. Time is linear in the labels for the weights `count` without a cut-off, and in the
+    pairs of labels on one task otherwise; memory 24 bytes a label, and the squared number of
+    workers up to 300.
+
+    Raises
+    ------
+    InvalidInput
+        When the answer has no skills, or is for another problem.
+
+    Source: White 1980 and Liang and Zeger 1986 for the sandwich; the equations are those of
+    Ma et al., Sec. 4.1.
+    """
+    x = _skills(problem, solution)
+    return np.maximum(_sandwich(problem, x), _known_truth(problem, x))
+
+
+def _known_truth(problem: LabelAggregation, x: Array) -> Array:
+    """The errors if the truth were known, M/(M-1) sqrt(p(1 - p)/N); N labels never show p = 0 or 1."""
+    counts, m = problem.labels_per_worker, len(problem.classes)
+    least = 0.5 / (counts + 1.0)  # Jeffreys' estimate (k + 1/2)/(N + 1) for k = 0
+    p = np.clip(accuracy(x, m), least, 1.0 - least)
+    return np.asarray(m / (m - 1.0) * np.sqrt(p * (1.0 - p) / counts))
+
+
+def _sandwich(problem: LabelAggregation, x: Array) -> Array:
+    counts, labels = problem.labels_per_worker, problem.labels
+    telling = (counts > max(problem.tau**2, 1.0)) & ~problem.worker_graph.bipartite
+    enlarged = np.sqrt(counts / np.maximum(counts - 1, 1))
+    if _plain(problem) and len(x) > _JOINT and prepared.ready_for(len(labels)):
+        codes = labels.task, labels.worker, problem.label_codes
+        squares, curvature = prepared.spread_of_pulls(*codes, classes=len(problem.classes), x=x, count=counts)
+        return _apart(squares * enlarged**2, curvature, telling)
+    pull, curvature, weights = _pulls(problem, x)
+    worker, known = labels.worker, telling & (curvature > 0)
+    mean = np.bincount(worker, weights=pull, minlength=len(x)) / counts
+    pull = (pull - mean[worker]) * enlarged[worker]
+    if weights is None:
+        squares = np.bincount(worker, weights=pull**2, minlength=len(x)).astype(np.float64)
+        return _apart(squares, curvature, telling)
+    inverse, told = _inverse(weights.toarray() * np.outer(x, x) + np.diag(curvature), known)
+    start = np.searchsorted(problem.labels.task, np.arange(len(problem.labels.task_ids) + 1))
+    pulls = sp.csr_array((pull, worker, start), shape=(len(start) - 1, len(x)))
+    variance = np.einsum("ij,jk,ki->i", inverse, (pulls.T @ pulls).toarray(), inverse, optimize=True)
+    return np.where(told, np.sqrt(np.maximum(variance, 0.0)), np.inf)
+
+
+def _apart(squares: Array, curvature: Array, telling: NDArray[np.bool_]) -> Array:
+    """Errors of each worker if the others' skills were known; inf where nothing tells."""
+    infinite = np.full(len(squares), np.inf)
+    known = telling & (curvature > 0)
+    return np.asarray(np.sqrt(np.divide(squares, curvature**2, out=infinite, where=known)))
+
+
+def _plain(problem: LabelAggregation) -> bool:
+    """Whether weights are the shared tasks of all pairs, so that sums over labels do for sums over pairs."""
+    return problem.weights == "count" and problem.cutoff is None
+
+
+def skill_intervals(
+    problem: LabelAggregation, solution: Aggregation, errors: Array | None = None, level: float = 0.9
+) -> tuple[Array, Array]:
+    """Lower and upper end of an interval for each worker's skill, each of shape (workers,).
+
+    Normal intervals of the given coverage, within [-1/(M-1), 1]; all of it where the error is
+    infinite. `errors` defaults to `standard_errors`.
+
+    Raises
+    ------
+    InvalidInput
+        When the level is not between 0 and 1, and as `standard_errors`.
+    """
+    if not 0.0 < level < 1.0:
+        raise InvalidInput(f"level must be between 0 and 1, got {level}")
+    x = _skills(problem, solution)
+    reach = NormalDist().inv_cdf((1.0 + level) / 2.0)
+    half = reach * (standard_errors(problem, solution) if errors is None else errors)
+    least = -1.0 / (len(problem.classes) - 1)
+    return np.maximum(x - half, least), np.minimum(x + half, 1.0)
+
+
+def _skills(problem: LabelAggregation, solution: Aggregation) -> Array:
+    problem.check(solution)
+    if solution.skills is None:
+        raise InvalidInput("this answer has no skills; use a method that estimates them, such as rankone.pgd")
+    return solution.skills
+
+
+def _pulls(problem: LabelAggregation, x: Array) -> tuple[Array, Array, sp.csr_array | None]:
+    """g of each label, shape (labels,); A_ii of each worker; the weights of pairs, where few or needed."""
+    plain = _plain(problem)
+    labels, workers = problem.labels, len(x)
+    shared, weights = None, None
+    if not plain or workers <= _JOINT:
+        shared = shared_tasks(problem)
+        weights = shared if plain else _fit(problem).known
+    if plain:
+        if prepared.ready_for(len(labels)):
+            codes = labels.task, labels.worker, problem.label_codes
+            pull, curvature = prepared.pulls_of_labels(*codes, classes=len(problem.classes), x=x)
+            return pull, curvature, weights if workers <= _JOINT else None
+        pull, others = _plain_pulls(problem, x)
+        curvature = np.bincount(labels.worker, weights=others, minlength=workers).astype(np.float64)
+        return pull, curvature, weights if workers <= _JOINT else None
+    assert shared is not None
+    assert weights is not None
+    pull = _weighted_pulls(problem, x, shared, weights)
+    curvature = np.asarray(weights @ (x * x), dtype=np.float64)
+    return pull, curvature, weights if workers <= _JOINT else None
+
+
+def _plain_pulls(problem: LabelAggregation, x: Array) -> tuple[Array, Array]:
+    """g and the sum of the others' squared skills for each label, with every r_ij = 1; linear time."""
+    labels, m = problem.labels, len(problem.classes)
+    tasks, mine = len(labels.task_ids), x[labels.worker]
+    cell = labels.task.astype(np.int64) * m + problem.label_codes
+    same = np.bincount(cell, weights=mine, minlength=tasks * m)
+    total = same.reshape(tasks, m).sum(axis=1)[labels.task] - mine
+    agree = same[cell] - mine
+    others = np.bincount(labels.task, weights=mine**2, minlength=tasks)[labels.task] - mine**2
+    return (m * agree - total) / (m - 1.0) - mine * others, np.maximum(others, 0.0)
+
+
+def _weighted_pulls(
+    problem: LabelAggregation, x: Array, shared: sp.csr_array, weights: sp.csr_array
+) -> Array:
+    """g of each label with any weights: pair by pair, the labels d places apart on one task at a time."""
+    labels, codes, m = problem.labels, problem.label_codes, len(problem.classes)
+    pull = np.zeros(len(labels))
+    apart = 1
+    while True:
+        first = np.flatnonzero(labels.task[apart:] == labels.task[:-apart])
+        if len(first) == 0:
+            return pull
+        second = first + apart
+        i, j = labels.worker[first], labels.worker[second]
+        ratio = np.asarray(weights[i, j]).ravel() / np.asarray(shared[i, j]).ravel()
+        product = np.where(codes[first] == codes[second], 1.0, -1.0 / (m - 1))
+        miss = ratio * (product - x[i] * x[j])
+        pull[first] += miss * x[j]  # each label once in `first`, once in `second`
+        pull[second] += miss * x[i]
+        apart += 1
+
+
+def shared_tasks(problem: LabelAggregation) -> sp.csr_array:
+    """Tasks shared by each pair of workers; as counted for the least squares, where its weights are these."""
+    return pair_counts(problem)[0]
+
+
+def pair_weights(problem: LabelAggregation) -> sp.csr_array:
+    """Weights of the pairs in the least squares; tasks shared unless `problem.weights` says otherwise."""
+    return _fit(problem).known
+
+
+def pair_counts(problem: LabelAggregation) -> tuple[sp.csr_array, Array]:
+    """Tasks shared by each pair of workers, and the pairs' correlations in the order of ``.data``."""
+    if _plain(problem):
+        fit = _fit(problem)
+        return fit.known, fit.targets.data
+    labels = problem.labels
+    return correlations.count(
+        labels.task, labels.worker, problem.label_codes, len(labels.worker_ids), len(problem.classes)
+    )
+
+
+def _fit(problem: LabelAggregation) -> PairwiseLeastSquares:
+    """The least squares that the problem formulates to."""
+    formulation = problem.formulation
+    assert formulation is not None
+    assert isinstance(formulation.problem, RankOneFit)
+    return formulation.problem.least_squares
+
+
+def _inverse(curvature: Array, known: NDArray[np.bool_]) -> tuple[Array, NDArray[np.bool_]]:
+    """Inverse for the known workers, 0 for the others, and for whom it is determined.
+
+    Scaled to a unit diagonal, so that what counts as singular does not depend on how busy
+    a worker is. Where a direction is not determined, every worker who is part of it is not.
+    """
+    at = np.flatnonzero(known)
+    inverse, told = np.zeros_like(curvature), known.copy()
+    if len(at) == 0:
+        return inverse, told
+    scale = 1.0 / np.sqrt(np.diag(curvature)[at])
+    size, vectors = np.linalg.eigh(curvature[np.ix_(at, at)] * np.outer(scale, scale))
+    fixed = size > _SINGULAR
+    # A unit vector of few workers has entries above this; rounding stays far below.
+    told[at] = (np.abs(vectors[:, ~fixed]) < np.sqrt(_SINGULAR)).all(axis=1)
+    scaled = vectors[:, fixed] * scale[:, None]
+    inverse[np.ix_(at, at)] = (scaled / size[fixed]) @ scaled.T
+    return inverse, told

@@ -1,0 +1,122 @@
+"""Workers whose skill is in doubt: likely adversaries, spammers, and what hangs on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr
+
+from optiframe.problems import Finding
+from optiframe.values import Array
+from optiframe_rankone.answer import Aggregation
+from optiframe_rankone.read.ids import Ids, listed
+
+if TYPE_CHECKING:
+    from optiframe_rankone.problem import LabelAggregation
+
+LEVEL = 0.9  # of the intervals of skills
+
+
+def doubtful(
+    problem: LabelAggregation, solution: Aggregation, errors: Array, low: Array, high: Array
+) -> Iterator[Finding]:
+    """Likely adversaries and spammers, by the errors and intervals of the skills, each of shape (workers,).
+
+    A worker is called reliably wrong where the skill is below 0 by Holm's procedure over all workers,
+    so that among a hundred honest ones nobody is accused for being the unluckiest.
+    """
+    assert solution.skills is not None
+    values, ids, share = solution.skills, problem.labels.worker_ids, f"{LEVEL:.0%}"
+    known = (low > -1.0 / (len(problem.classes) - 1)) | (high < 1.0)  # not the whole range
+    against = reliably_below_0(problem, values, np.where(known, errors, np.inf))
+    if against.any():
+        yield about(
+            "warning",
+            "worker",
+            ids[against],
+            "reliably wrong (skill below 0 beyond chance, also when all workers are tested together), "
+            f"likely {'an adversary' if against.sum() == 1 else 'adversaries'}"
+            + ("; the vote counts their labels in reverse" if solution.reverses else ""),
+        )
+    below = (values < 0) & ~against
+    if solution.reverses and below.any():
+        yield _reversed(problem, solution, below)
+    unclear = known & (low <= 0) & (high >= 0)
+    if known.any() and (unclear | ~known).all() and values.any():
+        yield Finding("warning", f"no skill can be told from 0 (by {share} intervals): all may be guessing")
+    elif unclear.any():
+        yield about(
+            "note",
+            "worker",
+            ids[unclear],
+            f"whose skill cannot be told from 0 (by {share} intervals): guessing (spammers), or too few "
+            "labels to tell",
+        )
+
+
+def reliably_below_0(problem: LabelAggregation, values: Array, errors: Array) -> NDArray[np.bool_]:
+    """Whose skill is below 0 by Holm's step-down procedure over the workers with a finite error.
+
+    One-sided tests of skill 0; the chance that any worker of skill 0 or more is named is meant to be
+    (1 - LEVEL)/2. No error is taken to be below that of a guessing worker whose truths are all
+    known, 1/sqrt((M - 1) N), and quantiles are Student's with N - 1 degrees of freedom: skills that EM
+    fits to ten labels have far smaller errors of their own, and of 100 honest workers with three
+    labels a task normal quantiles of these accuse somebody in four of five draws.
+    """
+    tested = np.flatnonzero(np.isfinite(errors))
+    count, classes = problem.labels_per_worker[tested], len(problem.classes)
+    scale = np.maximum(errors[tested], 1.0 / np.sqrt((classes - 1.0) * count))
+    chance = stdtr(np.maximum(count - 1.0, 1.0), values[tested] / scale)
+    order = np.argsort(chance, kind="stable")
+    passed = chance[order] * np.arange(len(order), 0, -1) <= (1.0 - LEVEL) / 2.0
+    named = np.zeros(len(values), dtype=bool)
+    named[tested[order[np.logical_and.accumulate(passed)]]] = True
+    return named
+
+
+def _reversed(problem: LabelAggregation, solution: Aggregation, below: NDArray[np.bool_]) -> Finding:
+    """Workers who seem worse than guessing, and how many answers hang on taking that at its word."""
+    assert solution.skills is not None
+    ids, values = problem.labels.worker_ids[below], solution.skills
+    if len(problem.classes) == 2:
+        wrong, counted = "wrong more often than right", "labels reversed"
+    else:
+        wrong, counted = "wrong more often than by guessing", "labels against what they say"
+    with_them = solution if solution.fitted else problem.weighted_vote(values)
+    without = problem.weighted_vote(np.where(below, 0.0, values))
+    others = int((with_them.winners != without.winners).any(axis=1).sum())
+    changes = f"leaving them out would change {others} of {len(problem.labels.task_ids)} answers"
+    if len(ids) == 1:
+        named = isinstance(ids[0], str) and not ids[0].isdigit()
+        who = str(ids[0]) if named else f"worker {ids[0]}"  # "2 seems to be wrong" would read as a count
+        text = f"{who} seems to be {wrong}, which may be chance; the vote counts {who}'s {counted}; {changes}"
+    else:
+        text = (
+            f"{len(ids)} workers seem to be {wrong}, which may be chance; the vote counts their {counted}; "
+            f"{changes}: {listed(ids)}"
+        )
+    return Finding("note", text, tuple(ids.tolist()))
+
+
+def negative(solution: Aggregation) -> Iterator[Finding]:
+    """Workers of skill below 0, where there are no intervals."""
+    assert solution.skills is not None
+    below = solution.skills < 0
+    if below.any():
+        counted = "the vote counts their labels in reverse; " if solution.reverses else ""
+        yield about(
+            "warning",
+            "worker",
+            solution.worker_ids[below],
+            "with an estimated skill below 0 (wrong more often than by guessing), which may be chance; "
+            f"{counted}`standard_errors` of optiframe_rankone says how sure that is",
+        )
+
+
+def about(level: Literal["note", "warning", "error"], what: str, ids: Ids, rest: str) -> Finding:
+    """`3 workers <rest>: a, b, c` with the ids attached."""
+    count = f"{len(ids)} {what}{'' if len(ids) == 1 else 's'}"
+    return Finding(level, f"{count} {rest}: {listed(ids)}", tuple(ids.tolist()))

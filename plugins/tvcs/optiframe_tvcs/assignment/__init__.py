@@ -1,0 +1,1 @@
+"""Task assignment: the problem, its objective, its data and its solvers."""

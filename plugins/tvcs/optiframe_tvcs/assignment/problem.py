@@ -1,0 +1,307 @@
+"""Task assignment: who is to answer which task, within caps, so that the labels come out right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, NonNegativeInt, PlainValidator, PositiveInt, model_validator
+from scipy.special import expit
+
+from optiframe.errors import InvalidInput
+from optiframe.frames import to_frame
+from optiframe.problems import Columns, Finding, Formulation, Minimize, Problem
+from optiframe.values import Accepts, Array
+from optiframe_tvcs.assignment.objective import AssignmentLoss, Estimate, Judge
+from optiframe_tvcs.assignment.read import (
+    Ids,
+    QualityTable,
+    as_cap,
+    as_prior,
+    as_total,
+    caps_of,
+    priors_of,
+    read_columns,
+    read_quality,
+    share_of,
+)
+from optiframe_tvcs.projection.certificate import Prices
+from optiframe_tvcs.projection.selection import Selection
+from optiframe_tvcs.projection.shadow_prices import gains
+from optiframe_tvcs.sets.boxed_three_view import BoxedThreeView
+from optiframe_tvcs.sets.three_view import ThreeView
+
+_FORMULATED = 256  # draws of the finite sum: a block of 64 of them is what tvcs.stochastic-iht takes
+_JUDGING, _REPORTING, _LEARNING = 0, 1, 2  # streams of random numbers that do not overlap
+_CAP = "whole number, ratio (0.2), list, or table by id"
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """Who answers which task.
+
+    Parameters
+    ----------
+    chosen
+        Shape (workers, tasks).
+    workers, tasks
+        Ids of rows and columns.
+    quality
+        Chance of a right answer of each pair, as given.
+    accuracy
+        Expected share of right labels, over answers that no solver and no choice between
+        iterates has seen.
+    backend
+        The data-frame library `frame` answers in.
+    """
+
+    chosen: NDArray[np.bool_] = field(repr=False)
+    workers: Ids = field(repr=False)
+    tasks: Ids = field(repr=False)
+    quality: Array = field(repr=False)
+    accuracy: Estimate
+    backend: str | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self.chosen))
+
+    def columns(self) -> Columns:
+        """Columns `task, worker, quality`, by task."""
+        task, worker = np.nonzero(self.chosen.T)
+        return {
+            "task": self.tasks[task],
+            "worker": self.workers[worker],
+            "quality": self.quality[worker, task],
+        }
+
+    def frame(self) -> Any:
+        """`columns()` as the kind of data frame the qualities came in; a dict of arrays for files."""
+        return to_frame(self.columns(), self.backend)
+
+
+class TaskAssignment(Problem[Assignment]):
+    """Assign workers to tasks, within caps, for the greatest expected accuracy (Eq. 8).
+
+    Each task has one of two labels. A worker assigned to it answers rightly with the chance
+    `quality` says, whichever label it has, and Bayes' rule makes one label of the answers. The
+    objective is the expected share of *wrong* labels.
+
+    Caps: `per_worker` tasks for each worker (the paper's s^task), `per_task` workers for each task
+    (s^worker) and a `total`. A whole number, or a ratio: of the number of tasks, of the number of
+    workers, and of the smaller sum of the other two caps; rounded down and at least 1. Lists are in
+    the order of `worker_ids` and `task_ids` (sorted); tables go by id.
+
+    Notes
+    -----
+    **Judging.** A task with k workers is enumerated where 2^k is at most `samples`; otherwise `samples`
+    draws of answers, the same for every assignment, estimate its accuracy. `Assignment.accuracy` comes
+    from other draws than the objective, by which the best of several iterates is chosen.
+
+    **As a minimisation.** It formulates to `AssignmentLoss`, the smoothed error over 256 draws,
+    over matrices with entries in [0, 1] and a support within the caps (`BoxedThreeView`), whose
+    projection is exact; entries above 0 are the assignment. Descent steps onto the plain three-view
+    set would keep large negative entries, which stand for nothing here.
+
+    Memory: 9 bytes a pair, and 8 times the workers of a task times `samples` while judging.
+    """
+
+    name = "task-assignment"
+    reference = "Yang et al., Sec. 5.2, Eq. 8"
+    better: ClassVar[Mapping[str, Literal["lower", "higher"]]] = {"accuracy": "higher"}
+
+    # The order matters: reading the table looks at the field before it.
+    columns: Annotated[
+        dict[str, str], PlainValidator(read_columns), Accepts("table of our column name to yours")
+    ] = Field(default_factory=dict, description="names of the columns where they differ from ours")
+    quality: Annotated[
+        QualityTable,
+        PlainValidator(read_quality),
+        Accepts("data frame, mapping, CSV or Parquet file with worker, task, quality; or a matrix"),
+    ] = Field(description="chance that a worker answers a task rightly; pairs left out are not assigned")
+    per_worker: Annotated[Any, PlainValidator(as_cap), Accepts(_CAP)] = Field(
+        None, description="tasks a worker may have; a ratio is of the tasks; none: no cap"
+    )
+    per_task: Annotated[Any, PlainValidator(as_cap), Accepts(_CAP)] = Field(
+        None, description="workers a task may have; a ratio is of the workers; none: no cap"
+    )
+    total: Annotated[Any, PlainValidator(as_total), Accepts("whole number or ratio (0.8)")] = Field(
+        None, description="pairs in all; a ratio is of the smaller sum of the other caps; none: no cap"
+    )
+    prior: Annotated[Any, PlainValidator(as_prior), Accepts("number, list, or table by task id")] = Field(
+        0.5, description="chance that a task's label is 1"
+    )
+    samples: PositiveInt = Field(10_000, description="draws of answers that judge an assignment")
+    seed: NonNegativeInt = Field(0, description="fixes these draws")
+
+    @model_validator(mode="after")
+    def _caps_fit(self) -> Self:
+        for key, made in {
+            "per_worker": "per_worker_caps",
+            "per_task": "per_task_caps",
+            "prior": "priors",
+        }.items():
+            try:
+                getattr(self, made)
+            except InvalidInput as error:
+                raise InvalidInput(f"{key}: {error}", [((key,), str(error))]) from None
+        return self
+
+    @property
+    def worker_ids(self) -> Ids:
+        """Ids of the workers, shape (workers,); rows of every matrix here."""
+        return self.quality.worker_ids
+
+    @property
+    def task_ids(self) -> Ids:
+        """Ids of the tasks, shape (tasks,); columns of every matrix here."""
+        return self.quality.task_ids
+
+    @cached_property
+    def per_worker_caps(self) -> NDArray[np.int64]:
+        """Tasks each worker may have; shape (workers,)."""
+        return caps_of(self.per_worker, self.worker_ids, len(self.task_ids), "worker")
+
+    @cached_property
+    def per_task_caps(self) -> NDArray[np.int64]:
+        """Workers each task may have; shape (tasks,)."""
+        return caps_of(self.per_task, self.task_ids, len(self.worker_ids), "task")
+
+    @cached_property
+    def priors(self) -> Array:
+        """Chance of label 1 of each task; shape (tasks,)."""
+        return priors_of(self.prior, self.task_ids)
+
+    @cached_property
+    def over(self) -> ThreeView:
+        """The caps as a three-view set of matrices, workers x tasks."""
+        total = self.total
+        if isinstance(total, float | np.floating):
+            most = min(int(self.per_worker_caps.sum()), int(self.per_task_caps.sum()))
+            total = share_of(float(total), most)
+        shape = self.quality.quality.shape
+        return ThreeView.of_matrix(shape, total, self.per_worker_caps, self.per_task_caps)
+
+    @cached_property
+    def relaxed(self) -> BoxedThreeView:
+        """The same with entries from 0 to 1."""
+        return BoxedThreeView(views=self.over)
+
+    @cached_property
+    def log_odds(self) -> Array:
+        """L = log(Q / (1 - Q)), workers x tasks; 0 for pairs that are not known."""
+        quality = self.quality.quality
+        return np.asarray(np.log(quality) - np.log1p(-quality))
+
+    @cached_property
+    def first_slope(self) -> float:
+        """Largest slope of the smoothed accuracy at the empty assignment: S'(r) (2 Q - 1) L / tasks."""
+        against = np.log1p(-self.priors) - np.log(self.priors)
+        slopes = expit(against) * expit(-against) * (2 * self.quality.quality - 1) * self.log_odds
+        return float(slopes.max()) / len(self.task_ids)
+
+    def loss(self, draws: int, rng: np.random.Generator) -> AssignmentLoss:
+        """The smoothed error over new draws of answers."""
+        return AssignmentLoss.drawn(self.quality.quality, self.priors, draws, rng)
+
+    def choose(self, worths: Array) -> Selection:
+        """The assignment of greatest total worth, its prices and the proof; only known pairs."""
+        found = self.over.select(np.where(self.quality.known, worths, -1.0))
+        return found.named(("worker", self.quality.worker_ids), ("task", self.quality.task_ids))
+
+    def assignment(self, chosen: NDArray[np.bool_]) -> Assignment:
+        """The answer with these pairs (workers x tasks); pairs that are not known are left out."""
+        chosen = np.asarray(chosen, dtype=bool) & self.quality.known
+        table = self.quality
+        estimate = self._judge(_REPORTING).estimate(chosen)
+        return Assignment(chosen, table.worker_ids, table.task_ids, table.quality, estimate, table.backend)
+
+    def gains(self, solution: Assignment) -> Prices:
+        """What one more unit of each cap would add to the mean expected accuracy, the others as they are.
+
+        To first order: each pair is worth what it adds by itself to this assignment (or loses
+        it), and the gain is that of the best assignment for these worths. A second answer to a task
+        adds nothing by itself unless it can overturn the first, although a second and a third
+        together do. `rows` are the workers' caps, `columns` the tasks'.
+        """
+        worths = self._judge(_REPORTING).marginals(solution.chosen)
+        return gains(self.over, np.where(self.quality.known, worths, -1.0))
+
+    def objective(self, solution: Assignment) -> float:
+        return 1.0 - self._judge(_JUDGING).estimate(solution.chosen).value
+
+    def violation(self, solution: Assignment) -> float:
+        return float(self.over.excess(solution.chosen.astype(np.float64)))
+
+    def metrics(self, solution: Assignment) -> dict[str, float]:
+        found = solution.accuracy
+        return {
+            "accuracy": found.value,
+            "accuracy_low": found.low,
+            "accuracy_high": found.high,
+            "assigned": float(len(solution)),
+        }
+
+    def chance(self) -> dict[str, float]:
+        """`accuracy` when nobody is assigned."""
+        return {"accuracy": self.assignment(np.zeros(self.quality.quality.shape, dtype=bool)).accuracy.value}
+
+    def check(self, solution: Any) -> None:
+        if not isinstance(solution, Assignment) or solution.chosen.shape != self.quality.quality.shape:
+            raise InvalidInput("a solution is an Assignment of this problem's workers and tasks")
+
+    def formulate(self) -> Formulation:
+        rng = np.random.default_rng([self.seed, _LEARNING])
+        return Formulation(
+            Minimize(self.loss(_FORMULATED, rng), over=self.relaxed),
+            interpret=lambda x: self.assignment(x > 0),
+            encode=lambda solution: solution.chosen.astype(np.float64),
+        )
+
+    def diagnose(self, solution: Assignment) -> tuple[Finding, ...]:
+        findings = []
+        alone = self.task_ids[~solution.chosen.any(axis=0)].tolist()
+        if alone:
+            text = f"{len(alone)} of {len(self.task_ids)} tasks have no worker: their label is a guess"
+            findings.append(Finding("warning", text, tuple(alone)))
+        worse = self.worker_ids[((self.quality.quality < 0.5) & solution.chosen).any(axis=1)].tolist()
+        if worse:
+            text = (
+                "assigned to tasks that they answer rightly less than half the time; Bayes' rule turns these"
+            )
+            findings.append(Finding("note", f"{len(worse)} workers are {text}", tuple(worse)))
+        if not solution.accuracy.exact:
+            text = f"the expected accuracy is estimated from {self.samples:,} draws of answers"
+            findings.append(Finding("note", text))
+        return tuple(findings)
+
+    def answer(self, solution: Assignment) -> dict[str, Columns]:
+        accuracies = self._judge(_REPORTING).accuracies(solution.chosen)
+        tasks = {
+            "task": self.task_ids,
+            "workers": solution.chosen.sum(axis=0),
+            "accuracy": accuracies,
+        }
+        return {"assignment": solution.columns(), "tasks": tasks, "caps": self._caps_table(solution)}
+
+    def _caps_table(self, solution: Assignment) -> Columns:
+        """A row for each cap: of what, how much of it is used, and what one more would add."""
+        more = self.gains(solution)
+        workers, tasks = len(self.worker_ids), len(self.task_ids)
+        owners = np.empty(1 + workers + tasks, dtype=object)
+        owners[:] = ["", *self.worker_ids.tolist(), *self.task_ids.tolist()]
+        return {
+            "cap": np.repeat(["total", "worker", "task"], [1, workers, tasks]).astype(object),
+            "id": owners,
+            "limit": np.concatenate([[self.over.limit], self.per_worker_caps, self.per_task_caps]),
+            "used": np.concatenate(
+                [[len(solution)], solution.chosen.sum(axis=1), solution.chosen.sum(axis=0)]
+            ),
+            "one_more_adds": np.concatenate([[more.total], more.rows, more.columns]),
+        }
+
+    def _judge(self, stream: int) -> Judge:
+        return Judge(self.quality.quality, self.priors, self.samples, self.seed, stream)

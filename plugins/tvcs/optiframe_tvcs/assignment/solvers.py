@@ -1,0 +1,127 @@
+"""Solvers for task assignment: iterative hard thresholding, by quality, at random (Sec. 5.2)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe_tvcs.assignment.problem import Assignment, TaskAssignment
+from optiframe_tvcs.projection.selection import Selection
+
+
+class AssignmentIHT(Solver[TaskAssignment, Assignment, None]):
+    """Stochastic iterative hard thresholding on the smoothed expected accuracy.
+
+    ::
+
+        draw answers;  x <- P(x - step * gradient of the loss over these draws at x)
+
+    P projects exactly onto matrices with entries in [0, 1] and a support within the caps
+    (`BoxedThreeView`: by `support`, since a choice by squares would keep negative entries); the pairs
+    with x > 0 are the assignment. Answers are drawn anew in every iteration, as in the paper.
+
+    It begins with the assignment of `tvcs.assignment-by-quality`, which is then its first iterate, with
+    the empty one, or with a start that is given; the paper does not say. One iteration costs O(draws *
+    workers * tasks) and a projection. The loss is not convex and the steps do not shrink, so the
+    iterates keep moving: the core keeps the best one it recorded, by draws of its own, and the
+    accuracy reported comes from others again.
+    """
+
+    name = "tvcs.assignment-iht"
+    solves = TaskAssignment
+    accepts_start = True
+    monotone = False
+    residual = "none"
+    reference = "Yang et al., Sec. 5.2 and supplement, Sec. 4"
+
+    begin: Literal["by-quality", "empty"] = Field(
+        "by-quality", description="by-quality: from that solver's assignment; empty: from none"
+    )
+    steps: PositiveInt = Field(120, description="gradient steps")
+    draws: PositiveInt = Field(32, description="draws of answers an iteration")
+    step: PositiveFloat = Field(
+        3.5, description="how far the first step moves the most promising pair; at 1 it is fully assigned"
+    )
+
+    def iterates(self, problem: TaskAssignment, run: Run) -> Iterates:
+        x = np.zeros(problem.over.shape) if run.start is None else run.start.chosen.astype(np.float64)
+        if run.start is None and self.begin == "by-quality":
+            x = problem.choose(problem.quality.quality).support.reshape(x.shape).astype(np.float64)
+            yield Iterate(x, info={"assigned": float(np.count_nonzero(x))})
+        slope = problem.first_slope
+        step = self.step / slope if slope > 0 else 1.0  # nobody knows anything: no step helps
+        for _ in range(self.steps):
+            loss = problem.loss(self.draws, run.rng)
+            x = problem.relaxed.project(x - step * loss.gradient(x))
+            yield Iterate(x, info={"assigned": float(np.count_nonzero(x))})
+
+    def finish(self, problem: TaskAssignment, iterate: Iterate) -> Assignment:
+        return problem.assignment(iterate.x > 0)
+
+
+class _ByWorth(Solver[TaskAssignment, Assignment, Selection]):
+    """What the solvers share that add up a worth for each pair."""
+
+    solves = TaskAssignment
+
+    def finish(self, problem: TaskAssignment, iterate: Iterate) -> Assignment:
+        return problem.assignment(iterate.x)
+
+
+class AssignmentByQuality(_ByWorth):
+    """The assignment with the greatest sum of qualities: a linear program, solved exactly.
+
+    `worth` says what is added up:
+
+    - ``quality``: Q, the paper's "linear combination of Q";
+    - ``excess``: |Q - 1/2|. Unlike with Q, nobody is assigned whose answers say nothing;
+    - ``log-odds``: |log(Q / (1 - Q))|, the weight of the answer in Bayes' rule;
+    - ``information``: (2 Q - 1)^2, as in Ho, Jabbari and Vaughan 2013.
+
+    None of them knows that a second good worker adds less to a task than the first. Qualities
+    below 1/2 count as answers to be turned round, but for ``quality``.
+
+    `Result.detail` is the selection: prices of the caps in the units of the worth (`rows` are workers,
+    `columns` tasks), and the proof that no other assignment has a greater sum. The residual is the
+    proof's gap.
+    """
+
+    name = "tvcs.assignment-by-quality"
+    residual = "how much worth is lost at most, by the certificate"
+    reference = "Yang et al., Sec. 5.2 (Q-based linear programming, after Ho et al. 2013)"
+
+    worth: Literal["quality", "excess", "log-odds", "information"] = Field(
+        "quality", description="what is added up: quality, excess, log-odds or information"
+    )
+
+    def iterates(self, problem: TaskAssignment, run: Run) -> Iterates:
+        quality = problem.quality.quality
+        worths = {
+            "quality": quality,
+            "excess": np.abs(quality - 0.5),
+            "log-odds": np.abs(problem.log_odds),
+            "information": (2.0 * quality - 1.0) ** 2,
+        }[self.worth]
+        selection = problem.choose(worths)
+        chosen = selection.support.reshape(quality.shape)
+        yield Iterate(chosen, selection.certificate.gap, detail=selection)
+
+
+class RandomAssignment(_ByWorth):
+    """A random assignment that uses the caps as far as possible: the yardstick.
+
+    The assignment with the greatest sum of uniform random worths. The residual is its proof's gap.
+    """
+
+    name = "tvcs.assignment-random"
+    residual = "how much worth is lost at most, by the certificate"
+    reference = "Yang et al., Sec. 5.2 (random assignment)"
+
+    def iterates(self, problem: TaskAssignment, run: Run) -> Iterates:
+        worths = 1.0 - run.rng.random(problem.over.shape)  # above 0: a pair worth nothing is never chosen
+        selection = problem.choose(worths)
+        chosen = selection.support.reshape(worths.shape)
+        yield Iterate(chosen, selection.certificate.gap, detail=selection)

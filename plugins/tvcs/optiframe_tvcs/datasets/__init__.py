@@ -1,0 +1,1 @@
+"""Instances of the projection, from easy to adversarial."""

@@ -1,0 +1,1 @@
+"""The compiled projection, step by step; needs numba."""

@@ -1,0 +1,1 @@
+"""Sparse learning over three-view sets: solvers, baselines and planted data."""

@@ -1,0 +1,93 @@
+"""Gradient steps into a set: x -> P(x - step * gradient), with the step fixed or searched for."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from optiframe.objectives import Objective
+from optiframe.problems import Minimize
+from optiframe.values import Array
+from optiframe_tvcs.sets.sparse_sets import Projector, norm
+
+Step = Literal["backtracking", "lipschitz"] | Annotated[float, Field(gt=0)]
+
+LEAST_DECREASE = 0.01
+"""Share of |move|^2 / (2 step) by which a step must lower the objective. Any share below one keeps
+every step up to (1 - share)/L acceptable, L the curvature along differences of points of the set."""
+_HALVINGS = 60  # of a trial step: by then a move is below the rounding of the point
+_ROUNDING = 10 * float(np.finfo(np.float64).eps)  # of an objective; decreases below it cannot be seen
+FAR = 1e100
+"""A move over its step as long as this ends a run as diverged, well before squares overflow at 1e154."""
+_SECANT = 1e-4  # relative length of the step along which the first curvature is measured
+
+
+def why_no_step(problem: Minimize, step: Step) -> str | None:
+    """A sentence when `step = "lipschitz"` is asked of an objective without a curvature bound."""
+    if step == "lipschitz" and not problem.function.offers(Objective.curvature):
+        return (
+            f"the objective {problem.function.name!r} has no curvature bound for step = "
+            '"lipschitz"; take "backtracking" or give a number'
+        )
+    return None
+
+
+def first_trial(function: Objective, x: Array, gradient: Array) -> float:
+    """One over the curvature at `x` along the gradient, by a difference of two gradients."""
+    length = norm(gradient)
+    if length == 0.0:
+        return 1.0
+    ahead = _SECANT * max(1.0, norm(x))
+    change = gradient - function.gradient(x - (ahead / length) * gradient)
+    curvature = float(np.vdot(change, gradient)) / (ahead * length)
+    # Not convex there, or flat: a step as long as the point itself.
+    return 1.0 / curvature if curvature > 0 else max(1.0, norm(x)) / length
+
+
+class Descent:
+    """The gradient steps of one run.
+
+    With "backtracking" a trial step is the Barzilai-Borwein one, |dx|^2 / <dx, dg> of the last
+    move; it is halved until the objective falls by `LEAST_DECREASE` * |move|^2 / (2 step). The
+    curvature that counts is that along differences of sparse points, which for fewer samples
+    than entries is far below the L of "lipschitz": steps are longer by as much.
+    """
+
+    def __init__(self, function: Objective, onto: Projector, step: Step) -> None:
+        self.function, self.onto, self.rule = function, onto, step
+        self.step = 0.0
+        if step == "lipschitz":
+            curvature = function.curvature()
+            self.step = 1.0 / curvature if curvature > 0 else 1.0  # flat: every step is as good
+        elif step != "backtracking":
+            self.step = float(step)
+        self._last: tuple[Array, Array] | None = None
+
+    def move(self, x: Array, gradient: Array) -> Array | None:
+        """P(x - step * gradient); None when backtracking finds no step that goes down."""
+        if self.rule != "backtracking":
+            return np.asarray(self.onto.project(x - self.step * gradient))
+        trial = self._trial(x, gradient)
+        self._last = x, gradient
+        value = self.function.value(x)
+        room = _ROUNDING * abs(value)
+        for _ in range(_HALVINGS):
+            moved = np.asarray(self.onto.project(x - trial * gradient))
+            bound = value - LEAST_DECREASE * float(np.sum((moved - x) ** 2)) / (2 * trial) + room
+            with np.errstate(over="ignore", invalid="ignore"):  # a trial may be far too long
+                ahead = self.function.value(moved)
+            if ahead <= bound:
+                self.step = trial
+                return moved
+            trial /= 2
+        return None
+
+    def _trial(self, x: Array, gradient: Array) -> float:
+        if self._last is None:
+            return first_trial(self.function, x, gradient)
+        moved, turned = x - self._last[0], gradient - self._last[1]
+        bend = float(np.vdot(moved, turned))
+        # Not convex along the move: nothing speaks against a longer step.
+        return float(np.sum(moved**2)) / bend if bend > 0 else 2.0 * self.step

@@ -1,0 +1,188 @@
+"""Stochastic iterative hard thresholding and gradient matching pursuit on finite sums."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field, NonNegativeInt, PositiveInt
+
+from optiframe.objectives import FiniteSum
+from optiframe.problems import Minimize
+from optiframe.results import Status
+from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe.values import Array
+from optiframe_tvcs.learning.gradmp import doubled_projector
+from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
+from optiframe_tvcs.learning.steps import FAR, first_trial
+from optiframe_tvcs.sets.sparse_sets import (
+    Projector,
+    first_point,
+    lacks_gradient,
+    norm,
+    not_of_supports,
+    projector,
+    support,
+)
+
+_HALVINGS = 60  # of a step, at most: by then a move is below the rounding of the point
+_ROUNDING = 10 * float(np.finfo(np.float64).eps)  # of an objective
+
+
+class Blocks:
+    """The terms of a finite sum, divided at random into blocks of one size, of which one is drawn at a time.
+
+    Each block is the mean of its terms plus the regularizer, so that the mean of its gradient over
+    draws is the full gradient but for the last block, which may be smaller.
+    """
+
+    def __init__(self, function: FiniteSum, size: int, rng: np.random.Generator) -> None:
+        self.function, self.rng = function, rng
+        order = rng.permutation(len(function))
+        self.parts = np.array_split(order, max(1, round(len(function) / size)))
+        # Draws in proportion to a block's terms keep the mean of the gradients unbiased.
+        self.chance = np.array([len(part) for part in self.parts]) / len(order)
+
+    def draw(self) -> FiniteSum:
+        """One block; memory of its terms."""
+        return self.function.take(self.parts[int(self.rng.choice(len(self.parts), p=self.chance))])
+
+
+class _Stochastic(Solver[Minimize, Array, None]):
+    """What both have in common: the blocks, and the residual that costs a full gradient."""
+
+    solves = Minimize
+    accepts_start = True
+    monotone = False
+    residual = (
+        "length of a full gradient step into the set over the step, where full_every asks for it; else nan"
+    )
+
+    block: PositiveInt = Field(default=64, description="terms of the sum in a block")
+    full_every: NonNegativeInt = Field(
+        default=0, description="iterations between residuals, each of a full gradient; 0: no residual"
+    )
+
+    def unsuited(self, problem: Minimize) -> str | None:
+        if not isinstance(problem.function, FiniteSum):
+            return f"the objective {problem.function.name!r} is not a finite sum"
+        return lacks_gradient(problem)
+
+    def _residual(self, problem: Minimize, onto: Projector, x: Array, step: float, iteration: int) -> float:
+        if not self.full_every or iteration % self.full_every:
+            return float("nan")
+        return norm(onto.project(x - step * problem.function.gradient(x)) - x) / step
+
+
+class StochasticIHT(_Stochastic):
+    """Iterative hard thresholding with the gradient of a random block of terms.
+
+    ::
+
+        x <- P(x - step * gradient of one block at x)
+
+    Needs a finite sum with a gradient. An iteration costs the gradient of one block and a
+    projection; the blocks are a random partition, drawn from in proportion to their size.
+
+    The step is a number, or "backtracking": it begins as one over the curvature of the first
+    block and is halved, for good, whenever the block lies above the parabola of that step at
+    the point it leads to. One more value of the block an iteration.
+
+    Convergence: under restricted isometry in expectation at a linear rate to a ball around the
+    true point, whose radius grows with the noise and with what block gradients are at that point
+    (Nguyen, Needell, Woolf 2014, Theorem 1). The core keeps the best point it recorded.
+
+    The residual is nan unless `full_every` asks for one now and then; without one the run ends
+    with its budget. The step size enters it as in `tvcs.iht`.
+    """
+
+    name = "tvcs.stochastic-iht"
+    reference = "Nguyen, Needell, Woolf 2014 (Yang et al., Sec. 3)"
+
+    step: Literal["backtracking"] | Annotated[float, Field(gt=0)] = Field(
+        "backtracking", description="backtracking on the block; or a fixed step"
+    )
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        assert isinstance(problem.function, FiniteSum)
+        onto, x = projector(problem.over), first_point(problem, run)
+        blocks = Blocks(problem.function, self.block, run.rng)
+        step = None if self.step == "backtracking" else self.step
+        for iteration in range(1, 2**63):
+            block = blocks.draw()
+            gradient = block.gradient(x)
+            if self.step == "backtracking":
+                step = first_trial(block, x, gradient) if step is None else step
+                x, step = _below_the_parabola(block, onto, x, gradient, step)
+            else:
+                assert step is not None
+                moved = np.asarray(onto.project(x - step * gradient))
+                if norm(moved - x) > FAR * step:
+                    yield Iterate(x)
+                    return Status.DIVERGED, "the moves grow without end; take a shorter step"
+                x = moved
+            yield Iterate(x, self._residual(problem, onto, x, step, iteration), info={"step": step})
+
+
+class StochasticGradMP(_Stochastic):
+    """Gradient matching pursuit that chooses the wide support by the gradient of a random block.
+
+    ::
+
+        wide <- supp(P_2s(gradient of one block at x)) or supp(x)
+        z    <- argmin of the full objective over points with support in wide
+        x    <- P_s(z)
+
+    Needs a finite sum with a gradient and a set of supports (see `tvcs.gradmp`). An iteration costs
+    the gradient of one block, two projections and a restricted minimisation of the full
+    objective.
+
+    Convergence: as `tvcs.gradmp`, in expectation (Nguyen, Needell, Woolf 2014, Theorem 2). The core
+    keeps the best point it recorded.
+
+    The residual is nan unless `full_every` asks for one now and then; its step is one over
+    the curvature along the gradient.
+    """
+
+    name = "tvcs.stochastic-gradmp"
+    reference = "Nguyen, Needell, Woolf 2014 (Yang et al., Sec. 3)"
+
+    inner: Inner = Field(
+        "auto", description="restricted minimisation: cg; least-squares; auto: the latter where it is dense"
+    )
+
+    def unsuited(self, problem: Minimize) -> str | None:
+        return (
+            super().unsuited(problem)
+            or not_of_supports(problem)
+            or why_not_inner(problem.function, self.inner)
+        )
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        function = problem.function
+        assert isinstance(function, FiniteSum)
+        onto, doubled = projector(problem.over), doubled_projector(problem)
+        x, blocks = first_point(problem, run), Blocks(function, self.block, run.rng)
+        step = first_trial(function, x, function.gradient(x)) if self.full_every else float("nan")
+        for iteration in range(1, 2**63):
+            wide = support(doubled.project(blocks.draw().gradient(x))) | support(x)
+            z = minimise_on(function, wide, x, self.inner, run.time_left)
+            x = np.asarray(onto.project(z))
+            yield Iterate(x, self._residual(problem, onto, x, step, iteration))
+
+
+def _below_the_parabola(
+    block: FiniteSum, onto: Projector, x: Array, gradient: Array, step: float
+) -> tuple[Array, float]:
+    """The step into the set, halved until the block lies below its parabola there; and that step."""
+    value = block.value(x)
+    for _ in range(_HALVINGS):
+        moved = np.asarray(onto.project(x - step * gradient))
+        move = moved - x
+        parabola = value + float(np.vdot(gradient, move)) + float(np.sum(move**2)) / (2 * step)
+        with np.errstate(over="ignore", invalid="ignore"):  # a trial may be far too long
+            ahead = block.value(moved)
+        if ahead <= parabola + _ROUNDING * abs(value):
+            break
+        step /= 2
+    return moved, step

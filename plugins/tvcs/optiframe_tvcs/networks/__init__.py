@@ -1,0 +1,1 @@
+"""Network identification: the problem, its objective, its data and its metrics."""

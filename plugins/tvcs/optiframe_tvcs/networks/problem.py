@@ -1,0 +1,230 @@
+"""Network identification: which gene acts on which, from expression over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, PlainValidator, model_validator
+
+from optiframe.errors import InvalidInput
+from optiframe.frames import to_frame
+from optiframe.problems import Columns, Finding, Formulation, Minimize, Problem
+from optiframe.values import Accepts, Array
+from optiframe_tvcs.assignment.read import as_cap, as_total, caps_of, share_of
+from optiframe_tvcs.networks.metrics import HIGHER, ranked, scores_against
+from optiframe_tvcs.networks.objective import NetworkLeastSquares, filled, off_diagonal
+from optiframe_tvcs.networks.read import Ids, Transitions, read_columns, read_expression, read_truth
+from optiframe_tvcs.sets.three_view import ThreeView
+
+_CAP = "whole number, ratio (0.2), list, or table by gene"
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A directed network of effects.
+
+    Parameters
+    ----------
+    weights
+        Effect of the gene of the column on that of the row, shape (genes, genes); 0: no edge. In
+        the units of the series (changes by levels), or of scaled ones where the problem scales.
+    genes
+        Ids of rows and columns.
+    backend
+        The data-frame library `frame` answers in.
+    scores
+        How likely each pair is an edge to the method, the others than the edges too, shape (genes,
+        genes), the diagonal without meaning; higher is more. None: the method ranks its edges only.
+    """
+
+    weights: Array = field(repr=False)
+    genes: Ids = field(repr=False)
+    backend: str | None = field(default=None, repr=False)
+    scores: Array | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        return f"<network of {len(self.genes)} genes with {len(self)} edges>"
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self.weights))
+
+    def columns(self) -> Columns:
+        """Columns `source, target, weight`, the strongest edge first."""
+        target, source = np.nonzero(self.weights)
+        weight = self.weights[target, source]
+        order = np.argsort(-np.abs(weight), kind="stable")
+        return {
+            "source": self.genes[source][order],
+            "target": self.genes[target][order],
+            "weight": weight[order],
+        }
+
+    def frame(self) -> Any:
+        """`columns()` as the kind of data frame the series came in; a dict of arrays for files."""
+        return to_frame(self.columns(), self.backend)
+
+
+class NetworkIdentification(Problem[Network]):
+    """Find a directed network with few edges, in all and at each gene, from expression over time.
+
+    The model is x_{t+1} - x_t = W x_t + noise within each series; W_ij is the effect of gene j on gene i.
+    The objective is the mean over transitions of half the squared misfit, over networks with at
+    most `total` edges, `in_degree` of them into and `out_degree` out of a gene, none from a gene to
+    itself. Caps are whole numbers or ratios: of the other genes, and for `total` of the smaller
+    sum of the others.
+
+    As in the paper W has no diagonal, so that a gene's decay is taken for noise. `own_effects` fits an
+    effect of each gene on itself which is not an edge, `intercept` a constant for each gene, and
+    `scale` divides each gene by its standard deviation, so that effects are compared on one
+    scale.
+
+    It formulates to least squares over a three-view set, which every solver of `minimize` over
+    such sets takes (`tvcs.iht`, `tvcs.gradmp`, `tvcs.htp`, `tvcs.fewer-views`). The metrics compare
+    with `truth` over all ordered pairs of different genes; see `network_metrics`.
+
+    Memory: 16 bytes a gene and transition, and 8 for each pair of genes.
+    """
+
+    name = "network-identification"
+    reference = "Yang et al., Sec. 5.3"
+    better: ClassVar[Mapping[str, Literal["lower", "higher"]]] = dict.fromkeys(HIGHER, "higher")
+
+    # The order matters: reading a table looks at the fields before it.
+    columns: Annotated[
+        dict[str, str], PlainValidator(read_columns), Accepts("table of our column name to yours")
+    ] = Field(default_factory=dict, description="names of the columns where they differ from ours")
+    expression: Annotated[
+        Transitions,
+        PlainValidator(read_expression),
+        Accepts("data frame, mapping, CSV or Parquet file: series, time, a column a gene; or gene, value"),
+    ] = Field(description="levels of the genes over time, in one or several series")
+    in_degree: Annotated[Any, PlainValidator(as_cap), Accepts(_CAP)] = Field(
+        None, description="edges into a gene at most; none: no cap"
+    )
+    out_degree: Annotated[Any, PlainValidator(as_cap), Accepts(_CAP)] = Field(
+        None, description="edges out of a gene at most; none: no cap"
+    )
+    total: Annotated[Any, PlainValidator(as_total), Accepts("whole number or ratio (0.8)")] = Field(
+        None, description="edges in all; a ratio is of the smaller sum of the other caps; none: no cap"
+    )
+    own_effects: bool = Field(False, description="fit an effect of each gene on itself, which is no edge")
+    intercept: bool = Field(False, description="fit a constant change of each gene")
+    scale: bool = Field(False, description="divide each gene by its standard deviation")
+    truth: Annotated[
+        NDArray[np.bool_] | None,
+        PlainValidator(read_truth),
+        Accepts("data frame, mapping, CSV or Parquet file with source, target and optionally edge (0 or 1)"),
+    ] = Field(None, description="the known network, for the metrics only")
+
+    @model_validator(mode="after")
+    def _caps_fit(self) -> Self:
+        for key, made in {"in_degree": "in_caps", "out_degree": "out_caps"}.items():
+            try:
+                getattr(self, made)
+            except InvalidInput as error:
+                raise InvalidInput(f"{key}: {error}", [((key,), str(error))]) from None
+        return self
+
+    @property
+    def genes(self) -> Ids:
+        """Ids of the genes, shape (genes,); rows and columns of every matrix here."""
+        return self.expression.genes
+
+    @cached_property
+    def in_caps(self) -> NDArray[np.int64]:
+        """Edges into each gene at most; shape (genes,)."""
+        return caps_of(self.in_degree, self.genes, len(self.genes) - 1, "gene")
+
+    @cached_property
+    def out_caps(self) -> NDArray[np.int64]:
+        """Edges out of each gene at most; shape (genes,)."""
+        return caps_of(self.out_degree, self.genes, len(self.genes) - 1, "gene")
+
+    @cached_property
+    def over(self) -> ThreeView:
+        """The caps as a three-view set over the pairs of different genes, row (target) by row."""
+        size = len(self.genes)
+        target, source = (off_diagonal(codes) for codes in np.indices((size, size)))
+        total = self.total
+        if isinstance(total, float | np.floating):
+            total = share_of(float(total), min(int(self.in_caps.sum()), int(self.out_caps.sum())))
+        return ThreeView.load(
+            total=total,
+            rows={"labels": target, "bounds": self.in_caps},
+            columns={"labels": source, "bounds": self.out_caps},
+        )
+
+    @cached_property
+    def least_squares(self) -> NetworkLeastSquares:
+        """The objective, with intercepts and scales worked in."""
+        states, changes = self.expression.states, self.expression.changes
+        if self.intercept:  # the best constants leave what is centred
+            states = states - states.mean(axis=1, keepdims=True)
+            changes = changes - changes.mean(axis=1, keepdims=True)
+        if self.scale:
+            spread = self.expression.states.std(axis=1, keepdims=True)
+            spread = np.where(spread > 0, spread, 1.0)
+            states, changes = states / spread, changes / spread
+        return NetworkLeastSquares(states=states, changes=changes, own_effects=self.own_effects)
+
+    def network(self, entries: Array, scores: Array | None = None) -> Network:
+        """The answer with these effects, given without the diagonal row by row; scores of all pairs."""
+        return Network(filled(entries, len(self.genes)), self.genes, self.expression.backend, scores)
+
+    def formulate(self) -> Formulation:
+        return Formulation(
+            Minimize(self.least_squares, over=self.over),
+            interpret=self.network,
+            encode=lambda solution: off_diagonal(solution.weights),
+        )
+
+    def violation(self, solution: Network) -> float:
+        return self.over.violation(off_diagonal(solution.weights))
+
+    def metrics(self, solution: Network) -> dict[str, float]:
+        found = {"edges": float(len(solution))}
+        if self.truth is None:
+            return found
+        truth = off_diagonal(self.truth)
+        found |= scores_against(off_diagonal(solution.weights), truth)
+        if solution.scores is not None:
+            auc, aupr = ranked(off_diagonal(solution.scores), truth)
+            found |= {"auc_of_scores": auc, "aupr_of_scores": aupr}
+        return found
+
+    def chance(self) -> dict[str, float]:
+        """`auc` 1/2, where there are edges and pairs without one in the truth."""
+        known = np.zeros(0) if self.truth is None else off_diagonal(self.truth)
+        return {"auc": 0.5} if np.any(known) and not np.all(known) else {}
+
+    def check(self, solution: Any) -> None:
+        if not isinstance(solution, Network) or len(solution.weights) != len(self.genes):
+            raise InvalidInput("a solution is a Network of this problem's genes")
+
+    def diagnose(self, solution: Network) -> tuple[Finding, ...]:
+        findings = []
+        states = self.expression.states
+        still = self.genes[(states == states[:, :1]).all(axis=1)].tolist()
+        if still:
+            text = f"{len(still)} genes never change: nothing can be said about their effects"
+            findings.append(Finding("warning", text, tuple(still)))
+        if states.shape[1] < len(self.genes):
+            text = (
+                f"{states.shape[1]} transitions of {len(self.genes)} genes: without the caps many networks "
+                "would fit exactly, so which edges are found rests on the caps"
+            )
+            findings.append(Finding("note", text))
+        if not self.expression.even:
+            text = "the times are not equally far apart; the model takes every step for one unit"
+            findings.append(Finding("warning", text))
+        return tuple(findings)
+
+    def answer(self, solution: Network) -> dict[str, Columns]:
+        edges = solution.weights != 0
+        genes = {"gene": self.genes, "regulators": edges.sum(axis=1), "targets": edges.sum(axis=0)}
+        return {"edges": solution.columns(), "genes": genes}

@@ -1,0 +1,1 @@
+"""The exact projection: its plan, prices, rounding and certificate."""

@@ -1,0 +1,1 @@
+"""Solvers of the projection by name, one a file."""

@@ -1,0 +1,42 @@
+"""A fast support that is not always the best, and a bound on what it loses."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optiframe.problems import Projection
+from optiframe.solvers import Iterates, Run, Solver
+from optiframe.values import Array
+from optiframe_tvcs.projection.proving import fill, prove
+from optiframe_tvcs.projection.selection import Selection
+from optiframe_tvcs.projectors.linear_program import SupportProgram, left_open, relative_gap, why_not
+
+
+class GreedyProjection(Solver[Projection, Array, Selection]):
+    """Largest entries first, each taken where all its bounds still have room; not exact.
+
+    Keeps at least half of the best squared magnitude (an element taken stands in the way of at
+    most two, since the bounds of one view and the total together make a matroid), and
+    mostly far more: the certificate in `Result.detail` says how much at most is lost, and `holds`
+    where it happens to be exact. One sort, O(p log p).
+    """
+
+    name = "tvcs.greedy"
+    solves = Projection
+    one_shot = True
+    residual = "bound on what is lost, relative to the support's worth"
+
+    def unsuited(self, problem: Projection) -> str | None:
+        return why_not(problem)
+
+    def iterates(self, problem: Projection, run: Run) -> Iterates:
+        program = SupportProgram.of(problem)
+        falling = np.argsort(-program.whole, kind="stable")
+        support = fill(program, falling[: np.count_nonzero(program.whole)])
+        selection = prove(program, support)
+        ending = left_open(selection, run)
+        if not selection.certificate.exact:
+            lost = relative_gap(selection)
+            run.warn(f"the greedy support is not proved best; it loses at most {lost:.2g} of its worth")
+        yield program.iterate(selection, relative_gap(selection))
+        return ending

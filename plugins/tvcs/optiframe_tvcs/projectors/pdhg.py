@@ -1,0 +1,157 @@
+"""Projection onto a three-view set by a restarted primal-dual method: linear time, first order."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, NonNegativeFloat, PositiveInt
+
+from optiframe.problems import Projection
+from optiframe.solvers import Iterates, Run, Solver
+from optiframe.values import Array
+from optiframe_tvcs.projection.proving import completed, descend, exact_prices, feasible, fill
+from optiframe_tvcs.projection.rounding import to_vertex
+from optiframe_tvcs.projection.selection import Selection
+from optiframe_tvcs.projectors.linear_program import (
+    SupportProgram,
+    left_open,
+    perturbed,
+    relative_gap,
+    why_not,
+)
+
+_DECREASE = 0.2  # restart when the error fell to this share of that at the last restart (PDLP's beta)
+_STAGNATE = 0.8  # or to this share, and rises again
+_SMOOTHING = 0.5  # weight of the newest estimate in the log of the primal weight (PDLP's theta)
+_ARRIVED = 1e-6  # relative error from which the point is taken for a best one, and shares that tie for final
+_RETRY = 0.01  # where that was too early: share of the error to wait for
+_PROOF_ROUNDS = 64  # near the answer a few rounds prove it; a wrong support could take one a group
+
+
+class PrimalDualProjection(Solver[Projection, Array, Selection]):
+    """Projection onto a three-view set by diagonally preconditioned, restarted primal-dual steps.
+
+    The fair linear-time first-order method for the program that `tvcs.first-order` attacks
+    with a plain gradient: each bound has its own step, one over its number of elements, so
+    that the large bound on the whole vector does not slow the small groups. An iteration
+    costs O(p + groups). Every `check` iterations the current point is rounded to a support,
+    whose certificate is checked; the run ends when it is exact.
+
+    Supports that tie leave the steps inside the face of all best answers. Once they have
+    arrived there, flow is shifted along cycles of fractional shares until it is whole.
+    """
+
+    name = "tvcs.pdhg"
+    reference = "Pock, Chambolle 2011, Lemma 2; restarts as in Applegate et al. 2021 (PDLP), Sec. 3"
+    solves = Projection
+    monotone = False
+    residual = "gap between prices and rounded support, relative to the support's worth"
+
+    check: PositiveInt = Field(default=10, description="iterations between two roundings")
+    perturbation: NonNegativeFloat = Field(
+        default=0.0, description="random change of the worths, relative to the largest, against ties"
+    )
+
+    def unsuited(self, problem: Projection) -> str | None:
+        return why_not(problem)
+
+    def iterates(self, problem: Projection, run: Run) -> Iterates:
+        program = SupportProgram.of(problem)
+        steps = _Steps(program, perturbed(program.relative, self.perturbation, run.rng))
+        last = vain = np.zeros(0, dtype=np.bool_)
+        threshold = _ARRIVED
+        while True:
+            count = int(min(self.check, max(run.steps_left(), 1)))
+            for _ in range(count):
+                steps.advance()
+            steps.restart_if_due()
+            x, y = steps.best()
+            support = _rounded(program, x, y, steps.worth)
+            near = program.prices(y, per_unit=float(program.whole.max(initial=0.0)))
+            prices = None
+            if np.array_equal(support, last) and not np.array_equal(support, vain):
+                # One that stays is worth a proof; one that was tried in vain is not.
+                prices, vain = exact_prices(program, support, near, _PROOF_ROUNDS), support
+            last = support
+            if prices is None and (error := steps.relative_error(x, y)) <= threshold:
+                # The steps have arrived, and rounding gives no best support: supports tie.
+                threshold = error * _RETRY
+                vertex = to_vertex(program, x)
+                if feasible(program, vertex):
+                    support = completed(program, vertex)
+                    prices = exact_prices(program, support, near)
+            selection = program.selection(support, near if prices is None else prices)
+            ending = left_open(selection, run)
+            yield program.iterate(selection, relative_gap(selection), steps=count)
+            if selection.certificate.exact:
+                return ending
+
+
+def _rounded(program: SupportProgram, x: Array, y: Array, worth: Array) -> NDArray[np.bool_]:
+    """Largest shares first (by reduced worth where they are equal), wherever there is room."""
+    reduced = worth - program.matrix.T @ y
+    order = np.lexsort((-reduced, -np.round(x, 3)))
+    return fill(program, order[program.whole[order] > 0])
+
+
+class _Steps:
+    """The primal-dual iteration with averages, restarts and a primal weight."""
+
+    def __init__(self, program: SupportProgram, worth: Array) -> None:
+        self.worth, self.bounds = worth, program.bounds
+        self.down = program.matrix.tocsr()
+        self.up = self.down.T.tocsr()
+        # One over the sums of the matrix's columns and rows: steps whose product is stable.
+        self.primal_step = 1.0 / np.maximum(self.up.sum(axis=1), 1.0)
+        self.dual_step = 1.0 / np.maximum(self.down.sum(axis=1), 1.0)
+        self.weight = 1.0
+        top = float(program.whole.max(initial=0.0)) or 1.0
+        start = descend(program, sweeps=1)
+        self.x = np.zeros(len(worth))
+        self.y = np.concatenate([[start.total], start.rows, start.columns]) / top
+        self.reset()
+
+    def reset(self) -> None:
+        self.x_sum, self.y_sum, self.count = np.zeros_like(self.x), np.zeros_like(self.y), 0
+        self.x_start, self.y_start = self.x.copy(), self.y.copy()
+        self.error_start = self.last_error = self.error(self.x, self.y)
+
+    def advance(self) -> None:
+        x = np.clip(self.x + self.primal_step / self.weight * (self.worth - self.up @ self.y), 0.0, 1.0)
+        pushed = self.y + self.dual_step * self.weight * (self.down @ (2 * x - self.x) - self.bounds)
+        self.x, self.y = x, np.maximum(pushed, 0.0)
+        self.x_sum += self.x
+        self.y_sum += self.y
+        self.count += 1
+
+    def error(self, x: Array, y: Array) -> float:
+        """Primal infeasibility and duality gap together, in worths and elements."""
+        over = np.maximum(self.down @ x - self.bounds, 0.0)
+        dual = float(self.bounds @ y) + float(np.maximum(self.worth - self.up @ y, 0.0).sum())
+        return float(np.linalg.norm(over)) + abs(dual - float(self.worth @ x))
+
+    def relative_error(self, x: Array, y: Array) -> float:
+        return self.error(x, y) / max(float(self.worth @ x), 1.0)
+
+    def best(self) -> tuple[Array, Array]:
+        """The current point or the average since the last restart, whichever has the smaller error."""
+        if not self.count:
+            return self.x, self.y
+        average = self.x_sum / self.count, self.y_sum / self.count
+        return average if self.error(*average) < self.error(self.x, self.y) else (self.x, self.y)
+
+    def restart_if_due(self) -> None:
+        x, y = self.best()
+        error = self.error(x, y)
+        falling = error <= _DECREASE * self.error_start
+        turning = error <= _STAGNATE * self.error_start and error > self.last_error
+        self.last_error = error
+        if not (falling or turning):
+            return
+        moved_x = float(np.linalg.norm((x - self.x_start) / np.sqrt(self.primal_step)))
+        moved_y = float(np.linalg.norm((y - self.y_start) / np.sqrt(self.dual_step)))
+        if moved_x > 0 and moved_y > 0:
+            log = _SMOOTHING * np.log(moved_y / moved_x) + (1 - _SMOOTHING) * np.log(self.weight)
+            self.weight = float(np.exp(log))
+        self.x, self.y = x, y
+        self.reset()

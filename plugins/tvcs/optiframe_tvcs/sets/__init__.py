@@ -1,0 +1,1 @@
+"""Three-view sets and the groups they are made of."""

@@ -1,0 +1,74 @@
+"""The groups that can bind: the others are left out before a projection is solved.
+
+A bound of at least the number of a group's elements forbids nothing. Such groups are common (a matrix
+with one row has as many columns as entries, all of them such) and would cost a search as much as
+those that bind. Nor does a bound of 0, once the group's elements count as worth nothing (`closed`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.values import Array
+from optiframe_tvcs.projection.certificate import Bounds, Prices
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Which groups can bind, and the way to bounds and prices of these alone and back.
+
+    Parameters
+    ----------
+    rows, columns
+        Whether each group of a view can; shapes (row groups,), (column groups,).
+    """
+
+    rows: NDArray[np.bool_]
+    columns: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, bounds: Bounds) -> Binding:
+        """Time O(p + groups)."""
+        return cls(
+            _can_bind(bounds.row_labels, bounds.row_caps), _can_bind(bounds.column_labels, bounds.column_caps)
+        )
+
+    def reduced(self, bounds: Bounds) -> Bounds:
+        """The bounds that can bind, their groups numbered anew; elements of the others are in none."""
+        return Bounds(
+            _renumbered(bounds.row_labels, self.rows),
+            bounds.row_caps[self.rows],
+            _renumbered(bounds.column_labels, self.columns),
+            bounds.column_caps[self.columns],
+            bounds.total,
+        )
+
+    def reduced_prices(self, prices: Prices) -> Prices:
+        """Prices of the groups that can bind out of those of all."""
+        return Prices(prices.total, prices.rows[self.rows], prices.columns[self.columns])
+
+    def all_prices(self, prices: Prices) -> Prices:
+        """Prices of all groups out of those that can bind; the others cost nothing."""
+        return Prices(prices.total, _spread(prices.rows, self.rows), _spread(prices.columns, self.columns))
+
+
+def _can_bind(labels: NDArray[np.int32], caps: NDArray[np.int64]) -> NDArray[np.bool_]:
+    return np.asarray((caps > 0) & (caps < np.bincount(labels[labels >= 0], minlength=len(caps))))
+
+
+def _renumbered(labels: NDArray[np.int32], kept: NDArray[np.bool_]) -> NDArray[np.int32]:
+    if kept.all():
+        return labels
+    number = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int32)  # [-1]: in no group
+    return number[labels]
+
+
+def _spread(prices: Array, kept: NDArray[np.bool_]) -> Array:
+    if len(prices) == len(kept):
+        return prices
+    every = np.zeros(len(kept))
+    every[kept] = prices
+    return every

@@ -1,0 +1,315 @@
+"""Vectors with few nonzeros: in all, in each group of one view and in each group of another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Annotated, Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from pydantic import Field, NonNegativeInt, PlainValidator, model_validator
+
+from optiframe.constraints import ConstraintSet, CvxpyProgram
+from optiframe.errors import InvalidInput, require
+from optiframe.values import Accepts, Array
+from optiframe_tvcs.projection.certificate import squares
+from optiframe_tvcs.projection.plan import ProjectionPlan
+from optiframe_tvcs.projection.selection import Selection
+from optiframe_tvcs.projection.warm_start import WarmProjector
+from optiframe_tvcs.sets.closed import open_worths
+from optiframe_tvcs.sets.groups import Groups
+
+
+def _as_matrix_shape(value: Any) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    whole = isinstance(value, list | tuple) and len(value) == 2
+    if not whole or any(isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0 for n in value):
+        text = f"must be two whole numbers (rows, columns), got {value!r}"
+        raise InvalidInput(f"matrix: {text}", [(("matrix",), text)])
+    return int(value[0]), int(value[1])
+
+
+def _as_groups(value: Any) -> Groups | None:
+    if value is not None and not isinstance(value, Groups):
+        raise InvalidInput("must be a table with bounds, and labels or groups")
+    return value
+
+
+_View = Annotated[
+    Groups | None,
+    PlainValidator(_as_groups),
+    Accepts("a table: bounds, and labels or groups (a matrix needs neither)"),
+]
+
+
+class ThreeView(ConstraintSet):
+    """Vectors with few nonzeros: in all, in each row group and in each column group.
+
+    The groups of one view do not overlap; those of different views may. Any view may be
+    left out: two give a degree-bounded selection, one of groups a bound for each group, and
+    the total alone keeps the `total` largest entries (top-k).
+
+    Points are vectors of `size` entries, or, built with `of_matrix` (or the field `matrix`),
+    matrices of that shape, whose rows and columns are the groups.
+
+    The projection keeps those entries whose squares sum to the most; its linear program has
+    whole-number vertices, so it is exact for squares rounded to 2**-50 of the largest. `select_for`
+    gives the proof, and what rounding may cost: more than nothing only for entries of very different
+    size. The group structure is prepared once, on first use, and kept (`plan`). Memory: 8 bytes an
+    element and 16 a group, and the plan.
+
+    Raises
+    ------
+    InvalidInput
+        When groups of a view overlap, are empty or of another length, an index is out of
+        range, or a bound is negative or not whole, naming the view, the group and the index.
+    """
+
+    name = "three-view"
+    reference = "Yang et al., Definition 1 and Theorem 2"
+    convex = False
+
+    total: NonNegativeInt | None = Field(default=None, description="nonzeros allowed in all; none: no bound")
+    rows: _View = Field(default=None, description="first view: disjoint groups with a bound each")
+    columns: _View = Field(default=None, description="second view: disjoint groups with a bound each")
+    size: NonNegativeInt | None = Field(
+        default=None, description="number of elements; none: as many as there are labels"
+    )
+    matrix: Annotated[
+        tuple[int, int] | None, PlainValidator(_as_matrix_shape), Accepts("two whole numbers: rows, columns")
+    ] = Field(default=None, description="shape of matrix points, whose rows and columns are the groups")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _views(cls, given: Any) -> Any:
+        """Tables become groups, and `size` is filled in."""
+        if not isinstance(given, Mapping):
+            return given
+        values = dict(given)
+        for key in ("total", "size"):  # sums and lengths of arrays are often NumPy's whole numbers
+            if isinstance(values.get(key), np.integer):
+                values[key] = int(values[key])
+        shape = _as_matrix_shape(values.get("matrix"))
+        size = values.get("size")
+        if shape is not None:
+            if size not in (None, math.prod(shape)):
+                raise InvalidInput(f"size is {size!r}, and a matrix of shape {shape} has {math.prod(shape)}")
+            values["size"] = size = math.prod(shape)
+        if isinstance(size, bool) or not isinstance(size, int | None) or (size or 0) < 0:
+            return values  # the field says what is wrong
+        for axis, view in enumerate(("rows", "columns")):
+            if isinstance(values.get(view), Mapping):
+                table = dict(values[view])
+                if shape is not None and not {"labels", "groups"} & set(table):
+                    table["labels"] = np.indices(shape, dtype=np.int32)[axis].reshape(-1)
+                    bounds: Any = table.get("bounds")
+                    several = isinstance(bounds, list | tuple) or getattr(bounds, "ndim", 0) == 1
+                    if isinstance(bounds, int | np.integer):
+                        table["bounds"] = np.full(shape[axis], bounds)  # also where there is no entry
+                    elif several and len(bounds) != shape[axis]:
+                        raise InvalidInput(
+                            f"{view}: {len(bounds)} bounds for {shape[axis]} {view} of the matrix; "
+                            "give one for each, or one number for all"
+                        )
+                values[view] = Groups.from_table(table, size, view)
+            elif values.get(view) is not None and not isinstance(values[view], Groups):
+                raise InvalidInput(
+                    f"{view}: must be a table with bounds, and labels or groups; "
+                    f"got {type(values[view]).__name__}"
+                )
+        sizes = {view: values[view].size for view in ("rows", "columns") if values.get(view) is not None}
+        if size is None and sizes:
+            values["size"] = size = next(iter(sizes.values()))
+        if size is None:
+            raise InvalidInput("size is missing; give the number of elements, or groups with labels")
+        for view, length in sizes.items():
+            if length != size:
+                raise InvalidInput(
+                    f"{view}: there are {length} labels for {size} elements; give one label an element"
+                )
+        return values
+
+    @classmethod
+    def of_matrix(
+        cls, shape: tuple[int, int], total: int | None = None, per_row: Any = None, per_column: Any = None
+    ) -> Self:
+        """Matrices with few nonzeros in all, in each row and in each column.
+
+        Parameters
+        ----------
+        shape
+            Rows and columns; points are matrices of this shape (or its entries row by row).
+        total
+            Nonzeros allowed in all; None: no bound.
+        per_row, per_column
+            One number for all, or one for each row (column); None: no bound.
+        """
+        views = {"rows": per_row, "columns": per_column}
+        tables = {view: {"bounds": bounds} for view, bounds in views.items() if bounds is not None}
+        return cls.load(total=total, matrix=shape, **tables)
+
+    def enlarged(self, factor: int) -> Self:
+        """The same groups with every bound multiplied (gradient matching pursuit doubles them)."""
+        views = {"rows": self.rows, "columns": self.columns}
+        changed = {view: groups.scaled(factor) for view, groups in views.items() if groups is not None}
+        total = None if self.total is None else factor * self.total
+        return self.model_copy(update={**changed, "total": total})
+
+    def check_shape(self, shape: tuple[int, ...]) -> None:
+        if shape not in ((self.size,), self.matrix):
+            allowed = [str(known) for known in (self.matrix, (self.size,)) if known is not None]
+            words = " or ".join(allowed)
+            raise InvalidInput(f"the set holds points of shape {words}, not of shape {tuple(shape)}")
+
+    @property
+    def elements(self) -> int:
+        """Number of elements p."""
+        assert self.size is not None  # filled in when validated
+        return self.size
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of a point."""
+        return self.matrix or (self.elements,)
+
+    @cached_property
+    def views(self) -> tuple[Groups, Groups]:
+        """Row groups and column groups; a view left out has no groups."""
+        none = Groups(np.full(self.elements, -1, dtype=np.int32), np.zeros(0, dtype=np.int64))
+        return self.rows or none, self.columns or none
+
+    @property
+    def limit(self) -> int:
+        """The bound on the whole vector, at most p."""
+        return self.elements if self.total is None else min(self.total, self.elements)
+
+    @cached_property
+    def plan(self) -> ProjectionPlan:
+        """The group structure prepared for repeated projections; dropped when pickled."""
+        rows, columns = self.views
+        return ProjectionPlan(rows.labels, rows.caps, columns.labels, columns.caps, self.limit)
+
+    @cached_property
+    def incidence(self) -> tuple[sp.csc_array, Array]:
+        """A and s of Eq. 4, sparse: one row a bound (total, row groups, column groups)."""
+        rows, columns = self.views
+        p = self.elements
+        parts: list[Any] = [sp.csr_array(np.ones((1, p)))]
+        for groups in (rows, columns):
+            held = np.flatnonzero(groups.labels >= 0)
+            where = (groups.labels[held], held)
+            parts.append(sp.csr_array((np.ones(len(held)), where), shape=(len(groups), p)))
+        bounds = np.concatenate([[self.limit], rows.caps, columns.caps]).astype(np.float64)
+        return sp.vstack([part for part in parts if part.shape[0]], format="csc"), np.minimum(bounds, p)
+
+    def select(self, worths: Array) -> Selection:
+        """The support of greatest total worth, its prices and the proof; nothing below zero is taken.
+
+        Parameters
+        ----------
+        worths
+            Real worths c of the elements, of a point's shape.
+        """
+        return self.plan.solve(self._flat(worths), squared=False)
+
+    def select_for(self, v: Array) -> Selection:
+        """The support that the projection of `v` keeps, with prices in the units of v squared."""
+        worths, unit = squares(self._flat(v), self.plan.closed)
+        return self.plan.solve(worths).times(unit)
+
+    def support(self, c: Array) -> Array:
+        """The 0/1 point x of the set with the greatest <c, x>; a negative entry of c is never chosen."""
+        return self.select(c).support.reshape(np.shape(c)).astype(np.float64)
+
+    def project(self, v: Array) -> Array:
+        v = as_point(v)
+        self.check_shape(v.shape)
+        found = self.plan.keep(v.reshape(-1))
+        if found is not None:
+            return found[0].reshape(v.shape)
+        flat = self._flat(v)
+        return np.where(self.plan.support(squares(flat, self.plan.closed)[0]), flat, 0.0).reshape(v.shape)
+
+    def projector(self) -> WarmProjector:
+        """Projects a run of nearby points, each from the prices of the last."""
+        return WarmProjector(self.plan, self._shaped, self._flat)
+
+    def excess(self, x: Array) -> int:
+        """By how many nonzeros `x` is over the bounds, summed over all bounds; 0 inside."""
+        used = self._flat(x) != 0
+        rows, columns = self.views
+        over = [max(int(np.count_nonzero(used)) - self.limit, 0)]
+        over += [int(np.maximum(view.counts(used) - view.caps, 0).sum()) for view in (rows, columns)]
+        return sum(over)
+
+    def violation(self, x: Array) -> float:
+        """Euclidean distance of `x` to the set; counted where that suffices: 0.0 inside."""
+        x = as_point(x)
+        if not np.isfinite(x).all():
+            return math.inf
+        return self.distance(self.project(x), x) if self.excess(x) else 0.0
+
+    def projection_as_cvxpy(self, v: Array) -> CvxpyProgram:
+        """The linear program over supports (Eq. 5): keep as much squared magnitude as the bounds allow.
+
+        Its vertices are supports (Theorem 2), so an engine is asked for that ends at one.
+        """
+        cp = require("cvxpy", "reference")
+        closed = self.plan.closed
+        worths, unit = squares(self._flat(v), closed)
+        with np.errstate(over="ignore"):  # of entries that no support can hold
+            energy = float(worths.sum())
+        worths = open_worths(worths, closed)
+        # Engines take what is below some 1e-7 for nothing: that shall be little beside the largest.
+        one = (float(worths.max(initial=0.0)) or 1.0) / 2**20
+        matrix, bounds = self.incidence
+        x = cp.Variable(self.elements)
+        kept = (worths / one) @ x if self.elements else cp.Constant(0.0)
+        program = cp.Problem(cp.Maximize(kept), [matrix @ x <= bounds, x >= 0, x <= 1])
+        return CvxpyProgram(
+            program,
+            read=lambda: np.where(np.reshape(x.value > 0.5, np.shape(v)), v, 0.0),
+            objective=lambda held: (energy - held * one) * unit / 2,
+            engine="SCIPY",  # HiGHS's simplex by SciPy; an interior-point method may end between vertices
+        )
+
+    def hull_as_cvxpy(self, x: Any, magnitude: float) -> list[Any]:
+        """The convex hull of the set's points with entries up to `magnitude`, as CVXPY constraints.
+
+        ``A |x| <= magnitude s`` and ``|x| <= magnitude``: since A is totally unimodular, the 0/1
+        supports are the vertices of the relaxation. The set itself is not convex and not
+        bounded (the hull of all its points is the whole space unless a bound is 0), so
+        `as_cvxpy` gives None and this asks for a bound on the entries.
+        """
+        cp = require("cvxpy", "reference")
+        matrix, bounds = self.incidence
+        size = cp.abs(cp.vec(x, order="C"))
+        return [matrix @ size <= magnitude * bounds, size <= magnitude]
+
+    def _shaped(self, v: Array) -> NDArray[np.float64]:
+        v = as_point(v)
+        self.check_shape(v.shape)
+        return v.reshape(-1)
+
+    def _flat(self, v: Array) -> NDArray[np.float64]:
+        flat = self._shaped(v)
+        if not np.isfinite(flat).all():
+            point = np.reshape(flat, np.shape(v))
+            at = [int(i) for i in np.argwhere(~np.isfinite(point))[0]]
+            raise InvalidInput(f"entry {at} of the point is {point[tuple(at)]}; every entry must be finite")
+        return flat
+
+
+def as_point(v: Any) -> NDArray[np.float64]:
+    """A point as float64, or an error where it holds no real numbers."""
+    try:
+        array = np.asarray(v)
+        if array.dtype.kind in "fiub":
+            return array.astype(np.float64, copy=False)
+    except ValueError:
+        raise InvalidInput("the rows of the point differ in length") from None
+    raise InvalidInput(f"the point must hold real numbers, got {array.dtype}")
