@@ -6,7 +6,7 @@ Generated data of the shape of covtype (581,012 x 54; the real data are not here
 no intercept. Runs alternate, and each figure is the median over rounds of the ratio of two runs in
 the same round. Times are processor seconds (one thread; other jobs on the machine count less) of whole
 calls, from arrays in memory to an answer. newton.comrade is not judged on the way: the core would evaluate
-the objective at every point to keep the best one, which no centre can, and which costs a pass each.
+the objective at every point to keep the best one, which no coordinator can, and which costs a pass each.
 
 1. newton.exact against solver="newton-cholesky": time of an iteration, from runs of 1 and of 4
    iterations, (t4 - t1)/3, and t4/4; both end at the same objective.
@@ -48,7 +48,7 @@ STEPS = 4  # newton-cholesky and newton.exact are then within 1e-9 of the least 
 
 
 class Unjudged(Minimize):
-    """As a centre sees it: nobody evaluates the objective of all data on the way."""
+    """As a coordinator sees it: nobody evaluates the objective of all data on the way."""
 
     def objective(self, solution: Any) -> float:
         return 0.0

@@ -12,7 +12,7 @@ Eq. 1's form; for w5a, with 1.6 terms a column and worker, l2 = .01 as well, sin
 l2 = 1/n; 12 steps; QSGD with 127 levels of the norm, and of the largest entry; Gaussian noise of mean 0 and
 deviation 1, more than most entries of an update; GIANT with and without its line search.
 
-The gap is that of the last point (a centre does not know which of its points was best), the median over
+The gap is that of the last point (a coordinator does not know which of its points was best), the median over
 dealings of the rows. Bytes are payload and round number, all workers together.
 
 OPTIFRAME_QUICK=1 runs a small generated case, to see that the script works.

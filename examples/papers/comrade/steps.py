@@ -58,7 +58,7 @@ def steps(run: Run, what: str) -> NDArray[np.float64]:
 
 
 def last(runs: Runs, **chosen: Any) -> NDArray[np.float64]:
-    """Training accuracy of the last point, by seed: a centre does not know which of its points is best."""
+    """Training accuracy of the last point, by seed: a coordinator does not know which of its points is best."""
     found = sorted(runs.where(**chosen), key=lambda run: run.seed)
     if not found:
         raise LookupError(f"no run has {chosen}")

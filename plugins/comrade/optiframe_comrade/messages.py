@@ -1,4 +1,4 @@
-"""What travels between the centre and a worker: plain arrays and numbers.
+"""What travels between the coordinator and a worker: plain arrays and numbers.
 
 Nothing here is code or is turned into code: a home may carry these over any wire that
 moves arrays. A reply is data of someone who may lie: see `optiframe_comrade.protocol.reply_checks`.
@@ -38,7 +38,7 @@ NUMBER = 8
 
 @dataclass(frozen=True)
 class Broadcast:
-    """What the centre sends to every worker it asks.
+    """What the coordinator sends to every worker it asks.
 
     Parameters
     ----------

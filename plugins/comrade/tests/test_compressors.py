@@ -194,7 +194,7 @@ def test_whatever_arrives_decodes_to_finite_numbers_or_is_refused(
     except ValueError:
         return
     assert len(payload) == len(good)
-    if each.encodes:  # what is not encoded is looked at by the centre
+    if each.encodes:  # what is not encoded is looked at by the coordinator
         assert np.isfinite(back).all()
 
 

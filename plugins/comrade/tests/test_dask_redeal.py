@@ -23,8 +23,8 @@ def redealer(trim: int = 1, workers: int = 4) -> Redealer:
 
 
 def test_faults_and_replies_that_do_not_pass_are_reasons_to_move() -> None:
-    heard = {0: FINE, 1: CRASH, 2: Reply(2, 3, np.full(2, np.nan)), 3: Reply(3, 2, np.ones(2))}
-    lost = redealer(trim=3).lost(heard, ASKED, ())
+    replies = {0: FINE, 1: CRASH, 2: Reply(2, 3, np.full(2, np.nan)), 3: Reply(3, 2, np.ones(2))}
+    lost = redealer(trim=3).lost(replies, ASKED, ())
     assert [(fault.worker, fault.kind) for fault in lost] == [
         (1, "crashed"),
         (2, "not-finite"),
@@ -35,15 +35,15 @@ def test_faults_and_replies_that_do_not_pass_are_reasons_to_move() -> None:
 def test_a_reply_is_read_by_the_compressor_of_the_run() -> None:
     orders = Orders(trim=1, compressor=QSGD())
     payload = QSGD().encode(np.ones(2), np.random.default_rng(1))
-    heard = {0: Reply(0, 3, payload), 1: Reply(1, 3, payload[:-1])}
-    lost = Redealer([planted(10, 2)] * 2, orders).lost(heard, ASKED, ())
+    replies = {0: Reply(0, 3, payload), 1: Reply(1, 3, payload[:-1])}
+    lost = Redealer([planted(10, 2)] * 2, orders).lost(replies, ASKED, ())
     assert [fault.worker for fault in lost] == [1]
 
 
 def test_nothing_is_moved_beyond_the_budget_or_of_a_worker_that_is_spared() -> None:
-    heard = {0: FINE, 1: CRASH, 2: Fault(2, 3, "late", "no reply by the deadline")}
-    assert redealer(trim=1).lost(heard, ASKED, ()) == []
-    assert [fault.worker for fault in redealer(trim=2).lost(heard, ASKED, {1})] == [2]
+    replies = {0: FINE, 1: CRASH, 2: Fault(2, 3, "late", "no reply by the deadline")}
+    assert redealer(trim=1).lost(replies, ASKED, ()) == []
+    assert [fault.worker for fault in redealer(trim=2).lost(replies, ASKED, {1})] == [2]
 
 
 def test_the_process_with_the_fewest_workers_takes_the_shard() -> None:

@@ -1,4 +1,4 @@
-"""Faults: what each sends, that the centre names it, and that it costs nothing but the worker."""
+"""Faults: what each sends, that the coordinator names it, and that it costs nothing but the worker."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COMPRESSORS: list[Compressor] = [
     RandK(k=2),
     ScaledSign(),
 ]
-# The fault, and what the centre calls it: of an array, of compressed bytes.
+# The fault, and what the coordinator calls it: of an array, of compressed bytes.
 KINDS = [
     (faults.Crash(), "crashed", "crashed"),
     (faults.Hang(), "late", "late"),
@@ -51,8 +51,8 @@ def problem() -> Minimize:
     return Minimize(Logistic(matrix=matrix, target=target, l2=1e-2))
 
 
-def heard(attack: Attack, compressor: Compressor, rounds: int = 1) -> Any:
-    """What the centre makes of hostile worker 1's replies."""
+def opened_replies(attack: Attack, compressor: Compressor, rounds: int = 1) -> Any:
+    """What the coordinator makes of hostile worker 1's replies."""
     f = problem().function
     shards = [f.take(slice(at, None, 4)) for at in range(4)]  # type: ignore[attr-defined]
     workers = InProcess(shards, Orders(attack=attack, liars=(1,), trim=1, compressor=compressor))
@@ -64,10 +64,10 @@ def heard(attack: Attack, compressor: Compressor, rounds: int = 1) -> Any:
 
 @pytest.mark.parametrize("compressor", COMPRESSORS, ids=lambda c: c.name)
 @pytest.mark.parametrize(("attack", "array", "coded"), KINDS, ids=lambda a: getattr(a, "name", ""))
-def test_the_centre_names_the_fault_and_hears_the_others(
+def test_the_coordinator_names_the_fault_and_hears_the_others(
     attack: Attack, array: str, coded: str, compressor: Compressor
 ) -> None:
-    opened = heard(attack, compressor)
+    opened = opened_replies(attack, compressor)
     assert isinstance(opened[1], Fault)
     assert opened[1].kind == (coded if compressor.encodes else array)
     assert opened[1].worker == 1
@@ -77,22 +77,22 @@ def test_the_centre_names_the_fault_and_hears_the_others(
 
 @pytest.mark.parametrize("attack", [faults.LateReply(), faults.Replay()], ids=lambda a: a.name)
 def test_old_answers_are_told_by_their_round(attack: Attack) -> None:
-    opened = heard(attack, Nothing(), rounds=3)
+    opened = opened_replies(attack, Nothing(), rounds=3)
     assert opened[1].kind == "old-round"
     asked = "2" if isinstance(attack, faults.LateReply) else "1"
     assert opened[1].text == f"answers round {asked}, asked was round 3"
 
 
 def test_a_fault_begins_in_its_round() -> None:
-    assert isinstance(heard(faults.Crash(start=3), Nothing(), rounds=2)[1], np.ndarray)
-    assert heard(faults.Crash(start=3), Nothing(), rounds=3)[1].kind == "crashed"
+    assert isinstance(opened_replies(faults.Crash(start=3), Nothing(), rounds=2)[1], np.ndarray)
+    assert opened_replies(faults.Crash(start=3), Nothing(), rounds=3)[1].kind == "crashed"
 
 
 @pytest.mark.parametrize("compressor", [Nothing(), QSGD()], ids=lambda c: c.name)
 def test_a_gigabyte_is_refused_without_being_there(compressor: Compressor) -> None:
-    heard(faults.HugeMessage(), compressor)  # what is imported on first use is not counted
+    opened_replies(faults.HugeMessage(), compressor)  # what is imported on first use is not counted
     tracemalloc.start()
-    fault = heard(faults.HugeMessage(), compressor)[1]
+    fault = opened_replies(faults.HugeMessage(), compressor)[1]
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert f"sent {2**30} bytes" in fault.text

@@ -150,7 +150,7 @@ def test_a_list_of_vectors_is_taken_as_byzfl_takes_it(each: Filter) -> None:
 @pytest.mark.parametrize("each", ROBUST, ids=title)
 def test_one_huge_vector_does_no_harm(each: Filter) -> None:
     rows = np.random.default_rng(0).standard_normal((9, 3))
-    rows[4] = 1e150  # the centre refuses a reply whose squared norm overflows
+    rows[4] = 1e150  # the coordinator refuses a reply whose squared norm overflows
     assert np.abs(each.aggregate(rows, 1)).max() < 5
 
 

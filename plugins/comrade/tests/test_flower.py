@@ -150,7 +150,7 @@ def test_nothing_listens_but_on_loopback_and_nothing_is_connected_beyond(stage: 
     assert connected <= {"127.0.0.1"}
 
 
-def test_what_malicious_nodes_send_does_nothing_in_the_centre(stage: Stage) -> None:
+def test_what_malicious_nodes_send_does_nothing_in_the_coordinator(stage: Stage) -> None:
     stage.behave(node0="pickle", node1="object-array", node2="bomb", node3="huge")
     before = psutil.Process().memory_info().rss
     asked = Broadcast(1, NEWTON_STEP, np.zeros(COLUMNS))

@@ -352,7 +352,7 @@ def listening(host: str) -> Iterator[int]:
 
 
 def told(address: str) -> str:
-    """Why the app's centre does not run at a SuperLink of that address."""
+    """Why the app's coordinator does not run at a SuperLink of that address."""
     grid: Any = SimpleNamespace(_addr=address)
     with pytest.raises(InvalidInput) as refused:
         server_app.run(grid, {"columns": 0, "nodes": 1})
@@ -362,7 +362,7 @@ def told(address: str) -> str:
 NOT_HERE = r"one port: whoever reaches it can run code of their own .* Listen on 127\.0\.0\.1 only"
 
 
-@pytest.mark.parametrize("address", ["0.0.0.0", "192.0.2.7", "::", "::1", "centre.example.org"])
+@pytest.mark.parametrize("address", ["0.0.0.0", "192.0.2.7", "::", "::1", "coordinator.example.org"])
 def test_the_set_up_refuses_every_address_but_loopback(address: str, tmp_path: Path) -> None:
     at = f"[{address}]:8000" if ":" in address else f"{address}:8000"
     with pytest.raises(InvalidInput, match=NOT_HERE):
@@ -385,7 +385,7 @@ def test_the_app_does_not_run_at_a_superlink_that_listens_on_all_addresses() -> 
         assert "columns: say how many" in told(f"127.0.0.1:{port}")  # the next check
 
 
-def test_a_centre_without_rows_goes_on_without_an_objective() -> None:
+def test_a_coordinator_without_rows_goes_on_without_an_objective() -> None:
     f = planted(200, 3)
     shards = [f.take(range(at, 200, 2)) for at in range(2)]
     home = Ready(found=lambda orders: InProcess(shards, orders))

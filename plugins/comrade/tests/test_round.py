@@ -13,7 +13,7 @@ import pytest
 from optiframe_comrade.backends.in_process import InProcess
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, OBJECTIVE, Broadcast, Fault, Reply
 from optiframe_comrade.parts.kinds import Attack, Compressor, Filter, Mean, Negative, Norm, Nothing
-from optiframe_comrade.protocol.coordinator import Centre, TooManyFaults
+from optiframe_comrade.protocol.coordinator import Coordinator, TooManyFaults
 from optiframe_comrade.protocol.reply_checks import check_reply, open_reply
 from optiframe_comrade.protocol.sharding import split
 from optiframe_comrade.protocol.worker import Orders, Worker
@@ -84,15 +84,19 @@ def test_a_huge_payload_is_refused_before_it_is_decoded() -> None:
 
 def test_bytes_are_counted_exactly() -> None:
     f = planted(80, 3)
-    centre = hired(InProcess([f.take(slice(0, 40)), f.take(slice(40, 80))]), trim=0)
-    centre.combine(centre.ask(GRADIENT, np.zeros(3)))
-    centre.objectives(np.zeros(3), np.ones(3), np.array([0.0, 1.0]), [1])
-    first, second = centre.ledger.exchanges
+    coordinator = hired(InProcess([f.take(slice(0, 40)), f.take(slice(40, 80))]), trim=0)
+    coordinator.combine(coordinator.ask(GRADIENT, np.zeros(3)))
+    coordinator.objectives(np.zeros(3), np.ones(3), np.array([0.0, 1.0]), [1])
+    first, second = coordinator.ledger.exchanges
     # A round number (8 bytes) and three numbers, each way, for two workers.
     assert (first.bytes_down, first.bytes_up) == (2 * (8 + 24), 2 * (8 + 24))
     # To one worker: the point, the direction and two step lengths; back two values.
     assert (second.bytes_down, second.bytes_up) == (8 + 24 + 24 + 16, 8 + 16)
-    assert (centre.ledger.rounds, centre.ledger.bytes_up, centre.ledger.bytes_down) == (2, 88, 136)
+    assert (coordinator.ledger.rounds, coordinator.ledger.bytes_up, coordinator.ledger.bytes_down) == (
+        2,
+        88,
+        136,
+    )
 
 
 class Scripted:
@@ -119,28 +123,28 @@ class Scripted:
         pass
 
 
-def hired(workers: Any, trim: int, chosen: Any = None) -> Centre:
-    return Centre(workers, filter=chosen or Norm(), trim=trim, compressor=Nothing())
+def hired(workers: Any, trim: int, chosen: Any = None) -> Coordinator:
+    return Coordinator(workers, filter=chosen or Norm(), trim=trim, compressor=Nothing())
 
 
 def test_the_largest_norms_are_left_out_and_written_down() -> None:
-    centre = hired(Scripted([3.0, 4.0], [1.0, 0.0], [0.0, 2.0], [0.0, -3.0]), trim=2)
-    combined = centre.newton_step(NEWTON_STEP, np.zeros(2))
+    coordinator = hired(Scripted([3.0, 4.0], [1.0, 0.0], [0.0, 2.0], [0.0, -3.0]), trim=2)
+    combined = coordinator.newton_step(NEWTON_STEP, np.zeros(2))
     np.testing.assert_array_equal(combined.vector, [0.5, 1.0])
     assert combined.kept == (1, 2)
-    assert centre.ledger.exchanges[0].trimmed == (0, 3)
-    np.testing.assert_array_equal(centre.ledger.suspicion(), [1, 0, 0, 1])
-    assert centre.ledger.table()["trimmed"] == ["worker 0, worker 3"]
+    assert coordinator.ledger.exchanges[0].trimmed == (0, 3)
+    np.testing.assert_array_equal(coordinator.ledger.suspicion(), [1, 0, 0, 1])
+    assert coordinator.ledger.table()["trimmed"] == ["worker 0, worker 3"]
 
 
 def test_faults_use_up_the_trim_budget_first() -> None:
     gone = Fault(1, 1, "crashed", "the worker is gone")
-    centre = hired(Scripted([9.0], gone, [np.nan], [1.0], [3.0]), trim=3)
-    combined = centre.newton_step(NEWTON_STEP, np.zeros(1))
+    coordinator = hired(Scripted([9.0], gone, [np.nan], [1.0], [3.0]), trim=3)
+    combined = coordinator.newton_step(NEWTON_STEP, np.zeros(1))
     assert combined.kept == (3, 4)  # two faults, one left out by its norm
-    assert [fault.worker for fault in centre.ledger.faults] == [1, 2]
-    assert centre.ledger.workers()["faults"].tolist() == [0, 1, 1, 0, 0]
-    assert centre.ledger.table()["faults"] == ["worker 1: crashed, worker 2: not-finite"]
+    assert [fault.worker for fault in coordinator.ledger.faults] == [1, 2]
+    assert coordinator.ledger.workers()["faults"].tolist() == [0, 1, 1, 0, 0]
+    assert coordinator.ledger.table()["faults"] == ["worker 1: crashed, worker 2: not-finite"]
 
 
 def test_a_filter_that_returns_another_shape_is_named() -> None:
@@ -150,17 +154,17 @@ def test_a_filter_that_returns_another_shape_is_named() -> None:
         def aggregate(self, vectors: Array, trim: int = 0) -> Array:
             return np.asarray(vectors[:, 0])
 
-    centre = Centre(Scripted([1.0], [2.0]), filter=Columns(), trim=0, compressor=Nothing())
+    coordinator = Coordinator(Scripted([1.0], [2.0]), filter=Columns(), trim=0, compressor=Nothing())
     with pytest.raises(InvalidInput, match=r"filter\.columns must return.*\(1,\), got one of shape \(2,\)"):
-        centre.newton_step(NEWTON_STEP, np.zeros(1))
+        coordinator.newton_step(NEWTON_STEP, np.zeros(1))
 
 
 def test_more_faults_than_the_budget_end_the_run_and_name_the_workers() -> None:
-    centre = hired(Scripted([1.0], [np.inf], [np.nan]), trim=1)
+    coordinator = hired(Scripted([1.0], [np.inf], [np.nan]), trim=1)
     with pytest.raises(
         TooManyFaults, match=r"2 of 3 workers failed.*covers 1: worker 1: entry 0 is inf; worker 2: entry"
     ):
-        centre.newton_step(NEWTON_STEP, np.zeros(1))
+        coordinator.newton_step(NEWTON_STEP, np.zeros(1))
     with pytest.raises(TooManyFaults) as caught:
         hired(Scripted([np.nan]), trim=1).newton_step(NEWTON_STEP, np.zeros(1))  # nobody is left
     assert caught.value.overflows == 1
@@ -178,11 +182,11 @@ def test_shards_of_unequal_size_are_weighed_so_that_the_mean_is_of_all_terms() -
     parts = split(70, 4, np.random.default_rng(0))
     assert sorted(map(len, parts)) == [17, 17, 18, 18]
     assert sorted(np.concatenate(parts).tolist()) == list(range(70))
-    centre = hired(InProcess([f.take(p) for p in parts]), trim=0, chosen=Mean())
+    coordinator = hired(InProcess([f.take(p) for p in parts]), trim=0, chosen=Mean())
     w = np.array([0.5, -1.0, 0.2])
-    mean = centre.combine(centre.weigh(centre.ask(GRADIENT, w)))
+    mean = coordinator.combine(coordinator.weigh(coordinator.ask(GRADIENT, w)))
     np.testing.assert_allclose(mean.vector, f.gradient(w), rtol=1e-12)
-    values = centre.objectives(w, np.ones(3), np.array([0.0, 0.5]), range(4))
+    values = coordinator.objectives(w, np.ones(3), np.array([0.0, 0.5]), range(4))
     np.testing.assert_allclose(values, [f.value(w), f.value(w - 0.5)], rtol=1e-12)
 
 
@@ -191,10 +195,10 @@ def test_the_round_is_that_of_the_algorithm_box(liars: int, left_out: int) -> No
     f = planted(300, 4)
     shards = [f.take(part) for part in split(300, 8, np.random.default_rng(1))]
     attack = Negative()
-    centre = hired(InProcess(shards, Orders(attack=attack, liars=tuple(range(liars)))), trim=left_out)
+    coordinator = hired(InProcess(shards, Orders(attack=attack, liars=tuple(range(liars)))), trim=left_out)
     w = np.zeros(4)
     for _ in range(4):
-        w = w - centre.newton_step(NEWTON_STEP, w).vector
+        w = w - coordinator.newton_step(NEWTON_STEP, w).vector
     slow = algorithm_1(shards, np.zeros(4), 4, left_out, liars)
     np.testing.assert_allclose(w, slow, rtol=1e-9)
 
@@ -225,11 +229,11 @@ class Odd(Scripted):
 
 
 def test_what_is_neither_reply_nor_array_is_a_fault_and_never_an_error() -> None:
-    centre = hired(Odd(np.ones(2), np.ones(2), None, 3, "not a reply"), trim=3)
-    np.testing.assert_array_equal(centre.newton_step(NEWTON_STEP, np.zeros(2)).vector, [1.0, 1.0])
-    assert [(f.worker, f.kind) for f in centre.ledger.faults] == [(i, "wrong-type") for i in (2, 3, 4)]
-    assert "sent a str that is no reply" in centre.ledger.faults[2].text
-    assert centre.ledger.bytes_up == 2 * (8 + 16) + 2 * 8
+    coordinator = hired(Odd(np.ones(2), np.ones(2), None, 3, "not a reply"), trim=3)
+    np.testing.assert_array_equal(coordinator.newton_step(NEWTON_STEP, np.zeros(2)).vector, [1.0, 1.0])
+    assert [(f.worker, f.kind) for f in coordinator.ledger.faults] == [(i, "wrong-type") for i in (2, 3, 4)]
+    assert "sent a str that is no reply" in coordinator.ledger.faults[2].text
+    assert coordinator.ledger.bytes_up == 2 * (8 + 16) + 2 * 8
 
 
 def test_a_round_number_that_cannot_be_written_down_is_a_fault_and_never_an_error() -> None:

@@ -1,4 +1,4 @@
-"""A worker's seat on a Dask cluster: the actor that lives there, and the centre's handle of it."""
+"""A worker's seat on a Dask cluster: the actor that lives there, and the coordinator's handle of it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Seat:
 
 
 class Hold:
-    """The centre's hold of a seat: where it is, whether it has its shard, and whether it still lives.
+    """The coordinator's hold of a seat: where it is, whether it has its shard, and whether it still lives.
 
     Made, loaded and asked on the event loop of the client.
 

@@ -21,12 +21,12 @@ _PATIENCE = 60.0
 class DaskHome(Home):
     """Workers as actors on a Dask cluster, each with its shard, for machines you own.
 
-    Dask unpickles what arrives: a hostile worker could run code in the centre, and so
+    Dask unpickles what arrives: a hostile worker could run code in the coordinator, and so
     could whoever connects to a cluster without TLS. `home.flower` is for workers you do not
     trust. Shards travel once, when the workers are hired. What a simulated attack says is done
     there; attacks that must know what honest workers send are refused.
 
-    The machines are yours and the centre has all rows, so the rows of a worker that dies, hangs past
+    The machines are yours and the coordinator has all rows, so the rows of a worker that dies, hangs past
     the deadline or sends what is not usable go to another process, which answers in the same round. More
     such workers in a round than its trim budget are an error all the same.
 

@@ -41,7 +41,7 @@ class Connection:
             self._cluster = loopback_cluster(
                 processes,
                 memory_limit=0,  # an even share of the memory means nothing for uneven use of it
-                silence_logs=logging.CRITICAL + 1,  # a killed worker is the centre's to report
+                silence_logs=logging.CRITICAL + 1,  # a killed worker is the coordinator's to report
             )
         try:
             # Direct, since through the scheduler every vector would travel twice, and one stopped

@@ -24,7 +24,7 @@ class Redealer:
     Parameters
     ----------
     shards, orders
-        Of all workers; the shards are kept, so that the centre holds the data as long as the run lasts.
+        Of all workers; the shards are kept, so that the coordinator holds the data as long as the run lasts.
     """
 
     def __init__(self, shards: Sequence[FiniteSum], orders: Orders) -> None:
@@ -33,13 +33,13 @@ class Redealer:
         self._shunned: set[str] = set()
 
     def lost(
-        self, heard: Mapping[int, Reply | Fault], asked: Broadcast, spared: Collection[int]
+        self, replies: Mapping[int, Reply | Fault], asked: Broadcast, spared: Collection[int]
     ) -> list[Fault]:
         """The faults of a round whose workers are to be moved; none beyond the budget, which ends the run.
 
         Parameters
         ----------
-        heard
+        replies
             What came of the round, by worker.
         asked
             The round's broadcast.
@@ -47,8 +47,8 @@ class Redealer:
             Workers not to be moved, whatever they sent.
         """
         faults = []
-        for number, said in heard.items():
-            # The centre opens what it gets as well, and decides: here it is only whether to ask again.
+        for number, said in replies.items():
+            # The coordinator opens what it gets as well, and decides: here it is only whether to ask again.
             opened = open_reply(said, asked, self.orders.compressor) if isinstance(said, Reply) else said
             if isinstance(opened, Fault):
                 faults.append(opened)

@@ -1,4 +1,4 @@
-"""Workers on a Dask cluster: each holds its shard, and the centre waits no longer than it must.
+"""Workers on a Dask cluster: each holds its shard, and the coordinator waits no longer than it must.
 
 Dask's own future of an actor's method never ends when the worker dies at the wrong moment, or
 sends what cannot be read. Here every wait has an end, and a death that Dask's scheduler notices
@@ -69,8 +69,8 @@ class DaskWorkers:
         self, broadcast: Broadcast, deadline: float | None = None, to: Sequence[int] | None = None
     ) -> list[Reply | Fault]:
         asked = list(range(len(self)) if to is None else to)
-        heard = self._client.sync(self._round, broadcast, deadline, asked)
-        return [heard[number] for number in asked]
+        replies = self._client.sync(self._round, broadcast, deadline, asked)
+        return [replies[number] for number in asked]
 
     def close(self) -> None:
         if self._connection is None:
@@ -110,28 +110,28 @@ class DaskWorkers:
     async def _round(
         self, asked: Broadcast, deadline: float | None, to: Sequence[int]
     ) -> dict[int, Reply | Fault]:
-        heard = await self._answers(asked, deadline, to)
-        while self._redealer is not None and (lost := self._to_move(self._redealer, heard, asked)):
+        replies = await self._answers(asked, deadline, to)
+        while self._redealer is not None and (lost := self._to_move(self._redealer, replies, asked)):
             processes = await self._processes()
             loads = {fault.worker: self._move(self._redealer, fault, asked, processes) for fault in lost}
             again = {number: load for number, load in loads.items() if load is not None}
             await self._seated(again)
-            heard |= await self._answers(asked, deadline, list(again))
-        return heard
+            replies |= await self._answers(asked, deadline, list(again))
+        return replies
 
     async def _answers(
         self, asked: Broadcast, deadline: float | None, to: Sequence[int]
     ) -> dict[int, Reply | Fault]:
         end = None if deadline is None else time.monotonic() + deadline
-        heard: dict[int, Reply | Fault] = {}
+        replies: dict[int, Reply | Fault] = {}
         awaited, behind = set[int](), set[int]()
 
         def faults() -> int:
-            return len(behind) + sum(isinstance(each, Fault) for each in heard.values())
+            return len(behind) + sum(isinstance(each, Fault) for each in replies.values())
 
         for number in to:
             if number in self._lost:
-                heard[number] = Fault(number, asked.round, "crashed", self._lost[number])
+                replies[number] = Fault(number, asked.round, "crashed", self._lost[number])
             elif number in self._open and not self._open[number].done():
                 behind.add(number)  # still at an earlier question
             else:
@@ -151,10 +151,10 @@ class DaskWorkers:
                 elif task in done or self._holds[number].gone:
                     awaited.discard(number)
                     behind.discard(number)
-                    heard[number] = self._delivered(number, asked, task)
+                    replies[number] = self._delivered(number, asked, task)
         for number in awaited | behind:
-            heard[number] = Fault(number, asked.round, "late", "no reply by the deadline")
-        return heard
+            replies[number] = Fault(number, asked.round, "late", "no reply by the deadline")
+        return replies
 
     def _put(self, number: int, asked: Broadcast) -> None:
         """Send the question; the answer to the one before is let go."""
@@ -193,8 +193,10 @@ class DaskWorkers:
         except Exception:  # not two things, and perhaps an object made to annoy
             return fault("wrong-type", f"sent a {type(sent).__name__} that is no reply")
 
-    def _to_move(self, redealer: Redealer, heard: dict[int, Reply | Fault], asked: Broadcast) -> list[Fault]:
-        lost = redealer.lost(heard, asked, {number for number in heard if self._spared(number)})
+    def _to_move(
+        self, redealer: Redealer, replies: dict[int, Reply | Fault], asked: Broadcast
+    ) -> list[Fault]:
+        lost = redealer.lost(replies, asked, {number for number in replies if self._spared(number)})
         redealer.shun(self._holds[fault.worker].place for fault in lost)
         return lost
 

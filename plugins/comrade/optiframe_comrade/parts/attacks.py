@@ -1,7 +1,7 @@
 """Attacks: what hostile workers do. Faults (crashes, garbled replies) are in `faults`,
 the negative update in `parts`.
 
-Some know what the honest workers send, the strongest assumption there is; the centre they
+Some know what the honest workers send, the strongest assumption there is; the coordinator they
 attack knows nothing of who is who.
 """
 
@@ -90,7 +90,7 @@ class GaussianNoise(Attack):
 class Collusion(Attack):
     """All liars send one vector against the honest mean, as long as `filter.norm` lets pass.
 
-    Its norm is just below that of the honest vector which the centre then leaves out in their
+    Its norm is just below that of the honest vector which the coordinator then leaves out in their
     place, so norm trimming keeps every liar and drops honest workers.
     """
 

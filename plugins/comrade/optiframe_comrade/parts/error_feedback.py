@@ -22,7 +22,7 @@ class ErrorFeedback:
     References
     ----------
     Karimireddy et al. 2019, Error feedback fixes SignSGD, Algorithm 2 (the step size left to
-    the centre).
+    the coordinator).
     """
 
     def __init__(self, compressor: Compressor) -> None:

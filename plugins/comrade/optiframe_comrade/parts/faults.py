@@ -1,6 +1,6 @@
 """Faults: replies that do not come, or that no honest worker would send.
 
-They are attacks by name, so that a run can be tried with them; the centre counts each as an
+They are attacks by name, so that a run can be tried with them; the coordinator counts each as an
 absent worker, within the number it may leave out. In one process nothing really hangs, dies
 or fills the memory: a worker that hangs is one from which nothing has come by the deadline,
 and the huge message only claims its size.
@@ -150,10 +150,10 @@ class _Claim(bytes):
 
 
 class HugeMessage(_Fault):
-    """Sends far more than was asked for, a gigabyte by default, to fill the centre's memory.
+    """Sends far more than was asked for, a gigabyte by default, to fill the coordinator's memory.
 
     In one process the message only claims that size: the array repeats one number, the bytes
-    are not there. The centre must refuse it by its size, without looking inside.
+    are not there. The coordinator must refuse it by its size, without looking inside.
     """
 
     name = "attack.huge"

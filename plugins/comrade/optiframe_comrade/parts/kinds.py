@@ -1,4 +1,4 @@
-"""The three exchangeable pieces: filters of the centre, attacks and compressors of workers.
+"""The three exchangeable pieces: filters of the coordinator, attacks and compressors of workers.
 
 A piece is a class named ``filter.x``, ``attack.x`` or ``compressor.x``; anybody's package may
 bring more (hook `optiframe_parts`), code may add one with `optiframe.register`.
@@ -28,7 +28,7 @@ Indices = NDArray[np.intp]
 class Filter(Part):
     """Turns the workers' vectors into one, however some of them were made up.
 
-    The centre calls `kept` and `aggregate` once a round with the vectors that arrived whole:
+    The coordinator calls `kept` and `aggregate` once a round with the vectors that arrived whole:
     an array of shape (m, d), every entry finite, and how many of them may be lies.
     """
 
@@ -98,7 +98,7 @@ class Situation:
     liars
         Numbers of all hostile workers.
     trim
-        How many the centre leaves out.
+        How many the coordinator leaves out.
     honest
         What the honest workers send in this round, as rows, before compression; None where a
         home cannot know it (an attack with `colludes` is then refused beforehand).

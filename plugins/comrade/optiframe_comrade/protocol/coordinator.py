@@ -1,6 +1,6 @@
 """The round, written once: broadcast, one message a worker, check, filter, average.
 
-Every solver of this plugin is a few lines on top of `Centre`, whatever home its workers have.
+Every solver of this plugin is a few lines on top of `Coordinator`, whatever home its workers have.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class TooManyFaults(OptiframeError):
 
 
 @dataclass(frozen=True)
-class Heard:
+class Replies:
     """What arrived whole: the senders' numbers and their vectors, one row each."""
 
     senders: tuple[int, ...]
@@ -59,8 +59,8 @@ class Combined:
     noise: float
 
 
-class Centre:
-    """The centre machine: asks workers, keeps the books, trusts nobody.
+class Coordinator:
+    """The coordinating machine: asks workers, keeps the books, trusts nobody.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Centre:
         # Not every home moves shards; that of Dask adds to this list.
         self.ledger = Ledger(list(workers.names), moves=getattr(workers, "moves", ()))
 
-    def ask(self, kind: str, point: Array, to: Sequence[int] | None = None, **arrays: Array) -> Heard:
+    def ask(self, kind: str, point: Array, to: Sequence[int] | None = None, **arrays: Array) -> Replies:
         """Broadcast, wait, open the replies.
 
         Raises
@@ -100,9 +100,9 @@ class Centre:
         """
         asked = tuple(range(len(self.workers))) if to is None else tuple(to)
         broadcast = Broadcast(self.ledger.rounds + 1, kind, point, arrays)
-        replies = self.workers.ask(broadcast, self.deadline, None if to is None else asked)
+        received = self.workers.ask(broadcast, self.deadline, None if to is None else asked)
         senders, rows, faults, arrived = [], [], [], 0
-        for worker, reply in zip(asked, replies, strict=True):
+        for worker, reply in zip(asked, received, strict=True):
             if isinstance(reply, Reply):
                 arrived += reply.nbytes
                 opened = open_reply(replace(reply, worker=worker), broadcast, self.compressor)
@@ -128,9 +128,9 @@ class Centre:
         )
         if len(faults) > self.trim or not rows:
             raise TooManyFaults(self._complaint(broadcast.round, faults, len(asked)), faults)
-        return Heard(tuple(senders), np.array(rows))
+        return Replies(tuple(senders), np.array(rows))
 
-    def combine(self, heard: Heard) -> Combined:
+    def combine(self, replies: Replies) -> Combined:
         """Filter and average; faults have used up their share of the trim budget.
 
         Raises
@@ -138,46 +138,46 @@ class Centre:
         InvalidInput
             When the filter returns something of another shape than a reply.
         """
-        trim = max(0, self.trim - (len(self.workers) - len(heard.senders)))
-        kept = self.filter.kept(heard.vectors, trim)
-        vector = np.asarray(self.filter.aggregate(heard.vectors, trim))
-        if vector.shape != heard.vectors.shape[1:]:
+        trim = max(0, self.trim - (len(self.workers) - len(replies.senders)))
+        kept = self.filter.kept(replies.vectors, trim)
+        vector = np.asarray(self.filter.aggregate(replies.vectors, trim))
+        if vector.shape != replies.vectors.shape[1:]:
             raise InvalidInput(
-                f"{self.filter.name} must return one vector of shape {heard.vectors.shape[1:]}, "
+                f"{self.filter.name} must return one vector of shape {replies.vectors.shape[1:]}, "
                 f"got one of shape {vector.shape}"
             )
-        rows = range(len(heard.senders)) if kept is None else [int(row) for row in kept]
-        return self._entered(heard, rows, vector)
+        rows = range(len(replies.senders)) if kept is None else [int(row) for row in kept]
+        return self._entered(replies, rows, vector)
 
-    def average(self, heard: Heard, rows: Sequence[int] | None = None) -> Combined:
-        """The plain mean of some of what was heard, or of all of it: of workers chosen otherwise."""
-        chosen = range(len(heard.senders)) if rows is None else rows
-        return self._entered(heard, chosen, np.asarray(heard.vectors[list(chosen)].mean(axis=0)))
+    def average(self, replies: Replies, rows: Sequence[int] | None = None) -> Combined:
+        """The plain mean of some of the replies, or of all of them: of workers chosen otherwise."""
+        chosen = range(len(replies.senders)) if rows is None else rows
+        return self._entered(replies, chosen, np.asarray(replies.vectors[list(chosen)].mean(axis=0)))
 
-    def _entered(self, heard: Heard, rows: Sequence[int], vector: Array) -> Combined:
+    def _entered(self, replies: Replies, rows: Sequence[int], vector: Array) -> Combined:
         chosen = set(rows)
-        self.ledger.trim(tuple(sender for row, sender in enumerate(heard.senders) if row not in chosen))
-        spread = heard.vectors[list(rows)] - vector
+        self.ledger.trim(tuple(sender for row, sender in enumerate(replies.senders) if row not in chosen))
+        spread = replies.vectors[list(rows)] - vector
         with np.errstate(over="ignore"):  # the squares of a lie need not be finite
             noise = float(np.sqrt((spread**2).sum() / max(1, len(rows) * (len(rows) - 1))))
-        return Combined(vector, tuple(heard.senders[row] for row in rows), noise)
+        return Combined(vector, tuple(replies.senders[row] for row in rows), noise)
 
     def newton_step(self, kind: str, point: Array) -> Combined:
         """One round of Algorithm 1: what to subtract from the point."""
         return self.combine(self.ask(kind, point))
 
-    def weigh(self, heard: Heard) -> Heard:
+    def weigh(self, replies: Replies) -> Replies:
         """Vectors times worker's share of the terms, so that the plain mean is that of all terms.
 
         Shares are about 1: shards differ by one term when the number of workers does not divide n.
         """
-        sizes = np.array([self.workers.sizes[sender] for sender in heard.senders], dtype=np.float64)
-        return replace(heard, vectors=heard.vectors * (sizes / sizes.mean())[:, np.newaxis])
+        sizes = np.array([self.workers.sizes[sender] for sender in replies.senders], dtype=np.float64)
+        return replace(replies, vectors=replies.vectors * (sizes / sizes.mean())[:, np.newaxis])
 
     def objectives(self, point: Array, direction: Array, steps: Array, to: Sequence[int]) -> Array:
         """The average objective of some workers at point - t direction, for each step t."""
-        heard = self.weigh(self.ask(OBJECTIVE, point, to, direction=direction, steps=steps))
-        return np.asarray(heard.vectors.mean(axis=0))
+        replies = self.weigh(self.ask(OBJECTIVE, point, to, direction=direction, steps=steps))
+        return np.asarray(replies.vectors.mean(axis=0))
 
     def _complaint(self, number: int, faults: Sequence[Fault], asked: int) -> str:
         names = self.workers.names

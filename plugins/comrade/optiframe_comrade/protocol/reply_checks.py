@@ -1,6 +1,6 @@
 """Opens replies, which come from workers who may lie, without trusting a byte of them.
 
-The centre opens a reply with `open_reply` alone, which looks at round, type and size before it
+The coordinator opens a reply with `open_reply` alone, which looks at round, type and size before it
 decodes, and at every number after that.
 """
 

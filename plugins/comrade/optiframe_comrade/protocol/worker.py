@@ -36,7 +36,7 @@ class Orders:
     attack, liars
         What the hostile workers do, and their numbers.
     trim
-        How many the centre leaves out each round; known to hostile workers.
+        How many the coordinator leaves out each round; known to hostile workers.
     compressor, error_feedback
         What updates go through, and whether what it loses is added to the next update.
     method, hessian_terms
@@ -99,7 +99,7 @@ class Worker:
 
     def compute(self, asked: Broadcast) -> Array:
         """The vector it computes with its data."""
-        # Far from the optimum a loss may overflow; what is not finite is found by the centre.
+        # Far from the optimum a loss may overflow; what is not finite is found by the coordinator.
         with np.errstate(all="ignore"):
             try:
                 return answer(self.shard, asked, self.orders.method, self._curved)

@@ -12,7 +12,7 @@ class Workers(Protocol):
     """Workers that hold one shard each and answer broadcasts.
 
     Homes are `in_process.InProcess`, and those on Dask and on Flower. A home delivers what
-    a worker sent and does not judge it: replies are opened and checked by the centre.
+    a worker sent and does not judge it: replies are opened and checked by the coordinator.
 
     Attributes
     ----------
@@ -21,7 +21,7 @@ class Workers(Protocol):
     moves
         Shards that went to another machine so far, the latest last; none where none ever do.
     sizes
-        Terms of the finite sum each worker holds, as the centre handed them out.
+        Terms of the finite sum each worker holds, as the coordinator handed them out.
     """
 
     @property

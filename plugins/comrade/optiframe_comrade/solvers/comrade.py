@@ -9,7 +9,7 @@ from pydantic import Field, PositiveFloat
 from optiframe.objectives import FiniteSum
 from optiframe.values import Array
 from optiframe_comrade.messages import NEWTON_STEP
-from optiframe_comrade.protocol.coordinator import Centre, Combined
+from optiframe_comrade.protocol.coordinator import Combined, Coordinator
 from optiframe_comrade.solvers.distributed import NEWTON, Distributed
 
 
@@ -22,7 +22,7 @@ class Comrade(Distributed):
     allow; see `newton.polished`. With a compressor the filter sees what arrived.
 
     A worker's step costs s d^2 operations and 8 d^2 bytes (or products alone, see `local`),
-    the centre m d.
+    the coordinator m d.
     """
 
     name = "newton.comrade"
@@ -32,8 +32,8 @@ class Comrade(Distributed):
 
     step: PositiveFloat = Field(default=1.0, description="gamma; 1 is Newton's step")
 
-    def steps(self, centre: Centre, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
+    def steps(self, coordinator: Coordinator, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
         while True:
-            update = centre.newton_step(NEWTON_STEP, x)
+            update = coordinator.newton_step(NEWTON_STEP, x)
             x = x - self.step * update.vector
             yield x, update

@@ -24,7 +24,7 @@ from optiframe_comrade.backends.backend import Home, InProcessHome
 from optiframe_comrade.local.step import Method
 from optiframe_comrade.parts.filters import CoordinateMedian, DistanceToMedian
 from optiframe_comrade.parts.kinds import Attack, Compressor, Filter, Honest, Nothing
-from optiframe_comrade.protocol.coordinator import Centre, Combined, TooManyFaults
+from optiframe_comrade.protocol.coordinator import Combined, Coordinator, TooManyFaults
 from optiframe_comrade.protocol.ledger import Ledger
 from optiframe_comrade.protocol.sharding import Dealing, deal, visible_order
 from optiframe_comrade.protocol.worker import Orders
@@ -136,12 +136,12 @@ class Distributed(Solver[Minimize, Array, Ledger]):
         )
 
     @contextmanager
-    def centre(self, f: FiniteSum, run: Run) -> Iterator[Centre]:
+    def coordinator(self, f: FiniteSum, run: Run) -> Iterator[Coordinator]:
         """Hire the workers, and let go of them at the end."""
         shards = deal(f, self.workers, self.dealing, run.rng)
         hired = self.home.hire(shards, self.orders(int(run.rng.integers(2**63))))
         try:
-            yield Centre(
+            yield Coordinator(
                 hired,
                 filter=self.filter,
                 trim=self.left_out,
@@ -169,8 +169,8 @@ class Distributed(Solver[Minimize, Array, Ledger]):
         if Objective.gradient not in self.operations:  # the theory is that of Newton's method
             sampled = self.hessian_terms
             run.findings += cheap_notes(f, self.workers, self.byzantine, at=x, hessian_terms=sampled)
-        with self.centre(f, run) as centre:
-            steps, shortest, since, told = self.steps(centre, x, f), math.inf, 0, 0
+        with self.coordinator(f, run) as coordinator:
+            steps, shortest, since, told = self.steps(coordinator, x, f), math.inf, 0, 0
             while self.patience is None or since < self.patience:
                 try:
                     x, update = next(steps)
@@ -181,18 +181,18 @@ class Distributed(Solver[Minimize, Array, Ledger]):
                 length = float(np.linalg.norm(update.vector))
                 since = 0 if length < shortest else since + 1
                 shortest = min(shortest, length)
-                centre.ledger.reached(x)
-                for move in centre.ledger.moves[told:]:
+                coordinator.ledger.reached(x)
+                for move in coordinator.ledger.moves[told:]:
                     run.warn(str(move))
-                told = len(centre.ledger.moves)
+                told = len(coordinator.ledger.moves)
                 # A compressor may round all to nothing, and where a loss is straight no Hessian is
                 # left: a zero update alone says nothing.
                 residual = length if length > 0.0 else float(np.linalg.norm(f.gradient(x)))
-                yield Iterate(x, residual, 1, _columns(centre, update, length), centre.ledger)
+                yield Iterate(x, residual, 1, _columns(coordinator, update, length), coordinator.ledger)
             return Status.FINISHED, f"at its floor: the update has not become shorter for {since} steps"
 
     @abstractmethod
-    def steps(self, centre: Centre, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
+    def steps(self, coordinator: Coordinator, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
         """The points from `x` on, each with the update that led to it; endless."""
 
     def remarks(self, problem: Problem[Any], kept: Judged, last: Judged) -> tuple[Finding, ...]:
@@ -204,7 +204,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             return ()
         text = (
             f"The answer is the best point of the run, with {what} {best:.3g}; the last point has {what} "
-            f"{ends:.3g}. A centre without the data cannot tell which is best, and would give the last"
+            f"{ends:.3g}. A coordinator without the data cannot tell which is best, and would give the last"
         )
         return (Finding("note" if ends <= _ASTRAY * abs(best) else "warning", text),)
 
@@ -285,8 +285,8 @@ def _plain(operation: Any) -> str:
     return words.get(operation.__name__, str(operation.__name__))
 
 
-def _columns(centre: Centre, update: Combined, length: float) -> dict[str, float]:
-    ledger = centre.ledger
+def _columns(coordinator: Coordinator, update: Combined, length: float) -> dict[str, float]:
+    ledger = coordinator.ledger
     return {
         "rounds": float(ledger.rounds),
         "bytes_up": float(ledger.bytes_up),

@@ -13,7 +13,7 @@ from optiframe.parts import ByName
 from optiframe.values import Array
 from optiframe_comrade.messages import GRADIENT, STEP_WITH_GRADIENT
 from optiframe_comrade.parts.kinds import Filter, Mean, Norm
-from optiframe_comrade.protocol.coordinator import Centre, Combined
+from optiframe_comrade.protocol.coordinator import Combined, Coordinator
 from optiframe_comrade.solvers.distributed import NEWTON, Distributed, Search
 
 # Step lengths tried at once in the one round of a line search: 1, 1/2, ..., 1/512. Below that
@@ -22,20 +22,20 @@ _LENGTHS = 0.5 ** np.arange(10)
 _ENOUGH = 1e-4  # Armijo's constant, the usual one: nearly any decrease will do
 
 
-def averaged_step(centre: Centre, x: Array) -> tuple[Combined, Combined]:
+def averaged_step(coordinator: Coordinator, x: Array) -> tuple[Combined, Combined]:
     """The averaged gradient, and the average of H_i^-1 times it, by two rounds.
 
     The filter chooses among the gradients; the second round asks those that are in their average.
     """
-    gradient = centre.combine(centre.weigh(centre.ask(GRADIENT, x)))
-    heard = centre.ask(STEP_WITH_GRADIENT, x, gradient.kept, gradient=gradient.vector)
-    return gradient, centre.average(heard)
+    gradient = coordinator.combine(coordinator.weigh(coordinator.ask(GRADIENT, x)))
+    replies = coordinator.ask(STEP_WITH_GRADIENT, x, gradient.kept, gradient=gradient.vector)
+    return gradient, coordinator.average(replies)
 
 
-def searched(centre: Centre, x: Array, gradient: Combined, update: Combined) -> float:
+def searched(coordinator: Coordinator, x: Array, gradient: Combined, update: Combined) -> float:
     """The longest step that decreases the workers' averaged objective enough (Armijo); one round."""
     lengths = np.concatenate([[0.0], _LENGTHS])
-    values = centre.objectives(x, update.vector, lengths, gradient.kept)
+    values = coordinator.objectives(x, update.vector, lengths, gradient.kept)
     slope = float(gradient.vector @ update.vector)
     enough = values[1:] <= values[0] - _ENOUGH * _LENGTHS * slope
     return float(_LENGTHS[np.argmax(enough)]) if enough.any() else float(_LENGTHS[-1])
@@ -50,10 +50,10 @@ class _TwoRounds(Distributed):
         default="armijo", description="armijo: a line search, one round more; none: full steps"
     )
 
-    def steps(self, centre: Centre, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
+    def steps(self, coordinator: Coordinator, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
         while True:
-            gradient, update = averaged_step(centre, x)
-            length = searched(centre, x, gradient, update) if self.search == "armijo" else 1.0
+            gradient, update = averaged_step(coordinator, x)
+            length = searched(coordinator, x, gradient, update) if self.search == "armijo" else 1.0
             x = x - length * update.vector
             yield x, update
 

@@ -13,7 +13,7 @@ from optiframe.objectives import FiniteSum
 from optiframe.values import Array
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, STEP_WITH_GRADIENT
 from optiframe_comrade.parts import robust_means
-from optiframe_comrade.protocol.coordinator import Centre, Combined, Heard
+from optiframe_comrade.protocol.coordinator import Combined, Coordinator, Replies
 from optiframe_comrade.solvers.comrade import Comrade
 from optiframe_comrade.solvers.giant import averaged_step, searched
 from optiframe_comrade.unused_parameters import Idle
@@ -58,48 +58,52 @@ class Polished(Comrade):
         elif not self.left_out:
             yield "strange", "nobody is left out, since the trim is 0; set `trim` or `byzantine`"
 
-    def steps(self, centre: Centre, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
+    def steps(self, coordinator: Coordinator, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
         # The length of a Gaussian vector of d entries deviates by 1/sqrt(2d) of itself, which for
         # d = 3 makes 3 a matter of luck; but real updates vary along few directions, so that 3 it
         # is for any d. Among twenty honest workers of a9a updates and gradients exceed 2, not 3.
         limit = max(3.0, 1 + 4 / math.sqrt(len(x))) if self.strange is None else self.strange
-        strangest = np.zeros(len(centre.workers))
+        strangest = np.zeros(len(coordinator.workers))
         for _ in range(self.rough):
-            heard = centre.ask(NEWTON_STEP, x)
-            senders = list(heard.senders)
-            strangest[senders] = np.maximum(strangest[senders], strangeness(heard.vectors))
-            update = centre.combine(heard)
+            replies = coordinator.ask(NEWTON_STEP, x)
+            senders = list(replies.senders)
+            strangest[senders] = np.maximum(strangest[senders], strangeness(replies.vectors))
+            update = coordinator.combine(replies)
             if float(np.linalg.norm(update.vector)) <= self.floor * update.noise:
                 break
             x = x - self.step * update.vector
             yield x, update
-        trusted = self._trusted(centre, strangest, limit)
+        trusted = self._trusted(coordinator, strangest, limit)
         while True:
             if self.screen == "filter":
-                gradient, update = averaged_step(centre, x)
+                gradient, update = averaged_step(coordinator, x)
             else:
-                gradient = _screened(centre, centre.weigh(centre.ask(GRADIENT, x, trusted)), limit)
-                heard = centre.ask(STEP_WITH_GRADIENT, x, gradient.kept, gradient=gradient.vector)
-                update = centre.average(heard)
-            x = x - searched(centre, x, gradient, update) * update.vector
+                gradient = _screened(
+                    coordinator, coordinator.weigh(coordinator.ask(GRADIENT, x, trusted)), limit
+                )
+                replies = coordinator.ask(STEP_WITH_GRADIENT, x, gradient.kept, gradient=gradient.vector)
+                update = coordinator.average(replies)
+            x = x - searched(coordinator, x, gradient, update) * update.vector
             yield x, update
 
-    def _trusted(self, centre: Centre, strangest: Array, limit: float) -> Sequence[int]:
+    def _trusted(self, coordinator: Coordinator, strangest: Array, limit: float) -> Sequence[int]:
         """Everybody but the outliers of the first phase, the strangest first, within the trim budget."""
         if self.screen == "filter":
             return range(len(strangest))
-        ranked = np.argsort(-strangest, kind="stable")[: centre.trim]
+        ranked = np.argsort(-strangest, kind="stable")[: coordinator.trim]
         exiled = [int(worker) for worker in ranked if strangest[worker] > limit]
-        centre.ledger.exiled = {centre.workers.names[w]: float(strangest[w]) for w in sorted(exiled)}
+        coordinator.ledger.exiled = {
+            coordinator.workers.names[w]: float(strangest[w]) for w in sorted(exiled)
+        }
         return [worker for worker in range(len(strangest)) if worker not in exiled]
 
 
-def _screened(centre: Centre, heard: Heard, limit: float) -> Combined:
+def _screened(coordinator: Coordinator, replies: Replies, limit: float) -> Combined:
     """The mean without this round's outliers, within what is left of the trim budget."""
-    left = max(0, centre.trim - (len(centre.workers) - len(heard.senders)))
-    far = strangeness(heard.vectors)
+    left = max(0, coordinator.trim - (len(coordinator.workers) - len(replies.senders)))
+    far = strangeness(replies.vectors)
     out = {int(row) for row in np.argsort(-far, kind="stable")[:left] if far[row] > limit}
-    return centre.average(heard, [row for row in range(len(far)) if row not in out])
+    return coordinator.average(replies, [row for row in range(len(far)) if row not in out])
 
 
 def strangeness(vectors: Array) -> Array:

@@ -11,7 +11,7 @@ from optiframe.objectives import FiniteSum, Objective
 from optiframe.problems import Minimize
 from optiframe.values import Array
 from optiframe_comrade.messages import GRADIENT
-from optiframe_comrade.protocol.coordinator import Centre, Combined
+from optiframe_comrade.protocol.coordinator import Combined, Coordinator
 from optiframe_comrade.solvers.distributed import Distributed
 from optiframe_comrade.unused_parameters import Idle
 
@@ -41,12 +41,12 @@ class RobustGradient(Distributed):
         yield from (each for each in super().idle(f) if each[0] not in newton)
         yield from ((name, f"{self.name} takes no Newton steps") for name in sorted(newton))
 
-    def steps(self, centre: Centre, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
+    def steps(self, coordinator: Coordinator, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
         length = self.step
         if length is None:
             bound = float(f.curvature())
             length = 1 / bound if bound > 0.0 else 1.0  # where nothing is curved any step will do
         while True:
-            gradient = centre.combine(centre.weigh(centre.ask(GRADIENT, x)))
+            gradient = coordinator.combine(coordinator.weigh(coordinator.ask(GRADIENT, x)))
             x = x - np.float64(length) * gradient.vector
             yield x, gradient

@@ -18,7 +18,7 @@ app = ClientApp()
 
 @app.train()
 def train(message: Message, context: Context) -> Message:
-    """Answer a broadcast. An exception becomes a fault of this node in the centre's books."""
+    """Answer a broadcast. An exception becomes a fault of this node in the coordinator's books."""
     asked = message.content.config_records[RECORD]
     kept = context.state.config_records.get(RECORD)
     memory = dict(kept or {})

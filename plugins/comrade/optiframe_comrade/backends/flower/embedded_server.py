@@ -1,4 +1,4 @@
-"""Takes the centre's part of a Flower run into this process, where the solver already runs.
+"""Takes the coordinator's part of a Flower run into this process, where the solver already runs.
 
 Flower starts a ServerApp in a process of its own. A solver called from Python or the command
 line is here, so this does what Flower's executor and `flwr-serverapp` would: start a run,

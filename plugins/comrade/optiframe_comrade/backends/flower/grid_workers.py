@@ -1,4 +1,4 @@
-"""`Workers` over a Flower grid: the centre's half of a federation."""
+"""`Workers` over a Flower grid: the coordinator's half of a federation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class GridWorkers:
     misses a deadline is still asked in later rounds, but the round no longer waits for it
     alone: else one dead node would cost every round its whole deadline.
 
-    Nobody is believed about how many terms he holds: `sizes` comes from the centre.
+    Nobody is believed about how many terms he holds: `sizes` comes from the coordinator.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class GridWorkers:
         asked = list(range(len(self)) if to is None else to)
         ends = None if deadline is None else time.monotonic() + deadline
         pending = self._push(broadcast, asked, deadline)
-        heard: dict[int, Reply | Fault] = {}
+        replies: dict[int, Reply | Fault] = {}
         inbox = Inbox(self.grid, most_bytes(self._most(broadcast)))
         while pending:
             for number, worker in list(pending.items()):
@@ -111,19 +111,19 @@ class GridWorkers:
                 if came is None:
                     continue
                 del pending[number]
-                heard[worker] = self._opened(worker, broadcast, came)
+                replies[worker] = self._opened(worker, broadcast, came)
                 self._silent.discard(worker)
             if not pending or (ends is not None and time.monotonic() >= ends):
                 break
-            if self._silent.issuperset(pending.values()) and len(heard) > 0:
+            if self._silent.issuperset(pending.values()) and len(replies) > 0:
                 # Only those are missing who were before: a node that lives has had its chance.
                 grace = time.monotonic() + _GRACE
                 ends = grace if ends is None or grace < ends else ends
             time.sleep(_POLL)
         self._silent.update(pending.values())
         for worker in asked:
-            heard.setdefault(worker, Fault(worker, broadcast.round, "late", "no reply by the deadline"))
-        return [heard[worker] for worker in asked]
+            replies.setdefault(worker, Fault(worker, broadcast.round, "late", "no reply by the deadline"))
+        return [replies[worker] for worker in asked]
 
     def close(self) -> None:
         """Let go of the nodes; they live on, unless they were started for this."""

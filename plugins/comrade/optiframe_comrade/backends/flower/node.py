@@ -33,7 +33,7 @@ from optiframe_comrade.protocol.sharding import split
 from optiframe_comrade.protocol.worker import NotFinite, Orders, Worker
 
 LOSSES: dict[str, type[LinearModel]] = {loss.name: loss for loss in (Logistic, LeastSquares, SquaredHinge)}
-"""Losses that a centre may name: a node computes nothing else with its rows."""
+"""Losses that a coordinator may name: a node computes nothing else with its rows."""
 
 _OWED = "owed."  # begins the keys of what error feedback owes
 
@@ -127,7 +127,7 @@ def orders_of(config: Mapping[str, Any], work: Work) -> tuple[int, Orders]:
 
 
 def objective(matrix: Any, target: Array, work: Work, columns: int) -> LinearModel:
-    """The mean loss of the rows, over as many columns as the centre's point has."""
+    """The mean loss of the rows, over as many columns as the coordinator's point has."""
     if work.loss not in LOSSES:
         raise InvalidInput(f"no loss {work.loss!r:.40} here; known are {', '.join(LOSSES)}")
     count, wide = matrix.shape

@@ -1,6 +1,6 @@
-"""A node's own process, which answers all its messages: instead of the code a centre sends.
+"""A node's own process, which answers all its messages: instead of the code a coordinator sends.
 
-Flower's node starts the app that came with the run, anew for every message: code of the centre's
+Flower's node starts the app that came with the run, anew for every message: code of the coordinator's
 choice, and seconds to import it. With ``flower-supernode --isolation process`` it waits for somebody
 else to do the work. This is somebody else: it runs the installed package only, whatever the app
 contains, reads its rows once, and keeps what error feedback owes. Run as::
@@ -107,7 +107,7 @@ def work_honestly(client: Any, answer: Answer) -> None:
         while silence.kind == "late":
             time.sleep(1.0)
         reply = _error(message, ErrorCode.CLIENT_APP_CRASHED, "told to")
-    except Exception as error:  # a bad message must not end the node: the centre hears what is wrong
+    except Exception as error:  # a bad message must not end the node: the coordinator hears what is wrong
         reply = _error(message, ErrorCode.CLIENT_APP_RAISED_EXCEPTION, f"{type(error).__name__}: {error}")
     push_message(client, reply, context)
     push_task_output(client, context, SubStatus.COMPLETED, "")

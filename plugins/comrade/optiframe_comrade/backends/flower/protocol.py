@@ -88,7 +88,7 @@ def write_broadcast(broadcast: Broadcast) -> Values:
 
 
 def read_broadcast(values: Mapping[str, Any]) -> Broadcast:
-    """The broadcast in values; what the node does with what came from the centre.
+    """The broadcast in values; what the node does with what came from the coordinator.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """The Flower ServerApp: runs a solver over the nodes of a federation and writes its answer.
 
-The centre holds no rows: it cannot tell the objective, and the trace has none. Started by
+The coordinator holds no rows: it cannot tell the objective, and the trace has none. Started by
 ``flwr run`` with the folder that `optiframe_comrade.backends.flower.app` names; its settings are in the
 `pyproject.toml` there. It refuses to run where the SuperLink listens beyond loopback.
 """
@@ -65,7 +65,7 @@ class Elsewhere(FiniteSum):
 
 
 class Afar(Minimize):
-    """A minimization over rows that are on the nodes: the centre cannot tell its objective."""
+    """A minimization over rows that are on the nodes: the coordinator cannot tell its objective."""
 
     def objective(self, solution: Array) -> float:
         return math.nan

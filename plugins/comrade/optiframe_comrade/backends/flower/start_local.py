@@ -135,10 +135,10 @@ class LocalFederation:
             start_new_session=True,  # a Ctrl-C in the terminal is for this process alone
         )
         own_process = ["process", "--superexec-auth-secret-file", str(self.folder / "secret")]
-        centre = ["flower-superlink", *transport, "--host", LOOPBACK, "--port", str(port)]
-        centre += ["--disable-runtime-dependency-installation"]
-        centre += ["--isolation", *(["subprocess"] if serve else own_process)]
-        self._run("superlink", centre)
+        superlink = ["flower-superlink", *transport, "--host", LOOPBACK, "--port", str(port)]
+        superlink += ["--disable-runtime-dependency-installation"]
+        superlink += ["--isolation", *(["subprocess"] if serve else own_process)]
+        self._run("superlink", superlink)
         ends = time.monotonic() + _START
         self._wait("superlink", lambda: _listens(port), ends)
         if secure:
