@@ -175,7 +175,7 @@ def optiframe_problems() -> list[Description]:
         ),
         Description(
             "task-assignment",
-            _HERE + "assignment.solvers.problem:TaskAssignment",
+            _HERE + "assignment.problem:TaskAssignment",
             "Assign workers to tasks within caps for the greatest expected accuracy",
         ),
         Description(
