@@ -102,6 +102,8 @@ class Registry:
 
     def _load(self, plugin: Plugin, point: metadata.EntryPoint) -> None:
         try:
+            if point.module in _blocked:
+                raise BrokenPlugin(_blocked[point.module])
             module = point.load()
             check_hooks(module)
             self._manager.register(module, name=f"{plugin.distribution}:{plugin.name}")
@@ -153,8 +155,10 @@ class Registry:
         found = self._entries.get((kind, normalise(name)))
         if found is None:
             known = [n for k, n in self._entries if k == kind]
-            broken = [p.name for p in self.plugins if p.state == "broken"]
+            lost = self.lost()
+            broken = [p.name for p in self.plugins if p.state == "broken" and p.module not in dict(lost)]
             hint = f" (broken plugins: {', '.join(broken)}; see optiframe doctor)" if broken else ""
+            hint += "".join(f"; it may be in {module}, whose import failed: {why}" for module, why in lost)
             close = nearest(normalise(name), known)
             if kind == "part" and not close:
                 close = "; one of your own comes by a plugin, optiframe.register or --import FILE"
@@ -165,6 +169,11 @@ class Registry:
                 "uninstall one, or choose with OPTIFRAME_PLUGINS"
             )
         return found
+
+    def lost(self) -> list[tuple[str, str]]:
+        """Blocked modules, with the reason, that are not of a known name, so that they may have others."""
+        known = {entry.path.partition(":")[0] for entry in self._entries.values()}
+        return [(module, why) for module, why in _blocked.items() if module not in known]
 
     def get(self, kind: str, name: str) -> type[Any]:
         """The class of a name, imported now.
@@ -179,6 +188,8 @@ class Registry:
         key = (kind, entry.name)
         if key not in self._classes:
             try:
+                if (why := _blocked.get(entry.path.partition(":")[0])) is not None:
+                    raise BrokenPlugin(f"{kind} {entry.name!r} of {entry.distribution} does not load: {why}")
                 cls = import_class(entry.path)
             except OptiframeError:
                 raise
@@ -219,23 +230,50 @@ class Registry:
 
 
 _registry: Registry | None = None
+_blocked: dict[str, str] = {}
 _lock = RLock()
 
 
 def registry() -> Registry:
     """The registry of this process."""
-    global _registry
     with _lock:  # re-entrant: a plugin may register a class while it is being loaded
-        if _registry is None:
-            _registry = Registry()
-            _registry.load()
-        return _registry
+        return use(Registry()) if _registry is None else _registry
+
+
+def loaded() -> Registry | None:
+    """The registry of this process, where it was used before."""
+    return _registry
+
+
+def use(chosen: Registry) -> Registry:
+    """Make this the registry of this process, and load it."""
+    global _registry
+    with _lock:
+        _registry = chosen
+        chosen.load()
+        return chosen
+
+
+def block(reasons: Mapping[str, str]) -> None:
+    """Never import these modules, since they crash or hang; in words, why."""
+    _blocked.update(reasons)
+
+
+def unblock() -> None:
+    """Let all modules be imported again."""
+    _blocked.clear()
+
+
+def blocked() -> dict[str, str]:
+    """The modules that `block` was given, with the reasons."""
+    return dict(_blocked)
 
 
 def reset() -> None:
     """Forget everything, names registered by code included; the next use looks again."""
     global _registry
     _registry = None
+    unblock()
     _owner.cache_clear()
     _version.cache_clear()
 

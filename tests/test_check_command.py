@@ -14,11 +14,11 @@ import psutil
 import pytest
 
 from optiframe import InvalidInput, UnknownName, registry
+from optiframe.comparison.watched import WatchedChild
 from optiframe.testing import bad_solvers, dangerous_solvers
 from optiframe.testing.checks import CHECKS, check_time_budget_is_honoured
 from optiframe.testing.isolated import LOADS, check_isolated
 from optiframe.testing.isolated_child import Wrong, prepare
-from optiframe.testing.watched import WatchedChild
 
 from .command_line import Run, run_in
 
@@ -144,7 +144,7 @@ DANGEROUS = [
         ["the process died: segmentation fault (SIGSEGV)", ", _end"],
     ),
     (dangerous_solvers.Aborting, [INPUT, START], ["the process died: aborted (SIGABRT)", ", _end"]),
-    (dangerous_solvers.Leaving, [INPUT, START], ["the process ended with exit code 0 before the check did"]),
+    (dangerous_solvers.Leaving, [INPUT, START], ["the process ended with exit code 0 before it was done"]),
     (dangerous_solvers.Quitting, [INPUT, START], ["raised SystemExit: nothing left to do"]),
 ]
 MORE_OF_THE_SAME = (dangerous_solvers.Waiting, dangerous_solvers.Aborting)

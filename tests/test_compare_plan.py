@@ -883,14 +883,19 @@ def test_a_table_with_arrays_becomes_an_object_for_each_seed() -> None:
 # ---- requests
 
 
-def test_a_request_has_the_seed_filled_in_and_is_plain_data(write: Write) -> None:
-    plan = read_plan(write(GOOD), modules=["extra.py", "some.module"])
+def test_a_request_has_the_seed_filled_in_and_is_plain_data(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    Path("brought_alone.py").write_text("")
+    plan = read_plan(write(GOOD), modules=["brought_alone.py", "json.tool"])
     cell = next(c for c in plan.cells if c.problem.title.endswith("(workers=7)") and c.seed == 3)
     request = request_of(plan, cell)
     assert request.problem == {"dataset": {"name": "synthetic.single-coin", "workers": 7, "seed": 3}}
     assert request.objects is None
     assert request.budget == plan.budget.model_dump()
-    assert request.modules == (str(Path("extra.py").absolute()), "some.module")
+    assert request.modules == (str(tmp_path / "brought_alone.py"), "json.tool")
     assert all(Path(entry).is_absolute() for entry in (*request.path, request.folder))
     json.dumps([request.problem, request.solver, request.budget])
 

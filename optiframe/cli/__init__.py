@@ -59,7 +59,7 @@ class _Commands(click.Group):
 def _optiframe(ctx: click.Context, modules: tuple[str, ...]) -> None:
     """Optimization methods as interchangeable parts, chosen by name."""
     ctx.obj = modules  # for commands whose child processes import them again
-    for module in modules:
+    for module in () if ctx.invoked_subcommand == "compare" else modules:  # which tries them in a child first
         try:
             bring(module)
         except OptiframeError as error:

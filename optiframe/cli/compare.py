@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from optiframe import registry
 from optiframe.comparison.environment import usable_cores
 from optiframe.comparison.executors import workers_of
 from optiframe.comparison.plan import read_plan
@@ -66,6 +67,8 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     if executor is not None:
         given.append(f'executor.name="{executor}"')
     plan = read_plan(file, given, modules=tuple(ctx.obj or ()))
+    for module, why in registry.blocked().items():
+        click.echo(f"{click.style('warning:', fg='yellow')} {module} is not imported: {why}", err=True)
     target = Path(folder) if folder is not None else plan.output or Path("results") / Path(file).stem
     console = Console(file=sys.stdout, highlight=False)
     if dry_run:

@@ -84,15 +84,16 @@ class OneCell:
 
     def _load(self) -> tuple[Any, Any]:
         """The problem and the solver, with everything they import."""
-        from optiframe import api
+        from optiframe import api, registry
         from optiframe.bring import bring
-        from optiframe.errors import require
+        from optiframe.errors import UnknownName, require
         from optiframe.parts import versions_of
         from optiframe.values import paths_relative_to
 
         request = self.request
         sys.path.extend(folder for folder in request.path if folder not in sys.path)
         _limit_memory(request.limits)
+        registry.block(request.blocked)
         for module in request.modules:
             bring(module)
         made: Mapping[str, Any] = {}
@@ -105,7 +106,10 @@ class OneCell:
         solver, problem, folder = made.get("solver"), made.get("problem"), Path(request.folder)
         with unchanged(request.sums, folder, request.problem):
             if solver is None:
-                solver = api.solver(**(request.solver or {}))
+                try:
+                    solver = api.solver(**(request.solver or {}))
+                except UnknownName as error:  # what is said of input begins with the problem's place
+                    raise UnknownName(str(error)) from None
             self.known["versions"] = {"python": platform.python_version(), **versions_of(solver)}
             if problem is None:
                 with paths_relative_to(folder):

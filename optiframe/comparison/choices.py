@@ -221,6 +221,9 @@ class Chooser:
         built: Solver[Any, Any, Any] | None = None
         try:
             built = registry.build("solver", table)
+        except InvalidInputName:
+            if not registry.registry().lost():  # else a module that crashes may have it: its cells say so
+                raise
         except InvalidInput:
             raise
         except Exception:  # BrokenPlugin, MissingPackage, or what someone else's code raises

@@ -56,6 +56,7 @@ import numpy as np
 
 from optiframe.comparison.choices import Chooser, Entry, by_name
 from optiframe.comparison.content import cell_key
+from optiframe.comparison.first_import import bring_survivors
 from optiframe.comparison.records import Cell, Choice, Direction, Plan
 from optiframe.comparison.requests import request_of
 from optiframe.comparison.settings import (
@@ -67,6 +68,7 @@ from optiframe.comparison.settings import (
     as_table,
 )
 from optiframe.comparison.sweep import MOST
+from optiframe.comparison.tables import names_in
 from optiframe.comparison.written import as_toml
 from optiframe.document import Document, Keys
 from optiframe.errors import InvalidInput
@@ -117,8 +119,9 @@ def read_plan(path: str | Path, overrides: Iterable[str] = (), modules: Iterable
     overrides
         ``key.path=value``, such as ``budget.time=5`` or ``solver.0.step=0.1``.
     modules
-        Python files or modules that were imported for what they register (`optiframe.bring`);
-        every cell's process imports them too.
+        Python files or modules to import first, for what they register; every cell's process
+        imports them too. One that crashes or hangs on import is left out, and so is a plugin's: the
+        cells of the solvers that need it say why.
 
     Raises
     ------
@@ -127,6 +130,8 @@ def read_plan(path: str | Path, overrides: Iterable[str] = (), modules: Iterable
     """
     overrides = list(overrides)
     document = _Comparison.read(path, overrides)
+    named = [document.table.get(kind) for kind in ("problem", "solver")]
+    modules = bring_survivors(_absolute(modules), names_in(named))
     text = as_toml(document.table) if overrides else document.text
     stem = "comparison" if document.path is None else document.path.stem
     return _plan(document, {}, modules, text, Path("results") / stem)
@@ -164,7 +169,7 @@ def make_plan(
     workers
         Cells run at once; wins over `executor`'s.
     modules
-        Files or modules every cell's process imports first.
+        Files or modules that are imported first, here and by every cell's process.
     folder
         Where relative paths begin; default: the current folder.
 
@@ -187,6 +192,8 @@ def make_plan(
         "executor": chosen if workers is None else {**chosen, "workers": workers},
     }
     entries = {"problem": _entries("problem", problems), "solver": _entries("solver", solvers)}
+    named = [entry.given for each in entries.values() for entry in each]
+    modules = bring_survivors(_absolute(modules), names_in(named))
     table = {key: value for key, value in table.items() if value is not None and value != {}}
     base = (Path() if folder is None else Path(folder)).absolute()
     document = _Comparison(None, "", table, frozenset(), base)
@@ -196,6 +203,8 @@ def make_plan(
 
 def renewed(plan: Plan) -> Plan:
     """The same comparison with what is installed and on disk now: new contents, versions and keys.
+
+    Its modules are imported; as `read_plan` does it.
 
     Parameters
     ----------
@@ -208,6 +217,8 @@ def renewed(plan: Plan) -> Plan:
         For an object made in Python that a store does not keep, and for what is no longer known.
     """
     document = _Comparison(None, "", {}, frozenset(), plan.folder)
+    tables = [choice.table for cell in plan.cells for choice in (cell.problem, cell.solver)]
+    plan = replace(plan, modules=bring_survivors(plan.modules, names_in(tables)))
     chooser = Chooser(document, plan.modules, plan.cells[0].seed if plan.cells else 0)
     fresh: dict[tuple[str, str], Choice] = {}
     for cell in plan.cells:
@@ -257,7 +268,7 @@ def _written(entry: Entry) -> Any:
 def _plan(
     document: _Comparison,
     entries: Mapping[str, list[Entry]],
-    modules: Iterable[str],
+    modules: tuple[str, ...],
     text: str,
     default_output: Path | None,
 ) -> Plan:
@@ -283,7 +294,6 @@ def _plan(
     limits = checked(LimitsTable, "limits").limits()
     executor = checked(ExecutorTable, "executor").executor()
     output = checked(OutputTable, "output").path(default_output)
-    modules = tuple(_absolute(module) for module in modules)
     chooser = Chooser(document, modules, settings.seeds[0])
     chosen: dict[str, list[Choice]] = {}
     for kind in ("problem", "solver"):
@@ -328,6 +338,6 @@ def _plan(
     )
 
 
-def _absolute(module: str) -> str:
-    """A file to import by its whole path: a cell's process may be started elsewhere."""
-    return str(Path(module).absolute()) if module.endswith(".py") else module
+def _absolute(modules: Iterable[str]) -> list[str]:
+    """Files to import by their whole paths: a cell's process may be started elsewhere."""
+    return [str(Path(module).absolute()) if module.endswith(".py") else module for module in modules]

@@ -156,7 +156,8 @@ class Request:
     `problem` and `solver` are tables (seed filled in), or None where `objects`, a cloudpickle of
     ``{"problem": ..., "solver": ...}``, holds the object; its large arrays are not in it but beside
     it, in `buffers`, as they lie in memory. `path` is the parent's ``sys.path``. `sums` are the checksums
-    of the files and the data set that the tables name, as they are in `key`.
+    of the files and the data set that the tables name, as they are in `key`. `blocked` are modules that
+    must not be imported, with the reasons.
     """
 
     key: str
@@ -173,6 +174,7 @@ class Request:
     where: str = ""
     buffers: tuple[Any, ...] = field(default=(), repr=False)
     sums: Sums = field(default=Sums(), repr=False)
+    blocked: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)

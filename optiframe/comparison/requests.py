@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from optiframe import api
+from optiframe import api, registry
 from optiframe.comparison.content import classes_of
 from optiframe.comparison.records import Cell, Choice, Plan, Request, Sums
 from optiframe.comparison.sweep import fill
@@ -72,6 +72,7 @@ def request_of(plan: Plan, cell: Cell) -> Request:
         folder=str(plan.folder.absolute()),
         where=cell.problem.where,
         sums=Sums({**cell.problem.sums.files, **cell.solver.sums.files}, cell.problem.sums.dataset),
+        blocked=registry.blocked(),
     )
 
 

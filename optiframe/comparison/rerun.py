@@ -10,7 +10,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from optiframe.bring import bring
 from optiframe.comparison.engine import run_plan
 from optiframe.comparison.plan import renewed
 from optiframe.comparison.records import Outcome, Plan, Records, Row
@@ -99,8 +98,6 @@ def rerun(
         plan, before = store.plan(), store.records()
     if not trust:
         _refuse_strangers(source, plan)
-    for module in plan.modules:
-        bring(module)
     if output is not None and Path(output).resolve() == source.resolve():
         raise InvalidInput(f"the repeated comparison needs a folder of its own, not {source}")
     plan = renewed(plan)

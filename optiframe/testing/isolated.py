@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from optiframe.comparison.records import Limits
+from optiframe.comparison.watched import WatchedChild
 from optiframe.errors import InvalidInput
 from optiframe.testing.checks import CHECKS, Check, Outcome, words
-from optiframe.testing.watched import WatchedChild
 
 LOADS = "the solver and its problems can be loaded"
 

@@ -7,19 +7,15 @@ this process at any moment.
 from __future__ import annotations
 
 import dataclasses
-import faulthandler
 import json
-import os
-import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from optiframe.comparison.memory import refuse_more_than
+from optiframe.comparison.watched import private_channel
 from optiframe.errors import BrokenPlugin, InvalidInput, MissingPackage, OptiframeError, UnknownName
 from optiframe.testing.failures import described_error
-
-Say = Callable[..., None]
 
 
 class Wrong(Exception):
@@ -28,7 +24,7 @@ class Wrong(Exception):
 
 def main() -> None:
     """Do what the line on standard input says."""
-    say = _private_channel()
+    say = private_channel()
     task = json.load(sys.stdin)
     if task["memory"] is not None:
         refuse_more_than(task["memory"])
@@ -47,21 +43,6 @@ def main() -> None:
     for check in _asked(task["checks"]):
         failure, not_applicable = outcome_of(check, cases, titles)
         say(event="end", check=check.__name__, failure=failure, not_applicable=not_applicable)
-
-
-def _private_channel() -> Say:
-    """Keep standard output for the parent; what a solver prints goes where its errors go."""
-    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")  # not inherited by what a solver starts
-    os.dup2(2, 1)
-    faulthandler.enable()
-    if hasattr(faulthandler, "register"):  # not on Windows: asked for before a kill, to show where it hangs
-        faulthandler.register(signal.SIGUSR1, all_threads=True)
-
-    def say(**event: Any) -> None:
-        channel.write(json.dumps(event) + "\n")
-        channel.flush()
-
-    return say
 
 
 def prepare(task: Mapping[str, Any]) -> tuple[list[Any], list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import json
 import os
 import re
@@ -12,7 +13,7 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,6 +24,8 @@ from optiframe.comparison.memory import TreeMemory
 from optiframe.comparison.records import Limits
 from optiframe.comparison.units import in_words
 from optiframe.errors import MissingPackage
+
+Say = Callable[..., None]
 
 _UNLIMITED = Limits()  # pinned to one thread; as much memory as there is
 _TAIL = 8192  # bytes kept of what it writes to standard error: the stack of a crash fits in
@@ -102,7 +105,7 @@ class WatchedChild:
             hint = "; perhaps the memory ran out" if number is signal.SIGKILL else ""
             reason = f"the process died: {name} ({number.name}){hint}"
         else:
-            reason = f"the process ended with exit code {code} before the check did"
+            reason = f"the process ended with exit code {code} before it was done"
         return reason + self._stack("; it was here:")
 
     def kill(self) -> None:
@@ -161,3 +164,18 @@ class WatchedChild:
             return words + "".join(f"\n{file} line {line}, {name}" for file, line, name in frames[:_FRAMES])
         last = [line for line in text.splitlines() if line.strip()][-_FRAMES:]
         return "; it last wrote:\n" + "\n".join(last) if last else ""
+
+
+def private_channel() -> Say:
+    """For the child: keep standard output for the parent; what foreign code prints goes where errors go."""
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")  # not inherited by what a solver starts
+    os.dup2(2, 1)
+    faulthandler.enable()
+    if hasattr(faulthandler, "register"):  # not on Windows: asked for before a kill, to show where it hangs
+        faulthandler.register(signal.SIGUSR1, all_threads=True)
+
+    def say(**event: Any) -> None:
+        channel.write(json.dumps(event) + "\n")
+        channel.flush()
+
+    return say

@@ -1,0 +1,179 @@
+"""Modules that crash or hang when they are imported: the solvers they have fail, and the others run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import optiframe as of
+from optiframe import registry
+from optiframe.comparison import first_import
+from optiframe.comparison.engine import run_plan
+from optiframe.comparison.plan import make_plan, read_plan
+from optiframe.comparison.records import Outcome, Records
+from optiframe.comparison.watched import WatchedChild
+
+from .command_line import run_in
+
+CRASHES = "import ctypes\nctypes.string_at(0)\n"
+HANGS = "import time\ntime.sleep(10**6)\n"
+LEAVES = "import os\nos._exit(0)\n"
+SOLVER = """
+from optiframe import Iterate, Minimize, Solver, register
+
+@register
+class Exact(Solver[Minimize, object, None]):
+    \"\"\"Knows the answer.\"\"\"
+
+    name = "{name}"
+    solves = Minimize
+
+    def iterates(self, problem, run):
+        yield Iterate(problem.function.to)
+"""
+BOWL = {"name": "minimize", "objective": {"name": "squared-distance", "to": [1.0, 2.0]}}
+FILE = """
+[[problem]]
+name = "minimize"
+objective = {name = "squared-distance", to = [1.0, 2.0]}
+"""
+
+
+def solvers(*names: str) -> str:
+    return FILE + "".join(f'[[solver]]\nname = "{name}"\n' for name in names)
+
+
+def outcomes(records: Records) -> dict[str, Outcome]:
+    assert all(row.outcome is not None for row in records.rows)
+    return {row.solver_name: row.outcome for row in records.rows}  # type: ignore[misc]  # just asked
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The current folder; what is imported and registered from it is forgotten afterwards."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
+            del sys.modules[name]
+    registry.reset()
+
+
+@pytest.mark.slow  # a process for each cell, and for each import that fails
+def test_a_module_that_crashes_on_import_costs_its_own_solvers_only(folder: Path) -> None:
+    Path("crashes.py").write_text(CRASHES)
+    Path("sound.py").write_text(SOLVER.format(name="first.sound"))
+    Path("run.toml").write_text(solvers("crashes.solver", "first.sound", "scipy.lbfgs"))
+    modules = ("--import", "crashes.py", "--import", "sound.py")
+    done = run_in(folder, *modules, "compare", "run.toml", "--quiet")
+    assert f"warning: {folder / 'crashes.py'} is not imported: the process died: " in done.stderr
+    assert f"{folder / 'crashes.py'} line 2, <module>" in done.stderr
+    said = " ".join(done.stdout.split())
+    assert "crashes.solver error" in said
+    assert "first.sound finished" in said
+    assert "scipy.lbfgs converged" in said
+    assert "no solver named 'crashes.solver'; it may be in " in said
+    # A misspelt name is an error of the whole file where every module was imported.
+    refused = run_in(folder, "--import", "sound.py", "compare", "run.toml", "--dry-run", code=2)
+    assert "no solver named 'crashes.solver'" in refused.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (CRASHES, "the process died: segmentation fault (SIGSEGV)"),
+        (HANGS, "killed after 8 s"),
+        (LEAVES, "the process ended with exit code 0 before it was done"),
+    ],
+)
+def test_a_row_says_how_the_import_of_its_module_ended(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, text: str, why: str
+) -> None:
+    if text == HANGS:  # enough for the others' imports on a busy machine
+        monkeypatch.setattr(first_import, "SECONDS", 8.0)
+    Path("odd.py").write_text(text)
+    Path("run.toml").write_text(solvers("odd.solver", "scipy.lbfgs"))
+    plan = read_plan("run.toml", modules=["odd.py"])
+    assert plan.modules == ()
+    found = outcomes(run_plan(plan, "out", show=False))
+    assert found["scipy.lbfgs"].status is of.Status.CONVERGED
+    assert found["odd.solver"].status is of.Status.ERROR
+    where = f"it may be in {folder / 'odd.py'}, whose import failed: {why}"
+    assert f"no solver named 'odd.solver'; {where}" in found["odd.solver"].message
+
+    # In a process that goes on, such as a notebook's, the module is tried again.
+    Path("odd.py").write_text(SOLVER.format(name="odd.solver"))
+    again = outcomes(run_plan(read_plan("run.toml", modules=["odd.py"]), "out", show=False))
+    assert again["odd.solver"].status is of.Status.FINISHED
+
+
+PLUGIN = """
+from optiframe.hookspec import Description, hookimpl
+
+@hookimpl
+def optiframe_solvers():
+    return [Description("fake." + name, f"fake_first.{name}:Exact", "A solver.") for name in ("bad", "good")]
+"""
+
+
+@pytest.fixture
+def site(folder: Path) -> Path:
+    """Two distributions on disk: one of two solvers, a module of which crashes, one that crashes at once."""
+    site = folder / "site"
+    for name in ("fake-first", "fake-second"):
+        module = name.replace("-", "_")
+        info = site / f"{module}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[optiframe]\n{name} = {module}\n")
+        (site / module).mkdir()
+    (site / "fake_first" / "__init__.py").write_text(PLUGIN)
+    (site / "fake_second" / "__init__.py").write_text(CRASHES)
+    (site / "fake_first" / "bad.py").write_text(CRASHES)
+    (site / "fake_first" / "good.py").write_text(SOLVER.format(name="fake.good").replace("@register", ""))
+    return site
+
+
+@pytest.mark.slow
+def test_a_plugin_that_crashes_costs_its_own_solvers_only(folder: Path, site: Path) -> None:
+    Path("run.toml").write_text(solvers("fake.bad", "fake.good", "fake.lost"))
+    path = os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))
+    done = subprocess.run(
+        [sys.executable, "-m", "optiframe", "compare", "run.toml", "--quiet"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": path, "COLUMNS": "250"},
+    )
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "fake.good finished" in said
+    assert "solver 'fake.bad' of fake-first does not load: the process died: segmentation fault" in said
+    assert "no solver named 'fake.lost'" in said
+    assert "it may be in fake_second, whose import failed: the process died: " in said
+
+
+def test_modules_are_tried_by_one_child_and_only_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+
+    class Counted(WatchedChild):
+        def __init__(self, module, task):
+            started.append(task["modules"])
+            super().__init__(module, task)
+
+    monkeypatch.setattr(first_import, "WatchedChild", Counted)
+    for name in ("one", "two"):
+        Path(f"{name}.py").write_text(SOLVER.format(name=f"first.{name}"))
+    modules = [str(folder / f"{name}.py") for name in ("one", "two")]
+    for _ in range(2):
+        plan = make_plan([BOWL], ["first.one", "first.two", "scipy.lbfgs"], modules=modules)
+        assert plan.modules == tuple(modules)
+    assert started == [modules]
