@@ -13,6 +13,7 @@ from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveInt, model
 from optiframe.errors import InvalidInput, require
 from optiframe.objectives import Objective
 from optiframe.values import Accepts, Array, Vector, frozen
+from optiframe_manifold.kernels import plain
 from optiframe_manifold.kernels.entry_passes import EntryPasses
 from optiframe_manifold.kernels.prepared import passes_for
 from optiframe_manifold.kernels.row_passes import Comparisons, RowPasses
@@ -228,7 +229,7 @@ class BtlObjective(Objective):
     @property
     def compiled(self) -> bool:
         """Whether passes by rows run compiled."""
-        return self.row_passes.passes.__name__.endswith("kernels")
+        return self.row_passes.passes is not plain
 
     @cached_property
     def row_passes(self) -> RowPasses:
