@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import optiframe
 
-LABEL_SOLVERS = ("labels.majority", "labels.one-coin-em", "rankone.pgd", "scipy.lbfgs")
+LABEL_SOLVERS = ("labels.majority", "rankone.pgd", "scipy.lbfgs", "labels.dawid-skene")  # recommended last
 GENERATED = {
     "name": "synthetic.single-coin",
     "tasks": 800,

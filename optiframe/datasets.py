@@ -177,7 +177,7 @@ def _download(file: DataFile, damaged: list[str]) -> Path:
     if os.environ.get("OPTIFRAME_OFFLINE", "") not in ("", "0"):
         raise _missing([file], damaged, "OPTIFRAME_OFFLINE forbids it")
     try:
-        pooch = require("pooch", "data")
+        pooch = require("pooch", "download")
     except MissingPackage:
         raise _missing([file], damaged, f"this needs pooch; run: {remedy(['pooch'], extra='data')}") from None
     target = cache_folder() / file.path
