@@ -31,7 +31,7 @@ from rankone_common import one_thread
 
 import optiframe
 from optiframe import Budget, Minimize
-from optiframe.losses import Logistic
+from optiframe.problems.losses import Logistic
 
 WORKERS = 20
 ATTACKS: dict[str, dict[str, Any]] = {
@@ -150,12 +150,12 @@ def main() -> int:
         plot_attacks(cells).savefig(chosen.picture)
     shape = covtype_shape(rows, case)
     top = alphas[-1]
-    liars = round(top * WORKERS)
+    byzantine = round(top * WORKERS)
     for name, one in (("a9a", case), ("covtype's shape", shape)):
         negative = one.runs("norm", top, ATTACKS["negative .9"])[0]
-        survived = 1 - float(negative.detail.suspicion()[:liars].mean())
+        survived = 1 - float(negative.detail.suspicion()[:byzantine].mean())
         holds = survived > 0.5 and one.last(negative) < 0.1
-        said = f"{survived:.0%} of {liars} kept, gap {one.last(negative):.2e}"
+        said = f"{survived:.0%} of {byzantine} kept, gap {one.last(negative):.2e}"
         verdict(f"{name}: norm trimming keeps most negative updates, and converges at {top:.0%}", holds, said)
         many = {
             count: one.gap("norm", count / WORKERS, ATTACKS["negative .9"], trim=(count + 2) / WORKERS)

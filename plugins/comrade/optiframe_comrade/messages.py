@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 NEWTON_STEP = "newton-step"
 """Asks for the local Hessian's inverse times the local gradient at the point."""

@@ -12,9 +12,9 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.losses import Labels, LeastSquares, LinearModel, Logistic, SquaredHinge
-from optiframe.problems import Finding, Formulation, Minimize, Problem
-from optiframe.values import Array, Matrix
+from optiframe.problems.losses import Labels, LeastSquares, LinearModel, Logistic, SquaredHinge
+from optiframe.problems.problem import Finding, Formulation, Minimize, Problem
+from optiframe.records.fields import Array, Matrix
 from optiframe_comrade.local.newton import minimum
 
 _LOSSES: dict[str, type[LinearModel]] = {

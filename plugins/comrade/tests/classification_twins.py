@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from optiframe import Minimize
-from optiframe.losses import Logistic
-from optiframe.values import Array
+from optiframe.problems.losses import Logistic
+from optiframe.records.fields import Array
 
 
 def planted(rows: int = 600, columns: int = 5, l2: float = 0.01, seed: int = 0) -> Logistic:
@@ -41,13 +41,13 @@ def hessian_row_by_row(f: Logistic, w: Array) -> Array:
     return total / len(matrix) + f.l2 * np.eye(len(w))
 
 
-def algorithm_1(shards: list[Logistic], w: Array, rounds: int, left_out: int, liars: int = 0) -> Array:
-    """The algorithm box as printed, worker by worker; the first `liars` send -.9 times their update."""
+def algorithm_1(shards: list[Logistic], w: Array, rounds: int, left_out: int, byzantine: int = 0) -> Array:
+    """The algorithm box as printed, worker by worker; the first `byzantine` send -.9 times their update."""
     for _ in range(rounds):
         updates = []
         for number, shard in enumerate(shards):
             p = np.linalg.solve(hessian_row_by_row(shard, w), gradient_row_by_row(shard, w))
-            updates.append(-0.9 * p if number < liars else p)
+            updates.append(-0.9 * p if number < byzantine else p)
         order = sorted(range(len(shards)), key=lambda i: np.sqrt(np.sum(updates[i] ** 2)))
         used = order[: len(shards) - left_out]
         w = w - sum(updates[i] for i in used) / len(used)

@@ -21,18 +21,18 @@ from optiframe_comrade.solvers.comrade import Comrade
 import optiframe
 from optiframe import Minimize
 from optiframe.errors import InvalidInput, Unsuited
-from optiframe.losses import LeastSquares, Logistic
-from optiframe.objectives import from_function
-from optiframe.values import Array
+from optiframe.problems.losses import LeastSquares, Logistic
+from optiframe.problems.objective import from_function
+from optiframe.records.fields import Array
 
 
-def situation(honest: Array | None, liars: int = 4, trim: int = 6, seed: int = 0) -> Situation:
+def situation(honest: Array | None, byzantine: int = 4, trim: int = 6, seed: int = 0) -> Situation:
     size = 3 if honest is None else honest.shape[1]
     return Situation(
         worker=0,
         round=1,
         kind="newton-step",
-        liars=tuple(range(liars)),
+        byzantine=tuple(range(byzantine)),
         trim=trim,
         honest=honest,
         point=np.zeros(size),
@@ -93,17 +93,19 @@ def test_gaussian_noise_has_the_given_mean_and_deviation_and_asks_for_the_latter
         GaussianNoise()
 
 
-@pytest.mark.parametrize(("liars", "trim"), [(2, 4), (4, 6), (3, 0), (1, 12)])
-def test_colluders_pass_the_norm_filter_all_of_them(liars: int, trim: int) -> None:
-    honest = crowd(20 - liars)
-    sent = Collusion().falsify(OWN, situation(honest, liars, trim))
+@pytest.mark.parametrize(("byzantine", "trim"), [(2, 4), (4, 6), (3, 0), (1, 12)])
+def test_colluders_pass_the_norm_filter_all_of_them(byzantine: int, trim: int) -> None:
+    honest = crowd(20 - byzantine)
+    sent = Collusion().falsify(OWN, situation(honest, byzantine, trim))
     assert sent @ honest.mean(axis=0) < 0
-    kept = Norm().kept(np.vstack([np.tile(sent, (liars, 1)), honest]), trim)
-    assert set(range(liars)) <= set(kept.tolist())
-    longer = np.vstack([np.tile(sent * 1.1 / 0.99, (liars, 1)), honest])
-    if trim >= liars and trim + liars < 20:  # no room above: at this length they are among the longest
+    kept = Norm().kept(np.vstack([np.tile(sent, (byzantine, 1)), honest]), trim)
+    assert set(range(byzantine)) <= set(kept.tolist())
+    longer = np.vstack([np.tile(sent * 1.1 / 0.99, (byzantine, 1)), honest])
+    if (
+        trim >= byzantine and trim + byzantine < 20
+    ):  # no room above: at this length they are among the longest
         norms = np.linalg.norm(longer, axis=1)
-        assert norms[0] > np.sort(norms[liars:])[len(honest) - trim]
+        assert norms[0] > np.sort(norms[byzantine:])[len(honest) - trim]
 
 
 def test_a_little_is_enough_hides_in_the_spread() -> None:
@@ -113,16 +115,16 @@ def test_a_little_is_enough_hides_in_the_spread() -> None:
 
 
 @pytest.mark.parametrize(
-    ("m", "liars", "z"), [(50, 24, 1.426), (50, 12, 0.336), (20, 2, 0.0), (20, 4, 0.157)]
+    ("m", "byzantine", "z"), [(50, 24, 1.426), (50, 12, 0.336), (20, 2, 0.0), (20, 4, 0.157)]
 )
-def test_its_z_is_the_quantile_of_the_workers_to_win_over(m: int, liars: int, z: float) -> None:
-    honest = m - liars
-    needed = m // 2 + 1 - liars
-    assert ALittleIsEnough().chosen(honest, liars) == pytest.approx(z, abs=0.02)
+def test_its_z_is_the_quantile_of_the_workers_to_win_over(m: int, byzantine: int, z: float) -> None:
+    honest = m - byzantine
+    needed = m // 2 + 1 - byzantine
+    assert ALittleIsEnough().chosen(honest, byzantine) == pytest.approx(z, abs=0.02)
     from statistics import NormalDist
 
     exact = NormalDist().inv_cdf((honest - needed) / honest)
-    assert ALittleIsEnough().chosen(honest, liars) == pytest.approx(max(0.0, exact))
+    assert ALittleIsEnough().chosen(honest, byzantine) == pytest.approx(max(0.0, exact))
 
 
 def test_the_inner_product_with_the_honest_mean_is_negative() -> None:
@@ -163,7 +165,7 @@ def test_who_colludes_must_know_the_honest(attack: Attack) -> None:
     ids=lambda a: a["name"],
 )
 @pytest.mark.parametrize("filter", ["norm", "distance-to-median"])
-@pytest.mark.filterwarnings("ignore::optiframe.loop.NotConverged")  # so many rounds, no more
+@pytest.mark.filterwarnings("ignore::optiframe.solving.solve.NotConverged")  # so many rounds, no more
 def test_the_method_withstands_it_at_a_tenth(attack: dict[str, object], filter: str) -> None:
     rng = np.random.default_rng(0)
     matrix = rng.standard_normal((4000, 5))

@@ -19,8 +19,8 @@ from optiframe_comrade.trust.contraction import definition_2, hard_vectors, meas
 import optiframe
 from optiframe import Budget, Minimize
 from optiframe.errors import InvalidInput
-from optiframe.losses import Logistic
-from optiframe.values import Array
+from optiframe.problems.losses import Logistic
+from optiframe.records.fields import Array
 
 ALL: list[Compressor] = [
     Nothing(),
@@ -266,7 +266,7 @@ def test_error_feedback_sends_everything_in_the_end(each: Compressor) -> None:
     assert np.linalg.norm(feedback.memory) < 40 * np.linalg.norm(x)
 
 
-@pytest.mark.filterwarnings("ignore::optiframe.loop.NotConverged")  # so many rounds, no more
+@pytest.mark.filterwarnings("ignore::optiframe.solving.solve.NotConverged")  # so many rounds, no more
 def test_a_run_warns_where_definition_2_fails_and_only_there() -> None:
     generator = rng()
     matrix = generator.standard_normal((1200, 20))
@@ -278,7 +278,7 @@ def test_a_run_warns_where_definition_2_fails_and_only_there() -> None:
         assert any("Definition 2 fails" in finding.text for finding in result.findings) == said
 
 
-@pytest.mark.filterwarnings("ignore::optiframe.loop.NotConverged")  # so many rounds, no more
+@pytest.mark.filterwarnings("ignore::optiframe.solving.solve.NotConverged")  # so many rounds, no more
 def test_127_levels_send_a_seventh_of_the_bytes_for_nearly_the_same_gap() -> None:
     generator = rng()
     matrix = generator.standard_normal((6000, 123))

@@ -14,7 +14,9 @@ import optiframe
 from optiframe import Budget
 from optiframe.errors import InvalidInput
 
-pytestmark = pytest.mark.filterwarnings("ignore::optiframe.loop.NotConverged")  # so many rounds, no more
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::optiframe.solving.solve.NotConverged"
+)  # so many rounds, no more
 
 
 @cache

@@ -28,7 +28,7 @@ from optiframe_comrade.parts.compressors import QSGD
 from optiframe_comrade.parts.kinds import Attack, Negative, Norm, Nothing
 from optiframe_comrade.protocol.coordinator import TooManyFaults
 from optiframe_comrade.protocol.reply_checks import open_reply
-from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.solvers.comrade import Comrade
 from optiframe_comrade.solvers.distributed import Distributed
 from optiframe_comrade.solvers.giant import Giant
@@ -344,8 +344,8 @@ def test_garbage_from_a_worker_is_a_fault_with_a_name(cluster: LocalCluster) -> 
 
 
 def test_a_vector_that_no_compressor_can_write_is_said_to_be_not_finite(cluster: LocalCluster) -> None:
-    orders = Orders(compressor=QSGD(), attack=Negative(c=1e308), liars=(0,))
-    hired = home(cluster).hire([planted(60, 6)] * WORKERS, orders)
+    config = WorkerConfig(compressor=QSGD(), attack=Negative(c=1e308), byzantine=(0,))
+    hired = home(cluster).hire([planted(60, 6)] * WORKERS, config)
     try:
         replies = hired.ask(Broadcast(1, NEWTON_STEP, np.full(6, 9.0)), LONG)
         assert isinstance(replies[0], Fault)
@@ -421,7 +421,7 @@ def hire(cluster: LocalCluster, trim: int = 1, on_fault: Literal["redeal", "drop
     """Workers that stay where they are, unless told otherwise."""
     f = planted(1000, 6)
     shards = [f.take(slice(at, None, WORKERS)) for at in range(WORKERS)]
-    return home(cluster, on_fault).hire(shards, Orders(trim=trim))
+    return home(cluster, on_fault).hire(shards, WorkerConfig(trim=trim))
 
 
 def replace_reply(hired: Any, number: int, reply: Callable[[int], Any]) -> None:
@@ -458,7 +458,7 @@ def test_an_attack_that_does_not_fit_the_objective_is_refused_as_in_one_process(
             return 3
 
     with pytest.raises(Unsuited, match="flipped-labels changes labels, and the objective 'bare' has no"):
-        home(cluster).hire([Bare(), Bare()], Orders(attack=FlippedLabels(), liars=(0,)))  # type: ignore[list-item]
+        home(cluster).hire([Bare(), Bare()], WorkerConfig(attack=FlippedLabels(), byzantine=(0,)))  # type: ignore[list-item]
     colluding = Comrade(workers=2, byzantine=0.4, attack=ALittleIsEnough(), home=home(cluster))
     with pytest.raises(Unsuited, match=r"attack\.alie must know what honest workers send"):
         optiframe.solve(problem(), colluding)
@@ -473,7 +473,7 @@ def test_an_objective_that_cannot_travel_is_refused(cluster: LocalCluster) -> No
 
     mine = mean_of(locked, np.ones((10, 1)), np.ones(10), l2=1.0)
     with pytest.raises(Unsuited, match="cannot be sent to another process"):
-        home(cluster).hire([mine], Orders())
+        home(cluster).hire([mine], WorkerConfig())
 
 
 def test_an_address_without_a_scheme_is_refused_with_the_form_expected() -> None:

@@ -8,7 +8,7 @@ from optiframe_comrade.messages import GRADIENT, Broadcast, Fault, Reply
 from optiframe_comrade.parts.compressors import QSGD
 from optiframe_comrade.protocol.ledger import Ledger
 from optiframe_comrade.protocol.moves import Move
-from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.protocol.worker import WorkerConfig
 
 from .classification_twins import planted
 
@@ -19,7 +19,7 @@ PLACES = {0: "a", 1: "b", 2: "c", 3: "d"}
 
 
 def redealer(trim: int = 1, workers: int = 4) -> Redealer:
-    return Redealer([planted(10, 2)] * workers, Orders(trim=trim))
+    return Redealer([planted(10, 2)] * workers, WorkerConfig(trim=trim))
 
 
 def test_faults_and_replies_that_do_not_pass_are_reasons_to_move() -> None:
@@ -33,10 +33,10 @@ def test_faults_and_replies_that_do_not_pass_are_reasons_to_move() -> None:
 
 
 def test_a_reply_is_read_by_the_compressor_of_the_run() -> None:
-    orders = Orders(trim=1, compressor=QSGD())
+    config = WorkerConfig(trim=1, compressor=QSGD())
     payload = QSGD().encode(np.ones(2), np.random.default_rng(1))
     replies = {0: Reply(0, 3, payload), 1: Reply(1, 3, payload[:-1])}
-    lost = Redealer([planted(10, 2)] * 2, orders).lost(replies, ASKED, ())
+    lost = Redealer([planted(10, 2)] * 2, config).lost(replies, ASKED, ())
     assert [fault.worker for fault in lost] == [1]
 
 

@@ -10,9 +10,9 @@ from optiframe_comrade.protocol.sharding import deal, split, visible_order
 
 import optiframe
 from optiframe import Budget, Minimize
-from optiframe.losses import LinearModel, Logistic
-from optiframe.objectives import FiniteSum
-from optiframe.values import Array
+from optiframe.problems.losses import LinearModel, Logistic
+from optiframe.problems.objective import FiniteSum
+from optiframe.records.fields import Array
 
 from .classification_twins import planted
 from .test_local_step import by_hand

@@ -14,12 +14,12 @@ from optiframe_comrade.parts import faults
 from optiframe_comrade.parts.compressors import L1QSGD, QSGD, RandK, ScaledSign, TopK
 from optiframe_comrade.parts.kinds import Attack, Compressor, Nothing
 from optiframe_comrade.protocol.reply_checks import open_reply
-from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.solvers.comrade import Comrade
 
 import optiframe
 from optiframe import Minimize
-from optiframe.losses import Logistic
+from optiframe.problems.losses import Logistic
 
 COMPRESSORS: list[Compressor] = [
     Nothing(),
@@ -55,7 +55,7 @@ def opened_replies(attack: Attack, compressor: Compressor, rounds: int = 1) -> A
     """What the coordinator makes of hostile worker 1's replies."""
     f = problem().function
     shards = [f.take(slice(at, None, 4)) for at in range(4)]  # type: ignore[attr-defined]
-    workers = InProcess(shards, Orders(attack=attack, liars=(1,), trim=1, compressor=compressor))
+    workers = InProcess(shards, WorkerConfig(attack=attack, byzantine=(1,), trim=1, compressor=compressor))
     for number in range(1, rounds + 1):
         asked = Broadcast(number, NEWTON_STEP, np.zeros(9))
         replies = workers.ask(asked)
@@ -112,7 +112,7 @@ def situation() -> Any:
 
 @pytest.mark.parametrize("attack", [each for each, *_ in KINDS], ids=lambda a: a.name)
 @pytest.mark.parametrize("compressor", ["none", "qsgd"])
-@pytest.mark.filterwarnings("ignore::optiframe.loop.NotConverged")  # so many rounds, no more
+@pytest.mark.filterwarnings("ignore::optiframe.solving.solve.NotConverged")  # so many rounds, no more
 def test_a_run_with_faults_within_the_budget_ends_near_the_clean_one(attack: Attack, compressor: str) -> None:
     def run(**chosen: Any) -> Any:
         solver = Comrade(workers=10, compressor=compressor, **chosen)

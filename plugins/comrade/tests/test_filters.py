@@ -21,7 +21,7 @@ from optiframe_comrade.parts.kinds import Filter, Mean, Norm
 from scipy.optimize import minimize
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 ALL: list[Filter] = [
     Norm(),

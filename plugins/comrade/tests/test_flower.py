@@ -31,7 +31,7 @@ from optiframe_comrade.messages import NEWTON_STEP
 from optiframe_comrade.parts.compressors import QSGD
 from optiframe_comrade.protocol.coordinator import TooManyFaults
 from optiframe_comrade.protocol.sharding import split
-from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.protocol.worker import WorkerConfig
 
 import optiframe
 from optiframe import Budget, Minimize
@@ -71,12 +71,12 @@ class Stage:
         for number in range(NODES):
             (self.folder / f"mode-{number}").write_text(modes.get(f"node{number}", "honest"))
 
-    def workers(self, orders: Orders) -> GridWorkers:
+    def workers(self, config: WorkerConfig) -> GridWorkers:
         return GridWorkers(
             self.task.grid,
             self.federation.nodes,
-            work_of(SHARDS[0], orders),
-            orders.compressor,
+            work_of(SHARDS[0], config),
+            config.compressor,
             names=[f"node {number}" for number in range(NODES)],
             sizes=[len(shard) for shard in SHARDS],
             prepare=self.task.identify,
@@ -112,8 +112,8 @@ def at_round(stage: Stage, script: dict[int, Callable[[], None]]) -> Ready:
             script.get(broadcast.round, lambda: None)()
             return super().ask(broadcast, deadline, to)
 
-    def found(orders: Orders) -> GridWorkers:
-        workers = stage.workers(orders)
+    def found(config: WorkerConfig) -> GridWorkers:
+        workers = stage.workers(config)
         workers.__class__ = Scripted
         return workers
 
@@ -121,19 +121,19 @@ def at_round(stage: Stage, script: dict[int, Callable[[], None]]) -> Ready:
 
 
 def test_nodes_answer_what_workers_in_this_process_do(stage: Stage) -> None:
-    for orders in (Orders(), Orders(compressor=QSGD(levels=7), seed=11)):
+    for config in (WorkerConfig(), WorkerConfig(compressor=QSGD(levels=7), seed=11)):
         asked = Broadcast(1, NEWTON_STEP, np.full(COLUMNS, 0.1))
-        nearby = InProcess(SHARDS, orders)
+        nearby = InProcess(SHARDS, config)
         for worker in nearby.workers:
             worker.resume(1, {})
-        for far, near in zip(stage.workers(orders).ask(asked, 60.0), nearby.ask(asked), strict=True):
+        for far, near in zip(stage.workers(config).ask(asked, 60.0), nearby.ask(asked), strict=True):
             assert isinstance(far, Reply)
             np.testing.assert_array_equal(far.payload, near.payload)
 
 
 def test_a_vector_that_no_compressor_can_write_is_said_to_be_not_finite(stage: Stage) -> None:
     huge = np.full(COLUMNS, 1e308)
-    replies = stage.workers(Orders(compressor=QSGD())).ask(Broadcast(1, NEWTON_STEP, huge), 60.0)
+    replies = stage.workers(WorkerConfig(compressor=QSGD())).ask(Broadcast(1, NEWTON_STEP, huge), 60.0)
     assert {each.kind for each in replies if isinstance(each, Fault)} == {"not-finite"}
 
 
@@ -154,7 +154,7 @@ def test_what_malicious_nodes_send_does_nothing_in_the_coordinator(stage: Stage)
     stage.behave(node0="pickle", node1="object-array", node2="bomb", node3="huge")
     before = psutil.Process().memory_info().rss
     asked = Broadcast(1, NEWTON_STEP, np.zeros(COLUMNS))
-    faults = stage.workers(Orders()).ask(asked, 60.0)
+    faults = stage.workers(WorkerConfig()).ask(asked, 60.0)
     stage.behave()
     assert [fault.kind for fault in faults] == ["wrong-type", "malformed", "malformed", "too-large"]
     assert not list(stage.folder.glob("mark-*"))
@@ -178,7 +178,7 @@ def test_a_run_gets_through_an_attack_nan_and_a_killed_node(stage: Stage) -> Non
     assert {worker for worker, number, _ in faults if number > 3} == {3}
     assert all(0 in one.trimmed for one in exchanges)
 
-    nearby = Ready(found=lambda orders: InProcess(SHARDS, orders))
+    nearby = Ready(found=lambda config: InProcess(SHARDS, config))
     with pytest.warns(match="4 iterations"):
         clean = optiframe.solve(Minimize(F), "newton.comrade", home=nearby, workers=NODES, budget=budget)
     least = F.value(minimum(F))
@@ -265,8 +265,8 @@ def test_a_superlink_lost_in_a_run_is_an_error_and_nothing_is_left(
                 strike()
             return super().ask(broadcast, deadline, to)
 
-    def found(orders: Orders) -> Trial:
-        trials.append(Struck(SHARDS[:2], orders))
+    def found(config: WorkerConfig) -> Trial:
+        trials.append(Struck(SHARDS[:2], config))
         return trials[0]
 
     given = {"workers": 2, "budget": Budget(iterations=4, tolerance=0.0), "deadline": 60.0}
@@ -292,7 +292,7 @@ def test_a_superlink_that_does_not_know_the_run_is_told_from_one_that_is_busy(
         def _ask(self, broadcast, deadline, to):
             raise error
 
-    workers = Failing(None, [1, 2], work_of(SHARDS[0], Orders()), Orders().compressor)
+    workers = Failing(None, [1, 2], work_of(SHARDS[0], WorkerConfig()), WorkerConfig().compressor)
     with pytest.raises(FederationFailed, match=words):
         workers.ask(Broadcast(2, NEWTON_STEP, np.zeros(COLUMNS)))
 
@@ -332,7 +332,7 @@ def test_a_federation_with_tls_and_keys_runs_the_app(tmp_path: Path) -> None:
     assert answer["status"] == "iteration_limit"
     assert answer["rounds"] == 2
     assert answer["faults"] == []
-    nearby = InProcess(SHARDS[:2], Orders())
+    nearby = InProcess(SHARDS[:2], WorkerConfig())
     x = np.zeros(COLUMNS)
     for number in (1, 2):
         x = x - np.mean([r.payload for r in nearby.ask(Broadcast(number, NEWTON_STEP, x))], axis=0)

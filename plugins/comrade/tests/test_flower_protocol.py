@@ -43,7 +43,7 @@ from optiframe_comrade.parts.compressors import QSGD
 from optiframe_comrade.parts.faults import HugeMessage, Malformed, WrongShape, WrongType
 from optiframe_comrade.parts.kinds import Negative, Nothing, Situation
 from optiframe_comrade.protocol.reply_checks import open_reply
-from optiframe_comrade.protocol.worker import Orders, Worker
+from optiframe_comrade.protocol.worker import Worker, WorkerConfig
 from optiframe_comrade.solvers.comrade import Comrade
 
 import optiframe
@@ -199,7 +199,7 @@ def test_a_node_answers_like_a_worker(tmp_path: Path, dense: bool) -> None:
     values = write_broadcast(asked) | protocol.write_work(WORK)
     got = read_reply(0, asked, node.answer(values, {"shard": str(tmp_path / "rows.npz")}, {}))
     assert isinstance(got, Reply)
-    np.testing.assert_allclose(got.payload, Worker(0, f, Orders()).reply(asked).payload, rtol=1e-12)
+    np.testing.assert_allclose(got.payload, Worker(0, f, WorkerConfig()).reply(asked).payload, rtol=1e-12)
 
 
 def test_rows_with_fewer_columns_than_the_point_are_filled_up(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_what_error_feedback_owes_is_kept_between_messages_and_ends_with_the_run
     node.save_rows(tmp_path / "rows.npz", f)
     work = Work("logistic", f.l2, {"name": "top-k", "k": 1}, error_feedback=True, seed=1, run="one")
     config, memory = {"shard": str(tmp_path / "rows.npz"), "partition-id": 0}, {}
-    in_one_go = Worker(0, f, node.orders_of(config, work)[1])
+    in_one_go = Worker(0, f, node.worker_config_of(config, work)[1])
     for number in (1, 2, 3):
         asked = Broadcast(number, NEWTON_STEP, np.full(4, 0.1))
         values = write_broadcast(asked) | protocol.write_work(work)
@@ -234,7 +234,7 @@ def test_what_error_feedback_owes_is_kept_between_messages_and_ends_with_the_run
 
 
 def test_draws_differ_from_round_to_round() -> None:
-    worker = Worker(0, planted(50, 3), Orders(compressor=QSGD(levels=4), seed=5))
+    worker = Worker(0, planted(50, 3), WorkerConfig(compressor=QSGD(levels=4), seed=5))
     vector, sent = np.array([1.0, 0.31, -0.47]), set()
     for number in range(1, 9):
         worker.resume(1 if number == 8 else number, {})
@@ -307,7 +307,7 @@ def test_a_trial_refuses_what_cannot_travel() -> None:
 
 def test_a_vector_no_compressor_can_write_arrives_as_what_it_is(tmp_path: Path) -> None:
     node.save_rows(tmp_path / "rows.npz", planted(100, 4))
-    (tmp_path / "attack.json").write_text(json.dumps({"attack": Negative(c=1e308).table(), "liars": [0]}))
+    (tmp_path / "attack.json").write_text(json.dumps({"attack": Negative(c=1e308).table(), "byzantine": [0]}))
     work = Work(loss="logistic", l2=0.01, compressor=QSGD().table(), run="one")
     asked = Broadcast(2, NEWTON_STEP, np.full(4, 9.0))
     config = {"shard": str(tmp_path / "rows.npz"), "attack": str(tmp_path / "attack.json")}
@@ -326,7 +326,7 @@ def test_a_vector_no_compressor_can_write_arrives_as_what_it_is(tmp_path: Path) 
 def test_a_node_told_to_attack_does(tmp_path: Path) -> None:
     f = planted(100, 4)
     node.save_rows(tmp_path / "rows.npz", f)
-    table = {"attack": Negative(c=0.5).table(), "liars": [2], "trim": 1}
+    table = {"attack": Negative(c=0.5).table(), "byzantine": [2], "trim": 1}
     (tmp_path / "attack.json").write_text(json.dumps(table))
     asked = Broadcast(1, NEWTON_STEP, np.full(4, 0.1))
     values = write_broadcast(asked) | protocol.write_work(WORK)
@@ -388,7 +388,7 @@ def test_the_app_does_not_run_at_a_superlink_that_listens_on_all_addresses() -> 
 def test_a_coordinator_without_rows_goes_on_without_an_objective() -> None:
     f = planted(200, 3)
     shards = [f.take(range(at, 200, 2)) for at in range(2)]
-    home = Ready(found=lambda orders: InProcess(shards, orders))
+    home = Ready(found=lambda config: InProcess(shards, config))
     afar = server_app.Afar(server_app.Elsewhere(columns=3, terms=200))
     result = optiframe.solve(afar, "newton.comrade", workers=2, home=home)
     assert result.status is optiframe.Status.CONVERGED

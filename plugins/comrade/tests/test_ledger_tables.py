@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import optiframe
-from optiframe import output
-from optiframe.solvers import Budget
+from optiframe.files import output
+from optiframe.solving.solver import Budget
 
 from .classification_twins import planted, problem
 
@@ -36,7 +36,7 @@ def test_workers_and_rounds_are_written_beside_the_answer(tmp_path: Path) -> Non
     with (tmp_path / "workers.csv").open() as file:
         workers = list(csv.DictReader(file))
     assert [row["worker"] for row in workers] == result.detail.names
-    assert float(workers[0]["left_out"]) == 1.0  # the liar
+    assert float(workers[0]["left_out"]) == 1.0  # the hostile one
     with (tmp_path / "rounds.csv").open() as file:
         rounds = list(csv.DictReader(file))
     assert [row["round"] for row in rounds] == ["1", "2", "3"]

@@ -21,8 +21,8 @@ from optiframe_comrade.solvers.robust_gradient import RobustGradient
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Result, Status, Unsuited
-from optiframe.losses import LeastSquares, Logistic
-from optiframe.solvers import Budget
+from optiframe.problems.losses import LeastSquares, Logistic
+from optiframe.solving.solver import Budget
 from optiframe.testing import SolverContract, certify
 
 from .classification_twins import planted, problem
@@ -140,7 +140,9 @@ def test_polishing_goes_below_the_floor(terms_a_column: int) -> None:
 
 def test_polishing_trusts_whoever_gave_no_reason_not_to() -> None:
     on = problem(20 * 10 * 20, 10)
-    promised = run("newton.polished", on, byzantine=0.1)  # liars are reckoned with, and there are none
+    promised = run(
+        "newton.polished", on, byzantine=0.1
+    )  # hostile workers are reckoned with, and there are none
     assert promised.detail.exiled == {}
     assert gap(promised) < 1e-12
     trimmed = run("newton.polished", on, byzantine=0.1, screen="filter")
@@ -186,12 +188,12 @@ def test_undamped_giant_diverges_without_any_attack_where_a_line_search_converge
 def test_the_negative_attack_hides_from_the_norm_and_not_from_the_median(filtering: str) -> None:
     on = problem(4000, 10)
     result = run("newton.comrade", on, byzantine=0.2, attack={"name": "negative", "c": 0.9}, filter=filtering)
-    # From far away, where updates are alike and a liar's is shorter.
+    # From far away, where updates are alike and a hostile one is shorter.
     first = result.detail.exchanges[0]
     caught = [worker for worker in first.trimmed if worker < 4]
     assert len(first.trimmed) == 6
     assert len(caught) == (4 if filtering == "distance-to-median" else 0)
-    # And yet both converge, to a floor far below the start's gap of .2, since the liars' part is small.
+    # And yet both converge, to a floor far below the start's gap of .2: the hostile workers' part is small.
     assert gap(result) < 5e-3
     assert result.trace["residual"][-1] < 1e-2 * result.trace["residual"][0]
 
@@ -221,7 +223,7 @@ def test_comrade_communicates_half_as_much_as_giant() -> None:
 
 def test_how_many_are_left_out() -> None:
     # beta m = alpha m + 2, rounded up; .1 * 20 must not become 3 by rounding.
-    for alpha, m, liars, out in (
+    for alpha, m, byzantine, out in (
         (0.1, 20, 2, 4),
         (0.15, 20, 3, 5),
         (0.2, 20, 4, 6),
@@ -229,7 +231,7 @@ def test_how_many_are_left_out() -> None:
         (0, 9, 0, 0),
     ):
         solver = Comrade(workers=m, byzantine=alpha)
-        assert (solver.liars, solver.left_out) == (liars, out)
+        assert (solver.byzantine_count, solver.left_out) == (byzantine, out)
     assert Comrade(workers=10, byzantine=0.1, trim=0.3).left_out == 3
     assert Comrade(workers=10, trim=0.1).left_out == 1
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import optiframe
-from optiframe.comparison.content import cell_key
-from optiframe.comparison.plan import read_plan
+from optiframe.comparison.plan.content_key import cell_key
+from optiframe.comparison.plan.plan import read_plan
 
 from .classification_twins import problem
 
@@ -59,7 +59,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_registry: Non
     monkeypatch.syspath_prepend(tmp_path)
     for name in ("acme_filters", "acme_filters.first"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    optiframe.registry.reset()
+    optiframe.registry.registry.reset()
     return package
 
 

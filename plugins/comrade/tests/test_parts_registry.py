@@ -19,10 +19,10 @@ from optiframe_comrade.solvers.giant import RobustGiant
 
 import optiframe
 from optiframe import InvalidInput, part
-from optiframe.parts import Part, names
-from optiframe.registry import registry
+from optiframe.records.fields import Array
+from optiframe.registry.by_name import Part, names
+from optiframe.registry.registry import registry
 from optiframe.testing.toml import to_toml
-from optiframe.values import Array
 
 from .classification_twins import problem
 
@@ -105,7 +105,7 @@ def test_a_third_partys_filter_is_used_by_name() -> None:
 
 
 class Borrowed:
-    """An aggregator in ByzFL's style: called with the vectors, its own number of liars within."""
+    """An aggregator in ByzFL's style: called with the vectors, its own number of hostile workers within."""
 
     def __init__(self, f: int) -> None:
         self.f = f

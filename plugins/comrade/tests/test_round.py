@@ -16,10 +16,10 @@ from optiframe_comrade.parts.kinds import Attack, Compressor, Filter, Mean, Nega
 from optiframe_comrade.protocol.coordinator import Coordinator, TooManyFaults
 from optiframe_comrade.protocol.reply_checks import check_reply, open_reply
 from optiframe_comrade.protocol.sharding import split
-from optiframe_comrade.protocol.worker import Orders, Worker
+from optiframe_comrade.protocol.worker import Worker, WorkerConfig
 
 from optiframe import InvalidInput, part
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 from .classification_twins import algorithm_1, planted
 
@@ -190,25 +190,27 @@ def test_shards_of_unequal_size_are_weighed_so_that_the_mean_is_of_all_terms() -
     np.testing.assert_allclose(values, [f.value(w), f.value(w - 0.5)], rtol=1e-12)
 
 
-@pytest.mark.parametrize(("liars", "left_out"), [(0, 0), (1, 3), (2, 4)])
-def test_the_round_is_that_of_the_algorithm_box(liars: int, left_out: int) -> None:
+@pytest.mark.parametrize(("byzantine", "left_out"), [(0, 0), (1, 3), (2, 4)])
+def test_the_round_is_that_of_the_algorithm_box(byzantine: int, left_out: int) -> None:
     f = planted(300, 4)
     shards = [f.take(part) for part in split(300, 8, np.random.default_rng(1))]
     attack = Negative()
-    coordinator = hired(InProcess(shards, Orders(attack=attack, liars=tuple(range(liars)))), trim=left_out)
+    coordinator = hired(
+        InProcess(shards, WorkerConfig(attack=attack, byzantine=tuple(range(byzantine)))), trim=left_out
+    )
     w = np.zeros(4)
     for _ in range(4):
         w = w - coordinator.newton_step(NEWTON_STEP, w).vector
-    slow = algorithm_1(shards, np.zeros(4), 4, left_out, liars)
+    slow = algorithm_1(shards, np.zeros(4), 4, left_out, byzantine)
     np.testing.assert_allclose(w, slow, rtol=1e-9)
 
 
 def test_every_worker_draws_from_a_stream_of_its_own() -> None:
     f = planted(60, 8)  # entries enough that two draws hardly round all alike
-    orders = Orders(compressor=QSGD, seed=5)
+    config = WorkerConfig(compressor=QSGD, seed=5)
     asked = Broadcast(1, NEWTON_STEP, np.zeros(8))
-    alone = Worker(1, f, orders).reply(asked)
-    among = InProcess([f, f, f], orders).ask(asked)
+    alone = Worker(1, f, config).reply(asked)
+    among = InProcess([f, f, f], config).ask(asked)
     assert among[1].payload == alone.payload
     assert among[0].payload != among[2].payload or among[0].payload != among[1].payload
 
@@ -216,7 +218,7 @@ def test_every_worker_draws_from_a_stream_of_its_own() -> None:
 def test_values_of_a_line_search_are_not_compressed() -> None:
     f = planted(60, 3)
     asked = Broadcast(1, OBJECTIVE, np.zeros(3), {"direction": np.ones(3), "steps": np.zeros(1)})
-    reply = Worker(0, f, Orders(compressor=QSGD)).reply(asked)
+    reply = Worker(0, f, WorkerConfig(compressor=QSGD)).reply(asked)
     assert reply.payload.tolist() == [f.value(np.zeros(3))]
     np.testing.assert_array_equal(open_reply(reply, asked, QSGD), reply.payload)
 
@@ -250,8 +252,8 @@ def test_a_round_number_that_cannot_be_written_down_is_a_fault_and_never_an_erro
 
 def test_what_no_compressor_can_write_is_a_fault_of_one_worker() -> None:
     f = planted(60, 3)
-    orders = Orders(compressor=QSGD, attack=Negative(c=1e308), liars=(0,))
-    first, second = InProcess([f, f], orders).ask(Broadcast(1, NEWTON_STEP, np.full(3, 9.0)))
+    config = WorkerConfig(compressor=QSGD, attack=Negative(c=1e308), byzantine=(0,))
+    first, second = InProcess([f, f], config).ask(Broadcast(1, NEWTON_STEP, np.full(3, 9.0)))
     assert isinstance(first, Fault)
     assert (first.kind, second.nbytes) == ("not-finite", 8 + 8 + 2)
 
@@ -266,7 +268,7 @@ def test_workers_that_are_gone_are_not_taken_for_numbers_that_overflow() -> None
 def test_colluding_workers_among_themselves_still_know_the_honest_ones() -> None:
     f = planted(60, 3)
     attack = part(Attack, "inner-product")
-    crowd = InProcess([f, f, f], Orders(attack=attack, liars=(0,)))
+    crowd = InProcess([f, f, f], WorkerConfig(attack=attack, byzantine=(0,)))
     asked = Broadcast(1, GRADIENT, np.zeros(3))
     (alone,) = crowd.ask(asked, to=[0])
     np.testing.assert_array_equal(alone.payload, crowd.ask(asked)[0].payload)

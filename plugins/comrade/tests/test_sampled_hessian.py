@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from optiframe_comrade.backends.flower import node, protocol
 from optiframe_comrade.messages import NEWTON_STEP, STEP_WITH_GRADIENT, Broadcast
-from optiframe_comrade.protocol.worker import Orders, Worker
+from optiframe_comrade.protocol.worker import Worker, WorkerConfig
 
 import optiframe
 from optiframe import Budget
-from optiframe.losses import Logistic
-from optiframe.values import Array
+from optiframe.problems.losses import Logistic
+from optiframe.records.fields import Array
 
 from .classification_twins import gradient_row_by_row, hessian_row_by_row, planted, problem
 
@@ -34,7 +34,7 @@ def test_the_hessian_is_that_of_the_sample_and_the_gradient_that_of_all() -> Non
     f = planted(90, 3)
     chosen = f.take(sample_of(f, 4, 7, 30))
     expected = np.linalg.solve(hessian_row_by_row(chosen, AT), gradient_row_by_row(f, AT))
-    worker = Worker(4, f, Orders(hessian_terms=30, seed=7))
+    worker = Worker(4, f, WorkerConfig(hessian_terms=30, seed=7))
     np.testing.assert_allclose(worker.compute(asked()), expected, rtol=1e-10)
     right = np.arange(3.0)
     given = worker.compute(Broadcast(1, STEP_WITH_GRADIENT, AT, {"gradient": right}))
@@ -43,16 +43,16 @@ def test_the_hessian_is_that_of_the_sample_and_the_gradient_that_of_all() -> Non
 
 def test_as_many_terms_as_there_are_change_nothing() -> None:
     f = planted(90, 3)
-    plain = Worker(0, f, Orders()).compute(asked())
+    plain = Worker(0, f, WorkerConfig()).compute(asked())
     for terms in (90, 1000):
-        np.testing.assert_array_equal(Worker(0, f, Orders(hessian_terms=terms)).compute(asked()), plain)
+        np.testing.assert_array_equal(Worker(0, f, WorkerConfig(hessian_terms=terms)).compute(asked()), plain)
 
 
 def test_the_sample_is_the_same_in_every_round_and_another_for_every_worker_and_seed() -> None:
     f = planted(90, 3)
 
     def step(number: int, seed: int, resumed: bool = False) -> tuple[float, ...]:
-        worker = Worker(number, f, Orders(hessian_terms=30, seed=seed))
+        worker = Worker(number, f, WorkerConfig(hessian_terms=30, seed=seed))
         if resumed:
             worker.resume(5, {})
         return tuple(worker.compute(asked()))
@@ -68,7 +68,7 @@ def test_a_flower_node_draws_the_same_sample(tmp_path: Path) -> None:
     values = protocol.write_broadcast(asked()) | protocol.write_work(work)
     settings = {"shard": str(tmp_path / "rows.npz"), "partition-id": 4}
     got = protocol.read_reply(4, asked(), node.answer(values, settings, {}))
-    mine = Worker(4, f, Orders(hessian_terms=30, seed=7)).reply(asked())
+    mine = Worker(4, f, WorkerConfig(hessian_terms=30, seed=7)).reply(asked())
     np.testing.assert_array_equal(got.payload, mine.payload)  # type: ignore[union-attr]  # no fault: it would say so
 
 

@@ -16,7 +16,7 @@ from scipy.special import expit
 
 import optiframe
 from optiframe import Minimize
-from optiframe.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
+from optiframe.problems.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 
 from .classification_twins import planted
 

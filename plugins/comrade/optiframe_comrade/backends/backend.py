@@ -6,16 +6,16 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from optiframe.objectives import FiniteSum
-from optiframe.parts import Part
-from optiframe_comrade.protocol.worker import Orders
+from optiframe.problems.objective import FiniteSum
+from optiframe.registry.by_name import Part
+from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.protocol.workers import Workers
 
 
 class Home(Part):
     """Where workers live; a piece whose parameters say how to get there.
 
-    `hire` hands each worker its shard and its orders and gives the interface to them; the
+    `hire` hands each worker its shard and its configuration and gives the interface to them; the
     solver closes it when the run ends.
     """
 
@@ -23,11 +23,11 @@ class Home(Part):
     waits: ClassVar[bool] = True  # False: rounds end when all have answered, whatever the deadline
 
     @abstractmethod
-    def hire(self, shards: Sequence[FiniteSum], orders: Orders) -> Workers:
+    def hire(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
         """Workers, one for each shard."""
 
-    def unsuited(self, function: FiniteSum, orders: Orders) -> str | None:
-        """Why this home cannot take the function or the orders, in words; None when it can."""
+    def unsuited(self, function: FiniteSum, config: WorkerConfig) -> str | None:
+        """Why this home cannot take the function or the configuration, in words; None when it can."""
         return None
 
     @property
@@ -42,7 +42,7 @@ class InProcessHome(Home):
     name = "home.in-process"
     waits = False
 
-    def hire(self, shards: Sequence[FiniteSum], orders: Orders) -> Workers:
+    def hire(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
         from optiframe_comrade.backends.in_process import InProcess
 
-        return InProcess(shards, orders)
+        return InProcess(shards, config)

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import Unsuited, require
-from optiframe.objectives import FiniteSum
-from optiframe.values import Array
+from optiframe.problems.objective import FiniteSum
+from optiframe.records.fields import Array
 from optiframe_comrade.messages import Broadcast
 from optiframe_comrade.parts.kinds import NoReply
-from optiframe_comrade.protocol.worker import Orders, Worker
+from optiframe_comrade.protocol.worker import Worker, WorkerConfig
 
 
 class Seat:
@@ -25,8 +25,8 @@ class Seat:
 
     def load(self, pickled: bytes, *buffers: Array) -> None:
         """Build the worker from what `packed` has made ready."""
-        number, shard, orders, round = pickle.loads(pickled, buffers=[_aligned(buffer) for buffer in buffers])
-        self.worker = Worker(number, shard, orders)
+        number, shard, config, round = pickle.loads(pickled, buffers=[_aligned(buffer) for buffer in buffers])
+        self.worker = Worker(number, shard, config)
         if round > 1:
             self.worker.resume(round, {})  # else its compressor would repeat the draws of the first rounds
 
@@ -100,12 +100,12 @@ def let_go(task: asyncio.Task[Any]) -> None:
         task.exception()
 
 
-def packed(number: int, shard: FiniteSum, orders: Orders, round: int = 1) -> list[Any]:
+def packed(number: int, shard: FiniteSum, config: WorkerConfig, round: int = 1) -> list[Any]:
     """What a seat is sent: all about a worker but its arrays, and the arrays, not copied.
 
     Parameters
     ----------
-    number, shard, orders
+    number, shard, config
         As `Worker` takes them.
     round
         The first it will be asked in.
@@ -118,7 +118,7 @@ def packed(number: int, shard: FiniteSum, orders: Orders, round: int = 1) -> lis
     dumps = require("distributed.protocol.pickle", "dask").dumps
     buffers: list[pickle.PickleBuffer] = []
     try:
-        pickled = dumps((number, shard, orders, round), buffer_callback=buffers.append)
+        pickled = dumps((number, shard, config, round), buffer_callback=buffers.append)
     except Exception as error:
         raise Unsuited(
             f"home.dask: the objective or a part cannot be sent to another process ({error!s:.120}); "

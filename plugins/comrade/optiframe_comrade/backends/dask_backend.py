@@ -8,9 +8,9 @@ from typing import Literal, Self
 from pydantic import Field, PositiveFloat, PositiveInt, field_validator, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.objectives import FiniteSum
+from optiframe.problems.objective import FiniteSum
 from optiframe_comrade.backends.backend import Home
-from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.protocol.workers import Workers
 
 # A round takes seconds at most, and a dead process is noticed at once: this is what a process that
@@ -69,20 +69,20 @@ class DaskHome(Home):
             )
         return self
 
-    def hire(self, shards: Sequence[FiniteSum], orders: Orders) -> Workers:
+    def hire(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
         from optiframe_comrade.backends.dask_cluster import Connection
         from optiframe_comrade.backends.dask_workers import DaskWorkers
 
         connection = Connection(self.address, self.processes or len(shards), self.starting)
         try:
-            return DaskWorkers(connection, shards, orders, self.starting, self.on_fault == "redeal")
+            return DaskWorkers(connection, shards, config, self.starting, self.on_fault == "redeal")
         except BaseException:
             connection.close()
             raise
 
-    def unsuited(self, function: FiniteSum, orders: Orders) -> str | None:
-        if orders.attack.colludes and orders.liars:
-            return f"{orders.attack.name} must know what honest workers send, and on Dask nobody does"
+    def unsuited(self, function: FiniteSum, config: WorkerConfig) -> str | None:
+        if config.attack.colludes and config.byzantine:
+            return f"{config.attack.name} must know what honest workers send, and on Dask nobody does"
         return None
 
     @property

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from optiframe.objectives import FiniteSum
+from optiframe.problems.objective import FiniteSum
 from optiframe_comrade.messages import Broadcast, Fault, Reply
 from optiframe_comrade.protocol.reply_checks import open_reply
-from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.protocol.worker import WorkerConfig
 
 # Processes a shard is tried on in a row without a usable reply: what kills or spoils three is the
 # shard's own doing (Dask gives a task up after as many).
@@ -23,12 +23,12 @@ class Redealer:
 
     Parameters
     ----------
-    shards, orders
+    shards, config
         Of all workers; the shards are kept, so that the coordinator holds the data as long as the run lasts.
     """
 
-    def __init__(self, shards: Sequence[FiniteSum], orders: Orders) -> None:
-        self.shards, self.orders = list(shards), orders
+    def __init__(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> None:
+        self.shards, self.config = list(shards), config
         self._tries = [1] * len(self.shards)  # since the last usable reply
         self._shunned: set[str] = set()
 
@@ -49,12 +49,12 @@ class Redealer:
         faults = []
         for number, said in replies.items():
             # The coordinator opens what it gets as well, and decides: here it is only whether to ask again.
-            opened = open_reply(said, asked, self.orders.compressor) if isinstance(said, Reply) else said
+            opened = open_reply(said, asked, self.config.compressor) if isinstance(said, Reply) else said
             if isinstance(opened, Fault):
                 faults.append(opened)
             else:
                 self._tries[number] = 1
-        if len(faults) > self.orders.trim:
+        if len(faults) > self.config.trim:
             return []
         return [fault for fault in faults if fault.worker not in spared]
 

@@ -15,13 +15,13 @@ from typing import Any
 from uuid import uuid4
 
 from optiframe.errors import OptiframeError
-from optiframe.objectives import FiniteSum
+from optiframe.problems.objective import FiniteSum
 from optiframe_comrade.backends.dask_actor import Hold, let_go, packed
 from optiframe_comrade.backends.dask_cluster import Connection
 from optiframe_comrade.backends.dask_reshard import Redealer
 from optiframe_comrade.messages import Broadcast, Fault, Reply
 from optiframe_comrade.protocol.moves import Move
-from optiframe_comrade.protocol.worker import NotFinite, Orders
+from optiframe_comrade.protocol.worker import NotFinite, WorkerConfig
 
 _LISTING = 5.0  # seconds for the scheduler to say which processes there are; it answers in milliseconds
 _GLANCE = 0.1  # seconds between looks at who has died: short beside a deadline, long beside a look
@@ -42,25 +42,25 @@ class DaskWorkers:
         self,
         connection: Connection,
         shards: Sequence[FiniteSum],
-        orders: Orders,
+        config: WorkerConfig,
         starting: float,
         redeal: bool = True,
     ) -> None:
         self._connection: Connection | None = connection
-        self._client, self._trim = connection.client, orders.trim
-        self._liars = frozenset(orders.liars)
+        self._client, self._trim = connection.client, config.trim
+        self._byzantine = frozenset(config.byzantine)
         self._starting, self._run = starting, uuid4().hex[:12]
         self.sizes = [len(shard) for shard in shards]
         addresses = connection.addresses
         places = [addresses[number % len(addresses)] for number in range(len(shards))]
         self.names = [_named(number, place) for number, place in enumerate(places)]
         self.moves: list[Move] = []
-        self._redealer = Redealer(shards, orders) if redeal else None
+        self._redealer = Redealer(shards, config) if redeal else None
         self._holds = [self._hold(number, place) for number, place in enumerate(places)]
         self._lost: dict[int, str] = {}  # why a worker is not asked any more
         self._given_up: set[int] = set()  # of those lost, whose shards are not moved any more
         self._open: dict[int, asyncio.Task[Any]] = {}  # the question a worker has not answered yet
-        self._client.sync(self._load, shards, orders)
+        self._client.sync(self._load, shards, config)
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -85,9 +85,9 @@ class DaskWorkers:
         times = sum(move.fault.worker == number for move in self.moves)
         return Hold(self._client, place, f"optiframework-comrade-{self._run}-{number}-{times}")
 
-    async def _load(self, shards: Sequence[FiniteSum], orders: Orders) -> None:
+    async def _load(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> None:
         loads = {
-            number: hold.load(packed(number, shard, orders))
+            number: hold.load(packed(number, shard, config))
             for number, (hold, shard) in enumerate(zip(self._holds, shards, strict=True))
         }
         await self._seated(loads)
@@ -206,7 +206,7 @@ class DaskWorkers:
             return True
         # What a simulated attack does is no fault of the machine, and goes where the worker goes.
         real = number in self._lost or (number in self._open and not self._open[number].done())
-        return number in self._liars and not real
+        return number in self._byzantine and not real
 
     async def _processes(self) -> tuple[str, ...]:
         """Addresses of the cluster's processes, those started again too; none if the scheduler is silent."""
@@ -229,7 +229,7 @@ class DaskWorkers:
             self._lost[number] = redealer.why(fault)
             return None
         self._lost.pop(number, None)
-        shard = packed(number, redealer.shards[number], redealer.orders, asked.round)
+        shard = packed(number, redealer.shards[number], redealer.config, asked.round)
         size = asked.nbytes + sum(memoryview(part).nbytes for part in shard)
         self.moves.append(Move(fault, old.place, target, size))
         self.names[number] = _named(number, target)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from optiframe.objectives import FiniteSum
-from optiframe.values import Array
+from optiframe.problems.objective import FiniteSum
+from optiframe.records.fields import Array
 from optiframe_comrade.messages import Broadcast, Fault, Reply
 from optiframe_comrade.parts.kinds import NoReply
-from optiframe_comrade.protocol.worker import NotFinite, Orders, Worker
+from optiframe_comrade.protocol.worker import NotFinite, Worker, WorkerConfig
 
 
 class InProcess:
@@ -20,10 +20,10 @@ class InProcess:
     is in one place, colluding attacks are told what the honest workers send.
     """
 
-    def __init__(self, shards: Sequence[FiniteSum], orders: Orders | None = None) -> None:
-        orders = Orders() if orders is None else orders
-        self._colluding = orders.attack.colludes and bool(orders.liars)
-        self.workers = [Worker(number, shard, orders) for number, shard in enumerate(shards)]
+    def __init__(self, shards: Sequence[FiniteSum], config: WorkerConfig | None = None) -> None:
+        config = WorkerConfig() if config is None else config
+        self._colluding = config.attack.colludes and bool(config.byzantine)
+        self.workers = [Worker(number, shard, config) for number, shard in enumerate(shards)]
         self.names = [f"worker {number}" for number in range(len(shards))]
         self.sizes = [len(shard) for shard in shards]
 

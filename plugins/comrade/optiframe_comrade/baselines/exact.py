@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 from pydantic import Field
 
-from optiframe.constraints import WholeSpace
-from optiframe.objectives import Objective
-from optiframe.problems import Minimize
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.problems.constraints import WholeSpace
+from optiframe.problems.objective import Objective
+from optiframe.problems.problem import Minimize
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_comrade.local.newton import at_point
 from optiframe_comrade.local.step import SMALL, sweeps
 from optiframe_comrade.local.sweep import Precision

@@ -9,9 +9,9 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 from scipy.special import expit
 
-from optiframe.datasets import DataFile, DataSet
-from optiframe.libsvm import read_libsvm
-from optiframe.values import Array
+from optiframe.problems.datasets import DataFile, DataSet
+from optiframe.records.fields import Array
+from optiframe.tables.libsvm import read_libsvm
 
 _SOURCE = "the LIBSVM data page (Chang and Lin), binary classification"
 

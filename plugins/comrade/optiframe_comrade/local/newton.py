@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe.losses import LinearModel
-from optiframe.objectives import Objective
-from optiframe.values import Array
+from optiframe.problems.losses import LinearModel
+from optiframe.problems.objective import Objective
+from optiframe.records.fields import Array
 from optiframe_comrade.local.products import conjugate_gradients
 from optiframe_comrade.local.step import hessian_step, is_plain, sweeps
 from optiframe_comrade.local.sweep import Precision, Sweep

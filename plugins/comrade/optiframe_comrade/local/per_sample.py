@@ -10,8 +10,8 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.objectives import FiniteSum, FromFunction, from_function
-from optiframe.values import AnyArray, Array
+from optiframe.problems.objective import FiniteSum, FromFunction, from_function
+from optiframe.records.fields import AnyArray, Array
 
 
 class PerSample(FiniteSum):

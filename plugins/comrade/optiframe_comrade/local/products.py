@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from optiframe.losses import LinearModel
-from optiframe.values import Array
+from optiframe.problems.losses import LinearModel
+from optiframe.records.fields import Array
 
 _CG_ACCURACY = 1e-10  # of the residual, relative: far below a step's own statistical error
 _SOLVED = 1e-8  # relative residual up to which rounding is to blame

@@ -13,9 +13,9 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
-from optiframe.losses import LinearModel
-from optiframe.objectives import FiniteSum, Objective
-from optiframe.values import Array
+from optiframe.problems.losses import LinearModel
+from optiframe.problems.objective import FiniteSum, Objective
+from optiframe.records.fields import Array
 from optiframe_comrade.local.products import conjugate_gradients, step_by_products
 from optiframe_comrade.local.sweep import Sweep, is_large
 from optiframe_comrade.local.symmetric import pseudo_inverse, solve_symmetric, weighted_gram

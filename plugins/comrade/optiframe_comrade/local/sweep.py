@@ -12,8 +12,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import scipy.linalg as la
 
-from optiframe.losses import LinearModel, Logistic
-from optiframe.values import Array
+from optiframe.problems.losses import LinearModel, Logistic
+from optiframe.records.fields import Array
 from optiframe_comrade.local.symmetric import cholesky, solve_symmetric, weighted_gram
 
 Precision: TypeAlias = Literal["auto", "single", "double"]

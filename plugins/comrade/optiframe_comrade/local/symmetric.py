@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 _BLOCK = 1 << 20  # bytes of rows scaled at a time: they stay in the second-level cache
 _EPS = float(np.finfo(np.float64).eps)

@@ -15,8 +15,8 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat
 from scipy.special import ndtri
 
 from optiframe.errors import Unsuited
-from optiframe.objectives import FiniteSum
-from optiframe.values import Array
+from optiframe.problems.objective import FiniteSum
+from optiframe.records.fields import Array
 from optiframe_comrade.parts import robust_means
 from optiframe_comrade.parts.kinds import Attack, Situation
 
@@ -88,10 +88,10 @@ class GaussianNoise(Attack):
 
 
 class Collusion(Attack):
-    """All liars send one vector against the honest mean, as long as `filter.norm` lets pass.
+    """All hostile workers send one vector against the honest mean, as long as `filter.norm` lets pass.
 
     Its norm is just below that of the honest vector which the coordinator then leaves out in their
-    place, so norm trimming keeps every liar and drops honest workers.
+    place, so norm trimming keeps every hostile worker and drops honest workers.
     """
 
     name = "attack.collusion"
@@ -104,7 +104,7 @@ class Collusion(Attack):
     def falsify(self, vector: Array, situation: Situation) -> Array:
         honest = _known(situation)
         ranked = np.sort(robust_means.norms(honest))
-        # With this many honest vectors shorter than theirs, all liars are among the m - trim kept.
+        # With this many honest vectors shorter than theirs, all of them are among the m - trim kept.
         shorter = max(0, len(honest) - situation.trim)
         longest = ranked[min(shorter, len(ranked) - 1)]
         against = -robust_means.mean(honest)
@@ -115,9 +115,9 @@ class Collusion(Attack):
 class ALittleIsEnough(Attack):
     """Sends mean - z * deviation of the honest vectors, in each coordinate: hidden in their spread.
 
-    By default z is the largest for which a majority, with the liars, is expected beyond it:
+    By default z is the largest for which a majority, with the hostile workers, is expected beyond it:
     the normal quantile of (m - f - s)/(m - f) with s = floor(m/2 + 1) - f honest workers to win
-    over. For few liars that is near 0, and a larger z does more harm.
+    over. For few hostile workers that is near 0, and a larger z does more harm.
     """
 
     name = "attack.alie"
@@ -125,17 +125,17 @@ class ALittleIsEnough(Attack):
     colludes = True
 
     z: NonNegativeFloat | None = Field(
-        default=None, description="standard deviations from the mean; none: by the number of liars"
+        default=None, description="standard deviations from the mean; none: by the number of hostile workers"
     )
 
     def falsify(self, vector: Array, situation: Situation) -> Array:
         honest = _known(situation)
-        z = self.chosen(len(honest), len(situation.liars)) if self.z is None else self.z
+        z = self.chosen(len(honest), len(situation.byzantine)) if self.z is None else self.z
         return np.asarray(robust_means.mean(honest) - z * honest.std(axis=0))
 
-    def chosen(self, honest: int, liars: int) -> float:
-        """z from the numbers of workers; 0 where the liars are a majority already or too few."""
-        share = (honest - max(0, (honest + liars) // 2 + 1 - liars)) / honest
+    def chosen(self, honest: int, byzantine: int) -> float:
+        """z from the numbers of workers; 0 where the hostile are a majority already or too few."""
+        share = (honest - max(0, (honest + byzantine) // 2 + 1 - byzantine)) / honest
         return float(max(0.0, ndtri(min(share, 1 - 1e-6))))  # kept finite where all honest must be won
 
 
@@ -153,7 +153,7 @@ class InnerProduct(Attack):
 
 
 class Mimic(Attack):
-    """All liars send a copy of one honest worker's vector, which so counts more than once.
+    """All hostile workers send a copy of one honest worker's vector, which so counts more than once.
 
     Each vector is an honest one: no filter can tell, and what the others know is drowned. By
     default the one copied is, in each round, the farthest from the honest mean along the

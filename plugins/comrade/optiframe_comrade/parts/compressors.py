@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field, PositiveInt
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_comrade.parts.kinds import Compressor
 from optiframe_comrade.parts.packing import (
     MalformedPayload,

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from pydantic import Field, PositiveFloat
 
 from optiframe.errors import InvalidInput
-from optiframe.objectives import FiniteSum
-from optiframe.parts import Part
-from optiframe.values import Array
+from optiframe.problems.objective import FiniteSum
+from optiframe.records.fields import Array
+from optiframe.registry.by_name import Part
 from optiframe_comrade.messages import Reply
 from optiframe_comrade.parts import robust_means
 
@@ -95,7 +95,7 @@ class Situation:
     ----------
     worker, round, kind
         Its number, the broadcast's round and kind.
-    liars
+    byzantine
         Numbers of all hostile workers.
     trim
         How many the coordinator leaves out.
@@ -113,7 +113,7 @@ class Situation:
     worker: int
     round: int
     kind: str
-    liars: tuple[int, ...]
+    byzantine: tuple[int, ...]
     trim: int
     honest: Array | None
     point: Array

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.problems import Columns, Minimize, Problem
-from optiframe.results import Result
-from optiframe.values import Array
+from optiframe.problems.problem import Columns, Minimize, Problem
+from optiframe.records.fields import Array
+from optiframe.solving.result import Result
 from optiframe_comrade.local.newton import minimum
 from optiframe_comrade.problem import LinearClassification
 from optiframe_comrade.protocol.ledger import Ledger

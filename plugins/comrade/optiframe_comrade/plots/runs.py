@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optiframe.errors import InvalidInput, require
-from optiframe.results import Result
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.result import Result
 from optiframe_comrade.protocol.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def plot_left_out(result: Result[Any, Any]) -> Figure:
 
 
 def plot_attacks(gaps: Mapping[tuple[str, str, float], float], *, failed: float = 1.0) -> Figure:
-    """A heat map of objective gaps: attacks against filters, one panel for each fraction of liars.
+    """A heat map of objective gaps: attacks against filters, one panel for each share of hostile workers.
 
     Parameters
     ----------

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe.losses import LinearModel
-from optiframe.objectives import FiniteSum
-from optiframe.values import Array
+from optiframe.problems.losses import LinearModel
+from optiframe.problems.objective import FiniteSum
+from optiframe.records.fields import Array
 from optiframe_comrade.local.step import Method, is_plain, local_gradient, newton_step
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, OBJECTIVE, STEP_WITH_GRADIENT, Broadcast
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput, OptiframeError
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_comrade.messages import OBJECTIVE, Broadcast, Fault, Reply
 from optiframe_comrade.parts.kinds import Compressor, Filter
 from optiframe_comrade.protocol.ledger import Exchange, Ledger

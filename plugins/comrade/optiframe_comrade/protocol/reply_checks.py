@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_comrade.messages import NUMBER, Broadcast, Fault, FaultKind, Reply
 from optiframe_comrade.parts.kinds import Compressor
 
@@ -53,7 +53,7 @@ def open_reply(reply: Reply, asked: Broadcast, compressor: Compressor) -> Array 
     if asked.compressible and compressor.encodes:
         try:
             vector = compressor.decode(reply.payload, asked.size)
-        except Exception as error:  # a third party's decoder, fed with what a liar sent
+        except Exception as error:  # a third party's decoder, fed with what a hostile worker sent
             return Fault(reply.worker, asked.round, "malformed", f"cannot be decoded: {error!s:.80}")
         if type(vector) is not np.ndarray or vector.shape != (asked.size,) or vector.dtype != np.float64:
             return Fault(reply.worker, asked.round, "malformed", "decodes to something that is no vector")

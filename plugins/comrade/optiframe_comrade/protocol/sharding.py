@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import chdtri
 
-from optiframe.losses import LinearModel
-from optiframe.objectives import FiniteSum
-from optiframe.values import Array
+from optiframe.problems.losses import LinearModel
+from optiframe.problems.objective import FiniteSum
+from optiframe.records.fields import Array
 
 Dealing: TypeAlias = Literal["random", "in-order"]
 

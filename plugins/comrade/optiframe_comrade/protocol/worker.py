@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from optiframe.errors import OptiframeError
-from optiframe.objectives import FiniteSum
-from optiframe.values import Array
+from optiframe.problems.objective import FiniteSum
+from optiframe.records.fields import Array
 from optiframe_comrade.local.step import Method
 from optiframe_comrade.messages import Broadcast, Reply
 from optiframe_comrade.parts.error_feedback import ErrorFeedback
@@ -28,12 +28,12 @@ _HONEST, _NOTHING = Honest(), Nothing()
 
 
 @dataclass(frozen=True)
-class Orders:
+class WorkerConfig:
     """How the workers of a run behave; plain data, sent to each of them once.
 
     Attributes
     ----------
-    attack, liars
+    attack, byzantine
         What the hostile workers do, and their numbers.
     trim
         How many the coordinator leaves out each round; known to hostile workers.
@@ -46,7 +46,7 @@ class Orders:
     """
 
     attack: Attack = _HONEST
-    liars: tuple[int, ...] = ()
+    byzantine: tuple[int, ...] = ()
     trim: int = 0
     compressor: Compressor = _NOTHING
     error_feedback: bool = False
@@ -62,22 +62,22 @@ class NotFinite(OptiframeError):
 class Worker:
     """The worker with a number, for as long as a run lasts."""
 
-    def __init__(self, number: int, shard: FiniteSum, orders: Orders) -> None:
-        self.number, self.orders = number, orders
+    def __init__(self, number: int, shard: FiniteSum, config: WorkerConfig) -> None:
+        self.number, self.config = number, config
         self._draw_from(number)
-        self.hostile = number in orders.liars
-        self.shard = orders.attack.poison(shard, self._lying) if self.hostile else shard
+        self.hostile = number in config.byzantine
+        self.shard = config.attack.poison(shard, self._lying) if self.hostile else shard
         self._coders: dict[str, ErrorFeedback] = {}
         self._past: deque[Reply] = deque(maxlen=_REMEMBERED)
 
     @cached_property
     def _curved(self) -> FiniteSum | None:
         """The terms its Hessian is of: a uniform sample, drawn once; None for all of them."""
-        wanted = self.orders.hessian_terms
+        wanted = self.config.hessian_terms
         if wanted is None or wanted >= len(self.shard):
             return None
         # A stream of its own, and the same in every round where a home makes a worker anew for each.
-        third = np.random.SeedSequence(self.orders.seed, spawn_key=(self.number,)).spawn(3)[2]
+        third = np.random.SeedSequence(self.config.seed, spawn_key=(self.number,)).spawn(3)[2]
         chosen = np.random.default_rng(third).choice(len(self.shard), wanted, replace=False)
         return self.shard.take(np.sort(chosen))
 
@@ -85,7 +85,7 @@ class Worker:
         """Go on in a round, for homes that make a worker anew for each: fresh draws, and what it `owed`."""
         self._draw_from(self.number, round)
         for kind, memory in owed.items():
-            self._coders[kind] = ErrorFeedback(self.orders.compressor)
+            self._coders[kind] = ErrorFeedback(self.config.compressor)
             self._coders[kind].memory = memory
 
     def owed(self) -> dict[str, Array]:
@@ -94,7 +94,7 @@ class Worker:
 
     def _draw_from(self, *stream: int) -> None:
         # Attack and compressor draw from streams of their own, so that one does not shift the other.
-        streams = np.random.SeedSequence(self.orders.seed, spawn_key=stream).spawn(2)
+        streams = np.random.SeedSequence(self.config.seed, spawn_key=stream).spawn(2)
         self._lying, self._coding = (np.random.default_rng(each) for each in streams)
 
     def compute(self, asked: Broadcast) -> Array:
@@ -102,7 +102,7 @@ class Worker:
         # Far from the optimum a loss may overflow; what is not finite is found by the coordinator.
         with np.errstate(all="ignore"):
             try:
-                return answer(self.shard, asked, self.orders.method, self._curved)
+                return answer(self.shard, asked, self.config.method, self._curved)
             except ValueError as error:
                 # SciPy's words for a Hessian with nan; any other error is one of the loss itself.
                 if not (isinstance(error, np.linalg.LinAlgError) or "infs or NaNs" in str(error)):
@@ -122,11 +122,11 @@ class Worker:
         situation = self._situation(asked, honest) if self.hostile else None
         if situation is not None:
             with np.errstate(all="ignore"):
-                vector = self.orders.attack.falsify(vector, situation)
+                vector = self.config.attack.falsify(vector, situation)
         reply = Reply(self.number, asked.round, self._encoded(asked, vector))
         if situation is not None:
             self._past.append(reply)
-            reply = self.orders.attack.tamper(reply, situation)
+            reply = self.config.attack.tamper(reply, situation)
         return reply
 
     def reply(self, asked: Broadcast) -> Reply:
@@ -134,13 +134,13 @@ class Worker:
         return self.send(asked, self.compute(asked))
 
     def _encoded(self, asked: Broadcast, vector: Array) -> Array | bytes:
-        compressor = self.orders.compressor
+        compressor = self.config.compressor
         if not (asked.compressible and compressor.encodes):
             return np.array(vector, dtype=np.float64)
         overflow = not_finite(vector)
         if overflow is not None:
             raise NotFinite(overflow)
-        if not self.orders.error_feedback:
+        if not self.config.error_feedback:
             return compressor.encode(vector, self._coding)
         return self._coders.setdefault(asked.kind, ErrorFeedback(compressor)).encode(vector, self._coding)
 
@@ -149,8 +149,8 @@ class Worker:
             worker=self.number,
             round=asked.round,
             kind=asked.kind,
-            liars=self.orders.liars,
-            trim=self.orders.trim,
+            byzantine=self.config.byzantine,
+            trim=self.config.trim,
             honest=honest,
             point=asked.point,
             rng=self._lying,

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from pydantic import Field, PositiveFloat
 
-from optiframe.objectives import FiniteSum
-from optiframe.values import Array
+from optiframe.problems.objective import FiniteSum
+from optiframe.records.fields import Array
 from optiframe_comrade.messages import NEWTON_STEP
 from optiframe_comrade.protocol.coordinator import Combined, Coordinator
 from optiframe_comrade.solvers.distributed import NEWTON, Distributed
@@ -17,7 +17,7 @@ class Comrade(Distributed):
     """Averages the workers' own Newton updates, without those farthest from their median.
 
     One round a step: every worker sends H_i^-1 g_i of its own terms. The paper leaves out the
-    updates of greatest norm; ``filter = "norm"`` does so, and fails from 30% liars on. What it
+    updates of greatest norm; ``filter = "norm"`` does so, and fails from 30% hostile workers on. What it
     settles at is not the minimum but its error floor, about as far from it as one worker's data
     allow; see `newton.polished`. With a compressor the filter sees what arrived.
 

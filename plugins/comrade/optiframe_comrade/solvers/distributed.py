@@ -11,15 +11,15 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, PositiveFloat, PositiveInt
 
-from optiframe.chain import Judged
-from optiframe.constraints import WholeSpace
 from optiframe.errors import InvalidInput
-from optiframe.objectives import FiniteSum, Objective
-from optiframe.parts import ByName
-from optiframe.problems import Finding, Minimize, Problem
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.problems.constraints import WholeSpace
+from optiframe.problems.objective import FiniteSum, Objective
+from optiframe.problems.problem import Finding, Minimize, Problem
+from optiframe.records.fields import Array
+from optiframe.registry.by_name import ByName
+from optiframe.solving.chain import Judged
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_comrade.backends.backend import Home, InProcessHome
 from optiframe_comrade.local.step import Method
 from optiframe_comrade.parts.filters import CoordinateMedian, DistanceToMedian
@@ -27,7 +27,7 @@ from optiframe_comrade.parts.kinds import Attack, Compressor, Filter, Honest, No
 from optiframe_comrade.protocol.coordinator import Combined, Coordinator, TooManyFaults
 from optiframe_comrade.protocol.ledger import Ledger
 from optiframe_comrade.protocol.sharding import Dealing, deal, visible_order
-from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.trust.contraction import definition_2
 from optiframe_comrade.trust.theory import cheap_notes
 from optiframe_comrade.unused_parameters import Idle, warnings_of
@@ -57,7 +57,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
 
     solves = Minimize
     accepts_start = True
-    monotone = False  # an average of local steps may overshoot, and liars may be in it
+    monotone = False  # an average of local steps may overshoot, and hostile workers may be in it
     operations: ClassVar[tuple[Any, ...]] = (Objective.gradient,)
     residual = "length of the averaged update"
 
@@ -95,7 +95,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
     )
 
     @property
-    def liars(self) -> int:
+    def byzantine_count(self) -> int:
         """Number of hostile workers, ceil(alpha m): alpha may promise too much, never too little."""
         return math.ceil(self.byzantine * self.workers - _ROUNDING)
 
@@ -120,13 +120,13 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             return f"{len(f)} terms cannot be shared out among {self.workers} workers"
         if not isinstance(problem.over, WholeSpace):
             return "it cannot keep to a constraint set"
-        return self.home.unsuited(f, self.orders(0))
+        return self.home.unsuited(f, self.worker_config(0))
 
-    def orders(self, seed: int) -> Orders:
-        """What the workers are told."""
-        return Orders(
+    def worker_config(self, seed: int) -> WorkerConfig:
+        """How the workers behave, sent to each of them once."""
+        return WorkerConfig(
             attack=self.attack,
-            liars=tuple(range(self.liars)),
+            byzantine=tuple(range(self.byzantine_count)),
             trim=self.left_out,
             compressor=self.compressor,
             error_feedback=self.error_feedback,
@@ -139,7 +139,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
     def coordinator(self, f: FiniteSum, run: Run) -> Iterator[Coordinator]:
         """Hire the workers, and let go of them at the end."""
         shards = deal(f, self.workers, self.dealing, run.rng)
-        hired = self.home.hire(shards, self.orders(int(run.rng.integers(2**63))))
+        hired = self.home.hire(shards, self.worker_config(int(run.rng.integers(2**63))))
         try:
             yield Coordinator(
                 hired,
@@ -210,7 +210,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
 
     def idle(self, f: FiniteSum) -> Iterator[Idle]:
         """Parameters that change nothing as the others are; a run warns of those that are set."""
-        if not self.liars:
+        if not self.byzantine_count:
             yield "attack", "nobody is hostile; set `byzantine`"
         if not self.compressor.encodes:
             yield "error_feedback", "nothing is compressed; set `compressor`"
@@ -239,11 +239,12 @@ class Distributed(Solver[Minimize, Array, Ledger]):
         if order is not None:
             run.warn(
                 f"dealt in order, workers get different data: {order} from one to the next; "
-                "honest workers then look like liars, and the error floor is high: use dealing = 'random'"
+                "honest workers then look hostile, and the error floor is high: use dealing = 'random'"
             )
-        if self.liars > self.left_out:
+        if self.byzantine_count > self.left_out:
             run.warn(
-                f"{self.liars} workers are hostile and only {self.left_out} replies are left out a round"
+                f"{self.byzantine_count} workers are hostile and only {self.left_out} replies "
+                "are left out a round"
             )
         weak = self._too_many()
         if weak is not None:
@@ -266,11 +267,11 @@ class Distributed(Solver[Minimize, Array, Ledger]):
         """What to warn of where more workers may lie than the filter withstands; None where it holds."""
         limit = self.filter.fails_from
         # Nobody is declared hostile outside a simulation: there the trim says how many are reckoned with.
-        number = self.liars or (self.left_out if self.filter.trims else 0)
+        number = self.byzantine_count or (self.left_out if self.filter.trims else 0)
         share = number / self.workers
         if limit is None or not number or share < limit - _ROUNDING:
             return None
-        who = "are hostile" if self.liars else "may be hostile, as `trim` says"
+        who = "are hostile" if self.byzantine_count else "may be hostile, as `trim` says"
         fails = f"can fail from {limit:.0%} on" if limit else "fails with a single one"
         more = [each.name for each in (DistanceToMedian, CoordinateMedian) if (each.fails_from or 0) > share]
         remedy = f"use {more[0]}" if more else "no filter here withstands that many: use more honest workers"

@@ -8,9 +8,9 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from optiframe.objectives import FiniteSum
-from optiframe.parts import ByName
-from optiframe.values import Array
+from optiframe.problems.objective import FiniteSum
+from optiframe.records.fields import Array
+from optiframe.registry.by_name import ByName
 from optiframe_comrade.messages import GRADIENT, STEP_WITH_GRADIENT
 from optiframe_comrade.parts.kinds import Filter, Mean, Norm
 from optiframe_comrade.protocol.coordinator import Combined, Coordinator

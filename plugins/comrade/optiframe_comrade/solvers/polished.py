@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt
 
-from optiframe.objectives import FiniteSum
-from optiframe.values import Array
+from optiframe.problems.objective import FiniteSum
+from optiframe.records.fields import Array
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, STEP_WITH_GRADIENT
 from optiframe_comrade.parts import robust_means
 from optiframe_comrade.protocol.coordinator import Combined, Coordinator, Replies

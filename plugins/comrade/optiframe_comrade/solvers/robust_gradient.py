@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from pydantic import Field, PositiveFloat
 
-from optiframe.objectives import FiniteSum, Objective
-from optiframe.problems import Minimize
-from optiframe.values import Array
+from optiframe.problems.objective import FiniteSum, Objective
+from optiframe.problems.problem import Minimize
+from optiframe.records.fields import Array
 from optiframe_comrade.messages import GRADIENT
 from optiframe_comrade.protocol.coordinator import Combined, Coordinator
 from optiframe_comrade.solvers.distributed import Distributed

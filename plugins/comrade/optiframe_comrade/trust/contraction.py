@@ -11,8 +11,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.problems import Finding
-from optiframe.values import Array
+from optiframe.problems.problem import Finding
+from optiframe.records.fields import Array
 from optiframe_comrade.parts.kinds import Compressor
 
 

@@ -1,4 +1,4 @@
-"""What the theory asks of the data: coherence, terms a worker, and the share of liars it allows."""
+"""What the theory asks of the data: coherence, terms a worker, and the share of hostile workers it allows."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from optiframe.errors import InvalidInput, Unsuited
-from optiframe.losses import LinearModel
-from optiframe.objectives import Objective
-from optiframe.problems import Finding, Minimize, Problem
-from optiframe.values import Array
+from optiframe.problems.losses import LinearModel
+from optiframe.problems.objective import Objective
+from optiframe.problems.problem import Finding, Minimize, Problem
+from optiframe.records.fields import Array
 from optiframe_comrade.local.symmetric import weighted_gram
 
 _ENOUGH = 5  # terms a column; below, the error floor is above a thousandth of the objective

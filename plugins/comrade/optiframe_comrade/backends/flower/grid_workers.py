@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from optiframe.objectives import FiniteSum
+from optiframe.problems.objective import FiniteSum
 from optiframe_comrade.backends.backend import Home
 from optiframe_comrade.backends.flower.embedded_server import FederationFailed
 from optiframe_comrade.backends.flower.protocol import (
@@ -22,7 +22,7 @@ from optiframe_comrade.backends.flower.protocol import (
 from optiframe_comrade.backends.flower.pulling import Inbox, Trouble
 from optiframe_comrade.messages import Broadcast, Fault, Reply
 from optiframe_comrade.parts.kinds import Compressor
-from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.protocol.workers import Workers
 
 _POLL = 0.2  # seconds between two looks at what has come; a look at 4 nodes takes some 20 ms
@@ -169,7 +169,9 @@ class Ready(Home):
 
     name = "home.ready"
 
-    found: Callable[[Orders], Workers] = Field(description="gives the workers for the orders of a run")
+    found: Callable[[WorkerConfig], Workers] = Field(
+        description="gives the workers for the configuration of a run"
+    )
 
-    def hire(self, shards: Sequence[FiniteSum], orders: Orders) -> Workers:
-        return self.found(orders)
+    def hire(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
+        return self.found(config)

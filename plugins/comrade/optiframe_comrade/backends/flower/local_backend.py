@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from optiframe.losses import LinearModel
-from optiframe.objectives import FiniteSum
+from optiframe.problems.losses import LinearModel
+from optiframe.problems.objective import FiniteSum
 from optiframe_comrade.backends.backend import Home
 from optiframe_comrade.backends.flower.node import LOSSES
-from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.protocol.workers import Workers
 
 _PATIENCE = 60.0  # seconds; a round takes some 5, more where many nodes share few cores
@@ -32,16 +32,16 @@ class FlowerHome(Home):
         description="one process a node; false: Flower starts one for every message",
     )
 
-    def hire(self, shards: Sequence[FiniteSum], orders: Orders) -> Workers:
+    def hire(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
         from optiframe_comrade.backends.flower.trial import Trial
 
-        return Trial(shards, orders, secure=self.secure, resident=self.resident)
+        return Trial(shards, config, secure=self.secure, resident=self.resident)
 
-    def unsuited(self, function: FiniteSum, orders: Orders) -> str | None:
+    def unsuited(self, function: FiniteSum, config: WorkerConfig) -> str | None:
         if not isinstance(function, LinearModel) or type(function) not in LOSSES.values():
             return f"a node on Flower takes the losses {', '.join(LOSSES)}, whose rows are plain arrays"
-        if orders.attack.colludes and orders.liars:
-            return f"the attack {orders.attack.name!r} needs what others send, which no node on Flower knows"
+        if config.attack.colludes and config.byzantine:
+            return f"the attack {config.attack.name!r} needs what others send, which no node on Flower knows"
         return None
 
     @property

@@ -16,10 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from optiframe.errors import InvalidInput
-from optiframe.libsvm import read_libsvm
-from optiframe.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
-from optiframe.parts import part
-from optiframe.values import Array
+from optiframe.problems.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
+from optiframe.records.fields import Array
+from optiframe.registry.by_name import part
+from optiframe.tables.libsvm import read_libsvm
 from optiframe_comrade.backends.flower.protocol import (
     Values,
     Work,
@@ -30,7 +30,7 @@ from optiframe_comrade.backends.flower.protocol import (
 )
 from optiframe_comrade.parts.kinds import Attack, Compressor, Honest
 from optiframe_comrade.protocol.sharding import split
-from optiframe_comrade.protocol.worker import NotFinite, Orders, Worker
+from optiframe_comrade.protocol.worker import NotFinite, Worker, WorkerConfig
 
 LOSSES: dict[str, type[LinearModel]] = {loss.name: loss for loss in (Logistic, LeastSquares, SquaredHinge)}
 """Losses that a coordinator may name: a node computes nothing else with its rows."""
@@ -67,8 +67,8 @@ def answer(
     """
     broadcast, work = read_broadcast(asked), read_work(asked)
     matrix, target = (rows if read is None else read)(config)
-    number, orders = orders_of(config, work)
-    worker = Worker(number, objective(matrix, target, work, len(broadcast.point)), orders)
+    number, worker_config = worker_config_of(config, work)
+    worker = Worker(number, objective(matrix, target, work, len(broadcast.point)), worker_config)
     if memory.get("run") != work.run:
         memory.clear()
     owed = {key.removeprefix(_OWED): np.frombuffer(value) for key, value in memory.items() if _OWED in key}
@@ -106,17 +106,17 @@ def rows(config: Mapping[str, Any]) -> tuple[Any, Array]:
     return data["matrix"][chosen], np.asarray(data["target"])[chosen]
 
 
-def orders_of(config: Mapping[str, Any], work: Work) -> tuple[int, Orders]:
-    """The node's number, and how it is to work: as asked, but for what its owner has told it to do."""
+def worker_config_of(config: Mapping[str, Any], work: Work) -> tuple[int, WorkerConfig]:
+    """The node's number, and how it works: as asked, but for what its owner has told it to do."""
     number = int(config.get("partition-id", 0))
     attack: Attack = Honest()
     trial: dict[str, Any] = {}
     if "attack" in config:
         trial = json.loads(Path(str(config["attack"])).read_text(encoding="utf-8"))
         attack = part(Attack, trial["attack"])
-    return number, Orders(
+    return number, WorkerConfig(
         attack=attack,
-        liars=tuple(trial.get("liars", ())),
+        byzantine=tuple(trial.get("byzantine", ())),
         trim=int(trial.get("trim", 0)),
         compressor=part(Compressor, dict(work.compressor)),  # type: ignore[type-abstract]  # as above
         error_feedback=work.error_feedback,

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_comrade.messages import (
     GRADIENT,
     NEWTON_STEP,
@@ -57,7 +57,7 @@ class Work:
     compressor
         Name and parameters of what updates go through.
     error_feedback, local, seed, hessian_terms
-        As in `worker.Orders`; 0 terms for all.
+        As in `worker.WorkerConfig`; 0 terms for all.
     run
         Which run this is, so that what is remembered for error feedback ends with it.
     """

@@ -210,5 +210,5 @@ def said(code: int, reason: str) -> Trouble:
     text = words.get(code, "did not answer in time" if late else "failed")
     shown = "".join(
         each if each.isprintable() else " " for each in reason[:160]
-    )  # a liar may have written it
+    )  # a hostile node may have written it
     return Trouble(kind, f"{text} ({shown})" if shown else text)

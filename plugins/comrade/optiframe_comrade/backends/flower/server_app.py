@@ -23,13 +23,13 @@ from pydantic import Field, PositiveInt
 import optiframe
 from optiframe import Budget, Minimize
 from optiframe.errors import InvalidInput, Unsuited
-from optiframe.objectives import FiniteSum
-from optiframe.values import Array
+from optiframe.problems.objective import FiniteSum
+from optiframe.records.fields import Array
 from optiframe_comrade.backends.flower.grid_workers import GridWorkers, Ready
 from optiframe_comrade.backends.flower.loopback import only_loopback_answers
 from optiframe_comrade.backends.flower.node import LOSSES
 from optiframe_comrade.backends.flower.protocol import Work
-from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.protocol.workers import Workers
 
 _LOOK = 1.0  # seconds between two looks at which nodes are there
@@ -100,18 +100,18 @@ def run(grid: Grid, settings: Any) -> dict[str, Any]:
     nodes = wait_for(grid, wanted, float(settings["wait"]))
     name = uuid.uuid4().hex
 
-    def hired(orders: Orders) -> Workers:
+    def hired(config: WorkerConfig) -> Workers:
         work = Work(
             loss=str(settings["loss"]),
             l2=float(settings["l2"]),
-            compressor=orders.compressor.table(),
-            error_feedback=orders.error_feedback,
-            local=orders.method,
-            seed=orders.seed,
-            hessian_terms=orders.hessian_terms or 0,
+            compressor=config.compressor.table(),
+            error_feedback=config.error_feedback,
+            local=config.method,
+            seed=config.seed,
+            hessian_terms=config.hessian_terms or 0,
             run=name,
         )
-        return GridWorkers(grid, nodes, work, orders.compressor)
+        return GridWorkers(grid, nodes, work, config.compressor)
 
     parameters = {"deadline": 60.0, **json.loads(str(settings["parameters"]))}
     terms = int(settings["rows"]) or 5 * columns * wanted  # not known: enough not to warn of too few

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from optiframe.losses import LinearModel
-from optiframe.objectives import FiniteSum
+from optiframe.problems.losses import LinearModel
+from optiframe.problems.objective import FiniteSum
 from optiframe_comrade.backends.flower import flower
 from optiframe_comrade.backends.flower.embedded_server import OwnTask
 from optiframe_comrade.backends.flower.grid_workers import GridWorkers
 from optiframe_comrade.backends.flower.node import save_rows
 from optiframe_comrade.backends.flower.protocol import Work
 from optiframe_comrade.backends.flower.start_local import LocalFederation
-from optiframe_comrade.protocol.worker import Orders
+from optiframe_comrade.protocol.worker import WorkerConfig
 
 
 class Trial(GridWorkers):
@@ -28,7 +28,7 @@ class Trial(GridWorkers):
     ----------
     shards
         Rows of each node, handed over in files; linear models.
-    orders
+    config
         How nodes are to work, and which of them are to misbehave.
     secure, resident
         As in `LocalFederation`.
@@ -45,13 +45,18 @@ class Trial(GridWorkers):
     """
 
     def __init__(
-        self, shards: Sequence[FiniteSum], orders: Orders, *, secure: bool = False, resident: bool = True
+        self,
+        shards: Sequence[FiniteSum],
+        config: WorkerConfig,
+        *,
+        secure: bool = False,
+        resident: bool = True,
     ) -> None:
         models = [cast(LinearModel, shard) for shard in shards]
         self._folder = Path(tempfile.mkdtemp(prefix="comrade-rows-"))
         self._task: OwnTask | None = None
         try:
-            configs = [self._settle(number, model, orders) for number, model in enumerate(models)]
+            configs = [self._settle(number, model, config) for number, model in enumerate(models)]
             with flower():
                 self.federation = LocalFederation(configs, secure=secure, resident=resident)
                 self._task = OwnTask(self.federation.link)
@@ -61,25 +66,29 @@ class Trial(GridWorkers):
         super().__init__(
             self._task.grid,
             self.federation.nodes,
-            work_of(models[0], orders),
-            orders.compressor,
+            work_of(models[0], config),
+            config.compressor,
             names=[f"node {number}" for number in range(len(shards))],
             sizes=[len(model) for model in models],
             prepare=self._task.identify,
             close=self._end,
         )
 
-    def _settle(self, number: int, model: LinearModel, orders: Orders) -> dict[str, str | int]:
+    def _settle(self, number: int, model: LinearModel, config: WorkerConfig) -> dict[str, str | int]:
         """Write what a node needs; its settings."""
         rows = self._folder / f"rows-{number}.npz"
         save_rows(rows, model)
-        config: dict[str, str | int] = {"shard": str(rows), "partition-id": number}
-        if number in orders.liars:
+        settings: dict[str, str | int] = {"shard": str(rows), "partition-id": number}
+        if number in config.byzantine:
             attack = self._folder / f"attack-{number}.json"
-            table = {"attack": orders.attack.table(), "liars": list(orders.liars), "trim": orders.trim}
+            table = {
+                "attack": config.attack.table(),
+                "byzantine": list(config.byzantine),
+                "trim": config.trim,
+            }
             attack.write_text(json.dumps(table), encoding="utf-8")
-            config["attack"] = str(attack)
-        return config
+            settings["attack"] = str(attack)
+        return settings
 
     def _end(self) -> None:
         try:
@@ -91,15 +100,15 @@ class Trial(GridWorkers):
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def work_of(model: LinearModel, orders: Orders) -> Work:
+def work_of(model: LinearModel, config: WorkerConfig) -> Work:
     """What every node is told: the objective by name, and how to answer."""
     return Work(
         loss=model.name,
         l2=model.l2,
-        compressor=orders.compressor.table(),
-        error_feedback=orders.error_feedback,
-        local=orders.method,
-        seed=orders.seed,
-        hessian_terms=orders.hessian_terms or 0,
+        compressor=config.compressor.table(),
+        error_feedback=config.error_feedback,
+        local=config.method,
+        seed=config.seed,
+        hessian_terms=config.hessian_terms or 0,
         run=uuid.uuid4().hex,
     )

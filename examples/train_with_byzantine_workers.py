@@ -1,6 +1,6 @@
 """Train a classifier on twenty workers, two of which learn from flipped labels.
 
-python examples/train_among_liars.py
+python examples/train_with_byzantine_workers.py
 
 The data are `libsvm.a9a` (census income) from the folder in OPTIFRAME_DATA; without them, generated ones.
 """
@@ -12,7 +12,7 @@ from typing import Any
 from optiframe_comrade import curves
 
 import optiframe
-from optiframe.datasets import MissingData
+from optiframe.problems.datasets import MissingData
 
 # COMRADE ends when its update has not become shorter for so many steps: it is at its floor then.
 PATIENCE = 3
@@ -30,27 +30,29 @@ def data() -> Any:
 
 def main() -> None:
     problem = data()
-    liars = {"workers": 20, "byzantine": 0.1, "attack": "flipped-labels"}
+    hostile = {"workers": 20, "byzantine": 0.1, "attack": "flipped-labels"}
     runs = {
         "everybody honest": optiframe.solve(problem, "newton.comrade", workers=20, patience=PATIENCE),
-        "liars, plain mean": optiframe.solve(
-            problem, "newton.comrade", **liars, filter="mean", patience=PATIENCE
+        "hostile, plain mean": optiframe.solve(
+            problem, "newton.comrade", **hostile, filter="mean", patience=PATIENCE
         ),
-        "liars, default filter": optiframe.solve(problem, "newton.comrade", **liars, patience=PATIENCE),
-        "liars, polished": optiframe.solve(problem, "newton.polished", **liars, budget={"tolerance": 1e-6}),
+        "hostile, default filter": optiframe.solve(problem, "newton.comrade", **hostile, patience=PATIENCE),
+        "hostile, polished": optiframe.solve(
+            problem, "newton.polished", **hostile, budget={"tolerance": 1e-6}
+        ),
     }
-    print(f"{'':22} test accuracy       gap  rounds  bytes up")
+    print(f"{'':23} test accuracy       gap  rounds  bytes up")
     for name, run in runs.items():
         last = {column: values[-1] for column, values in curves(run).items()}
         print(
-            f"{name:22} {last['test_accuracy']:13.4f} {last['gap']:9.1e} "
+            f"{name:23} {last['test_accuracy']:13.4f} {last['gap']:9.1e} "
             f"{last['rounds']:7d} {last['bytes_up']:9d}"
         )
 
-    book = runs["liars, default filter"].detail
+    book = runs["hostile, default filter"].detail
     found = book.workers()
     ranked = sorted(range(20), key=lambda worker: -found["left_out"][worker])
-    print("\nLeft out most often (the liars are worker 0 and worker 1):")
+    print("\nLeft out most often (the hostile ones are worker 0 and worker 1):")
     for worker in ranked[:5]:
         print(f"  {found['worker'][worker]}: {found['left_out'][worker]:.0%} of the rounds")
 
