@@ -9,15 +9,15 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe import registry
 from optiframe.errors import InvalidInput, nearest
 from optiframe.estimator import Estimator
-from optiframe.frames import read_table, to_frame
-from optiframe.loop import solve, whole_seed
-from optiframe.problems import Columns
-from optiframe.results import Result
-from optiframe.solvers import Budget, Solver
-from optiframe.values import Array
+from optiframe.problems.problem import Columns
+from optiframe.records.fields import Array
+from optiframe.registry import registry
+from optiframe.solving.result import Result
+from optiframe.solving.solve import solve, whole_seed
+from optiframe.solving.solver import Budget, Solver
+from optiframe.tables.read import read_table, to_frame
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.read.duplicates import Policy

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Array, as_vector
+from optiframe.records.fields import Array, as_vector
 from optiframe_rankone.answer import Aggregation, accuracy
 
 if TYPE_CHECKING:

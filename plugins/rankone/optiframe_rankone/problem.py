@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PlainValidator, PositiveFloat, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.problems import Columns, Finding, Formulation, Problem
-from optiframe.values import Accepts, Array
+from optiframe.problems.problem import Columns, Finding, Formulation, Problem
+from optiframe.records.fields import Accepts, Array
 from optiframe_rankone import metrics
 from optiframe_rankone.answer import Aggregation, log_odds
 from optiframe_rankone.completion import from_labels as correlations

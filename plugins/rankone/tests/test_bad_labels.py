@@ -12,8 +12,9 @@ import pytest
 from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
-from optiframe import InvalidInput, NotConverged, OptiframeError, Unsuited, registry
-from optiframe.chain import why_unsuited
+from optiframe import InvalidInput, NotConverged, OptiframeError, Unsuited
+from optiframe.registry import registry
+from optiframe.solving.chain import why_unsuited
 
 from .slow import single_coin
 

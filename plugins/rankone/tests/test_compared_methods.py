@@ -27,7 +27,7 @@ from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
 from optiframe import NotConverged
-from optiframe.results import Result
+from optiframe.solving.result import Result
 
 from .slow import single_coin
 

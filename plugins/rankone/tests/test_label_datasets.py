@@ -17,9 +17,9 @@ from optiframe_rankone.datasets.published import Dogs, LabelSet, Rte, Temp, Web,
 from optiframe_rankone.datasets.sampling import sample_distinct
 from optiframe_rankone.datasets.single_coin import SingleCoin
 
-from optiframe import registration
-from optiframe.datasets import MissingData, SkippedFile
 from optiframe.errors import InvalidInput
+from optiframe.problems.datasets import MissingData, SkippedFile
+from optiframe.registry import contracts as registration
 
 if TYPE_CHECKING:
     from conftest import FolderServer

@@ -11,7 +11,7 @@ from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
 from optiframe import InvalidInput
-from optiframe.results import Result
+from optiframe.solving.result import Result
 
 ORIENTING: list[tuple[str, dict[str, Any]]] = [
     ("rankone.pgd", {}),

@@ -14,7 +14,8 @@ import pytest
 from optiframe_rankone.datasets.sparsified import Sparsified
 
 import optiframe
-from optiframe import InvalidInput, config
+from optiframe import InvalidInput
+from optiframe.files import solve_file as config
 
 MOST = 3
 

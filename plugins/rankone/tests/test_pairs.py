@@ -222,7 +222,7 @@ def test_the_compiler_is_neither_imported_for_few_labels_nor_needed(monkeypatch:
     kernels._compiled.cache_clear()
     monkeypatch.setitem(sys.modules, "numba", None)  # as where it is not installed
     for module in ("compiled", "compiling"):
-        monkeypatch.delitem(sys.modules, f"optiframe_rankone.{module}")
+        monkeypatch.delitem(sys.modules, f"optiframe_rankone.kernels.{module}")
     assert kernels.compiled_for(10_000_000) is None
     kernels._compiled.cache_clear()
 

@@ -22,7 +22,7 @@ from optiframe_rankone.trust import intervals as uncertainty
 
 import optiframe
 from optiframe.errors import InvalidInput
-from optiframe.frames import encode
+from optiframe.tables.read import encode
 
 from .slow import co_occurrence, single_coin
 from .test_kernels import label_sets

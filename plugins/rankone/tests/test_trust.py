@@ -15,7 +15,7 @@ from optiframe_rankone.trust.worker_findings import doubtful
 
 import optiframe
 from optiframe import InvalidInput
-from optiframe.problems import Finding
+from optiframe.problems.problem import Finding
 
 from .slow import components, single_coin, two_colourable
 

@@ -25,7 +25,7 @@ from optiframe import (
     Run,
     Solver,
 )
-from optiframe.registry import registry
+from optiframe.registry.registry import registry
 
 NAMES = np.array(["ant", "bee", "cat"])
 SOLVERS = [one.name for one in registry().entries("solver") if one.distribution == "optiframework-rankone"]

@@ -13,9 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 from pydantic import Field
 
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates
 from optiframe_rankone.problem import LabelAggregation
 
 STEPS = 100

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.kernels import passes as kernels
 from optiframe_rankone.problem import LabelAggregation

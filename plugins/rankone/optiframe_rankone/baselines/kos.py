@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from pydantic import Field
 from scipy.sparse.linalg import LinearOperator
 
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.baselines import binary_tasks
 from optiframe_rankone.completion.spectral import leading

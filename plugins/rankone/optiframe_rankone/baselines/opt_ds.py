@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from pydantic import Field
 from scipy.optimize import linear_sum_assignment
 
-from optiframe.solvers import Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterates, Run, Solver
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.baselines import confusion
 from optiframe_rankone.problem import LabelAggregation

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field, PlainValidator, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Accepts, Array
+from optiframe.records.fields import Accepts, Array
 from optiframe_rankone.completion.count_table import CountTable
 from optiframe_rankone.completion.objective import PairwiseLeastSquares
 from optiframe_rankone.completion.pairs import EntryPairs, Pairs, of_entries

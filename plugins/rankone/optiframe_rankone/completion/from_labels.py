@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pydantic import Field, PlainValidator, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.problems import Finding
-from optiframe.values import Accepts, Array
+from optiframe.problems.problem import Finding
+from optiframe.records.fields import Accepts, Array
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.counted_pairs import CountedCorrelations, correlations_of, pays
 from optiframe_rankone.completion.label_pairs import LabelPairs

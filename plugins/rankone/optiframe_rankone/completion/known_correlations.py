@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, model_validator
 
-from optiframe.datasets import DataSet
 from optiframe.errors import InvalidInput
-from optiframe.problems import Columns, Finding, Formulation
-from optiframe.values import Array, Matrix
+from optiframe.problems.datasets import DataSet
+from optiframe.problems.problem import Columns, Finding, Formulation
+from optiframe.records.fields import Array, Matrix
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.problem import RankOneCompletion
 from optiframe_rankone.datasets.single_coin import SingleCoin

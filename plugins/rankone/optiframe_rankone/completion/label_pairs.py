@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_rankone.completion.pairs import Pairs
 from optiframe_rankone.kernels import passes as kernels
 from optiframe_rankone.read.ids import Codes

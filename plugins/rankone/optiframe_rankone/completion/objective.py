@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.objectives import Objective
-from optiframe.values import Array, Matrix
+from optiframe.problems.objective import Objective
+from optiframe.records.fields import Array, Matrix
 from optiframe_rankone.completion.pairs import EntryPairs, Pairs, of_entries
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import PlainValidator
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Accepts, Array, as_bound
+from optiframe.records.fields import Accepts, Array, as_bound
 
 
 def of_groups(component: NDArray[np.int64], *criteria: Array, cancel: float = 0.0) -> Array:

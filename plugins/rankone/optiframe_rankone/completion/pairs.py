@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_rankone.kernels import prepared
 
 _TINY = float(np.finfo(np.float64).tiny)  # a curvature below it makes a quotient mean nothing

@@ -13,9 +13,9 @@ from pydantic import Field, model_validator
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from optiframe.errors import InvalidInput
-from optiframe.problems import Columns, Finding, Formulation, Minimize, Problem
-from optiframe.sets import Box
-from optiframe.values import Array, Bound, Matrix, Vector, as_bound, as_vector
+from optiframe.problems.problem import Columns, Finding, Formulation, Minimize, Problem
+from optiframe.problems.sets import Box
+from optiframe.records.fields import Array, Bound, Matrix, Vector, as_bound, as_vector
 from optiframe_rankone.completion import orientation
 from optiframe_rankone.completion.objective import PairwiseLeastSquares, RankOneLeastSquares
 from optiframe_rankone.completion.pairs import Pairs, of_entries

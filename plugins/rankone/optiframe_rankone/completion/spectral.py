@@ -9,7 +9,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 _DENSE = 400
 """Up to this order a dense decomposition takes well under a second and has no start to depend on."""

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, model_validator
 
-from optiframe.datasets import DataSet
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.problems.datasets import DataSet
+from optiframe.records.fields import Array
 from optiframe_rankone.worker_graph import WorkerGraph
 
 _START = 0.6  # x(0) in Figures 4 and 5

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from optiframe.datasets import DataSet
 from optiframe.errors import InvalidInput, nearest
-from optiframe.frames import to_frame
+from optiframe.problems.datasets import DataSet
+from optiframe.tables.read import to_frame
 from optiframe_rankone.problem import LabelAggregation
 
 _TABLES = ("labels", "truth", "gold", "skills", "columns", "duplicates")

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.datasets import DataFile, DataSet
-from optiframe.frames import read_table
+from optiframe.problems.datasets import DataFile, DataSet
+from optiframe.tables.read import read_table
 from optiframe_rankone.datasets.single_coin import Integers, SingleCoin
 
 __all__ = ["Dogs", "LabelSet", "Rte", "SingleCoin", "Temp", "Web", "Wsd"]

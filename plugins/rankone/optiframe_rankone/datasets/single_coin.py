@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt, PlainValidator, PositiveFloat, PositiveInt, model_validator
 
-from optiframe.datasets import DataSet
 from optiframe.errors import InvalidInput, nearest
-from optiframe.values import Accepts, Array, as_vector
+from optiframe.problems.datasets import DataSet
+from optiframe.records.fields import Accepts, Array, as_vector
 from optiframe_rankone.datasets.sampling import sample_distinct
 
 Integers = NDArray[np.int64]

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt, PlainValidator, PositiveInt
 
-from optiframe import registry
-from optiframe.datasets import DataSet
 from optiframe.errors import InvalidInput
-from optiframe.frames import encode, read_table, to_frame
-from optiframe.values import Accepts
+from optiframe.problems.datasets import DataSet
+from optiframe.records.fields import Accepts
+from optiframe.registry import registry
+from optiframe.tables.read import encode, read_table, to_frame
 from optiframe_rankone.datasets.own_labels import OwnLabels
 from optiframe_rankone.read.ids import Codes
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_rankone.kernels.compiling import compiled
 from optiframe_rankone.read.ids import Codes
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_rankone.kernels.compiling import compiled, compiled_sums
 from optiframe_rankone.read.ids import Codes
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import require
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_rankone.read.ids import Codes
 
 _WORTH_LOADING, _WORTH_PREPARING = 200_000, 16_000_000
@@ -85,7 +85,7 @@ def can_compile() -> bool:
 def kernels(module: str) -> Any:
     """A module of kernels, by its name in this package."""
     require("numba", "fast")
-    return import_module(f"optiframe_rankone.{module}")
+    return import_module(f"optiframe_rankone.kernels.{module}")
 
 
 def fixed(array: Any, kind: Any = np.uint32) -> NDArray[Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from optiframe.frames import Coded
+from optiframe.tables.read import Coded
 from optiframe_rankone.kernels import prepared
 
 _LONG = 8  # letters of a text on the average; seven fit into a key, which tells the text without a look

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 _STEPS = 200  # the moves shrink linearly to nothing over these; more change nothing one can see
 _GAP = 1.4  # between the discs of two groups, in units of the space of one worker

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optiframe.drawing import BLACK, BLUE, GREY, LOOKS, VERMILION, empty_axes, legend_below
 from optiframe.errors import InvalidInput
-from optiframe.problems import Columns
-from optiframe.results import Result
-from optiframe.values import Array
+from optiframe.plotting import BLACK, BLUE, GREY, LOOKS, VERMILION, empty_axes, legend_below
+from optiframe.problems.problem import Columns
+from optiframe.records.fields import Array
+from optiframe.solving.result import Result
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.known_correlations import KnownCorrelations
 from optiframe_rankone.problem import LabelAggregation

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.drawing import BLACK, SKY, VERMILION, empty_axes, legend_below
 from optiframe.errors import require
-from optiframe.results import Result
-from optiframe.values import Array
+from optiframe.plotting import BLACK, SKY, VERMILION, empty_axes, legend_below
+from optiframe.records.fields import Array
+from optiframe.solving.result import Result
 from optiframe_rankone.plots.graph_layout import place
 from optiframe_rankone.plots.skills import SKILL, parts_of
 from optiframe_rankone.trust.intervals import shared_tasks

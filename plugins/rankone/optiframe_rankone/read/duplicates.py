@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.frames import Table
+from optiframe.tables.read import Table
 from optiframe_rankone.kernels import passes as kernels
 from optiframe_rankone.read.ids import Codes, Ids
 

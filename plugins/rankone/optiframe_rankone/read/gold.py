@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_rankone.read.ids import Codes
 
 _CERTAIN = -float(np.log(np.finfo(np.float64).eps))

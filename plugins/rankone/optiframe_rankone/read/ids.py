@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.frames import encode
+from optiframe.tables.read import encode
 
 Ids = NDArray[Any]
 Codes = NDArray[np.integer[Any]]

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationInfo
 
-from optiframe.column_names import column_names
 from optiframe.errors import InvalidInput
-from optiframe.frames import Coded, Table, encode, missing, read_table
-from optiframe.problems import Finding
-from optiframe.unread import unread_columns
+from optiframe.problems.problem import Finding
+from optiframe.tables.column_names import column_names
+from optiframe.tables.read import Coded, Table, encode, missing, read_table
+from optiframe.tables.unused_columns import unread_columns
 from optiframe_rankone.kernels import prepared, text
 from optiframe_rankone.read.duplicates import Repeats, one_row_each, without_unused
 from optiframe_rankone.read.ids import Codes, Ids, kind, listed, positions
@@ -118,7 +118,7 @@ class TruthTable:
 
 
 def read_columns(value: Any) -> dict[str, str]:
-    """Our column name -> the user's, as by `optiframe.column_names.column_names`."""
+    """Our column name -> the user's, as by `optiframe.tables.column_names.column_names`."""
     return column_names(value, _COLUMNS)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
-from optiframe.frames import Table, encode, missing, read_table
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.tables.read import Table, encode, missing, read_table
 from optiframe_rankone.read.ids import Ids, positions
 from optiframe_rankone.read.tables import LabelTable, check_size, locked, mismatch
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_rankone.completion.problem import RankOneFit
 
 

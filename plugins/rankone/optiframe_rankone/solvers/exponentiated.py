@@ -11,8 +11,8 @@ from pydantic import Field, PositiveFloat, model_validator
 from scipy.sparse.linalg import eigsh
 
 from optiframe.errors import InvalidInput
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_rankone.completion.problem import RankOneFit
 from optiframe_rankone.solvers import signs
 

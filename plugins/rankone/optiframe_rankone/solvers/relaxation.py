@@ -8,13 +8,13 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from optiframe.constraints import CvxpyProgram
 from optiframe.errors import require
-from optiframe.problems import Problem
+from optiframe.problems.constraints import CvxpyProgram
+from optiframe.problems.problem import Problem
+from optiframe.records.fields import Array
 from optiframe.reference.cvxpy_solver import Cvxpy
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_rankone.completion import orientation
 from optiframe_rankone.completion.problem import RankOneFit
 

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_rankone.completion import orientation
 from optiframe_rankone.completion.problem import RankOneCompletion, RankOneFit
 

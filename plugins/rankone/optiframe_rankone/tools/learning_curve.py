@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.loop import NotConverged, solve
-from optiframe.problems import Columns
-from optiframe.solvers import Solver
+from optiframe.problems.problem import Columns
+from optiframe.solving.solve import NotConverged, solve
+from optiframe.solving.solver import Solver
 from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.read.duplicates import without_unused
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.solvers import Solver
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Solver
 from optiframe_rankone.read.duplicates import without_unused
 from optiframe_rankone.read.tables import LabelTable, TruthTable
 

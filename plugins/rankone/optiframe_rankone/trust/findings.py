@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.problems import Finding
-from optiframe.values import Array
+from optiframe.problems.problem import Finding
+from optiframe.records.fields import Array
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.problem import RankOneFit
 from optiframe_rankone.read.duplicates import Repeats

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 _DENSE = 500  # LAPACK takes some 20 ms there; sparse factors of a dense graph would not be faster
 _RESTARTS = 100  # of Lanczos: graphs with partners enough take a few, long thin ones factor quickly

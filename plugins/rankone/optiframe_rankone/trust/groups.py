@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.problems import Columns, Finding
+from optiframe.problems.problem import Columns, Finding
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.read.ids import listed
 from optiframe_rankone.trust.graph_spectrum import (

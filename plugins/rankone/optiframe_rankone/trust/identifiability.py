@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optiframe.problems import Finding
+from optiframe.problems.problem import Finding
 from optiframe_rankone.trust.worker_findings import about
 from optiframe_rankone.worker_graph import WorkerGraph
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, nearest
-from optiframe.frames import Coded, Table
-from optiframe.problems import Finding
+from optiframe.problems.problem import Finding
+from optiframe.tables.read import Coded, Table
 from optiframe_rankone.read.ids import Codes, Ids, listed
 
 if TYPE_CHECKING:

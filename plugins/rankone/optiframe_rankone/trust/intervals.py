@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_rankone.answer import Aggregation, accuracy
 from optiframe_rankone.completion import from_labels as correlations
 from optiframe_rankone.completion.objective import PairwiseLeastSquares

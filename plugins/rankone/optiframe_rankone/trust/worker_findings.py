@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from optiframe.problems import Finding
-from optiframe.values import Array
+from optiframe.problems.problem import Finding
+from optiframe.records.fields import Array
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.read.ids import Ids, listed
 
