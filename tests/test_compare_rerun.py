@@ -13,11 +13,11 @@ import optiframe as of
 from optiframe.cli.rerun import command as rerun_command
 from optiframe.comparison.comparison import Comparison
 from optiframe.comparison.engine import run_plan
-from optiframe.comparison.local import LocalExecutor
-from optiframe.comparison.plan import make_plan, read_plan, renewed
+from optiframe.comparison.plan.plan import make_plan, read_plan, renewed
 from optiframe.comparison.records import Plan, Records
 from optiframe.comparison.rerun import differences, rerun
-from optiframe.comparison.store import Store, load
+from optiframe.comparison.run.local import LocalExecutor
+from optiframe.comparison.store.store import Store, load
 
 from .command_line import run_in
 from .comparing import outcome
@@ -218,8 +218,8 @@ def test_reports_exports_and_resumed_comparisons_import_nothing_that_a_stored_fi
 def test_a_rerun_shows_the_addresses_that_a_stored_file_names(tmp_path):
     plan = make_plan({"bowl": BOWL}, ["scipy.lbfgs"], executor={"name": "dask", "address": "tcp://far:8786"})
     (one,) = plan.cells
-    home = {"name": "newton.comrade", "home": {"name": "dask", "address": "tls://evil\x1b[2J:1"}}
-    solver = dataclasses.replace(one.solver, table=home)
+    backend = {"name": "newton.comrade", "backend": {"name": "dask", "address": "tls://evil\x1b[2J:1"}}
+    solver = dataclasses.replace(one.solver, table=backend)
     plan = dataclasses.replace(plan, cells=(dataclasses.replace(one, solver=solver),))
     begun(tmp_path / "out", plan, ended=True)
     with pytest.raises(of.InvalidInput) as refused:

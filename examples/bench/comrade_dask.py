@@ -41,7 +41,7 @@ from rankone_common import one_thread, verdict
 
 import optiframe
 from optiframe import Budget, Minimize
-from optiframe.losses import Logistic
+from optiframe.problems.losses import Logistic
 
 ROUNDS = 8  # the gap stays as it is from the sixth on
 STRIKE = 4  # the first round of the faults: the gap has come down by then, and is not yet at its floor
@@ -151,13 +151,13 @@ class Strike:
 
 def times(label: str, problem: Minimize, cluster: LocalCluster, workers: int) -> bool:
     """The median round of several runs, by the clock that stops while the objective is judged."""
-    homes = {"dask": {"name": "dask", "address": cluster.scheduler_address}, "in-process": "in-process"}
-    rounds: dict[str, list[float]] = {name: [] for name in homes}
+    backends = {"dask": {"name": "dask", "address": cluster.scheduler_address}, "in-process": "in-process"}
+    rounds: dict[str, list[float]] = {name: [] for name in backends}
     around, answers = [], {}
     for _ in range(1 if QUICK else 2):
-        for name, home in homes.items():
+        for name, backend in backends.items():
             began = time.perf_counter()
-            answers[name] = solve(problem, rounds=12, workers=workers, home=home)
+            answers[name] = solve(problem, rounds=12, workers=workers, backend=backend)
             spent = time.perf_counter() - began
             clock = np.array(answers[name].trace["time"])
             rounds[name].extend(np.diff(clock))
@@ -266,8 +266,8 @@ def dealt(stage: Stage) -> None:
 
 def at(cluster: LocalCluster, way: str = "redeal") -> dict[str, Any]:
     # A round takes far less than the deadline; it is what a stopped process costs, once.
-    home = {"name": "dask", "address": cluster.scheduler_address, "on_fault": way}
-    return {"home": home, "deadline": 10.0}
+    backend = {"name": "dask", "address": cluster.scheduler_address, "on_fault": way}
+    return {"backend": backend, "deadline": 10.0}
 
 
 def silent(setting: Setting, blows: tuple[str, ...]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Run: python examples/bench/comrade_flower.py
 a9a (real; folder in OPTIFRAME_DATA), logistic loss with l2 = 1/n, dealt out to 4 nodes: a SuperLink
 and 4 SuperNodes as processes on loopback, all on this machine. Rounds and seconds until the gap is
 1e-3; the gap is computed afterwards, outside the clock. Nodes keep one process each, as
-`home = "flower"` does; with --app Flower starts one for every message, as it does by itself.
+`backend = "flower"` does; with --app Flower starts one for every message, as it does by itself.
 
 Target: COMRADE needs fewer rounds, and less time, than GIANT with and without its line search.
 
@@ -25,7 +25,7 @@ from rankone_common import one_thread
 
 import optiframe
 from optiframe import Budget, Minimize
-from optiframe.losses import Logistic
+from optiframe.problems.losses import Logistic
 
 NODES, GAP = 4, 1e-3
 SOLVERS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -36,14 +36,16 @@ SOLVERS: dict[str, tuple[str, dict[str, Any]]] = {
 STEPS = 5  # all of them are there after 4
 
 
-def run(f: Logistic, least: float, name: str, given: dict[str, Any], home: Any) -> tuple[int, float, float]:
+def run(
+    f: Logistic, least: float, name: str, given: dict[str, Any], backend: Any
+) -> tuple[int, float, float]:
     """Rounds and seconds to the gap (0 and infinite: not reached), and the seconds a round took."""
     begun = time.perf_counter()
     with warnings.catch_warnings():
         # Not to have converged after so many steps, or to diverge, is the result.
         warnings.simplefilter("ignore")
         budget = Budget(iterations=STEPS, tolerance=0.0)
-        result = optiframe.solve(Minimize(f), name, workers=NODES, home=home, budget=budget, **given)
+        result = optiframe.solve(Minimize(f), name, workers=NODES, backend=backend, budget=budget, **given)
     whole = time.perf_counter() - begun
     trace = result.trace
     gaps = np.asarray(trace["objective"]) - least
@@ -70,12 +72,12 @@ def main() -> None:
         data = optiframe.dataset("libsvm.a9a").inputs()
     f = Logistic(matrix=data["matrix"], target=data["target"], l2=1 / len(data["target"]))
     exact = optiframe.solve(Minimize(f), "newton.exact", budget=Budget(tolerance=1e-12))
-    home: Any = "in-process" if quick else {"name": "flower", "resident": not app}
-    print(f"{len(f)} x {f.shape[0]}, {NODES} nodes, home {home}; to a gap of {GAP:g}")
+    backend: Any = "in-process" if quick else {"name": "flower", "resident": not app}
+    print(f"{len(f)} x {f.shape[0]}, {NODES} nodes, backend {backend}; to a gap of {GAP:g}")
     found = {}
     for label, (name, given) in SOLVERS.items():
         print(label)
-        found[label] = run(f, exact.objective, name, given, home)
+        found[label] = run(f, exact.objective, name, given, backend)
     print(f"\n{'':<20}{'rounds':>8}{'seconds':>10}{'s a round':>11}")
     for label, (rounds, seconds, each) in found.items():
         print(f"{label:<20}{rounds or 'never':>8}{seconds:>10.1f}{each:>11.2f}")

@@ -11,12 +11,12 @@ from statistics import median
 from typing import Any
 
 from optiframe.comparison.engine import run_plan
-from optiframe.comparison.plan import renewed
+from optiframe.comparison.plan.plan import renewed
+from optiframe.comparison.plan.table_facts import names_in
 from optiframe.comparison.records import Outcome, Plan, Records, Row
-from optiframe.comparison.rows import identity_of
-from optiframe.comparison.schema import FILE
-from optiframe.comparison.store import Store
-from optiframe.comparison.tables import names_in
+from optiframe.comparison.store.rows import identity_of
+from optiframe.comparison.store.schema import FILE
+from optiframe.comparison.store.store import Store
 from optiframe.errors import InvalidInput
 
 _Place = tuple[str, str, int]
@@ -120,7 +120,7 @@ def rerun(
 def _refuse_strangers(source: Path, plan: Plan) -> None:
     """Raise `InvalidInput` with the code and the machines that the stored comparison would use."""
     tables = [choice.table for cell in plan.cells for choice in (cell.problem, cell.solver)]
-    # A solver may have its workers on a cluster of its own: `home = {name = "dask", address = ...}`.
+    # A solver may have its workers on a cluster of its own: `backend = {name = "dask", address = ...}`.
     addresses = [plan.executor.address, *(text for text in names_in(tables) if "://" in text)]
     # In quotes: control characters of a stranger's text must not reach the terminal.
     named = [f"  module to import: {module!r}" for module in plan.modules]

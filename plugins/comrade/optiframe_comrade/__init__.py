@@ -11,7 +11,7 @@ from optiframe.hookspec import Description, hookimpl
 from optiframe.lazy import exports
 
 if TYPE_CHECKING:
-    from optiframe_comrade.backends.backend import Home as Home
+    from optiframe_comrade.backends.backend import Backend as Backend
     from optiframe_comrade.local.per_sample import mean_of as mean_of
     from optiframe_comrade.messages import Broadcast as Broadcast
     from optiframe_comrade.messages import Fault as Fault
@@ -38,7 +38,7 @@ __getattr__, _, __all__ = exports(
     __name__,
     {
         "parts.filters": ("FromCallable",),
-        "backends.backend": ("Home",),
+        "backends.backend": ("Backend",),
         "protocol.ledger": ("Ledger",),
         "trust.left_out": ("suspicion",),
         "messages": ("Broadcast", "Fault", "Reply"),
@@ -124,16 +124,18 @@ def optiframe_parts() -> list[Description]:
         Description("attack.negative", here + "Negative", "Sends -c times the update"),
         Description("compressor.none", here + "Nothing", "No compression: eight bytes a number"),
         Description(
-            "home.in-process", _HERE + "backends.backend:InProcessHome", "Simulated workers in this process"
+            "backend.in-process",
+            _HERE + "backends.backend:InProcessBackend",
+            "Simulated workers in this process",
         ),
         Description(
-            "home.flower",
-            _HERE + "backends.flower.local_backend:FlowerHome",
+            "backend.flower",
+            _HERE + "backends.flower.local_backend:FlowerBackend",
             "Flower nodes on this machine, as processes on loopback",
         ),
         Description(
-            "home.dask",
-            _HERE + "backends.dask_backend:DaskHome",
+            "backend.dask",
+            _HERE + "backends.dask_backend:DaskBackend",
             "Actors on a Dask cluster, of machines you own",
         ),
         *_filters(),

@@ -1,6 +1,6 @@
 """What travels between the coordinator and a worker: plain arrays and numbers.
 
-Nothing here is code or is turned into code: a home may carry these over any wire that
+Nothing here is code or is turned into code: a backend may carry these over any wire that
 moves arrays. A reply is data of someone who may lie: see `optiframe_comrade.protocol.reply_checks`.
 """
 
@@ -80,7 +80,7 @@ class Reply:
     Parameters
     ----------
     worker
-        Its number, filled in by the home (which knows the line it came on), not by the worker.
+        Its number, filled in by the backend (which knows the line it came on), not by the worker.
     round
         The broadcast it answers, as the worker says.
     payload

@@ -10,7 +10,7 @@ import dask
 import numpy as np
 import pytest
 from distributed import LocalCluster
-from optiframe_comrade.backends.dask_backend import DaskHome
+from optiframe_comrade.backends.dask_backend import DaskBackend
 from optiframe_comrade.backends.flower.keys import make_certificate
 from optiframe_comrade.solvers.comrade import Comrade
 
@@ -61,8 +61,8 @@ def address(ours: dict[str, Any]) -> Iterator[str]:
         cluster.close()
 
 
-def run(home: DaskHome | None, config: Mapping[str, Any]) -> Any:
-    solver = Comrade(workers=2) if home is None else Comrade(workers=2, home=home)
+def run(backend: DaskBackend | None, config: Mapping[str, Any]) -> Any:
+    solver = Comrade(workers=2) if backend is None else Comrade(workers=2, backend=backend)
     budget = Budget(iterations=3, tolerance=0.0)
     with dask.config.set(config), pytest.warns(optiframe.NotConverged):
         return optiframe.solve(problem(1000, 6), solver, seed=5, budget=budget)
@@ -70,33 +70,33 @@ def run(home: DaskHome | None, config: Mapping[str, Any]) -> Any:
 
 def test_with_certificates_the_numbers_are_those_of_one_process(address: str, ours: dict[str, Any]) -> None:
     assert address.startswith("tls://")
-    there = run(DaskHome(address=address), ours)
+    there = run(DaskBackend(address=address), ours)
     assert all(" at tls://127.0.0.1:" in name for name in there.detail.names)
     np.testing.assert_array_equal(there.solution, run(None, {}).solution)
 
 
 def test_a_cluster_of_its_own_speaks_tls_where_dask_is_told_to(ours: dict[str, Any]) -> None:
-    there = run(DaskHome(processes=2), ours)
+    there = run(DaskBackend(processes=2), ours)
     assert all(" at tls://127.0.0.1:" in name for name in there.detail.names)
 
 
 def test_without_certificates_the_sentence_says_which_are_missing(address: str) -> None:
     with pytest.raises(InvalidInput, match=r"speaks TLS, and Dask's .* set distributed\.comm\.tls\.ca-file"):
-        optiframe.solve(problem(), Comrade(workers=2, home=DaskHome(address=address)))
+        optiframe.solve(problem(), Comrade(workers=2, backend=DaskBackend(address=address)))
 
 
 def test_certificates_of_another_authority_and_plain_lines_are_refused(address: str, tmp_path: Path) -> None:
-    theirs = DaskHome(address=address, starting=10.0)
+    theirs = DaskBackend(address=address, starting=10.0)
     with (
         dask.config.set(settings(tmp_path / "theirs")),
         pytest.raises(InvalidInput, match="certificates on the two sides are of different authorities"),
     ):
-        optiframe.solve(problem(), Comrade(workers=2, home=theirs))
-    plain = DaskHome(address=address.replace("tls://", "tcp://"), starting=10.0)
+        optiframe.solve(problem(), Comrade(workers=2, backend=theirs))
+    plain = DaskBackend(address=address.replace("tls://", "tcp://"), starting=10.0)
     with pytest.raises(InvalidInput, match="no Dask cluster with a worker answers at tcp://"):
-        optiframe.solve(problem(), Comrade(workers=2, home=plain))
+        optiframe.solve(problem(), Comrade(workers=2, backend=plain))
     with (
         dask.config.set({"distributed.comm.require-encryption": True}),
         pytest.raises(InvalidInput, match=r"requires encryption.*give an address that begins with tls://"),
     ):
-        optiframe.solve(problem(), Comrade(workers=2, home=plain))
+        optiframe.solve(problem(), Comrade(workers=2, backend=plain))

@@ -105,7 +105,7 @@ def living(federation: LocalFederation) -> list[psutil.Process]:
 
 
 def at_round(stage: Stage, script: dict[int, Callable[[], None]]) -> Ready:
-    """A home of the stage's nodes; before a round it does what the script says."""
+    """A backend of the stage's nodes; before a round it does what the script says."""
 
     class Scripted(GridWorkers):
         def ask(self, broadcast, deadline=None, to=None):
@@ -170,7 +170,7 @@ def test_a_run_gets_through_an_attack_nan_and_a_killed_node(stage: Stage) -> Non
     budget = Budget(iterations=4, tolerance=0.0)
     given = {"workers": NODES, "trim": 0.49, "budget": budget, "deadline": 6.0}
     with pytest.warns(match="4 iterations|beta below one half"):
-        hurt = optiframe.solve(Minimize(F), "newton.comrade", home=at_round(stage, {3: kill}), **given)
+        hurt = optiframe.solve(Minimize(F), "newton.comrade", backend=at_round(stage, {3: kill}), **given)
     stage.behave()
     exchanges = hurt.detail.exchanges
     faults = {(fault.worker, fault.round, fault.kind) for one in exchanges for fault in one.faults}
@@ -180,7 +180,7 @@ def test_a_run_gets_through_an_attack_nan_and_a_killed_node(stage: Stage) -> Non
 
     nearby = Ready(found=lambda config: InProcess(SHARDS, config))
     with pytest.warns(match="4 iterations"):
-        clean = optiframe.solve(Minimize(F), "newton.comrade", home=nearby, workers=NODES, budget=budget)
+        clean = optiframe.solve(Minimize(F), "newton.comrade", backend=nearby, workers=NODES, budget=budget)
     least = F.value(minimum(F))
     assert clean.objective - least < 1e-4
     assert hurt.objective - least < 1e-3  # of half the nodes' rows each step; the start's gap is 0.3
@@ -194,7 +194,7 @@ def test_too_many_faults_name_the_nodes(stage: Stage) -> None:
         TooManyFaults,
         match=r"3 of 4 workers failed.*node 0: entry 0 is nan.*node 1: sent a message of more parts.*node 3",
     ):
-        optiframe.solve(Minimize(F), "newton.comrade", home=at_round(stage, {}), **given)
+        optiframe.solve(Minimize(F), "newton.comrade", backend=at_round(stage, {}), **given)
     stage.behave()
 
 
@@ -271,7 +271,7 @@ def test_a_superlink_lost_in_a_run_is_an_error_and_nothing_is_left(
 
     given = {"workers": 2, "budget": Budget(iterations=4, tolerance=0.0), "deadline": 60.0}
     with pytest.raises(FederationFailed, match=words):
-        optiframe.solve(Minimize(F), "newton.comrade", home=Ready(found=found), **given)
+        optiframe.solve(Minimize(F), "newton.comrade", backend=Ready(found=found), **given)
     _, alive = psutil.wait_procs(left, timeout=10)
     assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
     assert not trials[0].federation.folder.exists()

@@ -291,17 +291,17 @@ time.sleep(100)
 def test_a_trial_refuses_what_cannot_travel() -> None:
     f = mean_of(lambda w, x, y: (x @ w - y) ** 2, np.ones((8, 2)), np.ones(8))
     with pytest.raises(Unsuited, match="takes the losses logistic, least-squares, squared-hinge"):
-        optiframe.solve(optiframe.Minimize(f), "gradient.robust", workers=2, home="flower", step=0.1)
+        optiframe.solve(optiframe.Minimize(f), "gradient.robust", workers=2, backend="flower", step=0.1)
     with pytest.raises(Unsuited, match="which no node on Flower knows"):
         optiframe.solve(
             optiframe.Minimize(planted(50, 2)),
             "newton.comrade",
             workers=4,
-            home="flower",
+            backend="flower",
             attack="mimic",
             byzantine=0.2,
         )
-    harmless = Comrade(home="flower", attack="mimic")
+    harmless = Comrade(backend="flower", attack="mimic")
     assert harmless.unsuited(optiframe.Minimize(planted(50, 2))) is None  # nobody makes it
 
 
@@ -388,8 +388,8 @@ def test_the_app_does_not_run_at_a_superlink_that_listens_on_all_addresses() -> 
 def test_a_coordinator_without_rows_goes_on_without_an_objective() -> None:
     f = planted(200, 3)
     shards = [f.take(range(at, 200, 2)) for at in range(2)]
-    home = Ready(found=lambda config: InProcess(shards, config))
+    backend = Ready(found=lambda config: InProcess(shards, config))
     afar = server_app.Afar(server_app.Elsewhere(columns=3, terms=200))
-    result = optiframe.solve(afar, "newton.comrade", workers=2, home=home)
+    result = optiframe.solve(afar, "newton.comrade", workers=2, backend=backend)
     assert result.status is optiframe.Status.CONVERGED
     assert math.isnan(result.objective)

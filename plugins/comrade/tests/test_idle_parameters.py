@@ -73,9 +73,9 @@ def test_gradient_descent_says_that_it_takes_no_newton_steps(parameter: dict[str
 def test_a_deadline_in_one_process_is_said_to_be_none() -> None:
     on = problem(120, 2)
     assert idle(run(on, "newton.comrade", {"deadline": 1e-9})) == [
-        "`deadline` is set and changes nothing: home.in-process waits for every worker"
+        "`deadline` is set and changes nothing: backend.in-process waits for every worker"
     ]
-    elsewhere = Comrade(deadline=1e-9, home="flower")
+    elsewhere = Comrade(deadline=1e-9, backend="flower")
     assert not list(warnings_of(elsewhere, elsewhere.idle(planted())))
 
 

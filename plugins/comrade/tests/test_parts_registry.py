@@ -1,4 +1,4 @@
-"""Filters, attacks, compressors and homes by name, and those that others bring."""
+"""Filters, attacks, compressors and backends by name, and those that others bring."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import optiframe_comrade
 import pytest
 from optiframe_comrade import Attack, Compressor, Filter, Selecting
-from optiframe_comrade.backends.backend import Home
+from optiframe_comrade.backends.backend import Backend
 from optiframe_comrade.parts.filters import DistanceToMedian, FromCallable
 from optiframe_comrade.parts.kinds import Mean, Negative, Norm
 from optiframe_comrade.solvers.comrade import Comrade
@@ -38,7 +38,7 @@ def everything() -> list[Any]:
 
 def test_every_part_loads_by_name_and_survives_a_file_and_a_pickle() -> None:
     found = everything()
-    assert {type(each).family for each in found} == {"filter", "attack", "compressor", "home"}
+    assert {type(each).family for each in found} == {"filter", "attack", "compressor", "backend"}
     for each in found:
         solver = Comrade.load(**{each.family: each.table()})
         assert getattr(solver, each.family) == each
@@ -64,7 +64,7 @@ def test_a_part_is_chosen_by_name_by_table_or_as_an_object() -> None:
     chosen = [part(Attack, c) for c in ("negative", "attack.negative", {"name": "negative"}, Negative())]
     assert set(chosen) == {Negative(c=0.9)}
     assert part(Attack, {"name": "negative", "c": 0.5}) == Negative(c=0.5)
-    assert isinstance(part(Home, "in-process"), Home)
+    assert isinstance(part(Backend, "in-process"), Backend)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_an_aggregator_of_byzfls_style_drops_in() -> None:
 
 
 def test_every_family_is_a_part() -> None:
-    for family in (Filter, Attack, Compressor, Home):
+    for family in (Filter, Attack, Compressor, Backend):
         assert issubclass(family, Part)
     assert isinstance(Comrade().filter, DistanceToMedian)
     assert isinstance(RobustGiant().filter, Norm)

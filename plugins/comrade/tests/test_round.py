@@ -84,7 +84,7 @@ def test_a_huge_payload_is_refused_before_it_is_decoded() -> None:
 
 def test_bytes_are_counted_exactly() -> None:
     f = planted(80, 3)
-    coordinator = hired(InProcess([f.take(slice(0, 40)), f.take(slice(40, 80))]), trim=0)
+    coordinator = coordinating(InProcess([f.take(slice(0, 40)), f.take(slice(40, 80))]), trim=0)
     coordinator.combine(coordinator.ask(GRADIENT, np.zeros(3)))
     coordinator.objectives(np.zeros(3), np.ones(3), np.array([0.0, 1.0]), [1])
     first, second = coordinator.ledger.exchanges
@@ -123,12 +123,12 @@ class Scripted:
         pass
 
 
-def hired(workers: Any, trim: int, chosen: Any = None) -> Coordinator:
+def coordinating(workers: Any, trim: int, chosen: Any = None) -> Coordinator:
     return Coordinator(workers, filter=chosen or Norm(), trim=trim, compressor=Nothing())
 
 
 def test_the_largest_norms_are_left_out_and_written_down() -> None:
-    coordinator = hired(Scripted([3.0, 4.0], [1.0, 0.0], [0.0, 2.0], [0.0, -3.0]), trim=2)
+    coordinator = coordinating(Scripted([3.0, 4.0], [1.0, 0.0], [0.0, 2.0], [0.0, -3.0]), trim=2)
     combined = coordinator.newton_step(NEWTON_STEP, np.zeros(2))
     np.testing.assert_array_equal(combined.vector, [0.5, 1.0])
     assert combined.kept == (1, 2)
@@ -139,7 +139,7 @@ def test_the_largest_norms_are_left_out_and_written_down() -> None:
 
 def test_faults_use_up_the_trim_budget_first() -> None:
     gone = Fault(1, 1, "crashed", "the worker is gone")
-    coordinator = hired(Scripted([9.0], gone, [np.nan], [1.0], [3.0]), trim=3)
+    coordinator = coordinating(Scripted([9.0], gone, [np.nan], [1.0], [3.0]), trim=3)
     combined = coordinator.newton_step(NEWTON_STEP, np.zeros(1))
     assert combined.kept == (3, 4)  # two faults, one left out by its norm
     assert [fault.worker for fault in coordinator.ledger.faults] == [1, 2]
@@ -160,19 +160,19 @@ def test_a_filter_that_returns_another_shape_is_named() -> None:
 
 
 def test_more_faults_than_the_budget_end_the_run_and_name_the_workers() -> None:
-    coordinator = hired(Scripted([1.0], [np.inf], [np.nan]), trim=1)
+    coordinator = coordinating(Scripted([1.0], [np.inf], [np.nan]), trim=1)
     with pytest.raises(
         TooManyFaults, match=r"2 of 3 workers failed.*covers 1: worker 1: entry 0 is inf; worker 2: entry"
     ):
         coordinator.newton_step(NEWTON_STEP, np.zeros(1))
     with pytest.raises(TooManyFaults) as caught:
-        hired(Scripted([np.nan]), trim=1).newton_step(NEWTON_STEP, np.zeros(1))  # nobody is left
+        coordinating(Scripted([np.nan]), trim=1).newton_step(NEWTON_STEP, np.zeros(1))  # nobody is left
     assert caught.value.overflows == 1
 
 
 def test_the_noise_is_the_standard_error_of_the_average() -> None:
     rows = np.random.default_rng(0).standard_normal((5, 3))
-    combined = hired(Scripted(*rows), trim=0, chosen=Mean()).newton_step(NEWTON_STEP, np.zeros(3))
+    combined = coordinating(Scripted(*rows), trim=0, chosen=Mean()).newton_step(NEWTON_STEP, np.zeros(3))
     expected = np.sqrt((rows.var(axis=0, ddof=1) / 5).sum())
     assert combined.noise == pytest.approx(expected)
 
@@ -182,7 +182,7 @@ def test_shards_of_unequal_size_are_weighed_so_that_the_mean_is_of_all_terms() -
     parts = split(70, 4, np.random.default_rng(0))
     assert sorted(map(len, parts)) == [17, 17, 18, 18]
     assert sorted(np.concatenate(parts).tolist()) == list(range(70))
-    coordinator = hired(InProcess([f.take(p) for p in parts]), trim=0, chosen=Mean())
+    coordinator = coordinating(InProcess([f.take(p) for p in parts]), trim=0, chosen=Mean())
     w = np.array([0.5, -1.0, 0.2])
     mean = coordinator.combine(coordinator.weigh(coordinator.ask(GRADIENT, w)))
     np.testing.assert_allclose(mean.vector, f.gradient(w), rtol=1e-12)
@@ -195,7 +195,7 @@ def test_the_round_is_that_of_the_algorithm_box(byzantine: int, left_out: int) -
     f = planted(300, 4)
     shards = [f.take(part) for part in split(300, 8, np.random.default_rng(1))]
     attack = Negative()
-    coordinator = hired(
+    coordinator = coordinating(
         InProcess(shards, WorkerConfig(attack=attack, byzantine=tuple(range(byzantine)))), trim=left_out
     )
     w = np.zeros(4)
@@ -231,7 +231,7 @@ class Odd(Scripted):
 
 
 def test_what_is_neither_reply_nor_array_is_a_fault_and_never_an_error() -> None:
-    coordinator = hired(Odd(np.ones(2), np.ones(2), None, 3, "not a reply"), trim=3)
+    coordinator = coordinating(Odd(np.ones(2), np.ones(2), None, 3, "not a reply"), trim=3)
     np.testing.assert_array_equal(coordinator.newton_step(NEWTON_STEP, np.zeros(2)).vector, [1.0, 1.0])
     assert [(f.worker, f.kind) for f in coordinator.ledger.faults] == [(i, "wrong-type") for i in (2, 3, 4)]
     assert "sent a str that is no reply" in coordinator.ledger.faults[2].text
@@ -261,7 +261,7 @@ def test_what_no_compressor_can_write_is_a_fault_of_one_worker() -> None:
 def test_workers_that_are_gone_are_not_taken_for_numbers_that_overflow() -> None:
     gone = [Fault(i, 1, "crashed", "is gone") for i in range(3)]
     with pytest.raises(TooManyFaults) as caught:
-        hired(Scripted(*gone, [np.inf]), trim=1).newton_step(NEWTON_STEP, np.zeros(1))
+        coordinating(Scripted(*gone, [np.inf]), trim=1).newton_step(NEWTON_STEP, np.zeros(1))
     assert caught.value.overflows == 1
 
 

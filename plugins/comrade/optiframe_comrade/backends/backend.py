@@ -1,4 +1,4 @@
-"""Homes: where the workers live, chosen by name (``home = "in-process"``)."""
+"""Backends: where the workers live, chosen by name (``backend = "in-process"``)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.protocol.workers import Workers
 
 
-class Home(Part):
+class Backend(Part):
     """Where workers live; a piece whose parameters say how to get there.
 
-    `hire` hands each worker its shard and its configuration and gives the interface to them; the
+    `start` hands each worker its shard and its configuration and gives the interface to them; the
     solver closes it when the run ends.
     """
 
-    family = "home"
+    family = "backend"
     waits: ClassVar[bool] = True  # False: rounds end when all have answered, whatever the deadline
 
     @abstractmethod
-    def hire(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
+    def start(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
         """Workers, one for each shard."""
 
     def unsuited(self, function: FiniteSum, config: WorkerConfig) -> str | None:
-        """Why this home cannot take the function or the configuration, in words; None when it can."""
+        """Why this backend cannot take the function or the configuration, in words; None when it can."""
         return None
 
     @property
@@ -36,13 +36,13 @@ class Home(Part):
         return None
 
 
-class InProcessHome(Home):
+class InProcessBackend(Backend):
     """Simulated workers in this process, one after the other."""
 
-    name = "home.in-process"
+    name = "backend.in-process"
     waits = False
 
-    def hire(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
+    def start(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
         from optiframe_comrade.backends.in_process import InProcess
 
         return InProcess(shards, config)

@@ -1,4 +1,4 @@
-"""A worker's seat on a Dask cluster: the actor that lives there, and the coordinator's handle of it."""
+"""A worker as an actor on a Dask cluster, and the coordinator's handle of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from optiframe_comrade.parts.kinds import NoReply
 from optiframe_comrade.protocol.worker import Worker, WorkerConfig
 
 
-class Seat:
+class WorkerActor:
     """The actor: one worker, on the machine that computes. Its shard comes once and stays."""
 
     def __init__(self) -> None:
@@ -41,8 +41,8 @@ class Seat:
         return reply.round, reply.payload
 
 
-class Hold:
-    """The coordinator's hold of a seat: where it is, whether it has its shard, and whether it still lives.
+class ActorHandle:
+    """The coordinator's handle of an actor: where it is, whether it has its shard, whether it still lives.
 
     Made, loaded and asked on the event loop of the client.
 
@@ -51,7 +51,7 @@ class Hold:
     client
         Of the cluster.
     place
-        The address of the process to sit on; the actor does not leave it.
+        The address of the process it runs in; the actor does not leave it.
     key
         Names the actor on the cluster.
     """
@@ -60,11 +60,11 @@ class Hold:
         distributed = require("distributed", "dask")
         self.place = place
         self._future = client.submit(
-            Seat, actor=True, workers=[place], allow_other_workers=False, key=key, pure=False
+            WorkerActor, actor=True, workers=[place], allow_other_workers=False, key=key, pure=False
         )
         with client.as_current():  # an actor's handle belongs to the client current when it is made
-            self._actor = distributed.Actor(Seat, place, key)
-        self._seated = False
+            self._actor = distributed.Actor(WorkerActor, place, key)
+        self._created = False
         self._loading: asyncio.Task[None] | None = None
 
     def load(self, shard: list[Any]) -> asyncio.Task[None]:
@@ -74,7 +74,7 @@ class Hold:
 
     async def _load(self, shard: list[Any]) -> None:
         await self._future
-        self._seated = True
+        self._created = True
         await self._actor.load(*shard)
 
     async def ask(self, asked: Broadcast) -> Any:
@@ -84,7 +84,7 @@ class Hold:
     @property
     def gone(self) -> bool:
         """Whether Dask's scheduler has given the actor up."""
-        return self._seated and str(self._future.status) != "finished"
+        return self._created and str(self._future.status) != "finished"
 
     def leave(self) -> None:
         """Want no more of it."""
@@ -101,7 +101,7 @@ def let_go(task: asyncio.Task[Any]) -> None:
 
 
 def packed(number: int, shard: FiniteSum, config: WorkerConfig, round: int = 1) -> list[Any]:
-    """What a seat is sent: all about a worker but its arrays, and the arrays, not copied.
+    """What an actor is sent: all about a worker but its arrays, and the arrays, not copied.
 
     Parameters
     ----------
@@ -121,8 +121,8 @@ def packed(number: int, shard: FiniteSum, config: WorkerConfig, round: int = 1) 
         pickled = dumps((number, shard, config, round), buffer_callback=buffers.append)
     except Exception as error:
         raise Unsuited(
-            f"home.dask: the objective or a part cannot be sent to another process ({error!s:.120}); "
-            "use functions and classes that pickle, or home = 'in-process'"
+            f"backend.dask: the objective or a part cannot be sent to another process ({error!s:.120}); "
+            "use functions and classes that pickle, or backend = 'in-process'"
         ) from None
     return [pickled, *(np.frombuffer(buffer.raw(), dtype=np.uint8) for buffer in buffers)]
 

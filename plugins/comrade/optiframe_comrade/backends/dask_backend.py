@@ -1,4 +1,4 @@
-"""The home on Dask: ``home = "dask"``, or ``home = {name = "dask", address = "tcp://..."}``."""
+"""The backend on Dask: ``backend = "dask"``, or ``backend = {name = "dask", address = "tcp://..."}``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field, PositiveFloat, PositiveInt, field_validator, model_v
 
 from optiframe.errors import InvalidInput
 from optiframe.problems.objective import FiniteSum
-from optiframe_comrade.backends.backend import Home
+from optiframe_comrade.backends.backend import Backend
 from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.protocol.workers import Workers
 
@@ -18,12 +18,12 @@ from optiframe_comrade.protocol.workers import Workers
 _PATIENCE = 60.0
 
 
-class DaskHome(Home):
+class DaskBackend(Backend):
     """Workers as actors on a Dask cluster, each with its shard, for machines you own.
 
     Dask unpickles what arrives: a hostile worker could run code in the coordinator, and so
-    could whoever connects to a cluster without TLS. `home.flower` is for workers you do not
-    trust. Shards travel once, when the workers are hired. What a simulated attack says is done
+    could whoever connects to a cluster without TLS. `backend.flower` is for workers you do not
+    trust. Shards travel once, when the workers start. What a simulated attack says is done
     there; attacks that must know what honest workers send are refused.
 
     The machines are yours and the coordinator has all rows, so the rows of a worker that dies, hangs past
@@ -34,7 +34,7 @@ class DaskHome(Home):
     run. It listens on loopback only, where every user of the machine can reach it.
     """
 
-    name = "home.dask"
+    name = "backend.dask"
 
     address: str | None = Field(
         default=None, description="of the scheduler; none: a cluster of this machine's processes for the run"
@@ -69,7 +69,7 @@ class DaskHome(Home):
             )
         return self
 
-    def hire(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
+    def start(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
         from optiframe_comrade.backends.dask_cluster import Connection
         from optiframe_comrade.backends.dask_workers import DaskWorkers
 

@@ -99,12 +99,13 @@ class Connection:
         """Dask's complaint of TLS in the words of a person; None for another error."""
         if "ssl_context" in str(error):
             return InvalidInput(
-                f"home.address: {address} speaks TLS, and Dask's configuration here names no certificates: "
-                "set distributed.comm.tls.ca-file, and cert and key of distributed.comm.tls.client"
+                f"backend.address: {address} speaks TLS, and Dask's configuration here names no "
+                "certificates: set distributed.comm.tls.ca-file, and cert and key of "
+                "distributed.comm.tls.client"
             )
         if "encryption required" in str(error):
             return InvalidInput(
-                f"home.address: Dask's configuration here requires encryption, and {address} has none: "
+                f"backend.address: Dask's configuration here requires encryption, and {address} has none: "
                 "give an address that begins with tls://"
             )
         return None
@@ -113,12 +114,12 @@ class Connection:
     def _nobody(address: str | None, error: Exception) -> OptiframeError:
         if address is None:
             return OptiframeError(
-                f"home.dask: the processes of a local Dask cluster did not start in time ({error!s:.120}); "
-                "give it longer with `starting`, or fewer `processes`"
+                "backend.dask: the processes of a local Dask cluster did not start in time "
+                f"({error!s:.120}); give it longer with `starting`, or fewer `processes`"
             )
         hint = "; or the certificates on the two sides are of different authorities"
         return InvalidInput(
-            f"home.address: no Dask cluster with a worker answers at {address} ({type(error).__name__}); "
+            f"backend.address: no Dask cluster with a worker answers at {address} ({type(error).__name__}); "
             "start one with `dask scheduler` and `dask worker`, or leave the address out for one on this "
             f"machine{hint if address.startswith('tls://') else ''}"
         )

@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from optiframe.errors import OptiframeError
 from optiframe.problems.objective import FiniteSum
-from optiframe_comrade.backends.dask_actor import Hold, let_go, packed
+from optiframe_comrade.backends.dask_actor import ActorHandle, let_go, packed
 from optiframe_comrade.backends.dask_cluster import Connection
 from optiframe_comrade.backends.dask_reshard import Redealer
 from optiframe_comrade.messages import Broadcast, Fault, Reply
@@ -56,7 +56,7 @@ class DaskWorkers:
         self.names = [_named(number, place) for number, place in enumerate(places)]
         self.moves: list[Move] = []
         self._redealer = Redealer(shards, config) if redeal else None
-        self._holds = [self._hold(number, place) for number, place in enumerate(places)]
+        self._handles = [self._handle(number, place) for number, place in enumerate(places)]
         self._lost: dict[int, str] = {}  # why a worker is not asked any more
         self._given_up: set[int] = set()  # of those lost, whose shards are not moved any more
         self._open: dict[int, asyncio.Task[Any]] = {}  # the question a worker has not answered yet
@@ -78,25 +78,25 @@ class DaskWorkers:
         connection, self._connection = self._connection, None
         with suppress(TimeoutError, OSError):
             self._client.sync(self._forget, callback_timeout=5)  # nothing but a call to our own thread
-        self._holds.clear()
+        self._handles.clear()
         connection.close()
 
-    def _hold(self, number: int, place: str) -> Hold:
+    def _handle(self, number: int, place: str) -> ActorHandle:
         times = sum(move.fault.worker == number for move in self.moves)
-        return Hold(self._client, place, f"optiframework-comrade-{self._run}-{number}-{times}")
+        return ActorHandle(self._client, place, f"optiframework-comrade-{self._run}-{number}-{times}")
 
     async def _load(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> None:
         loads = {
-            number: hold.load(packed(number, shard, config))
-            for number, (hold, shard) in enumerate(zip(self._holds, shards, strict=True))
+            number: handle.load(packed(number, shard, config))
+            for number, (handle, shard) in enumerate(zip(self._handles, shards, strict=True))
         }
-        await self._seated(loads)
+        await self._loaded(loads)
         for task in loads.values():
             error = None if not task.done() or task.cancelled() else task.exception()
             if isinstance(error, OptiframeError):  # an attack that cannot work on this objective
                 raise error
 
-    async def _seated(self, loads: dict[int, asyncio.Task[None]]) -> None:
+    async def _loaded(self, loads: dict[int, asyncio.Task[None]]) -> None:
         """Wait for shards to arrive; whoever does not take his in time is lost."""
         if loads:
             await asyncio.wait(loads.values(), timeout=self._starting)
@@ -115,7 +115,7 @@ class DaskWorkers:
             processes = await self._processes()
             loads = {fault.worker: self._move(self._redealer, fault, asked, processes) for fault in lost}
             again = {number: load for number, load in loads.items() if load is not None}
-            await self._seated(again)
+            await self._loaded(again)
             replies |= await self._answers(asked, deadline, list(again))
         return replies
 
@@ -148,7 +148,7 @@ class DaskWorkers:
                     behind.remove(number)
                     self._put(number, asked)
                     awaited.add(number)
-                elif task in done or self._holds[number].gone:
+                elif task in done or self._handles[number].gone:
                     awaited.discard(number)
                     behind.discard(number)
                     replies[number] = self._delivered(number, asked, task)
@@ -159,7 +159,7 @@ class DaskWorkers:
     def _put(self, number: int, asked: Broadcast) -> None:
         """Send the question; the answer to the one before is let go."""
         self._drop_question(number)
-        self._open[number] = asyncio.ensure_future(self._holds[number].ask(asked))
+        self._open[number] = asyncio.ensure_future(self._handles[number].ask(asked))
 
     def _drop_question(self, number: int) -> None:
         if number in self._open:
@@ -171,7 +171,7 @@ class DaskWorkers:
         def fault(kind: Any, text: str) -> Fault:
             return Fault(number, asked.round, kind, text)
 
-        if self._holds[number].gone or task.cancelled():
+        if self._handles[number].gone or task.cancelled():
             self._drop_question(number)
             self._lost[number] = "is gone: the process it lived in has died"
             return fault("crashed", self._lost[number])
@@ -197,7 +197,7 @@ class DaskWorkers:
         self, redealer: Redealer, replies: dict[int, Reply | Fault], asked: Broadcast
     ) -> list[Fault]:
         lost = redealer.lost(replies, asked, {number for number in replies if self._spared(number)})
-        redealer.shun(self._holds[fault.worker].place for fault in lost)
+        redealer.shun(self._handles[fault.worker].place for fault in lost)
         return lost
 
     def _spared(self, number: int) -> bool:
@@ -219,10 +219,12 @@ class DaskWorkers:
         self, redealer: Redealer, fault: Fault, asked: Broadcast, processes: Sequence[str]
     ) -> asyncio.Task[None] | None:
         """Make a lost worker anew elsewhere, and send it its shard; or give it up."""
-        number, old = fault.worker, self._holds[fault.worker]
+        number, old = fault.worker, self._handles[fault.worker]
         self._drop_question(number)
         old.leave()
-        places = {each: hold.place for each, hold in enumerate(self._holds) if each not in self._given_up}
+        places = {
+            each: handle.place for each, handle in enumerate(self._handles) if each not in self._given_up
+        }
         target = redealer.target(number, places, processes)
         if target is None:
             self._given_up.add(number)
@@ -233,16 +235,16 @@ class DaskWorkers:
         size = asked.nbytes + sum(memoryview(part).nbytes for part in shard)
         self.moves.append(Move(fault, old.place, target, size))
         self.names[number] = _named(number, target)
-        self._holds[number] = self._hold(number, target)
-        return self._holds[number].load(shard)
+        self._handles[number] = self._handle(number, target)
+        return self._handles[number].load(shard)
 
     async def _forget(self) -> None:
         for number in list(self._open):
             self._open[number].cancel()
         await asyncio.gather(*self._open.values(), return_exceptions=True)
         self._open.clear()
-        for hold in self._holds:
-            hold.leave()
+        for handle in self._handles:
+            handle.leave()
 
 
 def _named(number: int, place: str) -> str:

@@ -1,6 +1,6 @@
 """What a worker computes: the inverse of its local Hessian times a gradient.
 
-One function for every home, in float64, by whichever of three ways is cheapest for the
+One function for every backend, in float64, by whichever of three ways is cheapest for the
 shard's size: a Cholesky factor of the Hessian (d small), of its dual (fewer rows than
 columns), or conjugate gradients without the Hessian (d large).
 """

@@ -22,7 +22,7 @@ from optiframe_comrade.parts.kinds import Attack, Situation
 
 
 def _known(situation: Situation) -> Array:
-    """What the honest workers send; the home has refused the attack where it cannot know it."""
+    """What the honest workers send; the backend has refused the attack where it cannot know it."""
     if situation.honest is None or not len(situation.honest):
         raise Unsuited("this attack needs to know what the honest workers send, and it does not")
     return situation.honest

@@ -101,7 +101,7 @@ class Situation:
         How many the coordinator leaves out.
     honest
         What the honest workers send in this round, as rows, before compression; None where a
-        home cannot know it (an attack with `colludes` is then refused beforehand).
+        backend cannot know it (an attack with `colludes` is then refused beforehand).
     past
         Replies that left this worker in the last few rounds, the oldest first.
     point

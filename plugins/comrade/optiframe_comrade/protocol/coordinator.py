@@ -1,6 +1,6 @@
 """The round, written once: broadcast, one message a worker, check, filter, average.
 
-Every solver of this plugin is a few lines on top of `Coordinator`, whatever home its workers have.
+Every solver of this plugin is a few lines on top of `Coordinator`, whatever backend its workers have.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Coordinator:
     ) -> None:
         self.workers, self.filter, self.trim = workers, filter, trim
         self.compressor, self.deadline = compressor, deadline
-        # Not every home moves shards; that of Dask adds to this list.
+        # Not every backend moves shards; that of Dask adds to this list.
         self.ledger = Ledger(list(workers.names), moves=getattr(workers, "moves", ()))
 
     def ask(self, kind: str, point: Array, to: Sequence[int] | None = None, **arrays: Array) -> Replies:

@@ -1,6 +1,6 @@
 """One worker: its shard, its random numbers, what its compressor left over, and its attack.
 
-Every home runs this class: in this process, inside a Dask actor, inside a Flower client.
+Every backend runs this class: in this process, inside a Dask actor, inside a Flower client.
 """
 
 from __future__ import annotations
@@ -76,13 +76,13 @@ class Worker:
         wanted = self.config.hessian_terms
         if wanted is None or wanted >= len(self.shard):
             return None
-        # A stream of its own, and the same in every round where a home makes a worker anew for each.
+        # A stream of its own, and the same in every round where a backend makes a worker anew for each.
         third = np.random.SeedSequence(self.config.seed, spawn_key=(self.number,)).spawn(3)[2]
         chosen = np.random.default_rng(third).choice(len(self.shard), wanted, replace=False)
         return self.shard.take(np.sort(chosen))
 
     def resume(self, round: int, owed: Mapping[str, Array]) -> None:
-        """Go on in a round, for homes that make a worker anew for each: fresh draws, and what it `owed`."""
+        """Go on in a round, for backends that make a worker anew for each: fresh draws, what it `owed`."""
         self._draw_from(self.number, round)
         for kind, memory in owed.items():
             self._coders[kind] = ErrorFeedback(self.config.compressor)
@@ -130,7 +130,7 @@ class Worker:
         return reply
 
     def reply(self, asked: Broadcast) -> Reply:
-        """Compute and send, for homes where workers do not know each other's vectors."""
+        """Compute and send, for backends where workers do not know each other's vectors."""
         return self.send(asked, self.compute(asked))
 
     def _encoded(self, asked: Broadcast, vector: Array) -> Array | bytes:

@@ -11,7 +11,7 @@ from optiframe_comrade.messages import Broadcast, Fault, Reply
 class Workers(Protocol):
     """Workers that hold one shard each and answer broadcasts.
 
-    Homes are `in_process.InProcess`, and those on Dask and on Flower. A home delivers what
+    Backends are `in_process.InProcess`, and those on Dask and on Flower. A backend delivers what
     a worker sent and does not judge it: replies are opened and checked by the coordinator.
 
     Attributes
@@ -50,7 +50,7 @@ class Workers(Protocol):
         Returns
         -------
         One `Reply` or `Fault` for each worker asked, in the order of `to`. A worker's misdeed
-        never raises; an error here is one of the home itself.
+        never raises; an error here is one of the backend itself.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""What the distributed solvers share: parameters, hiring, the loop around a round."""
+"""What the distributed solvers share: parameters, starting workers, the loop around a round."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from optiframe.registry.by_name import ByName
 from optiframe.solving.chain import Judged
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
-from optiframe_comrade.backends.backend import Home, InProcessHome
+from optiframe_comrade.backends.backend import Backend, InProcessBackend
 from optiframe_comrade.local.step import Method
 from optiframe_comrade.parts.filters import CoordinateMedian, DistanceToMedian
 from optiframe_comrade.parts.kinds import Attack, Compressor, Filter, Honest, Nothing
@@ -40,6 +40,8 @@ def _share(value: Any) -> Any:
 
 
 Share = Annotated[float, Field(ge=0, lt=0.5), BeforeValidator(_share)]
+
+_RENAMED = {"home": "backend", "dealing": "sharding"}
 
 _ROUNDING = 1e-9  # so that .1 of 10 workers is 1 and not the ceiling of 1.0000000000000002
 _ASTRAY = 10  # times the best point's gap; at the error floor points differ by less
@@ -86,13 +88,20 @@ class Distributed(Solver[Minimize, Array, Ledger]):
         default="random",
         description="how terms are shared out; in-order: as they come, without a copy, if that is no order",
     )
-    home: Annotated[Home, ByName()] = Field(default=InProcessHome(), description="where the workers live")
+    backend: Annotated[Backend, ByName()] = Field(
+        default=InProcessBackend(), description="where the workers live"
+    )
     patience: PositiveInt | None = Field(
         default=100, description="end after so many steps without a shorter update; none: never"
     )
     deadline: PositiveFloat | None = Field(
-        default=None, description="seconds a round may take; none: what the home thinks right"
+        default=None, description="seconds a round may take; none: what the backend thinks right"
     )
+
+    @classmethod
+    def instead_of(cls, key: str, value: Any) -> str:
+        new = _RENAMED.get(key)
+        return f"`{key}` is now called `{new}`" if new else super().instead_of(key, value)
 
     @property
     def byzantine_count(self) -> int:
@@ -120,7 +129,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             return f"{len(f)} terms cannot be shared out among {self.workers} workers"
         if not isinstance(problem.over, WholeSpace):
             return "it cannot keep to a constraint set"
-        return self.home.unsuited(f, self.worker_config(0))
+        return self.backend.unsuited(f, self.worker_config(0))
 
     def worker_config(self, seed: int) -> WorkerConfig:
         """How the workers behave, sent to each of them once."""
@@ -137,19 +146,19 @@ class Distributed(Solver[Minimize, Array, Ledger]):
 
     @contextmanager
     def coordinator(self, f: FiniteSum, run: Run) -> Iterator[Coordinator]:
-        """Hire the workers, and let go of them at the end."""
+        """Start the workers, and let go of them at the end."""
         shards = deal(f, self.workers, self.dealing, run.rng)
-        hired = self.home.hire(shards, self.worker_config(int(run.rng.integers(2**63))))
+        workers = self.backend.start(shards, self.worker_config(int(run.rng.integers(2**63))))
         try:
             yield Coordinator(
-                hired,
+                workers,
                 filter=self.filter,
                 trim=self.left_out,
                 compressor=self.compressor,
-                deadline=self.home.patience if self.deadline is None else self.deadline,
+                deadline=self.backend.patience if self.deadline is None else self.deadline,
             )
         finally:
-            hired.close()
+            workers.close()
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         f = problem.function
@@ -214,8 +223,8 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             yield "attack", "nobody is hostile; set `byzantine`"
         if not self.compressor.encodes:
             yield "error_feedback", "nothing is compressed; set `compressor`"
-        if not self.home.waits:
-            yield "deadline", f"{self.home.name} waits for every worker"
+        if not self.backend.waits:
+            yield "deadline", f"{self.backend.name} waits for every worker"
         most = math.ceil(len(f) / self.workers)
         if self.hessian_terms is not None and self.hessian_terms >= most:
             yield "hessian_terms", f"no worker holds more than {most} terms"

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from optiframe.problems.objective import FiniteSum
-from optiframe_comrade.backends.backend import Home
+from optiframe_comrade.backends.backend import Backend
 from optiframe_comrade.backends.flower.embedded_server import FederationFailed
 from optiframe_comrade.backends.flower.protocol import (
     RECORD,
@@ -164,14 +164,14 @@ class GridWorkers:
         return read_reply(worker, broadcast, came)
 
 
-class Ready(Home):
-    """A home whose workers are there already; for code, not for configuration files."""
+class Ready(Backend):
+    """A backend whose workers are there already; for code, not for configuration files."""
 
-    name = "home.ready"
+    name = "backend.ready"
 
     found: Callable[[WorkerConfig], Workers] = Field(
         description="gives the workers for the configuration of a run"
     )
 
-    def hire(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
+    def start(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
         return self.found(config)

@@ -1,4 +1,4 @@
-"""``home = "flower"``: a trial federation on this machine, nodes as real processes."""
+"""``backend = "flower"``: a trial federation on this machine, nodes as real processes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import Field
 
 from optiframe.problems.losses import LinearModel
 from optiframe.problems.objective import FiniteSum
-from optiframe_comrade.backends.backend import Home
+from optiframe_comrade.backends.backend import Backend
 from optiframe_comrade.backends.flower.node import LOSSES
 from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.protocol.workers import Workers
@@ -16,7 +16,7 @@ from optiframe_comrade.protocol.workers import Workers
 _PATIENCE = 60.0  # seconds; a round takes some 5, more where many nodes share few cores
 
 
-class FlowerHome(Home):
+class FlowerBackend(Backend):
     """Workers as Flower nodes on this machine, on loopback: a trial of a federation.
 
     Starts a SuperLink and a SuperNode for each worker, hands each its rows in a file, and ends
@@ -24,7 +24,7 @@ class FlowerHome(Home):
     can reach the SuperLink and start code there, also with `secure`.
     """
 
-    name = "home.flower"
+    name = "backend.flower"
 
     secure: bool = Field(default=False, description="TLS, and keys that tell nodes apart, made for the run")
     resident: bool = Field(
@@ -32,7 +32,7 @@ class FlowerHome(Home):
         description="one process a node; false: Flower starts one for every message",
     )
 
-    def hire(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
+    def start(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
         from optiframe_comrade.backends.flower.trial import Trial
 
         return Trial(shards, config, secure=self.secure, resident=self.resident)

@@ -61,7 +61,7 @@ class Inbox:
         if not isinstance(grid, HttpGrid):
             raise InvalidInput(
                 f"a {type(grid).__name__} is not a connection to a SuperLink; to simulate workers "
-                'take home = "in-process"'
+                'take backend = "in-process"'
             )
         self.grid, self.limit = grid, limit
         # `PullMessages` hands out each announcement once, so those not yet complete are kept here.

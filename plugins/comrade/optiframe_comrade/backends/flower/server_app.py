@@ -100,7 +100,7 @@ def run(grid: Grid, settings: Any) -> dict[str, Any]:
     nodes = wait_for(grid, wanted, float(settings["wait"]))
     name = uuid.uuid4().hex
 
-    def hired(config: WorkerConfig) -> Workers:
+    def started(config: WorkerConfig) -> Workers:
         work = Work(
             loss=str(settings["loss"]),
             l2=float(settings["l2"]),
@@ -121,7 +121,7 @@ def run(grid: Grid, settings: Any) -> dict[str, Any]:
         seed=int(settings["seed"]),
         budget=Budget(iterations=int(settings["steps"]), tolerance=float(settings["tolerance"])),
         workers=wanted,
-        home=Ready(found=hired),
+        backend=Ready(found=started),
         **parameters,
     )
     books = result.detail

@@ -18,8 +18,8 @@ import numpy as np
 import psutil
 import pytest
 from distributed import Client, LocalCluster
-from optiframe_comrade.backends.backend import InProcessHome
-from optiframe_comrade.backends.dask_backend import DaskHome
+from optiframe_comrade.backends.backend import InProcessBackend
+from optiframe_comrade.backends.dask_backend import DaskBackend
 from optiframe_comrade.local.per_sample import mean_of
 from optiframe_comrade.messages import NEWTON_STEP, Broadcast, Fault, Reply
 from optiframe_comrade.parts import faults
@@ -75,8 +75,8 @@ def cluster(started: LocalCluster) -> Iterator[LocalCluster]:
         client.wait_for_workers(WORKERS, timeout=LONG)
 
 
-def home(cluster: LocalCluster, on_fault: Literal["redeal", "drop"] = "redeal") -> DaskHome:
-    return DaskHome(address=cluster.scheduler_address, on_fault=on_fault)
+def backend(cluster: LocalCluster, on_fault: Literal["redeal", "drop"] = "redeal") -> DaskBackend:
+    return DaskBackend(address=cluster.scheduler_address, on_fault=on_fault)
 
 
 def run(solver: Distributed, steps: int = 6) -> Any:
@@ -130,7 +130,7 @@ SOLVERS: list[Distributed] = [
 def test_the_numbers_are_those_of_one_process_to_the_last_bit(
     solver: Distributed, cluster: LocalCluster
 ) -> None:
-    here, there = run(solver), run(solver.model_copy(update={"home": home(cluster)}))
+    here, there = run(solver), run(solver.model_copy(update={"backend": backend(cluster)}))
     np.testing.assert_array_equal(there.solution, here.solution)
     assert there.trace["objective"] == here.trace["objective"]
     same_books(there.detail, here.detail)
@@ -153,7 +153,7 @@ def test_the_numbers_are_those_of_one_process_to_the_last_bit(
 )
 def test_a_simulated_fault_is_the_same_fault_as_in_one_process(attack: Attack, cluster: LocalCluster) -> None:
     solver = Comrade(workers=WORKERS, byzantine=0.2, attack=attack)
-    here, there = run(solver, 3), run(solver.model_copy(update={"home": home(cluster)}), 3)
+    here, there = run(solver, 3), run(solver.model_copy(update={"backend": backend(cluster)}), 3)
     np.testing.assert_array_equal(there.solution, here.solution)
     same_books(there.detail, here.detail)
     assert there.detail.faults
@@ -182,7 +182,7 @@ def test_workers_killed_stopped_and_lying_are_made_anew_elsewhere_and_the_number
             lambda: os.kill(process_of(cluster, lone()), signal.SIGSTOP),
             lambda: garble(cluster, lone()),
         ),
-        home=home(cluster),
+        backend=backend(cluster),
         deadline=ONCE,
     )
     hurt = run(solver, 9)
@@ -213,65 +213,65 @@ def test_a_compressed_update_comes_from_the_new_place_too(cluster: LocalCluster)
         compressor=QSGD(),
         error_feedback=True,
         filter=striking(lambda: os.kill(process_of(cluster, there[0]), signal.SIGKILL)),
-        home=home(cluster),
+        backend=backend(cluster),
         deadline=LONG,
     )
     struck = run(solver, 6)
     assert [move.fault.worker for move in struck.detail.moves] == [0]
     assert not struck.detail.faults
-    clean = run(solver.model_copy(update={"filter": Norm(), "home": InProcessHome()}), 6)
+    clean = run(solver.model_copy(update={"filter": Norm(), "backend": InProcessBackend()}), 6)
     np.testing.assert_array_equal(struck.detail.points[2], clean.detail.points[2])
     assert abs(struck.objective - clean.objective) < 1e-3  # other draws from then on
 
 
 def test_a_worker_whose_rows_spoil_every_process_is_given_up(cluster: LocalCluster) -> None:
-    hired = hire(cluster, on_fault="redeal")
+    workers = start(cluster, on_fault="redeal")
     try:
         with Client(cluster, set_as_default=False) as client:
             client.run(spoil_wherever, 2)
         try:
-            first = hired.ask(Broadcast(1, NEWTON_STEP, np.zeros(6)), LONG)
-            assert [move.fault.worker for move in hired.moves] == [2, 2]
-            assert len({hired.moves[0].source, *(move.target for move in hired.moves)}) == 3
+            first = workers.ask(Broadcast(1, NEWTON_STEP, np.zeros(6)), LONG)
+            assert [move.fault.worker for move in workers.moves] == [2, 2]
+            assert len({workers.moves[0].source, *(move.target for move in workers.moves)}) == 3
         finally:
             with Client(cluster, set_as_default=False) as client:
                 client.run(mend)
         assert isinstance(open_reply(first[2], Broadcast(1, NEWTON_STEP, np.zeros(6)), Nothing()), Fault)
-        second = hired.ask(Broadcast(2, NEWTON_STEP, np.zeros(6)), LONG)
+        second = workers.ask(Broadcast(2, NEWTON_STEP, np.zeros(6)), LONG)
         assert isinstance(second[2], Fault)
         assert "is not asked any more: 3 processes in a row gave no usable reply" in second[2].text
         assert all(isinstance(each, Reply) for each in second[:2] + second[3:])
     finally:
-        hired.close()
+        workers.close()
 
 
 def spoil_wherever(number: int) -> None:
     """In a process of the cluster: the worker of that number answers with nan."""
-    from optiframe_comrade.backends import dask_actor as dask_seat
+    from optiframe_comrade.backends import dask_actor
 
-    honest = dask_seat.Seat.reply
+    honest = dask_actor.WorkerActor.reply
 
-    def reply(seat: Any, round: int, kind: str, point: Any, arrays: Any) -> Any:
-        if seat.worker.number == number:
+    def reply(actor: Any, round: int, kind: str, point: Any, arrays: Any) -> Any:
+        if actor.worker.number == number:
             return round, np.full_like(point, np.nan)
-        return honest(seat, round, kind, point, arrays)
+        return honest(actor, round, kind, point, arrays)
 
-    dask_seat.Seat.honest = honest  # type: ignore[attr-defined]  # for `mend`
-    dask_seat.Seat.reply = reply  # type: ignore[method-assign]  # that is the attack
+    dask_actor.WorkerActor.honest = honest  # type: ignore[attr-defined]  # for `mend`
+    dask_actor.WorkerActor.reply = reply  # type: ignore[method-assign]  # that is the attack
 
 
 def mend() -> None:
-    from optiframe_comrade.backends import dask_actor as dask_seat
+    from optiframe_comrade.backends import dask_actor
 
-    dask_seat.Seat.reply = dask_seat.Seat.honest  # type: ignore[attr-defined, method-assign]  # see above
+    dask_actor.WorkerActor.reply = dask_actor.WorkerActor.honest  # type: ignore[attr-defined, method-assign]  # see above
 
 
 def garble(cluster: LocalCluster, place: str) -> None:
     """From now on whoever lives in that process answers with nan."""
 
     def there(dask_worker: Any) -> None:
-        for seat in dask_worker.state.actors.values():
-            seat.reply = lambda round, kind, point, arrays: (round, np.full_like(point, np.nan))
+        for actor in dask_worker.state.actors.values():
+            actor.reply = lambda round, kind, point, arrays: (round, np.full_like(point, np.nan))
 
     with Client(cluster, set_as_default=False) as client:
         client.run(there, workers=[place])
@@ -285,8 +285,8 @@ def test_dropped_a_killed_and_a_stopped_process_cost_their_workers_and_nothing_e
             os.kill(process_of(cluster, name), number)
 
     there = names(cluster)
-    at = home(cluster, "drop")
-    solver = Comrade(workers=WORKERS, trim=0.4, filter=striking(strike), home=at, deadline=ONCE)
+    at = backend(cluster, "drop")
+    solver = Comrade(workers=WORKERS, trim=0.4, filter=striking(strike), backend=at, deadline=ONCE)
     struck = run(solver, 9)
     kinds = {(fault.worker, fault.kind) for fault in struck.detail.faults}
     assert kinds == {(0, "crashed"), (1, "late")}
@@ -310,7 +310,9 @@ def test_more_faults_than_the_budget_are_an_error_that_names_them(cluster: Local
         for name in there[1:3]:
             os.kill(process_of(cluster, name), signal.SIGKILL)
 
-    solver = Comrade(workers=WORKERS, trim=0.2, filter=striking(strike), home=home(cluster), deadline=LONG)
+    solver = Comrade(
+        workers=WORKERS, trim=0.2, filter=striking(strike), backend=backend(cluster), deadline=LONG
+    )
     with pytest.raises(
         TooManyFaults, match="round 4: 2 of 5 workers failed and the trim budget covers 1"
     ) as e:
@@ -321,7 +323,7 @@ def test_more_faults_than_the_budget_are_an_error_that_names_them(cluster: Local
 
 
 def test_garbage_from_a_worker_is_a_fault_with_a_name(cluster: LocalCluster) -> None:
-    hired = hire(cluster)
+    workers = start(cluster)
     try:
         for garbage, kind in [
             (lambda asked: None, "wrong-type"),
@@ -331,32 +333,32 @@ def test_garbage_from_a_worker_is_a_fault_with_a_name(cluster: LocalCluster) -> 
             (lambda asked: np.zeros(6), "wrong-type"),
             (lambda asked: 1 / 0, "crashed"),
         ]:
-            replace_reply(hired, 2, garbage)
+            replace_reply(workers, 2, garbage)
             asked = Broadcast(1, NEWTON_STEP, np.zeros(6))
-            replies = hired.ask(asked, LONG)
+            replies = workers.ask(asked, LONG)
             sent = replies[2]
             fault = sent if isinstance(sent, Fault) else open_reply(sent, asked, Nothing())
             assert isinstance(fault, Fault)
             assert (fault.worker, fault.kind) == (2, kind), fault
             assert all(isinstance(each, Reply) for each in replies[:2] + replies[3:])
     finally:
-        hired.close()
+        workers.close()
 
 
 def test_a_vector_that_no_compressor_can_write_is_said_to_be_not_finite(cluster: LocalCluster) -> None:
     config = WorkerConfig(compressor=QSGD(), attack=Negative(c=1e308), byzantine=(0,))
-    hired = home(cluster).hire([planted(60, 6)] * WORKERS, config)
+    workers = backend(cluster).start([planted(60, 6)] * WORKERS, config)
     try:
-        replies = hired.ask(Broadcast(1, NEWTON_STEP, np.full(6, 9.0)), LONG)
+        replies = workers.ask(Broadcast(1, NEWTON_STEP, np.full(6, 9.0)), LONG)
         assert isinstance(replies[0], Fault)
         assert replies[0].kind == "not-finite"
         assert all(isinstance(each, Reply) for each in replies[1:])
     finally:
-        hired.close()
+        workers.close()
 
 
 def test_bytes_that_are_no_message_of_dask_are_a_worker_that_is_late(cluster: LocalCluster) -> None:
-    hired = hire(cluster)
+    workers = start(cluster)
 
     def noise(asked: int) -> None:
         from distributed import get_worker
@@ -369,31 +371,31 @@ def test_bytes_that_are_no_message_of_dask_are_a_worker_that_is_late(cluster: Lo
             connection.stream.socket.send(b"\x7f" * 64)
 
     try:
-        replace_reply(hired, 2, noise)
+        replace_reply(workers, 2, noise)
         for number in (1, 2):
-            replies = hired.ask(Broadcast(number, NEWTON_STEP, np.zeros(6)), ONCE)
+            replies = workers.ask(Broadcast(number, NEWTON_STEP, np.zeros(6)), ONCE)
             assert isinstance(replies[2], Fault)
             assert all(isinstance(each, Reply) for each in replies[:2] + replies[3:])
     finally:
-        hired.close()
+        workers.close()
 
 
 def test_a_worker_that_was_late_is_asked_again_when_it_has_answered(cluster: LocalCluster) -> None:
-    hired = hire(cluster)
-    pid = process_of(cluster, hired.names[3])
+    workers = start(cluster)
+    pid = process_of(cluster, workers.names[3])
     try:
         os.kill(pid, signal.SIGSTOP)
-        late = hired.ask(Broadcast(1, NEWTON_STEP, np.zeros(6)), 0.5)
+        late = workers.ask(Broadcast(1, NEWTON_STEP, np.zeros(6)), 0.5)
         assert isinstance(late[3], Fault)
         assert late[3].kind == "late"
         # Still stopped, and not waited for: one fault is within the budget, and this deadline is long.
-        late = hired.ask(Broadcast(2, NEWTON_STEP, np.zeros(6)), LONG)
+        late = workers.ask(Broadcast(2, NEWTON_STEP, np.zeros(6)), LONG)
         assert isinstance(late[3], Fault)
         os.kill(pid, signal.SIGCONT)
         until = time.monotonic() + LONG
         number = 3
         while time.monotonic() < until:
-            back = hired.ask(Broadcast(number, NEWTON_STEP, np.zeros(6)), LONG)[3]
+            back = workers.ask(Broadcast(number, NEWTON_STEP, np.zeros(6)), LONG)[3]
             if isinstance(back, Reply):
                 break
             number += 1
@@ -401,42 +403,42 @@ def test_a_worker_that_was_late_is_asked_again_when_it_has_answered(cluster: Loc
         assert isinstance(back, Reply)
         assert back.round == number  # not what it had left to say of round 1
     finally:
-        hired.close()
+        workers.close()
 
 
 def test_beyond_the_budget_those_behind_are_waited_for(cluster: LocalCluster) -> None:
-    hired = hire(cluster, trim=0)
-    pid = process_of(cluster, hired.names[3])
+    workers = start(cluster, trim=0)
+    pid = process_of(cluster, workers.names[3])
     try:
         os.kill(pid, signal.SIGSTOP)
-        assert isinstance(hired.ask(Broadcast(1, NEWTON_STEP, np.zeros(6)), 0.5)[3], Fault)
+        assert isinstance(workers.ask(Broadcast(1, NEWTON_STEP, np.zeros(6)), 0.5)[3], Fault)
         threading.Timer(0.5, os.kill, (pid, signal.SIGCONT)).start()
-        replies = hired.ask(Broadcast(2, NEWTON_STEP, np.zeros(6)), LONG)
+        replies = workers.ask(Broadcast(2, NEWTON_STEP, np.zeros(6)), LONG)
         assert [each.round for each in replies] == [2] * WORKERS
     finally:
-        hired.close()
+        workers.close()
 
 
-def hire(cluster: LocalCluster, trim: int = 1, on_fault: Literal["redeal", "drop"] = "drop") -> Any:
+def start(cluster: LocalCluster, trim: int = 1, on_fault: Literal["redeal", "drop"] = "drop") -> Any:
     """Workers that stay where they are, unless told otherwise."""
     f = planted(1000, 6)
     shards = [f.take(slice(at, None, WORKERS)) for at in range(WORKERS)]
-    return home(cluster, on_fault).hire(shards, WorkerConfig(trim=trim))
+    return backend(cluster, on_fault).start(shards, WorkerConfig(trim=trim))
 
 
-def replace_reply(hired: Any, number: int, reply: Callable[[int], Any]) -> None:
+def replace_reply(workers: Any, number: int, reply: Callable[[int], Any]) -> None:
     """From now on the actor answers with something else; a function that is sent by value."""
-    with Client(hired._client.scheduler.address, set_as_default=False) as client:
+    with Client(workers._client.scheduler.address, set_as_default=False) as client:
 
         def there(dask_worker: Any) -> None:
-            for seat in dask_worker.state.actors.values():
-                seat.reply = lambda round, kind, point, arrays: reply(round)
+            for actor in dask_worker.state.actors.values():
+                actor.reply = lambda round, kind, point, arrays: reply(round)
 
-        client.run(there, workers=[hired.names[number].rsplit(" ", 1)[1]])
+        client.run(there, workers=[workers.names[number].rsplit(" ", 1)[1]])
 
 
 def test_nothing_of_a_run_stays_on_the_cluster(cluster: LocalCluster) -> None:
-    run(Comrade(workers=WORKERS, home=home(cluster)), 2)
+    run(Comrade(workers=WORKERS, backend=backend(cluster)), 2)
     with Client(cluster, set_as_default=False) as client:
         until = time.monotonic() + LONG
         while time.monotonic() < until:
@@ -458,8 +460,8 @@ def test_an_attack_that_does_not_fit_the_objective_is_refused_as_in_one_process(
             return 3
 
     with pytest.raises(Unsuited, match="flipped-labels changes labels, and the objective 'bare' has no"):
-        home(cluster).hire([Bare(), Bare()], WorkerConfig(attack=FlippedLabels(), byzantine=(0,)))  # type: ignore[list-item]
-    colluding = Comrade(workers=2, byzantine=0.4, attack=ALittleIsEnough(), home=home(cluster))
+        backend(cluster).start([Bare(), Bare()], WorkerConfig(attack=FlippedLabels(), byzantine=(0,)))  # type: ignore[list-item]
+    colluding = Comrade(workers=2, byzantine=0.4, attack=ALittleIsEnough(), backend=backend(cluster))
     with pytest.raises(Unsuited, match=r"attack\.alie must know what honest workers send"):
         optiframe.solve(problem(), colluding)
 
@@ -473,23 +475,23 @@ def test_an_objective_that_cannot_travel_is_refused(cluster: LocalCluster) -> No
 
     mine = mean_of(locked, np.ones((10, 1)), np.ones(10), l2=1.0)
     with pytest.raises(Unsuited, match="cannot be sent to another process"):
-        home(cluster).hire([mine], WorkerConfig())
+        backend(cluster).start([mine], WorkerConfig())
 
 
 def test_an_address_without_a_scheme_is_refused_with_the_form_expected() -> None:
     with pytest.raises(InvalidInput, match=r"the form tcp://host:8786.*got 'localhost'"):
-        DaskHome(address="localhost")
+        DaskBackend(address="localhost")
 
 
 def test_a_number_of_processes_for_a_cluster_that_has_its_own_is_refused() -> None:
     with pytest.raises(InvalidInput, match="the one at an address has its own; leave out one of the two"):
-        DaskHome(address="tcp://127.0.0.1:8786", processes=3)
+        DaskBackend(address="tcp://127.0.0.1:8786", processes=3)
 
 
 def test_an_address_where_nobody_answers_is_named() -> None:
-    nobody = DaskHome(address="tcp://127.0.0.1:9", starting=1.0)
+    nobody = DaskBackend(address="tcp://127.0.0.1:9", starting=1.0)
     with pytest.raises(InvalidInput, match=r"no Dask cluster with a worker answers at tcp://127\.0\.0\.1:9"):
-        optiframe.solve(problem(), Comrade(workers=2, home=nobody))
+        optiframe.solve(problem(), Comrade(workers=2, backend=nobody))
 
 
 def test_a_cluster_of_its_own_listens_on_loopback_and_ends_with_the_run() -> None:
@@ -515,7 +517,7 @@ def test_a_cluster_of_its_own_listens_on_loopback_and_ends_with_the_run() -> Non
             workers=2,
             trim=0.49,
             filter=striking(look_and_strike),
-            home=table,
+            backend=table,
             deadline=ONCE,
             budget=Budget(iterations=5, tolerance=0.0),
         )
