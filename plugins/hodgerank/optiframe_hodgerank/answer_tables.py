@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from optiframe.problems import Columns
 from optiframe.values import Array
+from optiframe_hodgerank.answer import Ranking
+from optiframe_hodgerank.data import Comparisons
 from optiframe_hodgerank.trust.workers import count_workers
-
-if TYPE_CHECKING:
-    from optiframe_hodgerank.answer import Ranking
-    from optiframe_hodgerank.problem import PairwiseRanking
 
 _NORMAL = 1.6448536269514722  # 95th percentile of the normal distribution: two-sided 90%
 
 
-def outlier_table(problem: PairwiseRanking, solution: Ranking) -> Columns:
+def outlier_table(comparisons: Comparisons, solution: Ranking) -> Columns:
     """The comparisons taken for outliers, in order of entry.
 
     Columns `row` (from 0; of a file `line` too), `worker` where known, `left, right, margin`,
     `outlier` (the part of the margin taken for wrong) and `strength`.
     """
-    table, rows = problem.comparisons, solution.flagged
+    rows = solution.flagged
     columns: dict[str, Any] = {"row": rows}
-    if table.lines is not None:
-        columns["line"] = np.asarray(table.lines, dtype=np.int64)[rows]
-    if table.worker is not None:
-        code = table.worker[rows]
-        worker = table.worker_ids[code].astype(object)
+    if comparisons.lines is not None:
+        columns["line"] = np.asarray(comparisons.lines, dtype=np.int64)[rows]
+    if comparisons.worker is not None:
+        code = comparisons.worker[rows]
+        worker = comparisons.worker_ids[code].astype(object)
         worker[code < 0] = None
         columns["worker"] = worker
     columns |= {
-        "left": table.item_ids[table.left[rows]],
-        "right": table.item_ids[table.right[rows]],
-        "margin": table.margin[rows],
+        "left": comparisons.item_ids[comparisons.left[rows]],
+        "right": comparisons.item_ids[comparisons.right[rows]],
+        "margin": comparisons.margin[rows],
     }
     if solution.outliers is not None:
         columns["outlier"] = solution.outliers[rows]
@@ -44,7 +42,7 @@ def outlier_table(problem: PairwiseRanking, solution: Ranking) -> Columns:
     return columns
 
 
-def worker_table(problem: PairwiseRanking, solution: Ranking) -> Columns:
+def worker_table(comparisons: Comparisons, solution: Ranking) -> Columns:
     """What each worker did; no columns when no worker is known.
 
     Columns `worker, comparisons`; `outliers, rate, rate_low, rate_high` (90% intervals, Wilson's)
@@ -52,11 +50,11 @@ def worker_table(problem: PairwiseRanking, solution: Ranking) -> Columns:
     score), `contradiction_rate`, `left_share` (of the decided), and `remark`, which names workers
     who contradict the ranking or click on one side (see `optiframe_hodgerank.trust.workers`).
     """
-    counts = count_workers(problem, solution)
+    counts = count_workers(comparisons, solution)
     if counts is None:
         return {}
     columns: dict[str, Any] = {
-        "worker": problem.comparisons.worker_ids,
+        "worker": comparisons.worker_ids,
         "comparisons": counts.comparisons,
     }
     if counts.outliers is not None:

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.values import Array
-
-if TYPE_CHECKING:
-    from optiframe_hodgerank.answer import Ranking
-    from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.answer import Ranking
+from optiframe_hodgerank.data import Comparisons, TruthTable
 
 _EXACT = 1e-9  # a spread below this share of the scores is rounding, not disagreement
 
 
-def of_scores(problem: PairwiseRanking, solution: Ranking) -> dict[str, float]:
+def of_scores(
+    comparisons: Comparisons, known_truth: TruthTable | None, solution: Ranking
+) -> dict[str, float]:
     """Agreement with the true scores; empty when none is known."""
-    if problem.truth is None:
+    if known_truth is None:
         return {}
-    known = np.flatnonzero(~np.isnan(problem.truth.score))
-    truth, scores = problem.truth.score[known], solution.scores[known]
+    known = np.flatnonzero(~np.isnan(known_truth.score))
+    truth, scores = known_truth.score[known], solution.scores[known]
     component = solution.component[known]
     a, b = centred(truth, component), centred(scores, component)
     height = -solution.rank[known].astype(np.float64)  # ranks, for scores that are tied but for rounding
     found = {"kendall_tau": kendall_tau(truth, height, component), "score_correlation": correlation(a, b)}
-    if problem.comparisons.graded and solution.scale == "margin":
+    if comparisons.graded and solution.scale == "margin":
         found["score_mse"] = float(np.mean((a - b) ** 2)) if len(a) else float("nan")
     if len(np.unique(truth)) == 2 and not component.any():
         upper = truth == truth.max()
@@ -35,18 +33,17 @@ def of_scores(problem: PairwiseRanking, solution: Ranking) -> dict[str, float]:
     return found
 
 
-def of_chance(problem: PairwiseRanking) -> dict[str, float]:
+def of_chance(comparisons: Comparisons, known_truth: TruthTable | None) -> dict[str, float]:
     """What a ranking that never looked at a comparison agrees with; empty when nothing could be told."""
-    if problem.truth is None:
+    if known_truth is None:
         return {}
-    known = np.flatnonzero(~np.isnan(problem.truth.score))
-    truth, component = problem.truth.score[known], problem.graph.components[known]
+    known = np.flatnonzero(~np.isnan(known_truth.score))
+    truth, component = known_truth.score[known], comparisons.graph.components[known]
     return {} if np.isnan(kendall_tau(truth, truth, component)) else {"kendall_tau": 0.0}
 
 
-def of_outliers(problem: PairwiseRanking, solution: Ranking) -> dict[str, float]:
+def of_outliers(wrong: NDArray[np.bool_] | None, solution: Ranking) -> dict[str, float]:
     """Agreement with the true outliers; empty when they are not known."""
-    wrong = problem.outlier_truth
     if wrong is None:
         return {}
     found = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -14,11 +13,13 @@ from optiframe.problems import Columns, Finding, Formulation, Minimize, Problem
 from optiframe.values import Accepts, Array
 from optiframe_hodgerank import metrics
 from optiframe_hodgerank.answer import Ranking, as_numbers
+from optiframe_hodgerank.answer_tables import outlier_table, worker_table
+from optiframe_hodgerank.data import Comparisons, TruthTable
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
-from optiframe_hodgerank.graph.merging import Merged, merge
+from optiframe_hodgerank.graph.merging import Merged
 from optiframe_hodgerank.huber.objective import HuberDifferences
-from optiframe_hodgerank.read.known_truth import TruthTable, read_outlier_truth, read_truth
-from optiframe_hodgerank.read.tables import ComparisonTable, read_columns, read_comparisons
+from optiframe_hodgerank.read.known_truth import read_outlier_truth, read_truth
+from optiframe_hodgerank.read.tables import read_columns, read_comparisons
 from optiframe_hodgerank.trust import findings as trust
 
 _TABLE = "data frame, mapping of columns, or path of a CSV or Parquet file, with the columns "
@@ -74,7 +75,7 @@ class PairwiseRanking(Problem[Ranking]):
         dict[str, str], PlainValidator(read_columns), Accepts("table of our column name to yours")
     ] = Field(default_factory=dict, description="names of the columns where they differ from ours")
     comparisons: Annotated[
-        ComparisonTable,
+        Comparisons,
         PlainValidator(read_comparisons),
         Accepts(_TABLE + "left, right, label (the winner's id; empty or 0: a tie) or margin; worker, weight"),
     ] = Field(description="which item was preferred to which, by whom, and how often or how much")
@@ -91,19 +92,15 @@ class PairwiseRanking(Problem[Ranking]):
         description="lambda of Huber-LASSO: a comparison off by more is an outlier; it fixes the objective",
     )
 
-    @cached_property
+    @property
     def merged(self) -> Merged:
         """Equal comparisons as one weighted row, and the way back to the caller's rows."""
-        table = self.comparisons
-        return merge(len(table.item_ids), table.left, table.right, table.margin, table.weight)
+        return self.comparisons.merged
 
-    @cached_property
+    @property
     def graph(self) -> ComparisonGraph:
         """The comparison graph on merged rows; its Laplacian is factored on first use."""
-        rows = self.merged
-        return ComparisonGraph(
-            len(self.comparisons.item_ids), rows.left, rows.right, rows.margin, rows.weight
-        )
+        return self.comparisons.graph
 
     @property
     def rows(self) -> int:
@@ -222,22 +219,23 @@ class PairwiseRanking(Problem[Ranking]):
         `score_gap` and `score_spread` where the truth has two values (Figures 21 and 23);
         `outlier_auc` of the strength; `outlier_precision` and `outlier_recall` of what was flagged.
         """
-        return {**metrics.of_scores(self, solution), **metrics.of_outliers(self, solution)}
+        return {
+            **metrics.of_scores(self.comparisons, self.truth, solution),
+            **metrics.of_outliers(self.outlier_truth, solution),
+        }
 
     def chance(self) -> dict[str, float]:
         """`kendall_tau` 0, where true scores differ within a component."""
-        return metrics.of_chance(self)
+        return metrics.of_chance(self.comparisons, self.truth)
 
     def diagnose(self, solution: Ranking) -> tuple[Finding, ...]:
-        return tuple(trust.report(self, solution))
+        return tuple(trust.report(self.comparisons, self.truth, solution))
 
     def answer(self, solution: Ranking) -> dict[str, Columns]:
         """Tables `ranking` (item, rank, score), `outliers` in order of entry, `workers` and what they did."""
-        from optiframe_hodgerank.answer_tables import outlier_table, worker_table
-
         tables: dict[str, Columns] = {"ranking": solution.columns()}
         if solution.outliers is not None:
-            tables["outliers"] = outlier_table(self, solution)
+            tables["outliers"] = outlier_table(self.comparisons, solution)
         if self.comparisons.worker is not None:
-            tables["workers"] = worker_table(self, solution)
+            tables["workers"] = worker_table(self.comparisons, solution)
         return tables

@@ -15,7 +15,6 @@ from optiframe_hodgerank.solvers.lbi import LinearizedBregman
 from optiframe_hodgerank.solvers.refit import HuberLassoRefit
 from optiframe_hodgerank.stopping import cross_validation as cycle_folds
 from optiframe_hodgerank.stopping.cross_validation import CycleFolds, bregman_curve, lasso_curve
-from optiframe_hodgerank.stopping.stop_rule import rows_of
 
 from optiframe import InvalidInput, Solver, problem, solve
 from optiframe.testing import SolverContract
@@ -51,14 +50,14 @@ def structured(graph: ComparisonGraph, folds: int, rng: np.random.Generator) -> 
 
 def space_of(ranking: PairwiseRanking, dense: bool) -> CycleFolds:
     make = CycleFolds if dense else structured
-    return make(rows_of(ranking), 4, np.random.default_rng(0))
+    return make(ranking.comparisons.unmerged(), 4, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("dense", [True, False])
 def test_all_folds_together_are_the_projection_onto_cycles(dense: bool) -> None:
     ranking = problem(dataset=SMALL)
     space = space_of(ranking, dense)
-    x = incidence(rows_of(ranking))
+    x = incidence(ranking.comparisons.unmerged())
     v = np.random.default_rng(1).standard_normal((4, 120))
     slow = v - v @ (x @ np.linalg.pinv(x))
     assert space.back(space.measure(v)) == pytest.approx(slow, abs=1e-10)
@@ -85,7 +84,7 @@ def test_weights_scale_rows_by_their_root() -> None:
     weight = np.random.default_rng(0).uniform(0.5, 3.0, 66)
     plain = votes(0, noise=0.1).comparisons
     table = {"left": plain.left, "right": plain.right, "margin": plain.margin, "weight": weight}
-    rows = rows_of(PairwiseRanking(comparisons=table))
+    rows = PairwiseRanking(comparisons=table).comparisons.unmerged()
     space = CycleFolds(rows, 5, np.random.default_rng(0))
     seen = space.measure(np.sqrt(weight) * rows.margin[None].repeat(5, axis=0))
     off = rows.cycles(rows.margin)
@@ -105,7 +104,7 @@ def lasso_by_hand(space: CycleFolds, fold: int, level: float) -> np.ndarray:
 @pytest.mark.slow
 def test_lasso_errors_are_those_of_fits_by_hand() -> None:
     ranking = problem(dataset=SMALL)
-    rows = rows_of(ranking)
+    rows = ranking.comparisons.unmerged()
     curve = lasso_curve(rows, 5, np.random.default_rng(3))
     space = CycleFolds(rows, 5, np.random.default_rng(3))
     for k in (2, 5, len(curve.level) - 1):  # the first is that of no outliers
@@ -116,7 +115,7 @@ def test_lasso_errors_are_those_of_fits_by_hand() -> None:
 
 
 def test_bregman_errors_are_those_of_steps_by_hand() -> None:
-    rows = rows_of(problem(dataset=SMALL))
+    rows = problem(dataset=SMALL).comparisons.unmerged()
     kappa, dt = 10.0, 0.05
     curve = bregman_curve(rows, 5, np.random.default_rng(3), kappa=kappa)
     space = CycleFolds(rows, 5, np.random.default_rng(3))
@@ -149,7 +148,7 @@ def test_huber_lasso_with_cross_validation_finds_them_and_more(solver: type[Hube
 
 
 def test_fast_transform_chooses_as_the_exact_basis_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = rows_of(problem(dataset={"name": "pairwise.bias", "comparisons": 500}))
+    rows = problem(dataset={"name": "pairwise.bias", "comparisons": 500}).comparisons.unmerged()
     exact = bregman_curve(rows, 5, np.random.default_rng(0), kappa=50)
     monkeypatch.setattr(cycle_folds, "_DENSE", 0)
     fast = bregman_curve(rows, 5, np.random.default_rng(0), kappa=50)

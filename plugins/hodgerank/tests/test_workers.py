@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank.answer_tables import wilson
+from optiframe_hodgerank.answer_tables import wilson, worker_table
+from optiframe_hodgerank.data import Comparisons
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.trust.workers import _binomial as binomial  # its tails decide who is named
 from optiframe_hodgerank.trust.workers import count_workers, holm, suspicious
@@ -36,14 +37,14 @@ def crowd(seed: int, *, honest: int = 12, clicks: int = 0, reverses: int = 0, ro
     return {"worker": names[worker], "left": left, "right": right, "label": label}
 
 
-def solved(rows: dict[str, Any], solver: str = "hodge.l2") -> tuple[PairwiseRanking, Any]:
+def solved(rows: dict[str, Any], solver: str = "hodge.l2") -> tuple[Comparisons, Any]:
     problem = PairwiseRanking(comparisons=rows)
-    return problem, optiframe.solve(problem, solver).solution
+    return problem.comparisons, optiframe.solve(problem, solver).solution
 
 
 def test_who_clicks_left_and_who_reverses_are_named_and_nobody_else() -> None:
-    problem, solution = solved(crowd(0, clicks=2, reverses=1))
-    found = {finding.about: finding.text for finding in suspicious(problem, solution)}
+    comparisons, solution = solved(crowd(0, clicks=2, reverses=1))
+    found = {finding.about: finding.text for finding in suspicious(comparisons, solution)}
     assert set(found) == {("w12", "w13"), ("w14",)}
     assert "chose the same side" in found["w12", "w13"]
     assert found["w12", "w13"].startswith("2 workers")
@@ -63,8 +64,8 @@ def test_the_findings_and_the_table_of_an_answer_say_so() -> None:
 
 
 def test_methods_without_outliers_tell_of_workers_too() -> None:
-    problem, solution = solved(crowd(1))
-    table = problem.answer(solution)["workers"]
+    comparisons, solution = solved(crowd(1))
+    table = worker_table(comparisons, solution)
     assert "outliers" not in table
     assert list(table)[:3] == ["worker", "comparisons", "contradictions"]
 
@@ -77,15 +78,15 @@ def test_honest_workers_are_hardly_ever_named() -> None:
 def test_a_table_by_outcome_accuses_nobody_of_clicking() -> None:
     rows = crowd(2)
     lost = np.where(rows["label"] == rows["left"], rows["right"], rows["left"])
-    problem, solution = solved({**rows, "left": rows["label"], "right": lost})
-    assert not list(suspicious(problem, solution))
+    comparisons, solution = solved({**rows, "left": rows["label"], "right": lost})
+    assert not list(suspicious(comparisons, solution))
 
 
 def test_better_items_shown_left_accuse_nobody_of_clicking() -> None:
     rows = crowd(3)
     better, worse = np.maximum(rows["left"], rows["right"]), np.minimum(rows["left"], rows["right"])
-    problem, solution = solved({**rows, "left": better, "right": worse})
-    counts = count_workers(problem, solution)
+    comparisons, solution = solved({**rows, "left": better, "right": worse})
+    counts = count_workers(comparisons, solution)
     assert counts is not None
     assert counts.left_share.mean() > 0.85
     assert not counts.clickers.any()
@@ -107,11 +108,11 @@ def test_counts_are_those_of_a_loop() -> None:
     rows = crowd(5, reverses=1, rows=20)
     rows["label"] = [None if at % 7 == 0 else label for at, label in enumerate(rows["label"].tolist())]
     rows["worker"] = [None if at % 11 == 0 else name for at, name in enumerate(rows["worker"].tolist())]
-    problem, solution = solved(rows)
-    counts = count_workers(problem, solution)
+    comparisons, solution = solved(rows)
+    counts = count_workers(comparisons, solution)
     assert counts is not None
     score = dict(zip(solution.items.tolist(), solution.scores.tolist(), strict=True))
-    for code, name in enumerate(problem.comparisons.worker_ids.tolist()):
+    for code, name in enumerate(comparisons.worker_ids.tolist()):
         mine = [at for at, who in enumerate(rows["worker"]) if who == name]
         decided = [at for at in mine if rows["label"][at] is not None]
         lost = {at: rows["left"][at] + rows["right"][at] - rows["label"][at] for at in decided}
@@ -129,8 +130,8 @@ def test_a_workers_chance_is_that_of_all_answers_enumerated() -> None:
         "right": [1, 2, 2, 0, 1, 2, 2, 0, 0, 1],
         "label": [0, 0, 1, 2, 0, 0, 1, 0, 0, 2],
     }
-    problem, solution = solved(rows)
-    counts = count_workers(problem, solution)
+    comparisons, solution = solved(rows)
+    counts = count_workers(comparisons, solution)
     assert counts is not None
     s = solution.scores
     kind = np.sign(np.round(s[np.array(rows["left"])] - s[np.array(rows["right"])], 9))

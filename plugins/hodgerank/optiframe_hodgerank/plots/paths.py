@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.drawing import BLACK, BLUE, GREY, VERMILION, empty_axes, legend_below
 from optiframe.errors import InvalidInput, require
-from optiframe.results import Result
+from optiframe.estimator import Estimator
+from optiframe.drawing import BLACK, BLUE, GREY, VERMILION, empty_axes, legend_below
 from optiframe.values import Array
+from optiframe.results import Result
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from optiframe_hodgerank.estimator import RobustRanker
-
-    Solved: TypeAlias = Result[Any, Any] | RobustRanker
+    Solved: TypeAlias = Result[Any, Any] | Estimator
 
 NAMED = 60  # items whose names fit along an axis
 _BANDS = (0.05, 0.10, 0.15, 0.20, 0.25)  # of Figure 10

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,30 +9,12 @@ from numpy.typing import NDArray
 from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
-from optiframe.frames import encode, read_table
+from optiframe.values import as_vector
 from optiframe.pair_columns import numbers
-from optiframe.values import Array, as_vector
-from optiframe_hodgerank.read.ids import Ids, listed, positions
-from optiframe_hodgerank.read.tables import ComparisonTable, locked
-
-
-@dataclass(frozen=True, eq=False)
-class TruthTable:
-    """Known true scores.
-
-    Parameters
-    ----------
-    score
-        Shape (items,); nan where not known.
-    ignored
-        Items of the truth that nobody compared.
-    """
-
-    score: Array
-    ignored: Ids
-
-    def __repr__(self) -> str:
-        return f"<truth of {int((~np.isnan(self.score)).sum())} items>"
+from optiframe.frames import encode, read_table
+from optiframe_hodgerank.data import Comparisons, TruthTable
+from optiframe_hodgerank.read.ids import listed, positions
+from optiframe_hodgerank.read.tables import locked
 
 
 def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
@@ -47,7 +28,7 @@ def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
         For whatever `read_table` finds, for an item that occurs twice, a score that is not
         finite, and when no item of the truth occurs among the comparisons.
     """
-    comparisons: ComparisonTable | None = info.data.get("comparisons")
+    comparisons: Comparisons | None = info.data.get("comparisons")
     if value is None or isinstance(value, TruthTable):
         if value is not None and comparisons is not None and len(value.score) != len(comparisons.item_ids):
             raise InvalidInput(
@@ -88,7 +69,7 @@ def read_outlier_truth(value: Any, info: ValidationInfo) -> NDArray[np.bool_] | 
     InvalidInput
         For another length than the comparisons', or other values.
     """
-    comparisons: ComparisonTable | None = info.data.get("comparisons")
+    comparisons: Comparisons | None = info.data.get("comparisons")
     if value is None or comparisons is None:
         return None
     array = np.asarray(value) if not isinstance(value, str) else None

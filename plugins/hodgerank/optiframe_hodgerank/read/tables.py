@@ -6,22 +6,20 @@ optionally `worker` and `weight`. Ids are anything hashable.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationInfo
 
-from optiframe.column_names import column_names
 from optiframe.errors import InvalidInput
-from optiframe.frames import Table, encode, missing, read_table
-from optiframe.pair_columns import empty_labels, read_preferences
 from optiframe.problems import Finding
-from optiframe.unread import unread_columns
 from optiframe.values import Array
-from optiframe_hodgerank.read.ids import Ids
+from optiframe.column_names import column_names
+from optiframe.pair_columns import empty_labels, read_preferences
+from optiframe.frames import Table, encode, missing, read_table
+from optiframe.unread import unread_columns
+from optiframe_hodgerank.data import Comparisons, Ids
 
 # Scores of six items, some pairs of them weighing so many times more than the others, were off by 2e-7
 # at 1e10, by 3e-4 at 1e13 and by .3 at 1e16; at 1e20 factorizations failed.
@@ -32,58 +30,12 @@ _LARGEST_SUM = 1e304
 _COLUMNS = ("worker", "left", "right", "label", "margin", "weight", "item", "score")
 
 
-@dataclass(frozen=True, eq=False)
-class ComparisonTable:
-    """Comparisons as codes, in the caller's order.
-
-    Parameters
-    ----------
-    left, right
-        Codes of the items, shape (rows,); read-only.
-    margin
-        y, shape (rows,): above 0 where left is preferred. +1, -1 and 0 (a tie) for labels.
-    weight
-        Shape (rows,), positive; None: 1 each.
-    worker
-        Codes of the workers, shape (rows,); -1 where none is given. None: no row has one.
-    item_ids, worker_ids
-        What the codes stand for. Every id occurs in some row.
-    graded
-        Whether y was given as a margin, so that scores are in its units; else who won.
-    backend
-        The data-frame library the comparisons came from, for the way out. Not content.
-    lines
-        Line of the file for each row; None for frames. Not content.
-    remarks
-        What reading the table left open. Not content.
-    """
-
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
-    margin: Array
-    weight: Array | None
-    worker: NDArray[np.int64] | None
-    item_ids: Ids
-    worker_ids: Ids
-    graded: bool
-    backend: str | None = field(default=None, compare=False)
-    lines: Sequence[int] | None = field(default=None, compare=False)
-    remarks: tuple[Finding, ...] = field(default=(), compare=False)
-
-    def __len__(self) -> int:
-        return len(self.left)
-
-    def __repr__(self) -> str:
-        by = "" if self.worker is None else f" by {len(self.worker_ids)} workers"
-        return f"<{len(self)} comparisons of {len(self.item_ids)} items{by}>"
-
-
 def read_columns(value: Any) -> dict[str, str]:
     """Our column name -> the user's, as by `optiframe.column_names.column_names`."""
     return column_names(value, _COLUMNS)
 
 
-def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None:
+def read_comparisons(value: Any, info: ValidationInfo) -> Comparisons | None:
     """Comparisons from a data frame, a mapping of columns, or a CSV or Parquet file.
 
     Raises
@@ -95,7 +47,7 @@ def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None
         when all margins are below 1e-140, when weights times squared margins are beyond what can be
         added up, and when weights differ beyond what scores survive.
     """
-    if isinstance(value, ComparisonTable):
+    if isinstance(value, Comparisons):
         return value
     columns = info.data.get("columns")
     if columns is None:  # wrong and reported; reading on would only add noise
@@ -124,7 +76,7 @@ def read_comparisons(value: Any, info: ValidationInfo) -> ComparisonTable | None
             "rounding: leave the lightest comparisons out, or give the heaviest a smaller weight"
         )
     worker, worker_ids = _workers(table)
-    return ComparisonTable(
+    return Comparisons(
         locked(pairs.first),
         locked(pairs.second),
         locked(margin),

@@ -5,26 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, PlainSerializer, PlainValidator, PositiveInt, model_validator
 
+from optiframe.errors import InvalidInput, Unsuited
+from optiframe.values import Accepts
 from optiframe import registry
 from optiframe.chain import why_unsuited
-from optiframe.errors import InvalidInput, Unsuited
-from optiframe.loop import solve
 from optiframe.results import Result
+from optiframe.loop import solve
 from optiframe.solvers import Budget, Iterate, Iterates, Run, Solver
-from optiframe.values import Accepts
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.graph.comparison_graph import Codes
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.lbi import LinearizedBregman
 from optiframe_hodgerank.trust.bootstrap_answer import Bootstrap, fewest
-
-if TYPE_CHECKING:
-    from optiframe_hodgerank.read.tables import ComparisonTable
 
 AnySolver = Solver[Any, Any, Any]
 
@@ -221,7 +218,7 @@ def _drawn(problem: PairwiseRanking, groups: list[Codes] | None, rng: np.random.
         rows = np.concatenate([groups[one] for one in who.tolist()])
         worker = np.repeat(np.arange(len(who)), [len(groups[one]) for one in who.tolist()])
         ids = table.worker_ids[who]
-    taken: ComparisonTable = replace(
+    taken = replace(
         table,
         left=table.left[rows],
         right=table.right[rows],

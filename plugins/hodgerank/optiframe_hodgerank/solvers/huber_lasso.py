@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from optiframe.problems import Finding
-from optiframe.solvers import Iterate, Iterates, Run
 from optiframe.values import Array
+from optiframe.solvers import Iterate, Iterates, Run
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.huber.grid import HuberGrid
 from optiframe_hodgerank.huber.grid_states import State
@@ -129,7 +129,7 @@ class HuberLasso(ChoosesAmount):
         if isinstance(follow, Homotopy):
             if follow.loose is not None:
                 below = f"below lambda = {follow.loose.level:.6g}"
-                say_loose(problem, run, below, follow.loose.parts, stopped=follow.loose.stopped)
+                say_loose(problem.comparisons, run, below, follow.loose.parts, stopped=follow.loose.stopped)
             return
         if (method := follow.newton.systems.method) != "diagonal":
             how = f"{method} before conjugate gradients"
@@ -141,10 +141,10 @@ class HuberLasso(ChoosesAmount):
             )
         if follow.stopped is not None:
             inner = follow.loose_parts(follow.stopped, 1)
-            say_loose(problem, run, f"below lambda = {end.level:.6g}", inner, stopped=True)
+            say_loose(problem.comparisons, run, f"below lambda = {end.level:.6g}", inner, stopped=True)
         elif end.level > 0 and follow.newton.parts(end.level, end.scores) > graph.components.max() + 1:
             inner = follow.loose_parts(State.of(graph, end.level, end.scores), -1)
-            say_loose(problem, run, f"at lambda = {end.level:.6g}", inner, stopped=False)
+            say_loose(problem.comparisons, run, f"at lambda = {end.level:.6g}", inner, stopped=False)
 
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
         knot: Knot = iterate.x

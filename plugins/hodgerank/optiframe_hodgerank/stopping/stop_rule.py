@@ -10,7 +10,6 @@ from optiframe.errors import InvalidInput
 from optiframe.problems import Finding
 from optiframe.solvers import Run, Solver
 from optiframe_hodgerank.answer import Ranking
-from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.stopping.concomitant import M, concomitant_scale
@@ -59,13 +58,14 @@ class ChoosesAmount(Solver[PairwiseRanking, Ranking, Path]):
         """Lambda for Huber-LASSO, by `amount`, with a note on how it came about."""
         if self.amount == "huber":
             return self._by_scale(problem, run)
-        return _read(lasso_curve(rows_of(problem), self.folds, run.rng, time_left=run.time_left), run)
+        rows = problem.comparisons.unmerged()
+        return _read(lasso_curve(rows, self.folds, run.rng, time_left=run.time_left), run)
 
     def chosen_time(self, problem: PairwiseRanking, run: Run, kappa: float) -> float:
         """Time t for linearized Bregman iteration, by `amount`, with a note on how it came about."""
         if self.amount == "huber":
             return 1 / self._by_scale(problem, run)
-        rows = rows_of(problem)
+        rows = problem.comparisons.unmerged()
         curve = bregman_curve(rows, self.folds, run.rng, kappa=kappa, time_left=run.time_left)
         return 1 / _read(curve, run)
 
@@ -118,12 +118,6 @@ def knot_by_knot_is_long(problem: PairwiseRanking, share: float) -> bool:
     """
     rows = problem.graph.rows
     return min(share * problem.rows, rows) * rows > _PASSED
-
-
-def rows_of(problem: PairwiseRanking) -> ComparisonGraph:
-    """The graph with one row for each of the caller's rows, unmerged, in their orientation."""
-    table = problem.comparisons
-    return ComparisonGraph(len(table.item_ids), table.left, table.right, table.margin, table.weight)
 
 
 def _read(curve: Curve, run: Run) -> float:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.problems import Finding
-from optiframe.solvers import Run
 from optiframe.values import Array
-from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe.solvers import Run
+from optiframe_hodgerank.data import Comparisons
 from optiframe_hodgerank.read.ids import listed
 
 EQUAL = 1e-9  # of the largest: misfits that differ by less are equal but for rounding
@@ -42,14 +42,14 @@ def loose_items(component: NDArray[np.int64], part: NDArray[np.int64]) -> NDArra
 
 
 def say_loose(
-    problem: PairwiseRanking, run: Run, where: str, part: NDArray[np.int64], *, stopped: bool
+    comparisons: Comparisons, run: Run, where: str, part: NDArray[np.int64], *, stopped: bool
 ) -> None:
     """Warn that parts of the items may move against each other, and name the items that may.
 
     `stopped`: the path was ended there, since only the comparisons between these parts would make up
     the share asked for.
     """
-    items = problem.item_ids[loose_items(problem.graph.components, part)]
+    items = comparisons.item_ids[loose_items(comparisons.graph.components, part)]
     text = (
         f"{where} the scores are not unique: only comparisons at or beyond the threshold hold "
         f"{part.max() + 1} parts of the items together, and how these items rank against the others is not "

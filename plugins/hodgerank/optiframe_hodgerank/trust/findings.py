@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from optiframe.problems import Finding
+from optiframe_hodgerank.answer import Ranking
+from optiframe_hodgerank.data import Comparisons, TruthTable
 from optiframe_hodgerank.huber.newton import least_squares
 from optiframe_hodgerank.read.ids import listed
 from optiframe_hodgerank.trust.hodge_parts import explained
 from optiframe_hodgerank.trust.separation import separation
 from optiframe_hodgerank.trust.workers import suspicious
-
-if TYPE_CHECKING:
-    from optiframe_hodgerank.answer import Ranking
-    from optiframe_hodgerank.problem import PairwiseRanking
 
 _MANY_TIES = 0.2  # a share of ties from which they are worth a note; human_age has 9%
 # Up to there the split takes some milliseconds, 1% to 5% of a run of hodge.lbi.
@@ -25,20 +22,20 @@ _WORTH = 0.005  # a share of the energy that is worth a word: what is not writte
 _SAME = 1e-9  # scores closer than this, relative to the margins, are equal but for rounding
 
 
-def report(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
+def report(comparisons: Comparisons, known_truth: TruthTable | None, solution: Ranking) -> Iterator[Finding]:
     """Every finding on an answer: what the comparisons cannot tell, then what the answer does not."""
-    yield from problem.comparisons.remarks
+    yield from comparisons.remarks
     yield from unusable(solution)
-    yield from disconnected(problem)
-    yield from one_sided(problem, solution)
-    yield from ties(problem)
-    yield from constant(problem)
-    yield from merged(problem)
-    yield from energy(problem)
-    yield from truth(problem)
-    yield from flagged(problem, solution)
-    yield from indifferent(problem, solution)
-    yield from suspicious(problem, solution)
+    yield from disconnected(comparisons)
+    yield from one_sided(comparisons, solution)
+    yield from ties(comparisons)
+    yield from constant(comparisons)
+    yield from merged(comparisons)
+    yield from energy(comparisons)
+    yield from truth(known_truth)
+    yield from flagged(comparisons, solution)
+    yield from indifferent(comparisons, solution)
+    yield from suspicious(comparisons, solution)
 
 
 def unusable(solution: Ranking) -> Iterator[Finding]:
@@ -53,14 +50,14 @@ def unusable(solution: Ranking) -> Iterator[Finding]:
         )
 
 
-def disconnected(problem: PairwiseRanking) -> Iterator[Finding]:
+def disconnected(comparisons: Comparisons) -> Iterator[Finding]:
     """Items that no chain of comparisons joins."""
-    component = problem.graph.components
+    component = comparisons.graph.components
     count = np.bincount(component)
     if len(count) == 1:
         return
     largest = int(count.argmax())
-    apart = problem.item_ids[component != largest]
+    apart = comparisons.item_ids[component != largest]
     yield Finding(
         "warning",
         f"the comparisons fall into {len(count)} groups of items with none between them: ranks and scores "
@@ -69,12 +66,12 @@ def disconnected(problem: PairwiseRanking) -> Iterator[Finding]:
     )
 
 
-def one_sided(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
+def one_sided(comparisons: Comparisons, solution: Ranking) -> Iterator[Finding]:
     """Items that never win, or never lose: how far out they are is not known."""
-    if problem.comparisons.graded:  # margins say how far, even when all of one sign
+    if comparisons.graded:  # margins say how far, even when all of one sign
         return
     if solution.scale == "log-odds":
-        found = separation(problem.graph, problem.item_ids)
+        found = separation(comparisons.graph, comparisons.item_ids)
         if found is not None:
             yield Finding(
                 "warning",
@@ -83,13 +80,13 @@ def one_sided(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
                 found.items,
             )
         return
-    rows, items = problem.merged, len(problem.item_ids)  # merged: far fewer, and enough to see it
+    rows, items = comparisons.merged, len(comparisons.item_ids)  # merged: far fewer, and enough to see it
     first, second, tie = rows.margin > 0, rows.margin < 0, rows.margin == 0
     won = np.bincount(rows.left[first], minlength=items) + np.bincount(rows.right[second], minlength=items)
     lost = np.bincount(rows.right[first], minlength=items) + np.bincount(rows.left[second], minlength=items)
     tied = np.bincount(rows.left[tie], minlength=items) + np.bincount(rows.right[tie], minlength=items)
     for count, other, what in ((won, lost, "never win"), (lost, won, "never lose")):
-        ids = problem.item_ids[(count == 0) & (tied == 0) & (other > 0)]
+        ids = comparisons.item_ids[(count == 0) & (tied == 0) & (other > 0)]
         if len(ids):
             one = len(ids) == 1
             some, whose = ("item", "its") if one else (f"{len(ids)} items", "their")
@@ -101,22 +98,21 @@ def one_sided(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
             )
 
 
-def ties(problem: PairwiseRanking) -> Iterator[Finding]:
+def ties(comparisons: Comparisons) -> Iterator[Finding]:
     """All, or many, of the comparisons are ties."""
-    number, rows = int(problem.merged.count[problem.merged.margin == 0].sum()), problem.rows
+    number, rows = int(comparisons.merged.count[comparisons.merged.margin == 0].sum()), len(comparisons)
     if number == rows:
         yield Finding("warning", "all comparisons are ties: nothing is ranked, every score is 0")
     elif number >= _MANY_TIES * rows:
         yield Finding("note", f"{number} of {rows} comparisons are ties ({100 * number / rows:.0f}%), y = 0")
 
 
-def constant(problem: PairwiseRanking) -> Iterator[Finding]:
+def constant(comparisons: Comparisons) -> Iterator[Finding]:
     """y is the same in every row, as the data were given."""
-    table = problem.comparisons
-    first = float(table.margin[0])
-    if len(table) < 2 or first == 0.0 or not (table.margin == first).all():
+    first = float(comparisons.margin[0])
+    if len(comparisons) < 2 or first == 0.0 or not (comparisons.margin == first).all():
         return
-    if table.graded:
+    if comparisons.graded:
         yield Finding("warning", f"every margin is {first:g}: they say who was preferred, not by how much")
     else:
         side = "left" if first > 0 else "right"
@@ -125,9 +121,9 @@ def constant(problem: PairwiseRanking) -> Iterator[Finding]:
         )
 
 
-def merged(problem: PairwiseRanking) -> Iterator[Finding]:
+def merged(comparisons: Comparisons) -> Iterator[Finding]:
     """Equal comparisons that were merged."""
-    rows, unique = problem.rows, len(problem.merged)
+    rows, unique = len(comparisons), len(comparisons.merged)
     if unique < rows:
         yield Finding(
             "note",
@@ -135,9 +131,9 @@ def merged(problem: PairwiseRanking) -> Iterator[Finding]:
         )
 
 
-def energy(problem: PairwiseRanking) -> Iterator[Finding]:
+def energy(comparisons: Comparisons) -> Iterator[Finding]:
     """How much of what the comparisons say scores explain, and where the rest goes; for small problems."""
-    graph = problem.graph
+    graph = comparisons.graph
     if graph.items > _SPLIT_ITEMS or graph.rows > _SPLIT_ROWS:
         return
     # An inverse that the solver has computed costs nothing; conjugate gradients less than computing one.
@@ -160,10 +156,10 @@ def energy(problem: PairwiseRanking) -> Iterator[Finding]:
         )
 
 
-def truth(problem: PairwiseRanking) -> Iterator[Finding]:
+def truth(known: TruthTable | None) -> Iterator[Finding]:
     """Items of the truth that were never compared."""
-    if problem.truth is not None and len(problem.truth.ignored):
-        ids = problem.truth.ignored
+    if known is not None and len(known.ignored):
+        ids = known.ignored
         yield Finding(
             "warning",
             f"never compared, so not ranked: {listed(ids)} (items of the truth)",
@@ -171,16 +167,18 @@ def truth(problem: PairwiseRanking) -> Iterator[Finding]:
         )
 
 
-def flagged(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
+def flagged(comparisons: Comparisons, solution: Ranking) -> Iterator[Finding]:
     """How many comparisons are taken for outliers, and what settled that."""
     if solution.outliers is not None and solution.why:
         number = int(np.count_nonzero(solution.outliers))
-        yield Finding("note", f"{number} of {problem.rows} comparisons taken for outliers ({solution.why})")
+        yield Finding(
+            "note", f"{number} of {len(comparisons)} comparisons taken for outliers ({solution.why})"
+        )
 
 
-def indifferent(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
+def indifferent(comparisons: Comparisons, solution: Ranking) -> Iterator[Finding]:
     """All scores are equal although somebody preferred something."""
-    size = float(np.abs(problem.merged.margin).max())
+    size = float(np.abs(comparisons.merged.margin).max())
     if size > 0 and float(np.abs(solution.scores).max()) <= _SAME * size:
         yield Finding(
             "warning",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import lsqr
 
 from optiframe.errors import OptiframeError
-from optiframe.frames import to_frame
 from optiframe.problems import Columns
 from optiframe.values import Array
+from optiframe.frames import to_frame
+from optiframe_hodgerank.data import Source, comparisons_of
 from optiframe_hodgerank.graph.comparison_graph import Codes, ComparisonGraph
 from optiframe_hodgerank.graph.triangles import spanning_triangles
-
-if TYPE_CHECKING:
-    from optiframe_hodgerank.problem import PairwiseRanking
 
 _ACCURACY = 1e-12
 """Of LSQR: the energies, which are squares, are then right to as many digits as rounding leaves."""
@@ -132,7 +130,7 @@ class HodgeSplit:
         return to_frame(self.columns(), self.backend)
 
 
-def hodge_split(problem: PairwiseRanking, *, steps: int = _STEPS) -> HodgeSplit:
+def hodge_split(source: Source, *, steps: int = _STEPS) -> HodgeSplit:
     """Split the energy of the comparisons into gradient, curl, harmonic and disagreement.
 
     Comparisons of a pair are averaged, with weights; that mean is the sum of X theta (the
@@ -142,8 +140,8 @@ def hodge_split(problem: PairwiseRanking, *, steps: int = _STEPS) -> HodgeSplit:
 
     Parameters
     ----------
-    problem
-        The comparisons.
+    source
+        A problem, the result of a run on it, or a fitted `RobustRanker`.
     steps
         Of LSQR, at most.
 
@@ -159,7 +157,8 @@ def hodge_split(problem: PairwiseRanking, *, steps: int = _STEPS) -> HodgeSplit:
     neighbours, 150 bytes a triangle kept and 80 a pair. Time is LSQR's: 0.1 s for 261 items and
     7,257 pairs, 6 s for 1,000 items and 164,772 pairs, 40 s for the pixels of Experiment II.
     """
-    graph = problem.graph
+    comparisons = comparisons_of(source)
+    graph = comparisons.graph
     pairs, gradient, disagreement = explained(graph, graph.scores(graph.margin))
     cycles = pairs.margin - gradient
     root = np.sqrt(pairs.weight)
@@ -186,8 +185,8 @@ def hodge_split(problem: PairwiseRanking, *, steps: int = _STEPS) -> HodgeSplit:
         curl_flow=curl,
         harmonic_flow=harmonic,
         triangles=triangles,
-        items=problem.item_ids,
-        backend=problem.comparisons.backend,
+        items=comparisons.item_ids,
+        backend=comparisons.backend,
     )
 
 

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.problems import Columns
 from optiframe.values import Array
-from optiframe_hodgerank.problem import PairwiseRanking
-from optiframe_hodgerank.stopping.stop_rule import rows_of
+from optiframe_hodgerank.data import Source, comparisons_of
 
 _LEVELS, _LAST = 60, 0.02
 """Values of lambda, down to this share of the largest: 7% apart, closer than knockoffs of like
@@ -69,7 +68,7 @@ class PositionBias:
         }
 
 
-def position_bias(problem: PairwiseRanking, level: float = 0.1, seed: int = 0) -> PositionBias:
+def position_bias(source: Source, level: float = 0.1, seed: int = 0) -> PositionBias:
     """Annotators who lean to one side, with at most the share `level` of false accusations expected.
 
     Fixed-X knockoffs (Barber and Candes 2015, the "+" threshold, equal correlations) after the scores
@@ -96,8 +95,9 @@ def position_bias(problem: PairwiseRanking, level: float = 0.1, seed: int = 0) -
 
     Parameters
     ----------
-    problem
-        Comparisons with workers. Left and right must be as they were shown: where the winner is
+    source
+        A problem whose comparisons name their workers, the result of a run on it, or a fitted
+        `RobustRanker`. Left and right must be as they were shown: where the winner is
         always put left, everybody seems to click left.
     level
         Expected share of false accusations, in (0, 1). With few annotators a small level accuses
@@ -117,7 +117,8 @@ def position_bias(problem: PairwiseRanking, level: float = 0.1, seed: int = 0) -
     """
     if not 0 < level < 1:
         raise InvalidInput(f"level must be between 0 and 1, got {level:g}")
-    table, rows = problem.comparisons, rows_of(problem)
+    table = comparisons_of(source)
+    rows = table.unmerged()
     workers, spare = len(table.worker_ids), rows.rows - rows.items + int(rows.components.max()) + 1
     if table.worker is None:
         raise InvalidInput("the comparisons name no worker, so nobody's position bias can be measured")

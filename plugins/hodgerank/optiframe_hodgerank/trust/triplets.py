@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from optiframe.errors import InvalidInput
-from optiframe.frames import to_frame
 from optiframe.values import Array
+from optiframe.frames import to_frame
+from optiframe_hodgerank.data import Source, comparisons_of
 from optiframe_hodgerank.graph.comparison_graph import Codes
-
-if TYPE_CHECKING:
-    from optiframe_hodgerank.problem import PairwiseRanking
 
 CHANCE = 0.75
 """Rate of answers given by tossing coins: of the eight ways to decide three pairs two are circles."""
@@ -45,7 +43,7 @@ class Transitivity:
         return 1 - self.circular / self.triplets if self.triplets else math.nan
 
 
-def transitivity(problem: PairwiseRanking) -> Transitivity:
+def transitivity(source: Source) -> Transitivity:
     """Transitivity satisfaction rate of the majority (Sec. 2.1): each pair goes to who won more of it.
 
     A pair is decided by the weighted sum of its margins, and a tie where that is 0. Other than the
@@ -54,11 +52,11 @@ def transitivity(problem: PairwiseRanking) -> Transitivity:
 
     Time and memory are those of the product of two sparse matrices of items x items.
     """
-    graph = problem.graph
+    graph = comparisons_of(source).graph
     return _count(graph.items, graph.left, graph.right, graph.weight * graph.margin)
 
 
-def worker_transitivity(problem: PairwiseRanking) -> Any:
+def worker_transitivity(source: Source) -> Any:
     """The same for each worker's own answers: a frame of the kind of the comparisons.
 
     Columns `worker, triplets, circular, undecided, rate`. Workers who compared no three items with
@@ -69,7 +67,7 @@ def worker_transitivity(problem: PairwiseRanking) -> Any:
     InvalidInput
         When no worker is known.
     """
-    table = problem.comparisons
+    table = comparisons_of(source)
     if table.worker is None:
         raise InvalidInput("the comparisons have no column worker, so nothing is known of single workers")
     pull = table.margin if table.weight is None else table.margin * table.weight

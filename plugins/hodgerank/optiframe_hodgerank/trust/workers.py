@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +12,9 @@ from scipy.special import bdtrc, gammaln, xlog1py, xlogy
 
 from optiframe.problems import Finding
 from optiframe.values import Array
+from optiframe_hodgerank.answer import Ranking
+from optiframe_hodgerank.data import Comparisons
 from optiframe_hodgerank.read.ids import listed
-
-if TYPE_CHECKING:
-    from optiframe_hodgerank.answer import Ranking
-    from optiframe_hodgerank.problem import PairwiseRanking
 
 LEVEL = 0.05
 """Chance that anybody at all is named without cause, if all workers answer alike: the usual 5%, after
@@ -96,7 +93,7 @@ class WorkerCounts:
         return said
 
 
-def count_workers(problem: PairwiseRanking, solution: Ranking) -> WorkerCounts | None:
+def count_workers(comparisons: Comparisons, solution: Ranking) -> WorkerCounts | None:
     """What each worker did, against the scores of an answer; None when no worker is known.
 
     Rows without a worker are left out, and a row counts once whatever its weight. The scores were
@@ -113,13 +110,12 @@ def count_workers(problem: PairwiseRanking, solution: Ranking) -> WorkerCounts |
     left also varies within each of the three kinds, with the distance of the items, which makes
     the true distribution narrower than the one used: errors are on the side of naming nobody.
     """
-    table = problem.comparisons
-    if table.worker is None:
+    if comparisons.worker is None:
         return None
-    workers, named = len(table.worker_ids), table.worker >= 0
-    worker, y = table.worker[named], table.margin[named]
-    ahead = (solution.scores[table.left] - solution.scores[table.right])[named]
-    apart = (solution.component[table.left] == solution.component[table.right])[named]
+    workers, named = len(comparisons.worker_ids), comparisons.worker >= 0
+    worker, y = comparisons.worker[named], comparisons.margin[named]
+    ahead = (solution.scores[comparisons.left] - solution.scores[comparisons.right])[named]
+    apart = (solution.component[comparisons.left] == solution.component[comparisons.right])[named]
     ahead[(np.abs(ahead) <= _EQUAL * float(np.abs(solution.scores).max(initial=0.0))) | ~apart] = 0.0
     ahead[np.isnan(ahead)] = 0.0  # of scores that are not finite: nobody is to win
     decided, kind = y != 0, np.sign(ahead).astype(np.int64) + 1
@@ -184,9 +180,9 @@ def holm(p: Array, level: float = LEVEL) -> NDArray[np.bool_]:
     return rejected
 
 
-def suspicious(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]:
+def suspicious(comparisons: Comparisons, solution: Ranking) -> Iterator[Finding]:
     """Workers who click on one side, and workers who contradict the ranking, by name."""
-    counts = count_workers(problem, solution)
+    counts = count_workers(comparisons, solution)
     if counts is None:
         return
     for which, one, many in (
@@ -201,7 +197,7 @@ def suspicious(problem: PairwiseRanking, solution: Ranking) -> Iterator[Finding]
             "chose the same side nearly always, whatever was shown there",
         ),
     ):
-        names = problem.comparisons.worker_ids[which]
+        names = comparisons.worker_ids[which]
         if len(names):
             some = f"worker {names[0]} {one}" if len(names) == 1 else f"{len(names)} workers {many}"
             who = "" if len(names) == 1 else f": {listed(names)}"

@@ -1,0 +1,35 @@
+"""The record of comparisons that everything else reads."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from optiframe_hodgerank import RobustRanker, hodge_split, transitivity
+from optiframe_hodgerank.data import comparisons_of
+
+import optiframe
+
+VOTES = {"left": ["a", "b", "a", "c"], "right": ["b", "c", "c", "a"], "label": ["a", "b", "c", "c"]}
+
+
+def test_what_is_computed_once_is_not_pickled() -> None:
+    comparisons = optiframe.problem("pairwise-ranking", comparisons=VOTES).comparisons
+    scores = comparisons.graph.scores(comparisons.graph.margin)
+    again = pickle.loads(pickle.dumps(comparisons))
+    assert not {"merged", "graph"} & set(vars(again))
+    assert again.graph.scores(again.graph.margin).tolist() == scores.tolist()
+
+
+def test_tools_take_a_problem_a_result_and_a_fitted_ranker_alike() -> None:
+    problem = optiframe.problem("pairwise-ranking", comparisons=VOTES)
+    result, ranker = optiframe.solve(problem, "hodge.l2"), RobustRanker().fit(VOTES)
+    for source in (problem, problem.comparisons, result, ranker):
+        assert transitivity(source) == transitivity(problem)
+        assert hodge_split(source).shares == hodge_split(problem).shares
+
+
+@pytest.mark.parametrize("source", [None, RobustRanker(), [1, 2]])
+def test_what_has_no_comparisons_is_refused(source: object) -> None:
+    with pytest.raises(optiframe.InvalidInput, match=f"not a {type(source).__name__}$"):
+        comparisons_of(source)  # type: ignore[arg-type]  # on purpose
