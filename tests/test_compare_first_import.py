@@ -161,6 +161,21 @@ def test_a_plugin_that_crashes_costs_its_own_solvers_only(folder: Path, site: Pa
     assert "it may be in fake_second, whose import failed: the process died: " in said
 
 
+SCRIPT = """
+from optiframe.comparison.plan import read_plan
+
+if __name__ == "__main__":
+    print(read_plan("run.toml", modules=[__file__]).modules)
+"""
+
+
+def test_a_script_that_names_itself_is_not_imported_again(folder: Path) -> None:
+    Path("run.toml").write_text(solvers("first.script"))
+    Path("script.py").write_text(SOLVER.format(name="first.script") + SCRIPT)
+    done = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, check=False)
+    assert done.stdout == f"{(str(folder / 'script.py'),)}\n", done.stderr
+
+
 def test_modules_are_tried_by_one_child_and_only_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started = []
 

@@ -57,14 +57,15 @@ def bring_survivors(modules: Sequence[str], names: Iterable[str]) -> tuple[str, 
             pass
     kept = tuple(module for module in modules if module not in registry.blocked())
     for module in kept:
-        bring(module)
+        if not _is_here(module):
+            bring(module)
     return kept
 
 
 def _survives(modules: Sequence[str], names: Sequence[str]) -> bool:
     """Try what was not tried yet; False when a module was blocked, and the rest is to be tried again."""
     loaded, blocked = registry.loaded(), registry.blocked()
-    waiting = [module for module in modules if module not in blocked and _stem(module) not in sys.modules]
+    waiting = [module for module in modules if module not in blocked and not _is_here(module)]
     if loaded is not None and not waiting and not _untried(loaded, names):
         return True
     task = {"modules": waiting, "names": names, "blocked": blocked}
@@ -99,8 +100,14 @@ def _module(entry: registry.Entry) -> str:
     return entry.path.partition(":")[0]
 
 
-def _stem(module: str) -> str:
-    return Path(module).stem if module.endswith(".py") else module
+def _is_here(module: str) -> bool:
+    """Whether this process has imported the module, or is the script that it names."""
+    if not module.endswith(".py"):
+        return module in sys.modules
+    script = getattr(sys.modules["__main__"], "__file__", None)
+    return Path(module).stem in sys.modules or (
+        script is not None and Path(script).absolute() == Path(module)
+    )
 
 
 class _Telling(registry.Registry):
