@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 from hypothesis import settings
 
-from optiframe import registry
+from optiframe.registry import registry
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -12,7 +12,7 @@ import sys
 import warnings
 
 import optiframe
-from optiframe.registry import registry
+from optiframe.registry.registry import registry
 
 GENERATED = {
     "name": "synthetic.single-coin",

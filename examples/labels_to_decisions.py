@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from optiframe_manifold import CollaborativeRanker
 
 import optiframe
-from optiframe.datasets import MissingData
+from optiframe.problems.datasets import MissingData
 
 Columns = dict[str, NDArray[Any]]
 

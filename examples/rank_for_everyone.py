@@ -13,7 +13,7 @@ import numpy as np
 from optiframe_manifold import CollaborativeRanker, second_order
 
 import optiframe
-from optiframe.datasets import MissingData
+from optiframe.problems.datasets import MissingData
 
 
 def choices() -> tuple[Any, str]:

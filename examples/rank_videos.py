@@ -12,7 +12,7 @@ from typing import Any
 from optiframe_hodgerank import bootstrap, hodge_split, suggest_pairs, transitivity
 
 import optiframe
-from optiframe.datasets import MissingData
+from optiframe.problems.datasets import MissingData
 
 METHODS = ("hodge.l2", "hodge.hlasso", "hodge.hlasso-l2", "hodge.lbi")
 

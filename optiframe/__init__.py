@@ -12,20 +12,8 @@ from typing import TYPE_CHECKING, Any
 from optiframe.lazy import exports
 
 if TYPE_CHECKING:
-    from optiframe.api import constraint_set as constraint_set
-    from optiframe.api import dataset as dataset
-    from optiframe.api import objective as objective
-    from optiframe.api import problem as problem
-    from optiframe.api import solver as solver
-    from optiframe.callbacks import iterates_from_callback as iterates_from_callback
-    from optiframe.chain import why_unsuited as why_unsuited
     from optiframe.comparison.comparison import Comparison as Comparison
     from optiframe.comparison.comparison import compare as compare
-    from optiframe.constraints import ConstraintSet as ConstraintSet
-    from optiframe.constraints import CvxpyProgram as CvxpyProgram
-    from optiframe.constraints import ScipyConstraints as ScipyConstraints
-    from optiframe.datasets import DataFile as DataFile
-    from optiframe.datasets import DataSet as DataSet
     from optiframe.errors import BrokenPlugin as BrokenPlugin
     from optiframe.errors import InvalidInput as InvalidInput
     from optiframe.errors import MissingPackage as MissingPackage
@@ -34,36 +22,48 @@ if TYPE_CHECKING:
     from optiframe.errors import Unsuited as Unsuited
     from optiframe.hookspec import Description as Description
     from optiframe.hookspec import hookimpl as hookimpl
-    from optiframe.loop import NotConverged as NotConverged
-    from optiframe.loop import solve as solve
-    from optiframe.objectives import FiniteSum as FiniteSum
-    from optiframe.objectives import Objective as Objective
-    from optiframe.objectives import from_function as from_function
-    from optiframe.parts import ByName as ByName
-    from optiframe.parts import Part as Part
-    from optiframe.parts import part as part
-    from optiframe.problems import Finding as Finding
-    from optiframe.problems import Formulation as Formulation
-    from optiframe.problems import Minimize as Minimize
-    from optiframe.problems import Problem as Problem
-    from optiframe.problems import Projection as Projection
-    from optiframe.registry import register as register
-    from optiframe.results import Result as Result
-    from optiframe.results import Status as Status
-    from optiframe.results import Trace as Trace
-    from optiframe.solvers import Budget as Budget
-    from optiframe.solvers import Iterate as Iterate
-    from optiframe.solvers import Iterates as Iterates
-    from optiframe.solvers import Run as Run
-    from optiframe.solvers import Solver as Solver
+    from optiframe.problems.constraints import ConstraintSet as ConstraintSet
+    from optiframe.problems.constraints import CvxpyProgram as CvxpyProgram
+    from optiframe.problems.constraints import ScipyConstraints as ScipyConstraints
+    from optiframe.problems.datasets import DataFile as DataFile
+    from optiframe.problems.datasets import DataSet as DataSet
+    from optiframe.problems.objective import FiniteSum as FiniteSum
+    from optiframe.problems.objective import Objective as Objective
+    from optiframe.problems.objective import from_function as from_function
+    from optiframe.problems.problem import Finding as Finding
+    from optiframe.problems.problem import Formulation as Formulation
+    from optiframe.problems.problem import Minimize as Minimize
+    from optiframe.problems.problem import Problem as Problem
+    from optiframe.problems.problem import Projection as Projection
+    from optiframe.registry.by_name import ByName as ByName
+    from optiframe.registry.by_name import Part as Part
+    from optiframe.registry.by_name import part as part
+    from optiframe.registry.construct import constraint_set as constraint_set
+    from optiframe.registry.construct import dataset as dataset
+    from optiframe.registry.construct import objective as objective
+    from optiframe.registry.construct import problem as problem
+    from optiframe.registry.construct import solver as solver
+    from optiframe.registry.registry import register as register
+    from optiframe.solving.callbacks import iterates_from_callback as iterates_from_callback
+    from optiframe.solving.chain import why_unsuited as why_unsuited
+    from optiframe.solving.result import Result as Result
+    from optiframe.solving.result import Status as Status
+    from optiframe.solving.result import Trace as Trace
+    from optiframe.solving.solve import NotConverged as NotConverged
+    from optiframe.solving.solve import solve as solve
+    from optiframe.solving.solver import Budget as Budget
+    from optiframe.solving.solver import Iterate as Iterate
+    from optiframe.solving.solver import Iterates as Iterates
+    from optiframe.solving.solver import Run as Run
+    from optiframe.solving.solver import Solver as Solver
 
 _HOME = {
-    "api": ("constraint_set", "dataset", "objective", "problem", "solver"),
-    "callbacks": ("iterates_from_callback",),
-    "chain": ("why_unsuited",),
+    "registry.construct": ("constraint_set", "dataset", "objective", "problem", "solver"),
+    "solving.callbacks": ("iterates_from_callback",),
+    "solving.chain": ("why_unsuited",),
     "comparison.comparison": ("Comparison", "compare"),
-    "constraints": ("ConstraintSet", "CvxpyProgram", "ScipyConstraints"),
-    "datasets": ("DataFile", "DataSet"),
+    "problems.constraints": ("ConstraintSet", "CvxpyProgram", "ScipyConstraints"),
+    "problems.datasets": ("DataFile", "DataSet"),
     "errors": (
         "BrokenPlugin",
         "InvalidInput",
@@ -73,13 +73,13 @@ _HOME = {
         "Unsuited",
     ),
     "hookspec": ("Description", "hookimpl"),
-    "loop": ("NotConverged", "solve"),
-    "objectives": ("FiniteSum", "Objective", "from_function"),
-    "parts": ("ByName", "Part", "part"),
-    "problems": ("Finding", "Formulation", "Minimize", "Problem", "Projection"),
-    "registry": ("register",),
-    "results": ("Result", "Status", "Trace"),
-    "solvers": ("Budget", "Iterate", "Iterates", "Run", "Solver"),
+    "solving.solve": ("NotConverged", "solve"),
+    "problems.objective": ("FiniteSum", "Objective", "from_function"),
+    "registry.by_name": ("ByName", "Part", "part"),
+    "problems.problem": ("Finding", "Formulation", "Minimize", "Problem", "Projection"),
+    "registry.registry": ("register",),
+    "solving.result": ("Result", "Status", "Trace"),
+    "solving.solver": ("Budget", "Iterate", "Iterates", "Run", "Solver"),
 }
 _get, __dir__, __all__ = exports(__name__, _HOME)  # a list, made there
 

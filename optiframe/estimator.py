@@ -6,9 +6,9 @@ import inspect
 from typing import Any, ClassVar, Self
 
 from optiframe.errors import InvalidInput, nearest
-from optiframe.problems import Finding
-from optiframe.results import Result
-from optiframe.solvers import Budget, Solver
+from optiframe.problems.problem import Finding
+from optiframe.solving.result import Result
+from optiframe.solving.solver import Budget, Solver
 
 
 class Estimator:

@@ -86,7 +86,7 @@ def optiframe_constraint_sets() -> Iterable[Description]:  # type: ignore[empty-
 
 @hookspec
 def optiframe_parts() -> Iterable[Description]:  # type: ignore[empty-body]  # as above
-    """Classes of exchangeable pieces of methods, named ``family.piece``; see `optiframe.parts`::
+    """Classes of exchangeable pieces of methods, named ``family.piece``; see `optiframe.registry.by_name`::
 
     @hookimpl
     def optiframe_parts():

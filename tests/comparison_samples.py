@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from optiframe.comparison.records import Outcome, Records, Row
-from optiframe.results import Status
+from optiframe.solving.result import Status
 
 HOSTILE = "</script><script>document.title='owned'</script>"
 SOLVERS = ("newton", "lbfgs memory=10", "descent step=0.1", f"bregman κ=50 {HOSTILE}")

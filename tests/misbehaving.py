@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from optiframe import Iterate, Iterates, Minimize, Run, Solver, Status, Unsuited, register
-from optiframe.objectives import SquaredDistance
+from optiframe.problems.objective import SquaredDistance
 
 
 class _Misbehaving(Solver[Minimize, Any, None]):

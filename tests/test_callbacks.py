@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from optiframe import callbacks
-from optiframe.callbacks import Emit, iterates_from_callback
-from optiframe.results import Status
-from optiframe.solvers import Iterate
+from optiframe.solving import callbacks
+from optiframe.solving.callbacks import Emit, iterates_from_callback
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate
 
 
 @pytest.fixture(autouse=True)

@@ -21,9 +21,9 @@ from optiframe import (
     Solver,
     Status,
 )
-from optiframe.constraints import WholeSpace
-from optiframe.objectives import SquaredDistance
-from optiframe.sets import Box, Cardinality, Simplex
+from optiframe.problems.constraints import WholeSpace
+from optiframe.problems.objective import SquaredDistance
+from optiframe.problems.sets import Box, Cardinality, Simplex
 from optiframe.testing.certificate import certify, check_against_cvxpy
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from optiframe import InvalidInput, UnknownName, registry
-from optiframe.comparison.watched import WatchedChild
+from optiframe import InvalidInput, UnknownName
+from optiframe.comparison.run.watched import WatchedChild
+from optiframe.registry import registry
 from optiframe.testing import bad_solvers, dangerous_solvers
 from optiframe.testing.checks import CHECKS, check_time_budget_is_honoured
 from optiframe.testing.isolated import LOADS, check_isolated
@@ -324,7 +325,7 @@ WRONG = [
     ),
     ({"solver": "no_such_module:Thing"}, "there is no module 'no_such_module'"),
     ({"solver": "optiframe.testing.bad_solvers:Thing"}, "has no attribute 'Thing'"),
-    ({"solver": "optiframe.problems:Minimize"}, "is no subclass of optiframe.Solver"),
+    ({"solver": "optiframe.problems.problem:Minimize"}, "is no subclass of optiframe.Solver"),
 ]
 
 

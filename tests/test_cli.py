@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from optiframe.files import write_table
+from optiframe.tables.files import write_table
 
 from .command_line import Run, run_in
 
@@ -223,8 +223,8 @@ def test_describe_says_what_a_name_means(run: Run, name: str, expected: list[str
 
 @pytest.mark.slow  # imports every class there is
 def test_everything_registered_can_be_described(run: Run) -> None:
-    from optiframe.registration import KINDS
-    from optiframe.registry import BY_CODE, registry
+    from optiframe.registry.contracts import KINDS
+    from optiframe.registry.registry import BY_CODE, registry
 
     run("doctor", "--quick")
     entries = [entry for kind in KINDS for entry in registry().entries(kind)]

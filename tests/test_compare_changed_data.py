@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 import optiframe as of
-from optiframe import registry
-from optiframe.bring import bring
 from optiframe.comparison.engine import run_plan
-from optiframe.comparison.plan import make_plan, read_plan
+from optiframe.comparison.plan.plan import make_plan, read_plan
 from optiframe.comparison.records import Outcome, Plan, Sums
-from optiframe.comparison.store import load
+from optiframe.comparison.store.store import load
 from optiframe.comparison.unchanged import DataChanged, unchanged
-from optiframe.datasets import DataSet
+from optiframe.problems.datasets import DataSet
+from optiframe.registry import registry
+from optiframe.registry.user_modules import bring
 
 from .command_line import run_in
 
@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 
 from optiframe import Iterate, Minimize, Solver, register
-from optiframe.datasets import DataFile, DataSet
+from optiframe.problems.datasets import DataFile, DataSet
 
 
 @register

@@ -17,7 +17,7 @@ from optiframe.cli.compare import command
 from optiframe.comparison.records import Outcome, Records, Row
 from optiframe.comparison.summary import print_table
 from optiframe.errors import InvalidInput
-from optiframe.results import Status
+from optiframe.solving.result import Status
 
 FILE = """\
 [[problem]]

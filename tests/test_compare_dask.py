@@ -17,11 +17,11 @@ import pytest
 from distributed import Client, LocalCluster
 
 from optiframe import InvalidInput, Status
-from optiframe.bring import bring
-from optiframe.comparison.dask_executor import DaskExecutor
 from optiframe.comparison.engine import run_plan
-from optiframe.comparison.plan import read_plan
+from optiframe.comparison.plan.plan import read_plan
 from optiframe.comparison.records import Records
+from optiframe.comparison.run.dask import DaskExecutor
+from optiframe.registry.user_modules import bring
 
 pytestmark = pytest.mark.slow  # many processes
 
@@ -148,7 +148,7 @@ def test_a_script_without_a_guard_is_told_to_have_one(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "from optiframe import OptiframeError\n"
-        "from optiframe.comparison.dask_executor import DaskExecutor\n"
+        "from optiframe.comparison.run.dask import DaskExecutor\n"
         "try: DaskExecutor(None, 2)\n"
         "except OptiframeError as error: print(error)\n"
     )
@@ -170,6 +170,6 @@ def test_cells_on_a_cluster_give_what_they_give_here(cluster, tmp_path):
 
 
 def test_an_address_where_nobody_answers_is_said(monkeypatch):
-    monkeypatch.setattr("optiframe.comparison.dask_executor._PATIENCE", 0.5)
+    monkeypatch.setattr("optiframe.comparison.run.dask._PATIENCE", 0.5)
     with pytest.raises(InvalidInput, match=r"no Dask cluster with a worker answers at tcp://127\.0\.0\.1:9"):
         DaskExecutor("tcp://127.0.0.1:9")

@@ -17,12 +17,12 @@ import pytest
 import optiframe as of
 from optiframe import Budget, Status
 from optiframe.comparison.engine import Terminated, _Interrupts, run_plan
-from optiframe.comparison.executors import executor_for, workers_of
-from optiframe.comparison.local import LocalExecutor
 from optiframe.comparison.records import ExecutorChoice, Limits, Outcome
-from optiframe.comparison.schema import StoreFailed
-from optiframe.comparison.store import Store, load
-from optiframe.loop import solve_watched
+from optiframe.comparison.run.executor import executor_for, workers_of
+from optiframe.comparison.run.local import LocalExecutor
+from optiframe.comparison.store.schema import StoreFailed
+from optiframe.comparison.store.store import Store, load
+from optiframe.solving.solve import solve_watched
 
 from .comparing import HERE, cell, outcome, plan_of
 

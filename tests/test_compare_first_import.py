@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 import optiframe as of
-from optiframe import registry
-from optiframe.comparison import first_import
 from optiframe.comparison.engine import run_plan
-from optiframe.comparison.plan import make_plan, read_plan
+from optiframe.comparison.plan import first_import
+from optiframe.comparison.plan.plan import make_plan, read_plan
 from optiframe.comparison.records import Outcome, Records
-from optiframe.comparison.watched import WatchedChild
+from optiframe.comparison.run.watched import WatchedChild
+from optiframe.registry import registry
 
 from .command_line import run_in
 
@@ -162,7 +162,7 @@ def test_a_plugin_that_crashes_costs_its_own_solvers_only(folder: Path, site: Pa
 
 
 SCRIPT = """
-from optiframe.comparison.plan import read_plan
+from optiframe.comparison.plan.plan import read_plan
 
 if __name__ == "__main__":
     print(read_plan("run.toml", modules=[__file__]).modules)

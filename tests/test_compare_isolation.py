@@ -18,9 +18,9 @@ from typing import Any
 import psutil
 import pytest
 
-from optiframe.comparison.isolation import Progress, run_isolated
 from optiframe.comparison.records import Limits, Measure, Outcome, Request
-from optiframe.results import Status
+from optiframe.comparison.run.isolation import Progress, run_isolated
+from optiframe.solving.result import Status
 
 pytestmark = pytest.mark.slow  # many processes, or a browser: minutes of a small machine
 
@@ -415,7 +415,7 @@ def test_a_full_temporary_folder_is_said_in_words(before: str, words: str, tmp_p
 
 def test_a_child_whose_parent_says_only_half_ends_by_itself() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "optiframe.comparison.child"],
+        [sys.executable, "-m", "optiframe.comparison.run.cell_main"],
         input=b'{"key": ',
         capture_output=True,
         check=False,

@@ -20,9 +20,9 @@ import pytest
 from rich.console import Console
 
 from optiframe import Status
-from optiframe.comparison.isolation import Progress
 from optiframe.comparison.live import LineView, LiveView, View, duration, view_for
-from optiframe.comparison.store import load
+from optiframe.comparison.run.isolation import Progress
+from optiframe.comparison.store.store import load
 
 from .comparing import HERE, cell, outcome, plan_of
 
@@ -35,7 +35,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import dataclasses
 from optiframe.comparison.engine import run_plan
-from optiframe.comparison.local import LocalExecutor
+from optiframe.comparison.run.local import LocalExecutor
 from tests.comparing import cell, outcome, plan_of
 bad = dataclasses.replace(cell().solver, table={"name": "no-such.solver"}, title="[red]odd[/red]")
 cells = [cell(seed=0), cell(seed=1), dataclasses.replace(cell(seed=2), solver=bad)]

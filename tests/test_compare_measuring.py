@@ -21,20 +21,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optiframe import Minimize, Projection, from_function
-from optiframe.comparison.copies import Copies
-from optiframe.comparison.counting import counted
-from optiframe.comparison.isolation import run_isolated
-from optiframe.comparison.memory import memory_of
-from optiframe.comparison.plan import make_plan
+from optiframe.comparison.plan.plan import make_plan
 from optiframe.comparison.records import Limits, Measure, Outcome, Request
-from optiframe.comparison.repeats import go_on, median_interval, narrow_enough
-from optiframe.comparison.requests import request_of
-from optiframe.comparison.wire import Malformed, plain, read_reply, read_request, request_parts, write_reply
+from optiframe.comparison.run.copies import Copies
+from optiframe.comparison.run.counting import counted
+from optiframe.comparison.run.isolation import run_isolated
+from optiframe.comparison.run.memory import memory_of
+from optiframe.comparison.run.repeats import go_on, median_interval, narrow_enough
+from optiframe.comparison.run.requests import request_of
+from optiframe.comparison.run.wire import (
+    Malformed,
+    plain,
+    read_reply,
+    read_request,
+    request_parts,
+    write_reply,
+)
 from optiframe.errors import Unsuited
-from optiframe.losses import LeastSquares, Logistic
-from optiframe.objectives import Objective, SquaredDistance
-from optiframe.results import Status
-from optiframe.sets import Box
+from optiframe.problems.losses import LeastSquares, Logistic
+from optiframe.problems.objective import Objective, SquaredDistance
+from optiframe.problems.sets import Box
+from optiframe.solving.result import Status
 
 pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
 

@@ -11,16 +11,17 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from optiframe.comparison import profiles, statistics
 from optiframe.comparison.comparison import Comparison
-from optiframe.comparison.digits import digits_apart
-from optiframe.comparison.pairing import pairs, too_few, unit
 from optiframe.comparison.records import Outcome, Records, Row
+from optiframe.comparison.stats import profiles
+from optiframe.comparison.stats import summary as statistics
+from optiframe.comparison.stats.digits import digits_apart
+from optiframe.comparison.stats.no_ranking_reason import why_unranked
+from optiframe.comparison.stats.pairing import pairs, too_few, unit
 from optiframe.comparison.summary import print_table
-from optiframe.comparison.unranked import why_unranked
 from optiframe.report.page import page
 from optiframe.report.verdict import verdict
-from optiframe.results import Status
+from optiframe.solving.result import Status
 
 pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
 

@@ -22,17 +22,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import optiframe as of
-from optiframe.bring import bring
-from optiframe.comparison.plan import make_plan, read_plan, renewed, request_of
+from optiframe.comparison.plan.plan import make_plan, read_plan, renewed, request_of
+from optiframe.comparison.plan.sources import code_of
+from optiframe.comparison.plan.sweep import expand, fill, seeded
+from optiframe.comparison.plan.titles import made_unique, variant_titles
+from optiframe.comparison.plan.toml_writer import as_toml
+from optiframe.comparison.plan.units import bytes_of, in_words
 from optiframe.comparison.records import Cell, Choice, Limits, Plan
-from optiframe.comparison.sources import code_of
-from optiframe.comparison.sweep import expand, fill, seeded
-from optiframe.comparison.titles import made_unique, variant_titles
-from optiframe.comparison.units import bytes_of, in_words
-from optiframe.comparison.written import as_toml
-from optiframe.document import line_of
 from optiframe.errors import InvalidInput
-from optiframe.solvers import Iterate, Solver
+from optiframe.files.toml_source import line_of
+from optiframe.registry.user_modules import bring
+from optiframe.solving.solver import Iterate, Solver
 
 BOWL = """\
 [[problem]]
@@ -482,7 +482,7 @@ def test_a_new_solver_seed_or_title_leaves_the_other_cells_as_they_were(write: W
 def test_keys_are_the_same_in_another_process_and_folder(write: Write, tmp_path: Path) -> None:
     path = write(GOOD)
     program = (
-        "import sys; from optiframe.comparison.plan import read_plan\n"
+        "import sys; from optiframe.comparison.plan.plan import read_plan\n"
         "print(*(cell.key for cell in read_plan(sys.argv[1]).cells))"
     )
     environment = {**os.environ, "PYTHONHASHSEED": "7"}
@@ -578,7 +578,7 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_registry: None
         )
         (package / "step.py").write_text(text)
         monkeypatch.syspath_prepend(site)
-        of.registry.reset()
+        of.registry.registry.reset()
         return package
 
     monkeypatch.delitem(sys.modules, "acme_steps", raising=False)
@@ -720,7 +720,7 @@ def test_what_a_class_of_a_script_uses_counts(tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text("y = 1\n")
     script = tmp_path / "script.py"
     text = (
-        "import helper\nfrom optiframe.comparison.sources import code_of\n"
+        "import helper\nfrom optiframe.comparison.plan.sources import code_of\n"
         "scale, other = 2.0, 1\n"
         "def shrink(x): return x / scale\n"
         "class Own:\n    def step(self, x): return [shrink(v) for v in x]\n"
@@ -921,7 +921,7 @@ def test_objects_of_a_notebook_travel_to_a_fresh_process(tmp_path: Path) -> None
     program.write_text(
         "import subprocess, sys\n"
         "from optiframe import Iterate, Minimize, Solver, objective\n"
-        "from optiframe.comparison.plan import make_plan, request_of\n"
+        "from optiframe.comparison.plan.plan import make_plan, request_of\n"
         + STEP.split("\n", 1)[1].replace("acme.step", "own.step")
         + "plan = make_plan(Minimize(objective('squared-distance', to=[1.0, 2.0])), Step(size=0.25))\n"
         "data = request_of(plan, plan.cells[0]).objects\n"

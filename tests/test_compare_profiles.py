@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optiframe.comparison import convergence as curves
-from optiframe.comparison import profiles
-from optiframe.comparison.distances import distances, targets
 from optiframe.comparison.records import Outcome, Records, Row
+from optiframe.comparison.stats import convergence as curves
+from optiframe.comparison.stats import profiles
+from optiframe.comparison.stats.distances import distances, targets
 from optiframe.errors import InvalidInput
-from optiframe.results import Status
+from optiframe.solving.result import Status
 
 
 def run(

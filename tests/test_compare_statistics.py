@@ -13,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from optiframe.comparison import intervals, measuring, statistics
 from optiframe.comparison.records import Outcome, Records, Row
+from optiframe.comparison.stats import intervals
+from optiframe.comparison.stats import loss_table as measuring
+from optiframe.comparison.stats import summary as statistics
 from optiframe.errors import InvalidInput
-from optiframe.results import Status
+from optiframe.solving.result import Status
 
 pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
 

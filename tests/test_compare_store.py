@@ -25,11 +25,11 @@ from hypothesis import strategies as st
 
 from optiframe import Status
 from optiframe.cli.export import command as export_command
-from optiframe.comparison import claims, schema
-from optiframe.comparison.export import cell_columns, export, trace_columns
-from optiframe.comparison.rows import from_json, to_json
-from optiframe.comparison.schema import FILE, StoreFailed
-from optiframe.comparison.store import Store, load
+from optiframe.comparison.store import claims, schema
+from optiframe.comparison.store.export import cell_columns, export, trace_columns
+from optiframe.comparison.store.rows import from_json, to_json
+from optiframe.comparison.store.schema import FILE, StoreFailed
+from optiframe.comparison.store.store import Store, load
 from optiframe.errors import InvalidInput
 
 from .comparing import cell, outcome, plan_of
@@ -281,7 +281,7 @@ def as_nobody(folder: Path, code: str) -> str:
     """What a user without rights on the folder is told; a superuser ignores permissions."""
     program = (
         "import os, sys\n"
-        "import optiframe.comparison.store as s, optiframe.comparison.export\n"
+        "import optiframe.comparison.store.store as s, optiframe.comparison.store.export\n"
         "if os.getuid() == 0: os.setgid(65534); os.setuid(65534)\n"
         f"from pathlib import Path\nfolder = Path({str(folder)!r})\n{code}"
     )
@@ -333,7 +333,7 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path):
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from pathlib import Path\n"
         "from tests.comparing import cell, outcome, plan_of\n"
-        "from optiframe.comparison.store import Store, StoreFailed\n"
+        "from optiframe.comparison.store.store import Store, StoreFailed\n"
         "store = Store(Path(sys.argv[2]))\n"
         "store.begin(plan_of(cell(seed=0), cell(seed=1)), {})\n"
         "assert store.claim(cell(seed=1).key) == 'claimed'\n"
@@ -386,7 +386,7 @@ def test_the_claim_of_a_killed_process_is_free(tmp_path):
     program = (
         "import sys, time; sys.path.insert(0, sys.argv[1])\n"
         "from tests.comparing import cell, plan_of\n"
-        "from optiframe.comparison.store import Store\n"
+        "from optiframe.comparison.store.store import Store\n"
         "store = Store(sys.argv[2]); store.begin(plan_of(cell()), {}); print(store.claim(cell().key))\n"
         "sys.stdout.flush(); time.sleep(60)\n"
     )

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import optiframe as of
-from optiframe import config
-from optiframe.constraints import ConstraintSet
+from optiframe.files import solve_file as config
+from optiframe.problems.constraints import ConstraintSet
 
 GOOD = """\
 seed = 3

@@ -13,9 +13,9 @@ from scipy.optimize import approx_fprime, minimize
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Projection
-from optiframe.constraints import WholeSpace
-from optiframe.objectives import SquaredDistance
-from optiframe.sets import Box, Cardinality, L1Ball, L2Ball, NonNegative, Simplex, ZeroSum
+from optiframe.problems.constraints import WholeSpace
+from optiframe.problems.objective import SquaredDistance
+from optiframe.problems.sets import Box, Cardinality, L1Ball, L2Ball, NonNegative, Simplex, ZeroSum
 
 CONVEX = {
     "whole-space": WholeSpace(),

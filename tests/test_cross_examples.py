@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import optiframe
-from optiframe.bring import bring
-from optiframe.comparison.plan import read_plan
+from optiframe.comparison.plan.plan import read_plan
+from optiframe.registry.user_modules import bring
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("data_folder")]
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
-from optiframe.datasets import DataFile, DataSet, MissingData, SkippedFile, cache_folder, find
 from optiframe.errors import InvalidInput
+from optiframe.problems.datasets import DataFile, DataSet, MissingData, SkippedFile, cache_folder, find
 
 if TYPE_CHECKING:
     from conftest import FolderServer

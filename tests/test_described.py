@@ -17,9 +17,9 @@ import scipy.sparse as sp
 from pydantic import Field, PositiveFloat
 
 import optiframe as of
-from optiframe.described import Described
-from optiframe.fingerprint import fingerprint
-from optiframe.values import AnyArray, Bound, Matrix, Vector
+from optiframe.records.fields import AnyArray, Bound, Matrix, Vector
+from optiframe.records.fingerprint import fingerprint
+from optiframe.records.record import Described
 
 
 class Record(Described):
@@ -264,7 +264,10 @@ def test_defaults_of_keywords_count() -> None:
 
 
 def test_the_hash_of_a_function_does_not_depend_on_the_process() -> None:
-    code = "from optiframe.fingerprint import fingerprint; print(fingerprint(lambda x: x in {'a', 'b', 'c'}))"
+    code = (
+        "from optiframe.records.fingerprint import fingerprint; "
+        "print(fingerprint(lambda x: x in {'a', 'b', 'c'}))"
+    )
     runs = [
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from optiframe.registry import registry
+from optiframe.registry.registry import registry
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(

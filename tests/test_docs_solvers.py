@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import optiframe
-from optiframe.bring import bring
+from optiframe.registry.user_modules import bring
 from optiframe.testing import check_isolated
 
 ROOT = Path(__file__).parent.parent

@@ -9,10 +9,10 @@ import pytest
 from sklearn.base import clone
 
 from optiframe import Budget, problem, solve
-from optiframe.column_names import column_names
 from optiframe.errors import InvalidInput
 from optiframe.estimator import Estimator
 from optiframe.reference.scipy_lbfgs import ScipyLBFGS
+from optiframe.tables.column_names import column_names
 
 
 class Closest(Estimator):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from optiframe.comparison.store import load
+from optiframe.comparison.store.store import load
 
 pytestmark = pytest.mark.slow  # every example is a process that imports and solves
 

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optiframe.errors import InvalidInput
-from optiframe.files import write_table
-from optiframe.frames import encode, read_table, to_frame
-from optiframe.values import paths_relative_to
+from optiframe.records.fields import paths_relative_to
+from optiframe.tables.files import write_table
+from optiframe.tables.read import encode, read_table, to_frame
 
 COLUMNS = ("task", "worker", "label")
 ROWS = {"task": [3, 1, 3], "worker": ["ann", "bob", "bob"], "label": [0.5, 1.0, 0.0]}

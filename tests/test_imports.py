@@ -26,7 +26,7 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 
 def test_every_plugin_entry_module_imports_nothing_heavy() -> None:
     modules = [point.value for point in metadata.entry_points(group="optiframe")]
-    assert {"optiframe.builtin", "optiframe.reference", "optiframe_rankone"} <= set(modules)
+    assert {"optiframe.registry.builtin", "optiframe.reference", "optiframe_rankone"} <= set(modules)
     for module in modules:
         assert loaded(f"import {module}") == [], module
 

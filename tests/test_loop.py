@@ -20,9 +20,9 @@ import pytest
 
 import optiframe as of
 from optiframe import Budget, Iterate, Iterates, Minimize, NotConverged, Projection, Run, Solver, Status
-from optiframe.constraints import WholeSpace
 from optiframe.errors import BrokenPlugin
-from optiframe.problems import Formulation, Problem
+from optiframe.problems.constraints import WholeSpace
+from optiframe.problems.problem import Formulation, Problem
 
 
 class Descent(Solver[Minimize, Any, None]):
@@ -606,7 +606,7 @@ _INTERRUPTED = """
 import sys, time, warnings
 import numpy as np
 import optiframe as of
-from optiframe.constraints import WholeSpace
+from optiframe.problems.constraints import WholeSpace
 from optiframe.errors import BrokenPlugin
 
 class Slow(of.Solver[of.Minimize, object, None]):

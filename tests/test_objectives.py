@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Objective, Unsuited, from_function
-from optiframe.losses import LeastSquares, Logistic, SquaredHinge
-from optiframe.objectives import SquaredDistance
+from optiframe.problems.losses import LeastSquares, Logistic, SquaredHinge
+from optiframe.problems.objective import SquaredDistance
+from optiframe.records.fields import paths_relative_to
 from optiframe.testing import check_derivatives
-from optiframe.values import paths_relative_to
 
 MODELS = [LeastSquares, Logistic, SquaredHinge]
 models = pytest.mark.parametrize("model", MODELS, ids=lambda m: m.name)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from optiframe.errors import InvalidInput
-from optiframe.frames import Table, read_table
-from optiframe.pair_columns import read_preferences
+from optiframe.tables.pairs import read_preferences
+from optiframe.tables.read import Table, read_table
 
 
 def table(left: list[Any], right: list[Any], label: list[Any]) -> Table:

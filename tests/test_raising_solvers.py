@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from optiframe import InvalidInput, config
-from optiframe.comparison.plan import read_plan
-from optiframe.comparison.sweep import expand
+from optiframe import InvalidInput
+from optiframe.comparison.plan.plan import read_plan
+from optiframe.comparison.plan.sweep import expand
+from optiframe.files import solve_file as config
 
 from .command_line import Run, run_in
 

@@ -12,8 +12,8 @@ import pytest
 
 import optiframe
 from optiframe.errors import InvalidInput
-from optiframe.frames import read_table
-from optiframe.unread import likely, unread_columns
+from optiframe.tables.read import read_table
+from optiframe.tables.unused_columns import likely, unread_columns
 
 VOTES = {"left": ["tea", "milk", "tea"], "right": ["milk", "rum", "rum"], "label": ["tea", "rum", "tea"]}
 LABELS = {"task": ["s", "s", "t", "t"], "worker": ["ann", "bob"] * 2, "label": ["x", "x", "y", "x"]}

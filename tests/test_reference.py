@@ -15,13 +15,13 @@ from scipy.optimize import LinearConstraint
 
 import optiframe as of
 from optiframe import Budget, CvxpyProgram, InvalidInput, Minimize, Objective, Problem, Projection, Status
-from optiframe.constraints import ScipyConstraints, WholeSpace
-from optiframe.losses import LeastSquares, Logistic
-from optiframe.objectives import SquaredDistance
+from optiframe.problems.constraints import ScipyConstraints, WholeSpace
+from optiframe.problems.losses import LeastSquares, Logistic
+from optiframe.problems.objective import SquaredDistance
+from optiframe.problems.sets import Box, L1Ball, L2Ball, NonNegative, Simplex, ZeroSum
 from optiframe.reference.cvxpy_solver import Cvxpy
 from optiframe.reference.scipy_lbfgs import ScipyLBFGS
 from optiframe.reference.scipy_trust_constr import ScipyTrustConstr
-from optiframe.sets import Box, L1Ball, L2Ball, NonNegative, Simplex, ZeroSum
 from optiframe.testing import SolverContract, check_against_cvxpy
 
 

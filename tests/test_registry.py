@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from pydantic import Field
 
 import optiframe as of
-from optiframe import registry
 from optiframe.cli.describe import command as describe
+from optiframe.registry import registry
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
 
@@ -277,7 +277,7 @@ def test_registering_a_taken_name_names_the_owner() -> None:
     of.register(make("here.mine"))
     with pytest.raises(of.InvalidInput, match="taken by notebook:Mine"):
         of.register(make("here.mine", __qualname__="Other"))
-    with pytest.raises(of.InvalidInput, match=r"taken by .*\(optiframe\)"):
+    with pytest.raises(of.InvalidInput, match=r"taken by .*\(optiframework\)"):
         of.register(make("scipy.lbfgs"))
 
 

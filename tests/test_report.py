@@ -19,7 +19,7 @@ from rich.console import Console
 from optiframe.cli.report import command
 from optiframe.comparison.comparison import Comparison
 from optiframe.comparison.records import Cell, Choice, ExecutorChoice, Limits, Measure, Plan, Records
-from optiframe.comparison.store import Store
+from optiframe.comparison.store.store import Store
 from optiframe.comparison.summary import print_table
 from optiframe.errors import InvalidInput
 from optiframe.report import charts, figures, numbers
@@ -27,7 +27,7 @@ from optiframe.report.looks import DARK, LIGHT, looks
 from optiframe.report.page import failures, page, write_page
 from optiframe.report.private import homeless
 from optiframe.report.verdict import verdict
-from optiframe.solvers import Budget
+from optiframe.solving.solver import Budget
 
 from . import comparison_samples as samples
 

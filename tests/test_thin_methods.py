@@ -11,9 +11,9 @@ import pytest
 
 import optiframe as of
 from optiframe import Budget, Iterate, Minimize, NotConverged, Projection, Status
-from optiframe.losses import LeastSquares, Logistic
-from optiframe.objectives import SquaredDistance
-from optiframe.solvers import Run
+from optiframe.problems.losses import LeastSquares, Logistic
+from optiframe.problems.objective import SquaredDistance
+from optiframe.solving.solver import Run
 from optiframe.testing import SolverContract, check_against_cvxpy
 
 from .thin import comrade, hodgerank, manifold, rankone, tvcs

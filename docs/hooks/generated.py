@@ -16,8 +16,8 @@ from typing import Any
 import yaml
 from mkdocs.structure.files import File, Files
 
-from optiframe.field_words import bounds_of, default_of, kind_of
-from optiframe.registry import Entry, registry
+from optiframe.records.field_help import bounds_of, default_of, kind_of
+from optiframe.registry.registry import Entry, registry
 
 _ROOT = Path(__file__).parents[2]
 _OURS = re.compile(r"optiframe(-(rankone|hodgerank|tvcs|manifold|comrade|peers))?")

@@ -29,7 +29,7 @@ import psutil
 import optiframe
 from optiframe import Iterate, Iterates, Minimize, Run, Solver
 from optiframe.comparison.records import Records
-from optiframe.comparison.schema import FILE
+from optiframe.comparison.store.schema import FILE
 
 LOG = "OPTIFRAME_KILLS_LOG"  # in the environment: where a solver notes that it starts
 FOLDER = "OPTIFRAME_KILLS_FOLDER"  # marks the processes of one comparison, so that none is missed
@@ -81,7 +81,7 @@ class SlowDescent(Solver[Minimize, np.ndarray, None]):
 def run_here(folder: Path) -> int:
     """The process that is killed: it runs the plan into the folder, as `optiframe compare` does."""
     from optiframe.comparison.engine import run_plan
-    from optiframe.comparison.plan import read_plan
+    from optiframe.comparison.plan.plan import read_plan
 
     plan = read_plan(folder.parent / "plan.toml", modules=(str(Path(__file__)),))
     try:
@@ -113,7 +113,7 @@ def survivors(folder: Path) -> list[int]:
 
 def stored(folder: Path) -> dict[str, tuple[str, float]]:
     """Key of each finished cell, with its status and mark; read from a copy, so that nothing is mended."""
-    from optiframe.comparison.store import load
+    from optiframe.comparison.store.store import load
 
     if not (folder / FILE).exists():
         return {}
@@ -162,7 +162,7 @@ def main() -> int:
 
 
 def orchestrate(place: Path, kills: int, seeds: int, longest: float) -> int:
-    from optiframe.comparison.store import load
+    from optiframe.comparison.store.store import load
 
     (place / "plan.toml").write_text(PLAN.format(seeds=seeds), encoding="utf-8")
     calm, stormy = place / "calm", place / "stormy"

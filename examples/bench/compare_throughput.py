@@ -63,7 +63,7 @@ def floor(starts: int) -> float:
 def cells(number: int) -> float:
     """Cells a minute, stored and all."""
     from optiframe.comparison.engine import run_plan
-    from optiframe.comparison.plan import read_plan
+    from optiframe.comparison.plan.plan import read_plan
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "plan.toml"

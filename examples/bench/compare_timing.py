@@ -19,10 +19,11 @@ from time import perf_counter
 
 import numpy as np
 
-from optiframe import Budget, Iterate, Iterates, Minimize, Run, Solver, api, register
-from optiframe.clock import Clock
-from optiframe.comparison.isolation import run_isolated
+from optiframe import Budget, Iterate, Iterates, Minimize, Run, Solver, register
 from optiframe.comparison.records import Limits, Measure, Outcome, Request
+from optiframe.comparison.run.isolation import run_isolated
+from optiframe.registry import construct as api
+from optiframe.solving.clock import Clock
 
 ERROR_TARGET = 0.10  # of the time of the same solve timed alone
 OVERHEAD_TARGET = 1.0  # seconds a cell beyond the start of a process with the same imports
@@ -37,7 +38,10 @@ PROBLEM = {
         "target": np.random.default_rng(1).standard_normal(500).tolist(),
     },
 }
-IMPORTS = "import optiframe.loop, threadpoolctl, scipy.sparse, optiframe.losses, optiframe.constraints"
+IMPORTS = (
+    "import optiframe.solving.solve, threadpoolctl, scipy.sparse, optiframe.problems.losses, "
+    "optiframe.problems.constraints"
+)
 
 
 @register

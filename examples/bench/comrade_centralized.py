@@ -12,7 +12,7 @@ the objective at every point to keep the best one, which no coordinator can, and
    iterations, (t4 - t1)/3, and t4/4; both end at the same objective.
 2. newton.comrade, 20 workers after one another, against solver="lbfgs": time to an objective gap of
    1e-3, each with as few iterations as that takes; and to 1e-3 of the objective. Four times: as the
-   paper has it, with rows dealt at random and Hessians of all of them; with rows dealt in order, which
+   paper has it, with rows sharded at random and Hessians of all of them; with rows sharded in order, which
    generated rows permit and sorted ones do not; with Hessians of 20 rows a column, drawn
    once by each worker (Theorem 1 asks for twelve times as many, and a worker holds 27 times as many; its
    gradients are of all of them in any case); and with both. The floor is the gap at which each settles.
@@ -40,7 +40,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import optiframe
 from optiframe import Budget, Minimize
-from optiframe.losses import Logistic
+from optiframe.problems.losses import Logistic
 
 GAP = 1e-3
 SETTLED = 12  # rounds after which no variant moves any more
@@ -74,7 +74,7 @@ class Data:
         result = optiframe.solve(Unjudged(model), name, budget=budget, trace=False, **more)
         return result.solution if result.detail is None else result.detail.points[-1]
 
-    def deal(self) -> None:
+    def shard(self) -> None:
         """What newton.comrade does before its first round, which in a federation nobody does."""
         for terms in split(len(self.target), 20, np.random.default_rng(0)):
             self.model.take(terms)
@@ -145,9 +145,9 @@ def variants(columns: int) -> dict[str, dict[str, Any]]:
     sampled = {"hessian_terms": 20 * columns}
     return {
         "as in the paper": {},
-        "in order": {"dealing": "in-order"},
+        "in order": {"sharding": "in-order"},
         "sampled Hessians": sampled,
-        "in order, sampled Hessians": {"dealing": "in-order", **sampled},
+        "in order, sampled Hessians": {"sharding": "in-order", **sampled},
     }
 
 
@@ -163,7 +163,7 @@ def to_gap(data: Data, repeats: int, gap: float, what: str) -> dict[str, float]:
         name: partial(data.ours, "newton.comrade", rounds[name], **more) for name, more in named.items()
     }
     times, answers = alternate(
-        repeats, tasks | {"lbfgs": lambda: data.theirs("lbfgs", steps), "deal": data.deal}
+        repeats, tasks | {"lbfgs": lambda: data.theirs("lbfgs", steps), "shard": data.shard}
     )
     print(f"to {what}: lbfgs {median(times['lbfgs']):.2f} s, {steps} iterations ", end="")
     print(f"(gap {data.gap(answers['lbfgs']):.1e})")

@@ -1,6 +1,6 @@
 """COMRADE on a Dask cluster of this machine: time per round, and processes that die, hang and lie.
 
-Run: python examples/bench/comrade_dask.py [--workers 4 20] [--dealings 20]
+Run: python examples/bench/comrade_dask.py [--workers 4 20] [--shardings 20]
 
 4 and 20 workers, each a process of its own with one thread, started by Dask on loopback; on a
 machine with fewer cores they take turns, so that a round takes as long as all its work one after
@@ -10,10 +10,10 @@ the other, and what is measured beside the same round in one process is what Das
    folder in OPTIFRAME_DATA) and on generated data of the shape of covtype; that both give the same bits.
 2. In the fourth round one process gets SIGKILL, one SIGSTOP and one sends garbage from then on (of 20
    workers, 4 left out a round; of 4 workers, 1 left out, each of the three in turn). Gaps after 8
-   rounds beside those of a clean run with the same trim and the same dealing of the rows, over 20
-   dealings. The rows of lost workers are dealt out anew (`on_fault = "redeal"`, the default); the same
+   rounds beside those of a clean run with the same trim and the same sharding of the rows, over 20
+   shardings. The rows of lost workers are resharded (`on_fault = "reshard"`, the default); the same
    with `on_fault = "drop"`, where the run goes on without them, is once run on Dask, and over the
-   dealings in one process, which gives the same bits.
+   shardings in one process, which gives the same bits.
 3. One fault more than the budget: the error.
 
 OPTIFRAME_QUICK=1 runs 4 workers on a small generated case only, to see that the script works.
@@ -186,7 +186,7 @@ class Stage:
     least: float
     cluster: LocalCluster
     setting: Setting
-    dealings: int
+    shardings: int
 
     def run(self, seed: int, **more: Any) -> Any:
         return solve(self.problem, seed, workers=self.setting.workers, trim=self.setting.trim, **more)
@@ -205,12 +205,12 @@ class Stage:
 
 
 def struck(label: str, stage: Stage) -> bool:
-    """Runs with real faults, each beside a clean one; rows dealt out anew, then dropped."""
+    """Runs with real faults, each beside a clean one; rows resharded, then dropped."""
     ok, ratios, kinds = True, [], stage.setting.blows
-    for seed in range(len(kinds) if QUICK else stage.dealings):
+    for seed in range(len(kinds) if QUICK else stage.shardings):
         blows = kinds[seed % len(kinds)]
         clean = stage.gap(stage.run(seed))
-        hurt, seconds = stage.attacked(seed, blows, "redeal")
+        hurt, seconds = stage.attacked(seed, blows, "reshard")
         ratios.append(stage.gap(hurt) / clean)
         moves = sorted(hurt.detail.moves, key=lambda move: move.fault.worker)
         ok &= {move.fault.worker for move in moves} >= set(range(len(blows)))
@@ -218,19 +218,19 @@ def struck(label: str, stage: Stage) -> bool:
             lost = ", ".join(f"worker {move.fault.worker} {move.fault.kind}" for move in moves)
             sent = sum(move.nbytes for move in moves)
             print(
-                f"{label}, {stage.setting.workers} workers, {' + '.join(blows)} ({lost}), dealt out anew: "
+                f"{label}, {stage.setting.workers} workers, {' + '.join(blows)} ({lost}), resharded: "
                 f"{hurt.detail.rounds} rounds in {seconds:.1f} s, {sent:,} bytes moved; "
                 f"gap {stage.gap(hurt):.3e}, clean {clean:.3e}",
                 flush=True,
             )
             ok &= dropped(stage, seed, blows)
     within = 100 * float(np.mean(np.array(ratios) < 1.05))
-    print(f"   {len(ratios)} dealings: faulty gap over clean gap {min(ratios):.3f} to {max(ratios):.3f}")
+    print(f"   {len(ratios)} shardings: faulty gap over clean gap {min(ratios):.3f} to {max(ratios):.3f}")
     ok &= verdict(
-        "   dealings with a gap at most 5 % above the clean one", within, 100, unit=" %", most=False
+        "   shardings with a gap at most 5 % above the clean one", within, 100, unit=" %", most=False
     )
     if not QUICK:
-        dealt(stage)
+        many_dropped(stage)
     return ok
 
 
@@ -248,23 +248,23 @@ def dropped(stage: Stage, seed: int, blows: tuple[str, ...]) -> bool:
     return same
 
 
-def dealt(stage: Stage) -> None:
-    """What dropped rows do to the gap, over many dealings, in one process; no target."""
+def many_dropped(stage: Stage) -> None:
+    """What dropped rows do to the gap, over many shardings, in one process; no target."""
     runs = [{}, silent(stage.setting, stage.setting.blows[0])]
     pairs = np.array(
-        [[stage.gap(stage.run(seed, **more)) for more in runs] for seed in range(stage.dealings)]
+        [[stage.gap(stage.run(seed, **more)) for more in runs] for seed in range(stage.shardings)]
     )
     ratios = pairs[:, 1] / pairs[:, 0]
     low, high = np.quantile(ratios, [0.1, 0.9])
     print(
-        f"   dropped, {stage.dealings} dealings: faulty gap over clean gap {np.median(ratios):.3f} "
+        f"   dropped, {stage.shardings} shardings: faulty gap over clean gap {np.median(ratios):.3f} "
         f"in the median, {low:.2f} to {high:.2f} in 8 of 10, {np.mean(ratios < 1.05):.0%} below 1.05; "
         f"the clean gaps scatter by {pairs[:, 0].std() / pairs[:, 0].mean():.0%}",
         flush=True,
     )
 
 
-def at(cluster: LocalCluster, way: str = "redeal") -> dict[str, Any]:
+def at(cluster: LocalCluster, way: str = "reshard") -> dict[str, Any]:
     # A round takes far less than the deadline; it is what a stopped process costs, once.
     backend = {"name": "dask", "address": cluster.scheduler_address, "on_fault": way}
     return {"backend": backend, "deadline": 10.0}
@@ -293,7 +293,7 @@ def beyond(problem: Minimize, cluster: LocalCluster, setting: Setting) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--workers", type=int, nargs="*", default=[4] if QUICK else [4, 20], choices=[4, 20])
-    parser.add_argument("--dealings", type=int, default=20)
+    parser.add_argument("--shardings", type=int, default=20)
     chosen = parser.parse_args()
     one_thread()
     if QUICK:
@@ -312,7 +312,7 @@ def main() -> int:
                 ok &= times(label, problem, cluster, setting.workers)
             for label, problem in cases.items():
                 least = optiframe.solve(problem, "newton.exact", budget=Budget(tolerance=1e-12)).objective
-                ok &= struck(label, Stage(problem, least, cluster, setting, chosen.dealings))
+                ok &= struck(label, Stage(problem, least, cluster, setting, chosen.shardings))
             ok &= beyond(next(iter(cases.values())), cluster, setting)
     print("verdict:", "PASS" if ok else "FAIL")
     return 0 if ok else 1

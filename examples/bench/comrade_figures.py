@@ -13,7 +13,7 @@ l2 = 1/n; 12 steps; QSGD with 127 levels of the norm, and of the largest entry; 
 deviation 1, more than most entries of an update; GIANT with and without its line search.
 
 The gap is that of the last point (a coordinator does not know which of its points was best), the median over
-dealings of the rows. Bytes are payload and round number, all workers together.
+shardings of the rows. Bytes are payload and round number, all workers together.
 
 OPTIFRAME_QUICK=1 runs a small generated case, to see that the script works.
 """
@@ -88,7 +88,7 @@ class Case:
 
 
 def head(panel: str, case: Case) -> None:
-    print(f"\n{panel}\n   {case.title}; {case.draws} dealings")
+    print(f"\n{panel}\n   {case.title}; {case.draws} shardings")
     print(f"   {'':<44}alpha accuracy       gap  rounds    MB up  MB down")
 
 
@@ -134,16 +134,16 @@ def compressed(panel: str, case: Case) -> None:
                 )
 
 
-def what_compression_costs(case: Case, dealings: int) -> None:
-    """Bytes and gap with and without QSGD, dealing by dealing."""
-    print(f"\nQSGD of 127 levels against none, {case.title}, {dealings} dealings:")
+def what_compression_costs(case: Case, shardings: int) -> None:
+    """Bytes and gap with and without QSGD, sharding by sharding."""
+    print(f"\nQSGD of 127 levels against none, {case.title}, {shardings} shardings:")
     settings: dict[str, tuple[float, Any]] = {
         "no attack, no filter": (0.0, {"name": "none"}),
         "10% flipped, norm filter": (0.1, FLIPPED),
         "10% negative, norm filter": (0.1, NEGATIVE),
     }
     for said, (alpha, attack) in settings.items():
-        seeds = range(dealings)
+        seeds = range(shardings)
         given: dict[str, Any] = {"byzantine": alpha, "attack": attack, "filter": "norm"}
         plain = [case.last("newton.comrade", seed, **given) for seed in seeds]
         for norm, compressor in QSGD.items():
@@ -157,8 +157,8 @@ def what_compression_costs(case: Case, dealings: int) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--draws", type=int, default=3, help="dealings of a9a and w5a")
-    parser.add_argument("--dealings", type=int, default=9, help="dealings of the comparison with QSGD")
+    parser.add_argument("--draws", type=int, default=3, help="shardings of a9a and w5a")
+    parser.add_argument("--shardings", type=int, default=9, help="shardings of the comparison with QSGD")
     parser.add_argument("--covtype-rows", type=int, default=116_202)
     chosen = parser.parse_args()
     one_thread()
@@ -187,8 +187,8 @@ def main() -> int:
         under_attack(f"Figure 2 ({letters}) and Figure 3", case, attacks)
     compressed("Figure 2 (i, j)", w5a_strong)
     compressed("Figure 2 (k, l)", a9a)
-    what_compression_costs(a9a, chosen.dealings)
-    what_compression_costs(w5a_strong, chosen.dealings)
+    what_compression_costs(a9a, chosen.shardings)
+    what_compression_costs(w5a_strong, chosen.shardings)
     return 0
 
 

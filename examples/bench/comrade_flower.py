@@ -2,7 +2,7 @@
 
 Run: python examples/bench/comrade_flower.py
 
-a9a (real; folder in OPTIFRAME_DATA), logistic loss with l2 = 1/n, dealt out to 4 nodes: a SuperLink
+a9a (real; folder in OPTIFRAME_DATA), logistic loss with l2 = 1/n, sharded among 4 nodes: a SuperLink
 and 4 SuperNodes as processes on loopback, all on this machine. Rounds and seconds until the gap is
 1e-3; the gap is computed afterwards, outside the clock. Nodes keep one process each, as
 `backend = "flower"` does; with --app Flower starts one for every message, as it does by itself.

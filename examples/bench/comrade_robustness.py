@@ -4,7 +4,7 @@ Run: python examples/bench/comrade_robustness.py
 
 a9a (real; folder in OPTIFRAME_DATA), 20 workers, logistic loss with l2 = 1/n, alpha = 10, 15, 20% of
 the workers hostile, beta = alpha + 2/m left out, 12 rounds of `newton.comrade`. The gap is that of
-the last point, not of the best one met; with --draws the median over several dealings of the
+the last point, not of the best one met; with --draws the median over several shardings of the
 rows. Then what is known of the method, each with a verdict from the runs here:
 
 1. norm trimming lets most of the negative updates through, and still converges up to 20%; 7 of 20

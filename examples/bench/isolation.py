@@ -15,8 +15,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from optiframe.comparison.isolation import run_isolated
 from optiframe.comparison.records import Limits, Measure, Outcome, Request
+from optiframe.comparison.run.isolation import run_isolated
 
 OVERRUN_TARGET = 1.0  # seconds
 LIMIT = 3.0  # seconds of those that hang: the limit at which the known tools overrun by 44 s

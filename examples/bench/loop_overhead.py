@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from optiframe import Budget, Iterate, Iterates, Minimize, NotConverged, Run, Solver, solve
-from optiframe.callbacks import Emit, iterates_from_callback
-from optiframe.objectives import SquaredDistance
+from optiframe.problems.objective import SquaredDistance
+from optiframe.solving.callbacks import Emit, iterates_from_callback
 
 LOOP_TARGET = 5.0  # microseconds an iterate: a thousandth of the cheapest useful step
 CALLBACK_TARGET = 100.0  # microseconds a callback

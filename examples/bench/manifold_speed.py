@@ -32,7 +32,7 @@ import numpy as np
 from rankone_common import one_thread, verdict
 
 import optiframe
-from optiframe import clock
+from optiframe.solving import clock
 
 QUICK = bool(os.environ.get("OPTIFRAME_QUICK"))  # only a small case, to see that the script works
 SIZES = (40,) if QUICK else (100, 200, 400)

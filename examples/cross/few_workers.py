@@ -17,8 +17,8 @@ from optiframe_hodgerank.datasets.published import HumanAge
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 import optiframe
-from optiframe.datasets import DataFile, DataSet
 from optiframe.errors import InvalidInput
+from optiframe.problems.datasets import DataFile, DataSet
 
 Columns = dict[str, NDArray[Any]]
 

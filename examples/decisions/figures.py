@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.drawing import GREY, LOOKS, empty_axes
+from optiframe.plotting import GREY, LOOKS, empty_axes
 
 SHOWN = 5  # held-out votes that a worker's mark stands for, at least
 

@@ -28,8 +28,8 @@ from harness.pages import write_pages
 from harness.runs import Runs
 
 from optiframe.comparison.engine import run_plan
-from optiframe.comparison.plan import read_plan
-from optiframe.comparison.store import load
+from optiframe.comparison.plan.plan import read_plan
+from optiframe.comparison.store.store import load
 
 
 def main() -> int:

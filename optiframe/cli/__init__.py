@@ -7,8 +7,8 @@ from importlib import import_module
 
 import click
 
-from optiframe.bring import bring
 from optiframe.errors import DISTRIBUTION, OptiframeError
+from optiframe.registry.user_modules import bring
 
 _COMMANDS = {
     "list": "what is there: problems, solvers, data sets, objectives, constraint sets, parts",

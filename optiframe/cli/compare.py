@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from optiframe import registry
 from optiframe.comparison.environment import usable_cores
-from optiframe.comparison.executors import workers_of
-from optiframe.comparison.plan import read_plan
+from optiframe.comparison.plan.plan import read_plan
+from optiframe.comparison.plan.units import in_words
 from optiframe.comparison.records import Plan
-from optiframe.comparison.units import in_words
+from optiframe.comparison.run.executor import workers_of
+from optiframe.registry import registry
 
 
 @click.command("compare", short_help="run many solvers on shared problems")
@@ -130,7 +130,7 @@ def _print_plan(plan: Plan, folder: Path, console: Console, retry: bool) -> None
 
 def _finished(plan: Plan, folder: Path) -> tuple[set[str], set[str]]:
     """Keys of the plan's cells that the output folder holds, and of the failed ones; makes nothing."""
-    from optiframe.comparison.store import Store
+    from optiframe.comparison.store.store import Store
 
     if not folder.is_dir() or not any(folder.glob("*.sqlite")):
         return set(), set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from optiframe.errors import OptiframeError
-from optiframe.registry import registry
+from optiframe.registry.registry import registry
 
 _BY_HAND = "(to be tidied by hand)"  # in the `source` of a file that is not published as it is read
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from optiframe.described import Described
 from optiframe.errors import UnknownName, nearest
-from optiframe.field_words import bounds_of, default_of, kind_of
-from optiframe.registration import KINDS, normalise
-from optiframe.registry import registry
+from optiframe.records.field_help import bounds_of, default_of, kind_of
+from optiframe.records.record import Described
+from optiframe.registry.contracts import KINDS, normalise
+from optiframe.registry.registry import registry
 
 
 @click.command("describe", short_help="what a name means")

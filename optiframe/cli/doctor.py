@@ -10,8 +10,8 @@ import click
 
 from optiframe.cli import BROKEN_IMPORTS, libraries
 from optiframe.errors import DISTRIBUTION, OptiframeError, is_installed
-from optiframe.registration import GROUP, KINDS
-from optiframe.registry import Entry, registry
+from optiframe.registry.contracts import GROUP, KINDS
+from optiframe.registry.registry import Entry, registry
 
 _COLOURS = {
     "loaded": "green",

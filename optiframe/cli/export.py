@@ -27,8 +27,8 @@ def command(folder: Path, csv: Path | None, parquet: Path | None, trace: bool, f
     A row of the cells is a problem, a solver and a seed with all that was measured; a row of the
     trace is one recorded point of such a run.
     """
-    from optiframe.comparison.export import export
-    from optiframe.comparison.store import load
+    from optiframe.comparison.store.export import export
+    from optiframe.comparison.store.store import load
 
     cells = []
     for path, suffix in ((csv, ".csv"), (parquet, ".parquet")):

@@ -18,8 +18,8 @@ from textwrap import shorten
 from typing import Any, Literal
 
 from optiframe.errors import MissingPackage, distribution, is_installed, remedy
-from optiframe.registration import import_class
-from optiframe.registry import BY_CODE, Entry
+from optiframe.registry.contracts import import_class
+from optiframe.registry.registry import BY_CODE, Entry
 
 SECONDS = 120.0
 """How long one child may take: the slowest import seen, with a cold disk, took some 20 s."""

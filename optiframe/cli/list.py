@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from optiframe.errors import InvalidInput, OptiframeError
-from optiframe.registration import KINDS
-from optiframe.registry import Entry, registry
+from optiframe.registry.contracts import KINDS
+from optiframe.registry.registry import Entry, registry
 
 if TYPE_CHECKING:
-    from optiframe.problems import Problem
+    from optiframe.problems.problem import Problem
 
 _PLURALS = {kind + "s": kind for kind in KINDS}
 
@@ -78,8 +78,8 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _suited(problem_file: str, every: bool) -> None:
-    from optiframe import config
-    from optiframe.chain import why_unsuited
+    from optiframe.files import solve_file as config
+    from optiframe.solving.chain import why_unsuited
 
     problem = config.read(problem_file).problem
     runs, others, elsewhere = [], [], 0

@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 
 from optiframe.errors import DISTRIBUTION, InvalidInput
-from optiframe.registration import GROUP, KINDS, normalise
-from optiframe.registry import registry
+from optiframe.registry.contracts import GROUP, KINDS, normalise
+from optiframe.registry.registry import registry
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _SUFFIX = ".txt"  # on every file of the template, so that no tool here takes it for code of ours

@@ -39,7 +39,7 @@ def command(folder: Path, html: str | None, pdf: str | None, png: str | None, wi
 
     An option takes what follows it as its place, so FOLDER comes first.
     """
-    from optiframe.comparison.store import load
+    from optiframe.comparison.store.store import load
     from optiframe.report.again import rerun_line
     from optiframe.report.figures import write_figures
     from optiframe.report.page import write_page

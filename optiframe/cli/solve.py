@@ -13,12 +13,13 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from optiframe import config, output
 from optiframe.errors import OptiframeError
-from optiframe.loop import NotConverged, solve
-from optiframe.problems import Problem
-from optiframe.results import Result, Status
-from optiframe.solvers import Solver
+from optiframe.files import output
+from optiframe.files import solve_file as config
+from optiframe.problems.problem import Problem
+from optiframe.solving.result import Result, Status
+from optiframe.solving.solve import NotConverged, solve
+from optiframe.solving.solver import Solver
 from optiframe.testing import Certificate, certify
 
 _COLOURS = {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from optiframe.comparison.records import Records
 from optiframe.errors import InvalidInput
-from optiframe.frames import to_frame
+from optiframe.tables.read import to_frame
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,7 +44,7 @@ class Comparison:
         InvalidInput
             When the folder holds none, or one that cannot be read.
         """
-        from optiframe.comparison.store import Store
+        from optiframe.comparison.store.store import Store
 
         with Store(Path(folder), create=False) as store:
             return cls(store.records(), Path(folder))
@@ -57,7 +57,7 @@ class Comparison:
         MissingPackage
             When the data-frame library is not installed.
         """
-        from optiframe.comparison.export import cell_columns, trace_columns
+        from optiframe.comparison.store.export import cell_columns, trace_columns
 
         columns = trace_columns(self.records) if traces else cell_columns(self.records)
         return _framed(columns, backend)
@@ -67,7 +67,7 @@ class Comparison:
 
         Beside each median stand the ends of its 95% bootstrap interval (`time_low`, `time_high`).
         """
-        from optiframe.comparison.statistics import summarize
+        from optiframe.comparison.stats.summary import summarize
 
         summaries = summarize(self.records)
         names = list(dict.fromkeys(name for summary in summaries for name in summary.measures))
@@ -140,8 +140,8 @@ class Comparison:
 
         Over problems; over the seeds of the only problem where that is drawn anew for each.
         """
-        from optiframe.comparison.pairing import pairs
-        from optiframe.comparison.statistics import measures
+        from optiframe.comparison.stats.pairing import pairs
+        from optiframe.comparison.stats.summary import measures
 
         chosen = measure or next(iter(measures(self.records)), None)
         return [] if chosen is None else [pair.text for pair in pairs(self.records, chosen)]
@@ -206,7 +206,7 @@ def compare(
         Before anything has run. What goes wrong in a cell is a row with its status.
     """
     from optiframe.comparison.engine import run_plan
-    from optiframe.comparison.plan import make_plan
+    from optiframe.comparison.plan.plan import make_plan
 
     plan = make_plan(
         problems,

@@ -14,14 +14,14 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from optiframe.comparison.environment import environment
-from optiframe.comparison.executors import Executor, executor_for
 from optiframe.comparison.live import View, view_for
 from optiframe.comparison.records import Cell, Outcome, Plan, Records, Request
-from optiframe.comparison.requests import request_of
-from optiframe.comparison.store import Store
+from optiframe.comparison.run.executor import Executor, executor_for
+from optiframe.comparison.run.requests import request_of
+from optiframe.comparison.store.store import Store
 from optiframe.comparison.unchanged import DataChanged
 from optiframe.errors import OptiframeError
-from optiframe.results import Status
+from optiframe.solving.result import Status
 
 # Between looks at cells that another process runs: short beside a cell, whose start alone takes longer.
 _POLL_SECONDS = 0.25

@@ -14,13 +14,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from optiframe.comparison.records import Cell, Outcome, Plan
-from optiframe.results import Status
+from optiframe.solving.result import Status
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
     from rich.table import Table
 
-    from optiframe.comparison.isolation import Progress
+    from optiframe.comparison.run.isolation import Progress
 
 _UPDATES = 8  # a second: more cannot be read, and each costs the terminal a screenful
 _LAST = 6  # finished cells shown

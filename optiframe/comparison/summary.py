@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from optiframe.comparison.digits import digits_apart
 from optiframe.comparison.records import Direction, Records, Row
-from optiframe.comparison.tracebacks import traceback_file
-from optiframe.comparison.unranked import why_unranked, without_metrics
-from optiframe.results import FEASIBLE, Status
+from optiframe.comparison.run.tracebacks import traceback_file
+from optiframe.comparison.stats.digits import digits_apart
+from optiframe.comparison.stats.no_ranking_reason import why_unranked, without_metrics
+from optiframe.solving.result import FEASIBLE, Status
 
 _TITLES = 0.5  # share of the terminal's width that problems and solvers may take together
 _LONG = 160  # characters of a reason; the whole of it is in the store

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from optiframe import registry
-from optiframe.comparison.content import UNREADABLE, checksum, data_set_sums
+from optiframe.comparison.plan.content_key import UNREADABLE, checksum, data_set_sums
 from optiframe.comparison.records import Sums
 from optiframe.errors import InvalidInput
-from optiframe.values import paths_relative_to
+from optiframe.records.fields import paths_relative_to
+from optiframe.registry import registry
 
 
 class DataChanged(InvalidInput):

@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from optiframe.errors import InvalidInput, MissingPackage, nearest, require
-from optiframe.problems import Problem
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe.problems.problem import Problem
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 
 # What each engine calls its own time limit, in seconds; the others run to their end.
 _TIME_LIMITS = {

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optiframe.constraints import ScipyConstraints
 from optiframe.errors import InvalidInput
-from optiframe.objectives import Objective
-from optiframe.problems import Minimize
-from optiframe.solvers import Run
-from optiframe.values import Array
+from optiframe.problems.constraints import ScipyConstraints
+from optiframe.problems.objective import Objective
+from optiframe.problems.problem import Minimize
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Run
 
 
 class Flat:

@@ -6,12 +6,12 @@ import numpy as np
 from pydantic import Field, PositiveInt
 from scipy.optimize import Bounds, OptimizeResult, minimize
 
-from optiframe.callbacks import Emit, Ending, iterates_from_callback
-from optiframe.problems import Minimize
+from optiframe.problems.problem import Minimize
+from optiframe.records.fields import Array
 from optiframe.reference.flat import Flat, FlatBox, first_point, lacks_gradient, no_scipy_form
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 
 _LINE_SEARCH_FAILED = 2  # status of SciPy's result when it could not go on
 _ROUNDING = 16  # units in the last place of the objective: sums of many terms are not more accurate

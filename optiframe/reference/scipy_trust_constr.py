@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.optimize import BFGS, OptimizeResult, minimize
 
-from optiframe.callbacks import Emit, Ending, iterates_from_callback
-from optiframe.objectives import Objective
-from optiframe.problems import Minimize
+from optiframe.problems.objective import Objective
+from optiframe.problems.problem import Minimize
+from optiframe.records.fields import Array
 from optiframe.reference.flat import Flat, first_point, lacks_gradient, no_scipy_form
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 
 # A trust region smaller than this changes no digit of a point of size one: nothing more will happen.
 _SMALLEST_RADIUS = float(np.finfo(np.float64).eps)

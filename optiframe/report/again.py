@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from optiframe.comparison.store import Store
+from optiframe.comparison.store.store import Store
 
 
 def rerun_line(folder: str | Path) -> str:

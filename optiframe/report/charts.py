@@ -6,11 +6,11 @@ import json
 import math
 from typing import Any, Literal
 
-from optiframe.comparison import convergence, profiles
-from optiframe.comparison.distances import distances, targets
-from optiframe.comparison.measuring import measures
-from optiframe.comparison.profiles import Cost, Curve
 from optiframe.comparison.records import Records
+from optiframe.comparison.stats import convergence, profiles
+from optiframe.comparison.stats.distances import distances, targets
+from optiframe.comparison.stats.loss_table import measures
+from optiframe.comparison.stats.profiles import Cost, Curve
 from optiframe.report.looks import looks
 from optiframe.report.numbers import rounded
 

@@ -15,12 +15,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from optiframe.comparison import convergence as curves_of
-from optiframe.comparison import profiles
-from optiframe.comparison.distances import distances, targets
-from optiframe.comparison.measuring import measures
-from optiframe.comparison.profiles import Curve
 from optiframe.comparison.records import Records
+from optiframe.comparison.stats import convergence as curves_of
+from optiframe.comparison.stats import profiles
+from optiframe.comparison.stats.distances import distances, targets
+from optiframe.comparison.stats.loss_table import measures
+from optiframe.comparison.stats.profiles import Curve
 from optiframe.errors import InvalidInput, require
 from optiframe.report.charts import AXES
 from optiframe.report.looks import Look, looks

@@ -12,12 +12,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from optiframe.comparison import profiles, statistics
-from optiframe.comparison.measuring import Failure, reason, suited
-from optiframe.comparison.pairing import one_data_set, pairs, too_few, unit
 from optiframe.comparison.records import Records
-from optiframe.comparison.unranked import ranking_measures, without_metrics
-from optiframe.comparison.verdicts import PairVerdict
+from optiframe.comparison.stats import profiles
+from optiframe.comparison.stats import summary as statistics
+from optiframe.comparison.stats.loss_table import Failure, reason, suited
+from optiframe.comparison.stats.no_ranking_reason import ranking_measures, without_metrics
+from optiframe.comparison.stats.pair_tests import PairVerdict
+from optiframe.comparison.stats.pairing import one_data_set, pairs, too_few, unit
 from optiframe.errors import require
 from optiframe.report import charts, tables
 from optiframe.report.looks import looks
@@ -25,7 +26,7 @@ from optiframe.report.numbers import DASH, counted, size
 from optiframe.report.private import anonymous, homeless
 from optiframe.report.verdict import verdict
 from optiframe.report.writing import write_bytes
-from optiframe.results import Status
+from optiframe.solving.result import Status
 
 _VALUE = re.compile(r"=[^\s=,()&<>]{1,16}[),]*")  # short enough for any column; no part of an entity
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
 
-from optiframe.comparison import profiles, statistics
-from optiframe.comparison.digits import digits_apart
-from optiframe.comparison.measuring import suited
-from optiframe.comparison.pairing import unit as unit_of
 from optiframe.comparison.records import Records
-from optiframe.comparison.statistics import Interval, PairVerdict, Summary
+from optiframe.comparison.stats import profiles
+from optiframe.comparison.stats import summary as statistics
+from optiframe.comparison.stats.digits import digits_apart
+from optiframe.comparison.stats.loss_table import suited
+from optiframe.comparison.stats.pairing import unit as unit_of
+from optiframe.comparison.stats.summary import Interval, PairVerdict, Summary
 from optiframe.report.numbers import DASH, counted, number, seconds, size
 
 _UNITS: dict[str, Callable[[float], str]] = {"time": seconds, "memory": size}

@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 
-from optiframe.comparison import statistics
-from optiframe.comparison.digits import digits_apart
-from optiframe.comparison.measuring import badness, medians
-from optiframe.comparison.pairing import one_data_set, pairs, too_few, unit
 from optiframe.comparison.records import Records
-from optiframe.comparison.statistics import PairVerdict, Standing
-from optiframe.comparison.unranked import ranking_measures, why_unranked
+from optiframe.comparison.stats import summary as statistics
+from optiframe.comparison.stats.digits import digits_apart
+from optiframe.comparison.stats.loss_table import badness, medians
+from optiframe.comparison.stats.no_ranking_reason import ranking_measures, why_unranked
+from optiframe.comparison.stats.pairing import one_data_set, pairs, too_few, unit
+from optiframe.comparison.stats.summary import PairVerdict, Standing
 from optiframe.report.numbers import counted, listed, number
-from optiframe.results import Status
+from optiframe.solving.result import Status
 
 # More names than this in a sentence are not read, nor so many letters of names.
 _NAMED = 4

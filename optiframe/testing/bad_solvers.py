@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import ConfigDict
 
-from optiframe.problems import Minimize
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.problems.problem import Minimize
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 
 
 class _Descent(Solver[Minimize, Array, None]):
@@ -37,7 +37,7 @@ class _Descent(Solver[Minimize, Array, None]):
         return ahead
 
     def unsuited(self, problem: Minimize) -> str | None:
-        from optiframe.objectives import Objective
+        from optiframe.problems.objective import Objective
 
         return None if problem.function.offers(Objective.gradient) else "the objective has no gradient"
 

@@ -9,14 +9,14 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 import scipy.optimize
 
-from optiframe.constraints import WholeSpace
-from optiframe.loop import NotConverged, solve
-from optiframe.losses import LeastSquares
-from optiframe.objectives import Objective, SquaredDistance
-from optiframe.problems import Minimize, Problem, Projection
-from optiframe.results import Result
-from optiframe.sets import Box, Simplex
-from optiframe.solvers import Budget, Solver
+from optiframe.problems.constraints import WholeSpace
+from optiframe.problems.losses import LeastSquares
+from optiframe.problems.objective import Objective, SquaredDistance
+from optiframe.problems.problem import Minimize, Problem, Projection
+from optiframe.problems.sets import Box, Simplex
+from optiframe.solving.result import Result
+from optiframe.solving.solve import NotConverged, solve
+from optiframe.solving.solver import Budget, Solver
 
 AnySolver: TypeAlias = Solver[Any, Any, Any]
 AnyProblem: TypeAlias = Problem[Any]

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from optiframe.errors import OptiframeError, Unsuited, require
-from optiframe.loop import NotConverged, solve
-from optiframe.problems import Problem
+from optiframe.problems.problem import Problem
 from optiframe.reference.cvxpy_solver import Cvxpy
-from optiframe.results import Result, Status
-from optiframe.solvers import Budget, Solver
+from optiframe.solving.result import Result, Status
+from optiframe.solving.solve import NotConverged, solve
+from optiframe.solving.solver import Budget, Solver
 
 Verdict = Literal["agrees", "worse", "better", "infeasible", "wrong program", "unsuited"]
 

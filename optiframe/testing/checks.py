@@ -18,13 +18,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from optiframe.chain import Chain, why_unsuited
-from optiframe.described import Described
 from optiframe.errors import InvalidInput, OptiframeError, Unsuited
-from optiframe.fingerprint import fingerprint
-from optiframe.problems import Minimize, Problem
-from optiframe.results import Result, Status
-from optiframe.solvers import Budget
+from optiframe.problems.problem import Minimize, Problem
+from optiframe.records.fingerprint import fingerprint
+from optiframe.records.record import Described
+from optiframe.solving.chain import Chain, why_unsuited
+from optiframe.solving.result import Result, Status
+from optiframe.solving.solver import Budget
 from optiframe.testing.cases import AnyProblem, Case, NotApplicable, describe_odd, odd_problems
 from optiframe.testing.failures import described_error, own_place
 from optiframe.testing.toml import parameters, to_toml

@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import ClassVar
 
-from optiframe.chain import why_unsuited
-from optiframe.solvers import Budget, Solver
+from optiframe.solving.chain import why_unsuited
+from optiframe.solving.solver import Budget, Solver
 from optiframe.testing import checks
 from optiframe.testing.cases import (
     AnyProblem,
@@ -89,7 +89,7 @@ class SolverContract:
                 f"{type(self).__name__} needs the solver it tests: solver = MySolver() or its name"
             )
         if isinstance(self.solver, str):
-            from optiframe import registry
+            from optiframe.registry import registry
 
             built: AnySolver = registry.build("solver", self.solver)
             return built

@@ -11,10 +11,10 @@ import signal
 import sys
 import threading
 
-from optiframe.problems import Minimize
-from optiframe.solvers import Iterates, Run
+from optiframe.problems.problem import Minimize
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterates, Run
 from optiframe.testing.bad_solvers import Honest
-from optiframe.values import Array
 
 
 class _WithoutEnd(Honest):

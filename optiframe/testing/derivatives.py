@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.objectives import Objective
-from optiframe.values import Array
+from optiframe.problems.objective import Objective
+from optiframe.records.fields import Array
 
 _EPS = float(np.finfo(np.float64).eps)
 

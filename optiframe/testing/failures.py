@@ -10,7 +10,10 @@ from pathlib import Path
 from traceback import FrameSummary, extract_tb
 from typing import Any
 
-_CORE = ("optiframe.solvers", "optiframe.described")  # bases of every solver, where nothing of its own is
+_CORE = (
+    "optiframe.solving.solver",
+    "optiframe.records.record",
+)  # bases of every solver, where nothing of its own is
 _FRAME = re.compile(r"^(?P<file>.+) line \d+, (?P<name>.+)$")
 
 
@@ -67,7 +70,7 @@ def _own(cls: type[Any]) -> tuple[set[str], set[Path]]:
 
 
 def _is_solver(kind: type[Any]) -> bool:
-    from optiframe.solvers import Solver
+    from optiframe.solving.solver import Solver
 
     return issubclass(kind, Solver)
 

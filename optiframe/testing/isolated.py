@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from optiframe.comparison.records import Limits
-from optiframe.comparison.watched import WatchedChild
+from optiframe.comparison.run.watched import WatchedChild
 from optiframe.errors import InvalidInput
 from optiframe.testing.checks import CHECKS, Check, Outcome, words
 

@@ -12,8 +12,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from optiframe.comparison.memory import refuse_more_than
-from optiframe.comparison.watched import private_channel
+from optiframe.comparison.run.memory import refuse_more_than
+from optiframe.comparison.run.watched import private_channel
 from optiframe.errors import BrokenPlugin, InvalidInput, MissingPackage, OptiframeError, UnknownName
 from optiframe.testing.failures import described_error
 
@@ -47,8 +47,8 @@ def main() -> None:
 
 def prepare(task: Mapping[str, Any]) -> tuple[list[Any], list[str]]:
     """The solver on each problem, and what the problems are called."""
-    from optiframe import config
-    from optiframe.bring import bring
+    from optiframe.files import solve_file as config
+    from optiframe.registry.user_modules import bring
     from optiframe.testing.cases import Case, is_ill_conditioned, known_optimum
 
     for module in task["modules"]:
@@ -78,9 +78,9 @@ def prepare(task: Mapping[str, Any]) -> tuple[list[Any], list[str]]:
 
 def _solver_class(name: str) -> type[Any]:
     """The class of a registered name, or of ``module:Class``."""
-    from optiframe import registry
-    from optiframe.registration import check_class, import_class
-    from optiframe.solvers import Solver
+    from optiframe.registry import registry
+    from optiframe.registry.contracts import check_class, import_class
+    from optiframe.solving.solver import Solver
 
     module, colon, _ = name.partition(":")
     if not colon:
@@ -106,8 +106,9 @@ def _solver_class(name: str) -> type[Any]:
 
 def _problems(task: Mapping[str, Any], solver: Any) -> Iterator[tuple[str, Any, Any]]:
     """Title, problem and budget (None: the default) of what the solver is tried on."""
-    from optiframe import api, config
-    from optiframe.chain import why_unsuited
+    from optiframe.files import solve_file as config
+    from optiframe.registry import construct as api
+    from optiframe.solving.chain import why_unsuited
 
     if not task["problems"] and not task["datasets"]:
         yield from _default_problems(solver)
@@ -149,7 +150,8 @@ def _title(problem: Any) -> str:
 
 def _generated() -> Iterator[tuple[str, Any]]:
     """The problems of registered data sets that are generated, where their parameters have defaults."""
-    from optiframe import api, registry
+    from optiframe.registry import construct as api
+    from optiframe.registry import registry
 
     names = registry.registry()
     for entry in names.entries("data set"):
@@ -162,7 +164,7 @@ def _generated() -> Iterator[tuple[str, Any]]:
 
 def _may_take(solver: Any, problem: Any) -> bool:
     """Whether to try: it suits, or asking raises, which the checks shall meet and report."""
-    from optiframe.chain import why_unsuited
+    from optiframe.solving.chain import why_unsuited
 
     try:
         return why_unsuited(problem, solver) is None

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from optiframe.described import Described
 from optiframe.errors import InvalidInput
+from optiframe.records.record import Described
 
 
 def to_toml(record: Described) -> str:

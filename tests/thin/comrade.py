@@ -10,10 +10,10 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from optiframe import FiniteSum, Iterate, Minimize, Objective, Solver
-from optiframe.constraints import WholeSpace
-from optiframe.losses import Logistic
-from optiframe.solvers import Iterates, Run
-from optiframe.values import Array
+from optiframe.problems.constraints import WholeSpace
+from optiframe.problems.losses import Logistic
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterates, Run
 
 
 class Workers(Protocol):

@@ -10,8 +10,8 @@ import numpy as np
 from pydantic import Field, PlainValidator, PositiveFloat
 
 from optiframe import Finding, Iterate, Problem, Solver
-from optiframe.solvers import Iterates, Run
-from optiframe.values import Array, Vector
+from optiframe.records.fields import Array, Vector
+from optiframe.solving.solver import Iterates, Run
 
 
 def _ids(values: Any) -> np.ndarray:

@@ -20,10 +20,10 @@ import scipy.sparse as sp
 from pydantic import Field, PlainValidator, PositiveInt
 
 from optiframe import ConstraintSet, InvalidInput, Iterate, Minimize, Objective, Solver, Status
-from optiframe.callbacks import Emit, Ending, iterates_from_callback
 from optiframe.errors import require
-from optiframe.solvers import Iterates, Run
-from optiframe.values import Array, Vector
+from optiframe.records.fields import Array, Vector
+from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback
+from optiframe.solving.solver import Iterates, Run
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ import numpy as np
 from pydantic import Field, PlainValidator, PositiveFloat
 
 from optiframe import Finding, Formulation, Iterate, Minimize, Objective, Problem, Solver
-from optiframe.sets import Box
-from optiframe.solvers import Iterates, Run
-from optiframe.values import Array, Matrix, Vector
+from optiframe.problems.sets import Box
+from optiframe.records.fields import Array, Matrix, Vector
+from optiframe.solving.solver import Iterates, Run
 
 
 def _ids(values: Any) -> np.ndarray:

@@ -20,10 +20,10 @@ from optiframe import (
     Solver,
 )
 from optiframe.errors import require
-from optiframe.losses import LeastSquares
-from optiframe.results import Status
-from optiframe.solvers import Iterates, Run
-from optiframe.values import Array
+from optiframe.problems.losses import LeastSquares
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterates, Run
 
 
 def _groups(values: Any) -> np.ndarray:

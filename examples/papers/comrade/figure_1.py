@@ -8,7 +8,7 @@ Where we depart. The paper does not give its lambda: here lambda = 1 in lambda/(
 1/n; for w5a l2 = .01 as well, since at l2 = 1/n a worker has 1.6 terms a column and COMRADE's full steps
 diverge. It does not give the number of steps: 12. GIANT is run with its own line search (a third round a
 step), which is what is judged, and with full steps. Epsilon and covtype are not in the data folder: their
-panels are on generated data of their shapes. Five dealings of the rows to 20 workers.
+panels are on generated data of their shapes. Five shardings of the rows to 20 workers.
 
 Accuracy tells little: 8.4% of w5a's rows have no feature at all and count as wrong, and whoever always
 answers with the commoner label has .890 there. So the second row shows the gap to the least objective.

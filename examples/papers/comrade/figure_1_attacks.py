@@ -11,7 +11,7 @@ steps. With full steps GIANT loses its accuracy on a9a without any attack, so on
 what the attack does; GIANT's lines with full steps were added after those with the line search had been
 seen. In the second round Robust GIANT sends the local Hessian's inverse times the averaged gradient of
 those kept, as GIANT does; the text says the local gradient. l2 = 1/n, c = .9, 12 steps, beta = alpha +
-2/m; five dealings of the rows.
+2/m; five shardings of the rows.
 """
 
 from __future__ import annotations

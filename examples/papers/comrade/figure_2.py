@@ -7,7 +7,7 @@ what such plots can show.
 Where we depart. Epsilon and covtype are not in the data folder; generated data of their shapes stand in,
 and these lines cannot be checked. On w5a l2 = .01, since at l2 = 1/n full steps diverge without any
 attack (Figure 1); accuracy says next to nothing there, since it is that of always giving the commoner
-label (.890). c = .9, beta = alpha + 2/m, 12 steps, the filter by norm, five dealings of the
+label (.890). c = .9, beta = alpha + 2/m, 12 steps, the filter by norm, five shardings of the
 rows.
 """
 

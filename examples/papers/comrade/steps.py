@@ -58,7 +58,7 @@ def steps(run: Run, what: str) -> NDArray[np.float64]:
 
 
 def last(runs: Runs, **chosen: Any) -> NDArray[np.float64]:
-    """Training accuracy of the last point, by seed: a coordinator does not know which of its points is best."""
+    """Training accuracy of the last point, by seed: a coordinator does not know its best point."""
     found = sorted(runs.where(**chosen), key=lambda run: run.seed)
     if not found:
         raise LookupError(f"no run has {chosen}")
@@ -66,7 +66,7 @@ def last(runs: Runs, **chosen: Any) -> NDArray[np.float64]:
 
 
 def plot(axis: Any, runs: dict[str, Runs], what: str) -> None:
-    """A curve for each entry: the mean over dealings of the rows; the band has all of them."""
+    """A curve for each entry: the mean over shardings of the rows; the band has all of them."""
     for (name, mine), look in zip(runs.items(), looks(list(runs)).values(), strict=True):
         values = np.array([steps(run, what) for run in mine])
         at = mine[0].outcome.trace["iteration"]

@@ -16,10 +16,10 @@ from typing import Any
 
 import optiframe
 from harness.runs import Run, Runs
-from optiframe.comparison.sources import package_source
-from optiframe.comparison.sweep import fill
-from optiframe.loop import NotConverged
-from optiframe.results import Result
+from optiframe.comparison.plan.sources import package_source
+from optiframe.comparison.plan.sweep import fill
+from optiframe.solving.result import Result
+from optiframe.solving.solve import NotConverged
 
 _STEPS = 10**6
 

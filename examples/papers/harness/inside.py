@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import optiframe
-from optiframe.chain import why_unsuited
-from optiframe.comparison.executors import Tell
 from optiframe.comparison.records import Outcome, Request
-from optiframe.results import Status
-from optiframe.values import paths_relative_to
+from optiframe.comparison.run.executor import Tell
+from optiframe.records.fields import paths_relative_to
+from optiframe.solving.chain import why_unsuited
+from optiframe.solving.result import Status
 
 
 class Inside:

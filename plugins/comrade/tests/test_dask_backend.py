@@ -75,7 +75,7 @@ def cluster(started: LocalCluster) -> Iterator[LocalCluster]:
         client.wait_for_workers(WORKERS, timeout=LONG)
 
 
-def backend(cluster: LocalCluster, on_fault: Literal["redeal", "drop"] = "redeal") -> DaskBackend:
+def backend(cluster: LocalCluster, on_fault: Literal["reshard", "drop"] = "reshard") -> DaskBackend:
     return DaskBackend(address=cluster.scheduler_address, on_fault=on_fault)
 
 
@@ -225,7 +225,7 @@ def test_a_compressed_update_comes_from_the_new_place_too(cluster: LocalCluster)
 
 
 def test_a_worker_whose_rows_spoil_every_process_is_given_up(cluster: LocalCluster) -> None:
-    workers = start(cluster, on_fault="redeal")
+    workers = start(cluster, on_fault="reshard")
     try:
         with Client(cluster, set_as_default=False) as client:
             client.run(spoil_wherever, 2)
@@ -298,7 +298,7 @@ def test_dropped_a_killed_and_a_stopped_process_cost_their_workers_and_nothing_e
 
 
 def names(cluster: LocalCluster) -> list[str]:
-    """What workers will be called: they are dealt to the processes in the order of addresses."""
+    """What workers will be called: they are assigned to the processes in the order of addresses."""
     addresses = sorted(nanny.worker_address for nanny in cluster.workers.values())
     return [f"worker {number} at {address}" for number, address in enumerate(addresses)]
 
@@ -419,7 +419,7 @@ def test_beyond_the_budget_those_behind_are_waited_for(cluster: LocalCluster) ->
         workers.close()
 
 
-def start(cluster: LocalCluster, trim: int = 1, on_fault: Literal["redeal", "drop"] = "drop") -> Any:
+def start(cluster: LocalCluster, trim: int = 1, on_fault: Literal["reshard", "drop"] = "drop") -> Any:
     """Workers that stay where they are, unless told otherwise."""
     f = planted(1000, 6)
     shards = [f.take(slice(at, None, WORKERS)) for at in range(WORKERS)]

@@ -9,14 +9,14 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe import registry
 from optiframe.errors import InvalidInput
 from optiframe.estimator import Estimator
-from optiframe.frames import encode, read_table, to_frame
-from optiframe.loop import solve, whole_seed
-from optiframe.problems import Columns
-from optiframe.solvers import Budget, Solver
-from optiframe.values import Array
+from optiframe.problems.problem import Columns
+from optiframe.records.fields import Array
+from optiframe.registry import registry
+from optiframe.solving.solve import solve, whole_seed
+from optiframe.solving.solver import Budget, Solver
+from optiframe.tables.read import encode, read_table, to_frame
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking

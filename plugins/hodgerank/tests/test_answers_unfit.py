@@ -14,7 +14,7 @@ from optiframe_hodgerank.problem import PairwiseRanking
 
 import optiframe
 from optiframe import BrokenPlugin, InvalidInput, Iterate, Iterates, NotConverged, Result, Run, Solver
-from optiframe.registry import registry
+from optiframe.registry.registry import registry
 
 SOLVERS = [one.name for one in registry().entries("solver") if one.distribution == "optiframework-hodgerank"]
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, nearest
-from optiframe.frames import to_frame
-from optiframe.problems import Columns
-from optiframe.values import Array
+from optiframe.problems.problem import Columns
+from optiframe.records.fields import Array
+from optiframe.tables.read import to_frame
 from optiframe_manifold.baselines.population import Population
 from optiframe_manifold.low_rank import LowRank, blocks
 from optiframe_manifold.read.ids import Ids

@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Literal, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe import registry
 from optiframe.errors import InvalidInput
 from optiframe.estimator import Estimator
-from optiframe.frames import to_frame
-from optiframe.loop import solve, whole_seed
-from optiframe.results import Result
-from optiframe.solvers import Budget, Solver
+from optiframe.registry import registry
+from optiframe.solving.result import Result
+from optiframe.solving.solve import solve, whole_seed
+from optiframe.solving.solver import Budget, Solver
+from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.problem import CollaborativeRanking, Penalty
 from optiframe_manifold.tools.next_pairs import suggest_pairs

@@ -11,12 +11,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
-from optiframe.constraints import ConstraintSet
-from optiframe.described import Described
 from optiframe.errors import InvalidInput, require
-from optiframe.fingerprint import fingerprint
-from optiframe.sets import L1Ball
-from optiframe.values import Array
+from optiframe.problems.constraints import ConstraintSet
+from optiframe.problems.sets import L1Ball
+from optiframe.records.fields import Array
+from optiframe.records.fingerprint import fingerprint
+from optiframe.records.record import Described
 
 _BLOCK = 1 << 16  # entries computed at a time: a few megabytes for ranks up to fifty
 _DENSE = 300  # up to this smaller side a full SVD takes some tens of milliseconds; ARPACK needs a wider one

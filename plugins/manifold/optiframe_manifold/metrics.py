@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_manifold.low_rank import LowRank, blocks
 from optiframe_manifold.trust.agreement import kendall_tau, levels, top_overlap
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.problems import Columns, Finding, Formulation, Minimize, Problem
-from optiframe.values import Accepts, Array
+from optiframe.problems.problem import Columns, Finding, Formulation, Minimize, Problem
+from optiframe.records.fields import Accepts, Array
 from optiframe_manifold import metrics
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.baselines.population import Population, population

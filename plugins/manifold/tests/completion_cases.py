@@ -8,7 +8,7 @@ from optiframe_manifold.low_rank import LowRank, Rank
 from optiframe_manifold.objective.completion import KnownEntries
 
 from optiframe import Minimize
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 
 def random_factors(rows: int, columns: int, rank: int, rng: np.random.Generator) -> LowRank:

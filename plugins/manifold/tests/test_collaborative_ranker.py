@@ -25,7 +25,7 @@ from sklearn.base import clone
 
 import optiframe
 from optiframe.errors import InvalidInput, UnknownName, Unsuited
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 VOTES = {
     "user": ["ann"] * 4 + ["bob"] * 4 + ["cy"] * 4,

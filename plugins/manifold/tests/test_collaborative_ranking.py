@@ -19,8 +19,8 @@ from scipy.optimize import minimize
 
 import optiframe
 from optiframe import InvalidInput, Iterate, Minimize, Solver, solve
-from optiframe.solvers import Iterates, Run
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterates, Run
 
 
 class FactorBfgs(Solver[Minimize, LowRank, None]):

@@ -16,7 +16,7 @@ from scipy.special import expit
 
 import optiframe
 from optiframe import InvalidInput
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 
 @cache

@@ -10,7 +10,7 @@ from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, balanced,
 from optiframe_manifold.geometry.quotient_manifold import quotient_manifold
 from optiframe_manifold.low_rank import LowRank
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 from .completion_cases import Terrain, planted, random_factors
 

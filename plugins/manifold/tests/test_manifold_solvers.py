@@ -32,10 +32,10 @@ from optiframe import (
     Unsuited,
     solve,
 )
-from optiframe.objectives import SquaredDistance, from_function
-from optiframe.registry import build
+from optiframe.problems.objective import SquaredDistance, from_function
+from optiframe.records.fields import Array
+from optiframe.registry.registry import build
 from optiframe.testing import SolverContract, check_derivatives
-from optiframe.values import Array
 
 from .completion_cases import noisy, planted, random_factors
 

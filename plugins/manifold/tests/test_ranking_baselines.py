@@ -26,9 +26,9 @@ from optiframe_manifold.problem import CollaborativeRanking
 
 import optiframe
 from optiframe import InvalidInput, NotConverged, Problem, Solver, Status, Unsuited, solve
-from optiframe.solvers import Budget
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Budget
 from optiframe.testing import SolverContract, check_derivatives
-from optiframe.values import Array
 
 pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
 

@@ -14,7 +14,7 @@ from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.problem import CollaborativeRanking
 from optiframe_manifold.trust.agreement import kendall_tau, levels, top_overlap
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 tables = st.integers(0, 2**32 - 1).map(
     lambda seed: np.random.default_rng(seed).integers(0, 4, (2, 3, 5)).astype(np.float64)

@@ -16,8 +16,8 @@ from optiframe_manifold.trust.certificate import second_order
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Unsuited
-from optiframe.sets import Box
-from optiframe.values import Array
+from optiframe.problems.sets import Box
+from optiframe.records.fields import Array
 
 
 @cache

@@ -36,10 +36,10 @@ from optiframe import (
     Unsuited,
     solve,
 )
-from optiframe.objectives import SquaredDistance, from_function
-from optiframe.sets import Box
+from optiframe.problems.objective import SquaredDistance, from_function
+from optiframe.problems.sets import Box
+from optiframe.records.fields import Array
 from optiframe.testing import SolverContract
-from optiframe.values import Array
 
 from .completion_cases import Terrain, noisy, planted, random_factors
 

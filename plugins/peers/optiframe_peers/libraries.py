@@ -11,8 +11,8 @@ from types import ModuleType
 import numpy as np
 
 from optiframe.errors import MissingPackage, require
-from optiframe.results import Status
-from optiframe.solvers import Run
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Run
 
 _LARGEST_SEED = 2**32  # of NumPy's old generator, exclusive
 

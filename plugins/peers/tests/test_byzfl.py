@@ -12,8 +12,8 @@ from optiframe_comrade.parts.kinds import Filter, Mean
 from optiframe_peers.filters.byzfl import ByzFl
 
 from optiframe.errors import InvalidInput, MissingPackage
-from optiframe.parts import part
-from optiframe.registry import registry
+from optiframe.registry.by_name import part
+from optiframe.registry.registry import registry
 
 VECTORS = np.random.default_rng(0).standard_normal((11, 6))
 

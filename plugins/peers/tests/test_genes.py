@@ -19,9 +19,9 @@ from scipy.stats import spearmanr
 from sklearn.linear_model import lars_path
 
 import optiframe
-from optiframe.results import Result
+from optiframe.records.fields import Array
+from optiframe.solving.result import Result
 from optiframe.testing import SolverContract
-from optiframe.values import Array
 
 pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
 

@@ -16,9 +16,9 @@ from optiframe_tvcs.sets.three_view import ThreeView
 
 import optiframe
 from optiframe import Projection, solve
-from optiframe.results import Status
-from optiframe.sets import Cardinality
-from optiframe.solvers import Budget
+from optiframe.problems.sets import Cardinality
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Budget
 from optiframe.testing import SolverContract
 
 

@@ -22,10 +22,10 @@ from scipy.optimize import minimize
 
 import optiframe
 from optiframe import Minimize
-from optiframe.losses import Logistic
-from optiframe.results import Result
+from optiframe.problems.losses import Logistic
+from optiframe.records.fields import Array
+from optiframe.solving.result import Result
 from optiframe.testing import SolverContract
-from optiframe.values import Array
 
 LASSOS = [SklearnLassoPath(), CelerLassoPath(), pytest.param(SkglmLasso(), marks=pytest.mark.slow)]
 """skglm compiles for some seconds."""

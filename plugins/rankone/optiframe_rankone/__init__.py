@@ -12,7 +12,7 @@ from optiframe.lazy import exports
 
 if TYPE_CHECKING:
     from optiframe_rankone.estimator import LabelAggregator as LabelAggregator
-    from optiframe_rankone.kernels.preparation import prepare as prepare
+    from optiframe_rankone.tools.preparation import prepare as prepare
     from optiframe_rankone.metrics import committee_potential as committee_potential
     from optiframe_rankone.metrics import error_bounds as error_bounds
     from optiframe_rankone.plots.skills import plot_accuracy as plot_accuracy
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from optiframe_rankone.plots.worker_graph import plot_worker_graph as plot_worker_graph
     from optiframe_rankone.tools.learning_curve import accuracy_by_labels as accuracy_by_labels
     from optiframe_rankone.tools.next_labels import next_labels as next_labels
-    from optiframe_rankone.trust.bootstrap import bootstrap_errors as bootstrap_errors
+    from optiframe_rankone.tools.bootstrap import bootstrap_errors as bootstrap_errors
     from optiframe_rankone.trust.graph_spectrum import finite_task_bound as finite_task_bound
     from optiframe_rankone.trust.graph_spectrum import skill_bound as skill_bound
     from optiframe_rankone.trust.graph_spectrum import smallest_eigenvalue as smallest_eigenvalue
@@ -34,14 +34,14 @@ __getattr__, _, __all__ = exports(
     __name__,
     {
         "tools.next_labels": ("next_labels",),
-        "trust.bootstrap": ("bootstrap_errors",),
+        "tools.bootstrap": ("bootstrap_errors",),
         "estimator": ("LabelAggregator",),
         "tools.learning_curve": ("accuracy_by_labels",),
         "plots.worker_graph": ("plot_worker_graph",),
         "trust.groups": ("worker_groups",),
         "metrics": ("committee_potential", "error_bounds"),
         "plots.skills": ("plot_accuracy", "plot_skills"),
-        "kernels.preparation": ("prepare",),
+        "tools.preparation": ("prepare",),
         "trust.graph_spectrum": ("finite_task_bound", "skill_bound", "smallest_eigenvalue"),
         "trust.intervals": ("shared_tasks", "skill_intervals", "standard_errors"),
     },

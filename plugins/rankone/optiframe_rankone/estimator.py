@@ -21,7 +21,7 @@ from optiframe.tables.read import read_table, to_frame
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.read.duplicates import Policy
-from optiframe_rankone.read.ids import Ids, positions
+from optiframe_rankone.ids import Ids, positions
 
 _COLUMNS = ("task", "worker", "label")
 _TIES = ("seed", "keep")

@@ -20,7 +20,7 @@ from optiframe_rankone.completion import orientation
 from optiframe_rankone.kernels import passes as kernels
 from optiframe_rankone.read import gold
 from optiframe_rankone.read.duplicates import Policy
-from optiframe_rankone.read.ids import Ids, positions, union
+from optiframe_rankone.ids import Ids, positions, union
 from optiframe_rankone.read.tables import (
     LabelTable,
     TruthTable,

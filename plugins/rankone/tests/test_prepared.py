@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone.completion.count_table import NARROW, WIDE, CountTable
+from optiframe_rankone.kernels.count_table import NARROW, WIDE, CountTable
 from optiframe_rankone.completion.counted_pairs import CountedCorrelations, CountedLeastSquares, CountedPairs
 from optiframe_rankone.completion.from_labels import LabelLeastSquares
 from optiframe_rankone.completion.pairs import of_entries

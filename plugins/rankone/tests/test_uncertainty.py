@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from optiframe_rankone.problem import LabelAggregation
-from optiframe_rankone.trust.bootstrap import bootstrap_errors
+from optiframe_rankone.tools.bootstrap import bootstrap_errors
 from optiframe_rankone.trust.intervals import skill_intervals, standard_errors
 
 import optiframe

@@ -9,11 +9,11 @@ import numpy as np
 from optiframe_tvcs.sets.three_view import ThreeView
 
 from optiframe import Minimize, Solver
-from optiframe.clock import Clock
-from optiframe.losses import LeastSquares
-from optiframe.sets import Cardinality
-from optiframe.solvers import Budget, Run
-from optiframe.values import Array
+from optiframe.problems.losses import LeastSquares
+from optiframe.problems.sets import Cardinality
+from optiframe.records.fields import Array
+from optiframe.solving.clock import Clock
+from optiframe.solving.solver import Budget, Run
 
 
 def sparse_regression(

@@ -20,7 +20,7 @@ from optiframe_tvcs.sets.three_view import ThreeView
 from scipy.optimize import linprog
 
 from optiframe import InvalidInput, Projection, Solver, solve
-from optiframe.results import Status
+from optiframe.solving.result import Status
 from optiframe.testing import SolverContract
 
 from .support_twins import best_worth, papers_set, points, sets

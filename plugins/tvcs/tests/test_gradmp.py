@@ -17,11 +17,11 @@ from optiframe_tvcs.sets.sparse_sets import enlarged
 
 import optiframe
 from optiframe import Minimize, Solver, Unsuited, from_function
-from optiframe.losses import LeastSquares, Logistic, SquaredHinge
-from optiframe.objectives import SquaredDistance
-from optiframe.results import Result
-from optiframe.sets import Box, Cardinality
-from optiframe.solvers import Budget
+from optiframe.problems.losses import LeastSquares, Logistic, SquaredHinge
+from optiframe.problems.objective import SquaredDistance
+from optiframe.problems.sets import Box, Cardinality
+from optiframe.solving.result import Result
+from optiframe.solving.solver import Budget
 from optiframe.testing import SolverContract
 
 from .learning_twins import gradmp, htp, permutation_regression, points, sparse_regression

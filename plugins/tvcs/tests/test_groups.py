@@ -7,7 +7,7 @@ import pytest
 from optiframe_tvcs import Groups
 
 from optiframe import InvalidInput
-from optiframe.fingerprint import fingerprint
+from optiframe.records.fingerprint import fingerprint
 
 
 def test_labels_and_lists_describe_the_same_groups() -> None:

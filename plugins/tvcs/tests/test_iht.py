@@ -15,13 +15,13 @@ from optiframe_tvcs.sets.three_view import ThreeView
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Solver, Unsuited, from_function
-from optiframe.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
-from optiframe.objectives import SquaredDistance
-from optiframe.results import Result, Status
-from optiframe.sets import Box, Cardinality
-from optiframe.solvers import Budget
+from optiframe.problems.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
+from optiframe.problems.objective import SquaredDistance
+from optiframe.problems.sets import Box, Cardinality
+from optiframe.records.fields import Array
+from optiframe.solving.result import Result, Status
+from optiframe.solving.solver import Budget
 from optiframe.testing import SolverContract
-from optiframe.values import Array
 
 from .learning_twins import iht, permutation_regression, points, sparse_regression
 

@@ -21,7 +21,7 @@ from optiframe_tvcs.sets.three_view import ThreeView
 
 import optiframe
 from optiframe import Projection
-from optiframe.results import Status
+from optiframe.solving.result import Status
 
 from .test_exact import PATHS
 

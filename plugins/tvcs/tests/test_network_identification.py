@@ -20,8 +20,8 @@ from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef
 
 import optiframe
 from optiframe import InvalidInput, Minimize
-from optiframe.losses import LeastSquares
-from optiframe.results import Result
+from optiframe.problems.losses import LeastSquares
+from optiframe.solving.result import Result
 from optiframe.testing import SolverContract, check_derivatives
 
 SERIES = {  # two series of three and two points, rows out of order

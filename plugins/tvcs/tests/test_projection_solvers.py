@@ -23,8 +23,8 @@ from optiframe_tvcs.sets.three_view import ThreeView
 
 import optiframe
 from optiframe import Projection, Solver, Unsuited, solve
-from optiframe.results import Status
-from optiframe.sets import Cardinality
+from optiframe.problems.sets import Cardinality
+from optiframe.solving.result import Status
 from optiframe.testing import SolverContract, check_against_cvxpy
 
 from .support_twins import best_worth, papers_set, sets

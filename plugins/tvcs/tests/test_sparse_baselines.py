@@ -23,10 +23,10 @@ from optiframe_tvcs.sets.three_view import ThreeView
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Solver, Unsuited, from_function
-from optiframe.losses import LeastSquares
-from optiframe.results import Result
-from optiframe.sets import Cardinality
-from optiframe.solvers import Budget
+from optiframe.problems.losses import LeastSquares
+from optiframe.problems.sets import Cardinality
+from optiframe.solving.result import Result
+from optiframe.solving.solver import Budget
 from optiframe.testing import SolverContract
 
 from .learning_twins import exclusive_prox, permutation_regression, sparse_regression

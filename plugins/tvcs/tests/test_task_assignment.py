@@ -21,10 +21,10 @@ from optiframe_tvcs.sets.three_view import ThreeView
 
 import optiframe
 from optiframe import InvalidInput
-from optiframe.results import Result
-from optiframe.solvers import Budget
+from optiframe.records.fields import Array
+from optiframe.solving.result import Result
+from optiframe.solving.solver import Budget
 from optiframe.testing import SolverContract, check_derivatives
-from optiframe.values import Array
 
 SOLVERS = ["tvcs.assignment-random", "tvcs.assignment-by-quality", "tvcs.assignment-iht"]
 

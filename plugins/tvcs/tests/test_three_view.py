@@ -13,7 +13,7 @@ from optiframe_tvcs import Groups, ThreeView, gains
 
 import optiframe
 from optiframe import InvalidInput, Projection
-from optiframe.sets import Cardinality
+from optiframe.problems.sets import Cardinality
 
 from .support_twins import allowed, best_worth, papers_set, points, sets
 

@@ -24,9 +24,9 @@ from optiframe_tvcs.sets.sparse_sets import projector
 from optiframe_tvcs.sets.three_view import ThreeView, as_point
 
 from optiframe import InvalidInput, Minimize, Solver
-from optiframe.constraints import ConstraintSet
-from optiframe.problems import Problem
-from optiframe.values import Array
+from optiframe.problems.constraints import ConstraintSet
+from optiframe.problems.problem import Problem
+from optiframe.records.fields import Array
 
 from .learning_twins import points
 from .support_twins import papers_set

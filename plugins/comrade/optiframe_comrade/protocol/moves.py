@@ -11,7 +11,7 @@ from optiframe_comrade.messages import Fault
 
 @dataclass(frozen=True)
 class Move:
-    """One shard, dealt out anew.
+    """One shard, sent to another machine.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Dealing out the terms of an objective among workers, and whether their order would show."""
+"""Sharding the terms of an objective among workers, and whether their order would show."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from optiframe.problems.losses import LinearModel
 from optiframe.problems.objective import FiniteSum
 from optiframe.records.fields import Array
 
-Dealing: TypeAlias = Literal["random", "in-order"]
+Sharding: TypeAlias = Literal["random", "in-order"]
 
 _LOOKED_AT = 200  # rows of each worker whose features are compared; tells shifts of a fifth of a deviation
 _ENTRIES = 1 << 20  # looked at at most: a few milliseconds
@@ -24,13 +24,13 @@ _NOTICED = 0.05
 _FALSE_ALARM = 1e-4  # chance of one on unordered rows, over all columns
 
 
-def deal(f: FiniteSum, workers: int, dealing: Dealing, rng: np.random.Generator) -> list[FiniteSum]:
+def make_shards(f: FiniteSum, workers: int, sharding: Sharding, rng: np.random.Generator) -> list[FiniteSum]:
     """Each worker's terms, as evenly as possible: sizes differ by at most one.
 
     At random they are copied. In order, of a linear model whose matrix is dense and stored by rows, they
     are views: no time and no memory.
     """
-    if dealing == "random":
+    if sharding == "random":
         return [f.take(terms) for terms in split(len(f), workers, rng)]
     ends = _ends(len(f), workers)
     if isinstance(f, LinearModel) and not sp.issparse(f.matrix) and f.matrix.flags.c_contiguous:
@@ -39,14 +39,14 @@ def deal(f: FiniteSum, workers: int, dealing: Dealing, rng: np.random.Generator)
 
 
 def split(terms: int, workers: int, rng: np.random.Generator) -> list[Sequence[int]]:
-    """Terms dealt out at random, as evenly as possible: sizes differ by at most one."""
+    """Terms shared out at random, as evenly as possible: sizes differ by at most one."""
     parts = np.array_split(rng.permutation(terms), workers)
     # In order of the rows, so that taking a shard reads the matrix once from front to back.
     return [np.sort(part) for part in parts]  # type: ignore[misc]  # an array of integers is a sequence here
 
 
 def visible_order(f: FiniteSum, workers: int) -> str | None:
-    """What differs from worker to worker when the terms are dealt in order; None: nothing.
+    """What differs from worker to worker when the terms are shared out in order; None: nothing.
 
     Labels are compared over all rows, features over some: a look, not a test.
     """

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, model_validator
 
-from optiframe.datasets import DataSet
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.problems.datasets import DataSet
+from optiframe.records.fields import Array
 
 Integers = NDArray[np.int64]
 Share = Annotated[float, Field(ge=0, le=1)]

@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from optiframe.datasets import DataFile, DataSet
-from optiframe.frames import read_table
+from optiframe.problems.datasets import DataFile, DataSet
+from optiframe.tables.read import read_table
 
 
 class ComparisonSet(DataSet):

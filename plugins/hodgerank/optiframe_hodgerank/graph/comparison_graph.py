@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.laplacian import Components, LaplacianInverse, invert
 from optiframe_hodgerank.graph.multigrid import Multigrid, multigrid
 from optiframe_hodgerank.graph.rows_by_pair import RowsByPair

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.laplacian import DENSE
 from optiframe_hodgerank.graph.rows_by_pair import worth_compiling
 

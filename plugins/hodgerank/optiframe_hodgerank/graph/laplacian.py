@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import LinearOperator, cg, splu
 
 from optiframe.errors import OptiframeError, require
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 DENSE = 2000
 """Up to so many items the inverse is a dense matrix: 32 MB, half a second of one core."""

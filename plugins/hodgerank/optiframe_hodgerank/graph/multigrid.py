@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.indices import unsigned
 
 _SMALL = 100  # nodes of a graph that is solved by a dense pseudo-inverse, in a millisecond

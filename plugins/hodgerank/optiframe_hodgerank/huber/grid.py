@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.huber.grid_states import State, note, on_the_line
 from optiframe_hodgerank.huber.newton import EXACT, HuberNewton, least_squares

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.graph.conjugate_gradients import Preconditioner, Systems
 from optiframe_hodgerank.huber.rows import huber_rows

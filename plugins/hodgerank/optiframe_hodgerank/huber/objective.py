@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from pydantic import Field, PlainValidator, PositiveFloat, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput, require
-from optiframe.objectives import Objective
-from optiframe.values import Accepts, Array, Vector
+from optiframe.problems.objective import Objective
+from optiframe.records.fields import Accepts, Array, Vector
 
 
 def _codes(value: Any) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.graph.indices import unsigned
 from optiframe_hodgerank.graph.rows_by_pair import worth_compiling

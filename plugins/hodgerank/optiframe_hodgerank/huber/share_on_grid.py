@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_hodgerank.huber.grid_states import State, crossing, on_the_line
 from optiframe_hodgerank.huber.newton import HuberNewton
 from optiframe_hodgerank.path.path import NEAR, Path

@@ -14,7 +14,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 Codes = NDArray[np.int64]
 F = TypeVar("F", bound=Callable[..., Any])

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 F = TypeVar("F", bound=Callable[..., Any])
 _compile = cast("Callable[[F], F]", numba.njit(cache=True, nogil=True))

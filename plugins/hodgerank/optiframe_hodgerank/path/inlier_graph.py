@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 
 _BRIDGE = 1e-9

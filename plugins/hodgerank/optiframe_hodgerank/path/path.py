@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.problems import Columns
-from optiframe.values import Array
+from optiframe.problems.problem import Columns
+from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.path.path_events import Entries
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 _ENTRY = np.dtype([("row", np.int64), ("knot", np.int64), ("strength", np.float64), ("sign", np.int8)])
 _FIRST = 16  # entries there is room for at first; full room is doubled

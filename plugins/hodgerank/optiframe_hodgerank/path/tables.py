@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.problems import Columns
+from optiframe.problems.problem import Columns
 
 if TYPE_CHECKING:
     from optiframe_hodgerank.path.path import Path

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.drawing import LOOKS, empty_axes
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.plotting import LOOKS, empty_axes
+from optiframe.records.fields import Array
 from optiframe_hodgerank.metrics import area_under_curve
 from optiframe_hodgerank.plots.paths import NAMED, parts_of
 

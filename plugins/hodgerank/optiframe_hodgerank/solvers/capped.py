@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt
 
-from optiframe.constraints import ConstraintSet
 from optiframe.errors import remedy
-from optiframe.registry import build, registry
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.problems.constraints import ConstraintSet
+from optiframe.records.fields import Array
+from optiframe.registry.registry import build, registry
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.thresholding import Alike

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.path.inlier_graph import UnflaggedGraph
 from optiframe_hodgerank.path.path import NEAR, Path

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
-from optiframe.solvers import Iterate, Iterates, Run
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterate, Iterates, Run
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.path.path import Path, shrink

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 
 

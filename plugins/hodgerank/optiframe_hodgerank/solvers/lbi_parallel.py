@@ -9,7 +9,7 @@ from types import ModuleType
 
 import numpy as np
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.path.path import shrink
 

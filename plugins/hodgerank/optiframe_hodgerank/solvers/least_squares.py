@@ -7,9 +7,9 @@ import math
 import numpy as np
 from pydantic import Field
 
-from optiframe.problems import Finding
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.problems.problem import Finding
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.trust.hodge_parts import HodgeSplit, NotSplit, hodge_split

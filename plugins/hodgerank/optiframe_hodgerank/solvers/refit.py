@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe.solvers import Iterate, Iterates, Run
+from optiframe.solving.solver import Iterate, Iterates, Run
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.huber_lasso import HuberLasso, Knot

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.huber.newton import HuberNewton
 

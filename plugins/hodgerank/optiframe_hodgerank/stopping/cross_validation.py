@@ -16,7 +16,7 @@ import scipy.fft
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.path.path import shrink
 

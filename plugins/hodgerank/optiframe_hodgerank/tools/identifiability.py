@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigvalsh
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.graph.laplacian import DENSE

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.frames import to_frame
-from optiframe.problems import Columns
-from optiframe.values import Array
+from optiframe.problems.problem import Columns
+from optiframe.records.fields import Array
+from optiframe.tables.read import to_frame
 from optiframe_hodgerank.graph.laplacian import DENSE, invert
 from optiframe_hodgerank.solvers.thresholding import without
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, require
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.graph.merging import merge
 from optiframe_hodgerank.problem import PairwiseRanking

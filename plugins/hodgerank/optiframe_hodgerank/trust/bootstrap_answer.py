@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.frames import to_frame
-from optiframe.problems import Columns, Finding
-from optiframe.values import Array
+from optiframe.problems.problem import Columns, Finding
+from optiframe.records.fields import Array
+from optiframe.tables.read import to_frame
 from optiframe_hodgerank.answer import Ranking
 
 _LOST = 0.5  # share of draws that may be left out; with fewer left, they are not like the data any more

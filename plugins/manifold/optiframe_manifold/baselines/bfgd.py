@@ -10,9 +10,9 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from optiframe.errors import InvalidInput
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.low_rank import LowRank, Rank, blocks, finite
 from optiframe_manifold.objective.btl import BtlObjective

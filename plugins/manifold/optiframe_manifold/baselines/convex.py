@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from optiframe.problems import Minimize
+from optiframe.problems.problem import Minimize
 from optiframe.reference.cvxpy_solver import Cvxpy
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run
 from optiframe_manifold.baselines.nuclear import Relaxation, gap
 from optiframe_manifold.problem import CollaborativeRanking
 

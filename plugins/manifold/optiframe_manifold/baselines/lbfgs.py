@@ -8,12 +8,12 @@ import numpy as np
 from pydantic import Field, PositiveInt
 from scipy.optimize import OptimizeResult, minimize
 
-from optiframe.callbacks import Emit, Ending, iterates_from_callback
-from optiframe.objectives import Objective
-from optiframe.problems import Minimize
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.problems.objective import Objective
+from optiframe.problems.problem import Minimize
+from optiframe.records.fields import Array
+from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, stacked
 from optiframe_manifold.low_rank import LowRank, Rank
 from optiframe_manifold.solvers.trust_region import first_factors

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from pydantic import Field, PositiveFloat
 
-from optiframe.solvers import Iterate, Solver
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterate, Solver
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.baselines.bfgd import largest
 from optiframe_manifold.low_rank import LowRank, NuclearBall, Rank

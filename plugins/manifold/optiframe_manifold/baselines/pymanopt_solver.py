@@ -9,13 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from optiframe.callbacks import Emit, Ending, iterates_from_callback
 from optiframe.errors import require
-from optiframe.objectives import Objective
-from optiframe.problems import Minimize
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.problems.objective import Objective
+from optiframe.problems.problem import Minimize
+from optiframe.records.fields import Array
+from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_manifold.baselines.lbfgs import unsuited_to_factors
 from optiframe_manifold.geometry.fixed_rank import FixedRank, stacked
 from optiframe_manifold.geometry.quotient_manifold import quotient_manifold

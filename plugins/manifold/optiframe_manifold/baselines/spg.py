@@ -11,9 +11,9 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, PositiveInt
 
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run
 from optiframe_manifold.baselines.nuclear import Relaxation, gap
 from optiframe_manifold.problem import CollaborativeRanking
 from optiframe_manifold.solvers.starts import random_start

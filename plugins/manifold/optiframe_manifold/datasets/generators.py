@@ -8,8 +8,8 @@ from typing import Annotated, Any, Self
 import numpy as np
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
-from optiframe.datasets import DataSet
 from optiframe.errors import InvalidInput
+from optiframe.problems.datasets import DataSet
 from optiframe_manifold.low_rank import LowRank, blocks
 from optiframe_manifold.objective.btl import Scale
 

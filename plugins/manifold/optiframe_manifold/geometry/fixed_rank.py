@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_manifold.low_rank import LowRank
 
 _EPS = float(np.finfo(np.float64).eps)

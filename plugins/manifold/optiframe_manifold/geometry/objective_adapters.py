@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from optiframe.objectives import Objective
-from optiframe.values import Array
+from optiframe.problems.objective import Objective
+from optiframe.records.fields import Array
 from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, stacked
 from optiframe_manifold.low_rank import LowRank
 

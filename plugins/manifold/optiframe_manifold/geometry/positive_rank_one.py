@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optiframe.constraints import ConstraintSet, WholeSpace
 from optiframe.errors import InvalidInput
-from optiframe.sets import Box
-from optiframe.values import Array
+from optiframe.problems.constraints import ConstraintSet, WholeSpace
+from optiframe.problems.sets import Box
+from optiframe.records.fields import Array
 
 
 class PositiveRankOne(ConstraintSet):

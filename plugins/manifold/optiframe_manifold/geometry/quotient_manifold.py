@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import require
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, balanced, stacked
 from optiframe_manifold.low_rank import LowRank
 

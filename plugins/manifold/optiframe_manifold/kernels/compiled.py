@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.fast_math import exp, log1p
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 F = TypeVar("F", bound=Callable[..., Any])
 _compile = cast(

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import numpy as np
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_manifold.kernels.row_passes import Comparisons
 from optiframe_manifold.low_rank import LowRank
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dgemm
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_manifold.low_rank import LowRank
 
 _BLOCK = 1 << 16  # entries of a block: half a megabyte, so that two of them stay in a core's cache

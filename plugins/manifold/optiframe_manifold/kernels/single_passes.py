@@ -12,7 +12,7 @@ import math
 import numpy as np
 from scipy.linalg.blas import sgemm
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_manifold.kernels import single_kernels
 from optiframe_manifold.kernels.row_passes import RowPasses
 from optiframe_manifold.kernels.single_kernels import Single

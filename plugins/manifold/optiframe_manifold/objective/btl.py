@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput, require
-from optiframe.objectives import Objective
-from optiframe.values import Accepts, Array, Vector, frozen
+from optiframe.problems.objective import Objective
+from optiframe.records.fields import Accepts, Array, Vector, frozen
 from optiframe_manifold.kernels import plain
 from optiframe_manifold.kernels.entry_passes import EntryPasses
 from optiframe_manifold.kernels.prepared import passes_for

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_manifold.low_rank import LowRank, finite
 from optiframe_manifold.objective import penalties
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.objectives import Objective
-from optiframe.values import Accepts, Array, Vector
+from optiframe.problems.objective import Objective
+from optiframe.records.fields import Accepts, Array, Vector
 from optiframe_manifold.low_rank import LowRank
 
 

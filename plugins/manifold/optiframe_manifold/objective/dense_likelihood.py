@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from optiframe.objectives import Objective
-from optiframe.problems import Minimize
-from optiframe.values import Array
+from optiframe.problems.objective import Objective
+from optiframe.problems.problem import Minimize
+from optiframe.records.fields import Array
 from optiframe_manifold.kernels.prepared import passes_for
 from optiframe_manifold.objective.btl import BtlObjective
 from optiframe_manifold.problem import CollaborativeRanking

@@ -9,14 +9,14 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.objectives import Objective
-from optiframe.values import Accepts, Array
+from optiframe.problems.objective import Objective
+from optiframe.records.fields import Accepts, Array
 from optiframe_manifold.low_rank import LowRank
 
 
 def _by_name(value: Any) -> Any:
     if isinstance(value, str | Mapping):
-        from optiframe import registry
+        from optiframe.registry import registry
 
         return registry.build("objective", value)
     return value

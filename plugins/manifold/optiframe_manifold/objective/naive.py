@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from optiframe.errors import require
-from optiframe.objectives import FromFunction, Objective
+from optiframe.problems.objective import FromFunction, Objective
 from optiframe_manifold.objective.btl import BtlObjective
 from optiframe_manifold.objective.completion import KnownEntries
 from optiframe_manifold.objective.dense_objective import OfMatrix

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_manifold.low_rank import LowRank
 
 _SAFE = 600.0

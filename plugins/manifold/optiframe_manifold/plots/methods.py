@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from optiframe.drawing import LOOKS, empty_figure, legend_below
 from optiframe.errors import InvalidInput, require
-from optiframe.frames import read_table
-from optiframe.problems import Columns
-from optiframe.results import Result
-from optiframe.values import Array
+from optiframe.plotting import LOOKS, empty_figure, legend_below
+from optiframe.problems.problem import Columns
+from optiframe.records.fields import Array
+from optiframe.solving.result import Result
+from optiframe.tables.read import read_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

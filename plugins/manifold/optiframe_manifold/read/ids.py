@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.frames import encode, missing, read_table
+from optiframe.tables.read import encode, missing, read_table
 
 Ids = NDArray[Any]
 

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Array, as_array, resolve
+from optiframe.records.fields import Array, as_array, resolve
 from optiframe_manifold.low_rank import LowRank, finite
 from optiframe_manifold.read.tables import ChoiceTable, locked, read_scores
 

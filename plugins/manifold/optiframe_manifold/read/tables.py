@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationInfo
 
-from optiframe.column_names import column_names
 from optiframe.errors import InvalidInput
-from optiframe.frames import Table, encode, read_table
-from optiframe.pair_columns import empty_labels, numbers, read_preferences
-from optiframe.problems import Finding
-from optiframe.unread import unread_columns
-from optiframe.values import Array
+from optiframe.problems.problem import Finding
+from optiframe.records.fields import Array
+from optiframe.tables.column_names import column_names
+from optiframe.tables.pairs import empty_labels, numbers, read_preferences
+from optiframe.tables.read import Table, encode, read_table
+from optiframe.tables.unused_columns import unread_columns
 from optiframe_manifold.read.ids import Ids, listed, positions
 
 T = TypeVar("T", bound=NDArray[Any])
@@ -100,7 +100,7 @@ class Choices:
 
 
 def read_columns(value: Any) -> dict[str, str]:
-    """Our column name -> the user's, as by `optiframe.column_names.column_names`."""
+    """Our column name -> the user's, as by `optiframe.tables.column_names.column_names`."""
     return column_names(value, _COLUMNS)
 
 

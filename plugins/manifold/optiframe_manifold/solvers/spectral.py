@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_manifold.kernels.prepared import passes_for
 from optiframe_manifold.low_rank import LowRank, leading
 from optiframe_manifold.objective.btl import BtlObjective

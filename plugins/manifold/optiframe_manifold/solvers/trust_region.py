@@ -8,11 +8,11 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveFloat, PositiveInt
 
 from optiframe.errors import InvalidInput
-from optiframe.objectives import Objective
-from optiframe.problems import Minimize
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Accepts, Array
+from optiframe.problems.objective import Objective
+from optiframe.problems.problem import Minimize
+from optiframe.records.fields import Accepts, Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank
 from optiframe_manifold.geometry.objective_adapters import OfArrays, OfFactors
 from optiframe_manifold.geometry.positive_rank_one import PositiveRankOne, Vectors, holds_all_vectors

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.loop import NotConverged, solve
-from optiframe.solvers import Budget, Solver
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.solve import NotConverged, solve
+from optiframe.solving.solver import Budget, Solver
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.baselines.population import Population, pooled_scores
 from optiframe_manifold.low_rank import LowRank

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.frames import to_frame
-from optiframe.problems import Columns
-from optiframe.values import Array
+from optiframe.problems.problem import Columns
+from optiframe.records.fields import Array
+from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.problem import CollaborativeRanking
 from optiframe_manifold.trust.curvature import Blocks, information

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from optiframe.errors import InvalidInput, nearest
-from optiframe.frames import encode, read_table, to_frame
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.tables.read import encode, read_table, to_frame
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.read.ids import Ids, listed, positions
 

@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from optiframe import api
 from optiframe.errors import InvalidInput
-from optiframe.frames import to_frame
-from optiframe.problems import Columns, Finding
-from optiframe.solvers import Budget, Solver
-from optiframe.values import Array
+from optiframe.problems.problem import Columns, Finding
+from optiframe.records.fields import Array
+from optiframe.registry import construct as api
+from optiframe.solving.solver import Budget, Solver
+from optiframe.tables.read import to_frame
 from optiframe_manifold.problem import CollaborativeRanking
 from optiframe_manifold.read.ids import sizes
 from optiframe_manifold.tools.cross_validation import Search, Tried, deal, pooled

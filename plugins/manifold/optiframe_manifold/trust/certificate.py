@@ -14,10 +14,10 @@ import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from optiframe.errors import InvalidInput, Unsuited
-from optiframe.objectives import Objective
-from optiframe.problems import Finding, Minimize, Problem
-from optiframe.results import Result
-from optiframe.values import Array
+from optiframe.problems.objective import Objective
+from optiframe.problems.problem import Finding, Minimize, Problem
+from optiframe.records.fields import Array
+from optiframe.solving.result import Result
 from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, balanced
 from optiframe_manifold.geometry.objective_adapters import OfFactors
 from optiframe_manifold.low_rank import LowRank, Rank, finite

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.geometry.fixed_rank import balanced
 from optiframe_manifold.low_rank import LowRank, blocks

@@ -16,11 +16,11 @@ import numpy as np
 from scipy.special import expit, ndtri
 
 from optiframe.errors import InvalidInput
-from optiframe.frames import to_frame
-from optiframe.loop import NotConverged, solve
-from optiframe.problems import Columns
-from optiframe.solvers import Budget
-from optiframe.values import Array
+from optiframe.problems.problem import Columns
+from optiframe.records.fields import Array
+from optiframe.solving.solve import NotConverged, solve
+from optiframe.solving.solver import Budget
+from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.problem import CollaborativeRanking
 from optiframe_manifold.read.tables import locked

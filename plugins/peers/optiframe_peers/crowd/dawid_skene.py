@@ -8,7 +8,7 @@ import numpy as np
 from optiframe_rankone.problem import LabelAggregation
 from pydantic import Field, PositiveInt
 
-from optiframe.solvers import Run
+from optiframe.solving.solver import Run
 from optiframe_peers.crowd.kit import CrowdKit, Fit, by_shares, skills_of
 from optiframe_peers.libraries import at_most, library
 

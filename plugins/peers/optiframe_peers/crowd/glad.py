@@ -9,7 +9,7 @@ from optiframe_rankone.problem import LabelAggregation
 from pydantic import Field, NonNegativeFloat, PositiveInt
 from scipy.special import expit
 
-from optiframe.solvers import Run
+from optiframe.solving.solver import Run
 from optiframe_peers.crowd.kit import CrowdKit, Fit, by_shares, skills_of
 from optiframe_peers.libraries import at_most
 

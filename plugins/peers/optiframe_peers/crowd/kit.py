@@ -9,9 +9,9 @@ import numpy as np
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.problem import LabelAggregation
 
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_peers.libraries import absent, library, visiting
 
 

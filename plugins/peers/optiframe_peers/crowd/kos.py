@@ -8,8 +8,8 @@ import numpy as np
 from optiframe_rankone.problem import LabelAggregation
 from pydantic import Field, PositiveInt
 
-from optiframe.results import Status
-from optiframe.solvers import Iterates, Run
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterates, Run
 from optiframe_peers.crowd.kit import CrowdKit, Fit
 from optiframe_peers.libraries import at_most, seed
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from optiframe_rankone.problem import LabelAggregation
 
-from optiframe.solvers import Run
+from optiframe.solving.solver import Run
 from optiframe_peers.crowd.kit import CrowdKit, Fit, by_shares, skills_of
 
 

@@ -14,9 +14,9 @@ from pydantic import Field, NonNegativeFloat, PositiveInt
 from scipy.sparse.linalg import eigs
 from scipy.special import expit
 
-from optiframe.results import Status
-from optiframe.solvers import Iterates, Run
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterates, Run
 from optiframe_peers.crowd.kit import CrowdKit, Fit, by_shares, skills_of
 from optiframe_peers.libraries import at_most, library, seed
 

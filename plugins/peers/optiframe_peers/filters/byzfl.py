@@ -10,7 +10,7 @@ from optiframe_comrade.parts.kinds import Filter, rows_of
 from pydantic import Field
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_peers.libraries import drawing_from, library
 
 _CLASSES = {

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from optiframe_tvcs.networks.association import likelihood_of_relatedness
 from optiframe_tvcs.networks.problem import NetworkIdentification
 
-from optiframe.solvers import Run
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Run
 from optiframe_peers.genes.edges import InformationScores
 
 

@@ -16,8 +16,8 @@ from optiframe_tvcs.projection.selection import Selection
 from pydantic import Field
 from scipy.stats import rankdata
 
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_peers.libraries import absent
 
 Times = Literal["lagged", "same"]

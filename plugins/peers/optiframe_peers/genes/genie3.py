@@ -9,8 +9,8 @@ import numpy as np
 from optiframe_tvcs.networks.problem import NetworkIdentification
 from pydantic import Field, PositiveInt
 
-from optiframe.solvers import Run
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Run
 from optiframe_peers.genes.edges import EdgeScores, regulators, standardised
 from optiframe_peers.libraries import library
 

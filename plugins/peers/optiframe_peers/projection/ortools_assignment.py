@@ -8,8 +8,8 @@ from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.projectors.linear_program import relative_gap
 from optiframe_tvcs.projectors.ortools_flow import FlowProjection
 
-from optiframe.problems import Projection
-from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe.problems.problem import Projection
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 
 
 class FlowAssignment(Solver[TaskAssignment, Assignment, Selection]):

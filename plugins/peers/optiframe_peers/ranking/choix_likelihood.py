@@ -9,7 +9,7 @@ import numpy as np
 from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
-from optiframe.solvers import Iterate, Iterates, Run
+from optiframe.solving.solver import Iterate, Iterates, Run
 from optiframe_peers.libraries import library, visiting
 from optiframe_peers.ranking.pairs import Ranker, infinite, not_countable, win_list
 

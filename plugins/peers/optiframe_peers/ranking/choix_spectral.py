@@ -8,8 +8,8 @@ import numpy as np
 from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field, NonNegativeFloat
 
-from optiframe.solvers import Iterate, Iterates, Run
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterate, Iterates, Run
 from optiframe_peers.libraries import library, visiting
 from optiframe_peers.ranking.pairs import Ranker, not_countable, separate, win_list, win_matrix
 

@@ -10,9 +10,9 @@ from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field, NonNegativeFloat, PositiveInt
 from scipy.special import logit
 
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run
 from optiframe_peers.libraries import at_most, cut_short, library, seed, visiting
 from optiframe_peers.ranking.pairs import Ranker, infinite, not_countable, win_list
 

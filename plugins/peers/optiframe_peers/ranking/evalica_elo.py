@@ -9,8 +9,8 @@ import numpy as np
 from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field, PositiveFloat
 
-from optiframe.solvers import Run
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Run
 from optiframe_peers.ranking.evalica_kit import Arguments, Evalica, arguments
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from optiframe_hodgerank.problem import PairwiseRanking
 
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run
 from optiframe_peers.libraries import library, visiting
 from optiframe_peers.ranking.pairs import Ranker
 

@@ -7,7 +7,7 @@ from typing import Any
 from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field, PositiveFloat, PositiveInt
 
-from optiframe.solvers import Run
+from optiframe.solving.solver import Run
 from optiframe_peers.libraries import at_most
 from optiframe_peers.ranking.evalica_kit import Arguments, Evalica
 from optiframe_peers.ranking.pairs import infinite

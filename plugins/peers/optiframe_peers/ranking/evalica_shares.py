@@ -9,8 +9,8 @@ from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field, PositiveInt
 
-from optiframe.solvers import Iterate, Run
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterate, Run
 from optiframe_peers.libraries import at_most
 from optiframe_peers.ranking.evalica_kit import Arguments, Evalica
 from optiframe_peers.ranking.pairs import win_matrix

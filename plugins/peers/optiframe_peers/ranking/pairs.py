@@ -9,8 +9,8 @@ from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.trust.separation import separation
 
-from optiframe.solvers import Iterate, Solver
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterate, Solver
 from optiframe_peers.libraries import absent
 
 _ITEMS = 10_000  # a matrix of 0.8 GB, and the libraries copy it

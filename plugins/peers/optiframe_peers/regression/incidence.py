@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 
 def incidence(graph: ComparisonGraph, factors: Array | None = None) -> Any:

@@ -11,9 +11,9 @@ from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field, PositiveFloat
 
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_peers.libraries import absent, visiting
 from optiframe_peers.regression.incidence import incidence, pull
 

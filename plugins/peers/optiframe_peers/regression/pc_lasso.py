@@ -9,7 +9,7 @@ from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field
 
-from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 
 _EQUAL = 1e-9  # two eigenvalues so near are one, but for rounding
 

@@ -6,7 +6,7 @@ import numpy as np
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.problem import PairwiseRanking
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_peers.libraries import library
 from optiframe_peers.regression.outlier_lasso import OutlierLasso, on_cycles, too_many
 

@@ -7,12 +7,12 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, PositiveFloat
 
-from optiframe.constraints import WholeSpace
-from optiframe.losses import Logistic
-from optiframe.problems import Minimize
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.problems.constraints import WholeSpace
+from optiframe.problems.losses import Logistic
+from optiframe.problems.problem import Minimize
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_peers.libraries import absent, library, seed, visiting
 from optiframe_peers.regression.incidence import narrow
 

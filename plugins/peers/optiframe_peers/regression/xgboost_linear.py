@@ -12,8 +12,8 @@ from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field, NonNegativeFloat
 
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_peers.libraries import absent, library, visiting
 from optiframe_peers.regression.incidence import incidence, pull
 

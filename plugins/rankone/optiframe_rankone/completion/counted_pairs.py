@@ -16,7 +16,7 @@ from pydantic import Field, PlainValidator, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Accepts, Array
-from optiframe_rankone.completion.count_table import CountTable
+from optiframe_rankone.kernels.count_table import CountTable
 from optiframe_rankone.completion.objective import PairwiseLeastSquares
 from optiframe_rankone.completion.pairs import EntryPairs, Pairs, of_entries
 from optiframe_rankone.completion.problem import RankOneFit

@@ -20,7 +20,7 @@ from optiframe_rankone.completion.label_pairs import LabelPairs
 from optiframe_rankone.completion.objective import PairwiseLeastSquares
 from optiframe_rankone.completion.problem import RankOneCompletion, RankOneFit
 from optiframe_rankone.kernels import passes as kernels
-from optiframe_rankone.read.ids import Codes, listed
+from optiframe_rankone.ids import Codes, listed
 from optiframe_rankone.read.tables import LabelTable
 from optiframe_rankone.worker_graph import WorkerGraph
 

@@ -16,7 +16,7 @@ from optiframe.records.fields import Accepts
 from optiframe.registry import registry
 from optiframe.tables.read import encode, read_table, to_frame
 from optiframe_rankone.datasets.own_labels import OwnLabels
-from optiframe_rankone.read.ids import Codes
+from optiframe_rankone.ids import Codes
 
 _PROBLEM = "label-aggregation"
 

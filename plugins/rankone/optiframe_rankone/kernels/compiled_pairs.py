@@ -3,7 +3,7 @@
 Counts are a triangle: those of workers i < j are entry j (j - 1)/2 + i of a table, since half of the
 table stays in the processor's cache. An entry holds two counters, the tasks shared in its lower
 half and those agreed on in its upper half; ``shift`` is the width of one, in the table's own type
-where it is not int. See `optiframe_rankone.completion.count_table`.
+where it is not int. See `optiframe_rankone.kernels.count_table`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
 from optiframe_rankone.kernels.compiling import compiled, compiled_sums
-from optiframe_rankone.read.ids import Codes
+from optiframe_rankone.ids import Codes
 
 
 @compiled

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
 from optiframe_rankone.kernels.compiling import compiled
-from optiframe_rankone.read.ids import Codes
+from optiframe_rankone.ids import Codes
 
 
 @compiled

@@ -11,42 +11,7 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.tables.read import Table
 from optiframe_rankone.kernels import passes as kernels
-from optiframe_rankone.read.ids import Codes, Ids
-
-Policy: TypeAlias = Literal["error", "agreeing", "first", "last", "majority", "drop"]
-"""What to do with a pair that has several rows.
-
-- ``error``: refuse the table, naming the rows;
-- ``agreeing``: rows that agree count once, rows that disagree are refused, naming them;
-- ``first``, ``last``: the first or last row counts;
-- ``majority``: the label most of its rows give counts; a pair without such a label is left out;
-- ``drop``: rows that agree count once, a pair whose rows disagree is left out.
-"""
-
-
-@dataclass(frozen=True)
-class Repeats:
-    """What was done about pairs with several rows.
-
-    Parameters
-    ----------
-    policy
-        The policy that was followed.
-    pairs, disagreeing
-        How many pairs had several rows, and how many of those had rows that disagree.
-    left_out
-        The pairs left out, as (task, worker).
-    tasks, workers
-        Ids that lost their last label by it, so that nothing is said about them.
-    """
-
-    policy: Policy
-    pairs: int
-    disagreeing: int
-    left_out: tuple[tuple[object, object], ...]
-    tasks: tuple[object, ...] = ()
-    workers: tuple[object, ...] = ()
-
+from optiframe_rankone.ids import Codes, Ids
 
 def one_row_each(
     table: Table, pair: NDArray[np.int64], label: NDArray[np.int64], policy: Policy
@@ -102,15 +67,6 @@ def one_row_each(
     gone = chosen[~kept]
     left_out = tuple(zip(table["task"][gone].tolist(), table["worker"][gone].tolist(), strict=True))
     return chosen[kept], Repeats(policy, int((last > first).sum()), len(wrong), left_out)
-
-
-def without_unused(codes: Codes, ids: Ids) -> tuple[Codes, Ids, Ids]:
-    """Codes and ids without the ids that no code stands for, and those ids."""
-    used = np.zeros(len(ids), dtype=bool)
-    used[codes] = True
-    if used.all():
-        return codes, ids, ids[:0]
-    return (np.cumsum(used) - 1)[codes], ids[used], ids[~used]
 
 
 def _most_frequent(labels: NDArray[np.int64]) -> int | None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
-from optiframe_rankone.read.ids import Codes
+from optiframe_rankone.ids import Codes
 
 _CERTAIN = -float(np.log(np.finfo(np.float64).eps))
 """Log-odds of a label that is certain, about 36: one rounding error away from probability 1, as

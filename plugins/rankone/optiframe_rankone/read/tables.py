@@ -22,99 +22,10 @@ from optiframe.tables.read import Coded, Table, encode, missing, read_table
 from optiframe.tables.unused_columns import unread_columns
 from optiframe_rankone.kernels import prepared, text
 from optiframe_rankone.read.duplicates import Repeats, one_row_each, without_unused
-from optiframe_rankone.read.ids import Codes, Ids, kind, listed, positions
+from optiframe_rankone.ids import Codes, Ids, kind, listed, positions
 from optiframe_rankone.trust import input_warnings as strange
 
 _COLUMNS = ("task", "worker", "label", "truth", "gold", "skill")
-
-
-@dataclass(frozen=True, eq=False)
-class LabelTable:
-    """Labels as codes, sorted by task and then by worker.
-
-    Parameters
-    ----------
-    task, worker, label
-        Codes, shape (labels,), into the three id tables; read-only.
-    task_ids, worker_ids, label_ids
-        What the codes stand for. Every id occurs in some row.
-    backend
-        The data-frame library the labels came from, for the way out. Not content.
-    repeats
-        What was done about rows that repeat a pair; None when there were none. Not content.
-    look_alike
-        Column -> ids that occur both as text and as something else that prints the same, such as "1"
-        and 1, and so count as two. Not content.
-    remarks
-        What reading the table left open. Not content.
-    """
-
-    task: Codes
-    worker: Codes
-    label: Codes
-    task_ids: Ids
-    worker_ids: Ids
-    label_ids: Ids
-    backend: str | None = field(default=None, compare=False)
-    repeats: Repeats | None = field(default=None, compare=False)
-    look_alike: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
-    remarks: tuple[Finding, ...] = field(default=(), compare=False)
-
-    def __len__(self) -> int:
-        return len(self.task)
-
-    @cached_property
-    def per_task(self) -> NDArray[np.int64]:
-        """Number of labels of each task, shape (tasks,)."""
-        return np.bincount(self.task, minlength=len(self.task_ids))
-
-    @cached_property
-    def per_worker(self) -> NDArray[np.int64]:
-        """Number of labels of each worker, shape (workers,)."""
-        return np.bincount(self.worker, minlength=len(self.worker_ids))
-
-    def __repr__(self) -> str:
-        return (
-            f"<{len(self)} labels of {len(self.task_ids)} tasks by {len(self.worker_ids)} workers, "
-            f"{len(self.label_ids)} values>"
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class TruthTable:
-    """Known true labels of some tasks: the truth, or gold.
-
-    Parameters
-    ----------
-    label
-        Codes, shape (tasks,), into `label_ids`; -1 where the truth is not known.
-    label_ids
-        The labels that occur in the truth.
-    ignored
-        Tasks of the truth that nobody labelled.
-    """
-
-    label: NDArray[np.int64]
-    label_ids: Ids
-    ignored: Ids
-
-    def __repr__(self) -> str:
-        return f"<truth of {int((self.label >= 0).sum())} tasks>"
-
-    def codes_in(self, classes: Ids) -> NDArray[np.int64]:
-        """Index into `classes` of each task's true label, -1 where not known, shape (tasks,)."""
-        place = np.append(positions(classes, self.label_ids), -1)
-        return np.asarray(place[self.label])
-
-    def classes_after(self, classes: Ids) -> Ids:
-        """`classes`, and after them the labels of these tasks that are none of them."""
-        known = np.zeros(len(self.label_ids) + 1, dtype=bool)
-        known[self.label] = True  # the last: tasks without a label
-        more = self.label_ids[known[:-1] & (positions(classes, self.label_ids) < 0)]
-        if not len(more):
-            return classes
-        kind = classes.dtype if classes.dtype == more.dtype else np.dtype(object)
-        return np.concatenate([classes.astype(kind), more.astype(kind)])
 
 
 def read_columns(value: Any) -> dict[str, str]:
@@ -281,9 +192,3 @@ def _refuse_contradictions(
             f"{table.title} {table.place(second)}: the truth of task {table['task'][second]} is "
             f"{values[second]} here and {values[first]} in {table.place(first)}; keep the right one"
         )
-
-
-def locked(array: NDArray[Any]) -> NDArray[Any]:
-    """The array itself, read-only from now on."""
-    array.flags.writeable = False
-    return array

@@ -11,27 +11,8 @@ from pydantic import ValidationInfo
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.tables.read import Table, encode, missing, read_table
-from optiframe_rankone.read.ids import Ids, positions
+from optiframe_rankone.ids import Ids, positions
 from optiframe_rankone.read.tables import LabelTable, check_size, locked, mismatch
-
-
-@dataclass(frozen=True, eq=False)
-class SkillTable:
-    """True skills of some workers.
-
-    Parameters
-    ----------
-    skill
-        Shape (workers,); nan where not known.
-    ignored
-        Workers with a skill who labelled nothing.
-    """
-
-    skill: Array
-    ignored: Ids
-
-    def __repr__(self) -> str:
-        return f"<skills of {int((~np.isnan(self.skill)).sum())} workers>"
 
 
 def read_skills(value: Any, info: ValidationInfo) -> SkillTable | None:

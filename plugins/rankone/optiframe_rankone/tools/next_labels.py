@@ -13,7 +13,7 @@ from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
 from optiframe.tables.read import to_frame
 from optiframe_rankone.answer import Aggregation, accuracy
-from optiframe_rankone.read.ids import Ids, listed, positions
+from optiframe_rankone.ids import Ids, listed, positions
 
 if TYPE_CHECKING:
     from optiframe_rankone.problem import LabelAggregation

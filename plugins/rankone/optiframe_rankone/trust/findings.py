@@ -13,7 +13,7 @@ from optiframe.records.fields import Array
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.problem import RankOneFit
 from optiframe_rankone.read.duplicates import Repeats
-from optiframe_rankone.read.ids import Ids, listed
+from optiframe_rankone.ids import Ids, listed
 from optiframe_rankone.trust import groups
 from optiframe_rankone.trust import input_warnings as strange
 from optiframe_rankone.trust import intervals as uncertainty

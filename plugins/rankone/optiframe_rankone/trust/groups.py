@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.problems.problem import Columns, Finding
 from optiframe_rankone.answer import Aggregation
-from optiframe_rankone.read.ids import listed
+from optiframe_rankone.ids import listed
 from optiframe_rankone.trust.graph_spectrum import (
     RISK,
     deviation,

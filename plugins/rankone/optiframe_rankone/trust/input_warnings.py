@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput, nearest
 from optiframe.problems.problem import Finding
 from optiframe.tables.read import Coded, Table
-from optiframe_rankone.read.ids import Codes, Ids, listed
+from optiframe_rankone.ids import Codes, Ids, listed
 
 if TYPE_CHECKING:
     from optiframe_rankone.problem import LabelAggregation

@@ -12,7 +12,7 @@ from scipy.special import stdtr
 from optiframe.problems.problem import Finding
 from optiframe.records.fields import Array
 from optiframe_rankone.answer import Aggregation
-from optiframe_rankone.read.ids import Ids, listed
+from optiframe_rankone.ids import Ids, listed
 
 if TYPE_CHECKING:
     from optiframe_rankone.problem import LabelAggregation

@@ -19,8 +19,8 @@ from pydantic import Field, PlainValidator, model_validator
 from scipy.special import expit
 
 from optiframe.errors import InvalidInput
-from optiframe.objectives import FiniteSum
-from optiframe.values import Accepts, AnyArray, Array, Vector
+from optiframe.problems.objective import FiniteSum
+from optiframe.records.fields import Accepts, AnyArray, Array, Vector
 
 _QUANTILE = 1.959964  # of the normal distribution, for two-sided 95% intervals
 _MOST_BEND = 0.0962251  # largest |S''| of the logistic function, 1 / (6 sqrt(3)), rounded up

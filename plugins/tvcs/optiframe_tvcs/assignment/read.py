@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationInfo
 
-from optiframe.column_names import column_names
 from optiframe.errors import InvalidInput, nearest
-from optiframe.frames import read_table
-from optiframe.pair_columns import numbers
-from optiframe.values import Array, as_array
+from optiframe.records.fields import Array, as_array
+from optiframe.tables.column_names import column_names
+from optiframe.tables.pairs import numbers
+from optiframe.tables.read import read_table
 
 Ids = NDArray[Any]
 

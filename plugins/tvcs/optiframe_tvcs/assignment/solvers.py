@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt
 
-from optiframe.solvers import Iterate, Iterates, Run, Solver
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.assignment.problem import Assignment, TaskAssignment
 from optiframe_tvcs.projection.selection import Selection
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_tvcs.projection.certificate import Bounds
 
 KINDS = ("gaussian", "ties", "zeros", "equal", "pareto", "uncovered", "huge", "thin", "tight", "mixed")

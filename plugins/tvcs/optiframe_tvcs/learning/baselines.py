@@ -7,12 +7,12 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
-from optiframe.constraints import ConstraintSet
-from optiframe.objectives import FiniteSum, Objective
-from optiframe.problems import Minimize
-from optiframe.sets import Cardinality
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.problems.constraints import ConstraintSet
+from optiframe.problems.objective import FiniteSum, Objective
+from optiframe.problems.problem import Minimize
+from optiframe.problems.sets import Cardinality
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.learning.exclusive_norm import shrink_groups
 from optiframe_tvcs.learning.gradmp import GradientMatchingPursuit
 from optiframe_tvcs.learning.htp import HardThresholdingPursuit

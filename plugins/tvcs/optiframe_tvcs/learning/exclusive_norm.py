@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_tvcs.sets.groups import Groups
 
 

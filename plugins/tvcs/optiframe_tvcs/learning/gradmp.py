@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from optiframe.problems import Minimize
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.problems.problem import Minimize
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
 from optiframe_tvcs.sets.sparse_sets import (
     Projector,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from optiframe.problems import Minimize
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.problems.problem import Minimize
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.learning.steps import FAR, Descent, Step, why_no_step
 from optiframe_tvcs.sets.sparse_sets import first_point, lacks_gradient, norm, projector
 

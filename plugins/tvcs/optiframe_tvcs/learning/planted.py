@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
-from optiframe.datasets import DataSet
-from optiframe.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
-from optiframe.values import Array
+from optiframe.problems.datasets import DataSet
+from optiframe.problems.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
+from optiframe.records.fields import Array
 from optiframe_tvcs.sets.three_view import ThreeView
 
 

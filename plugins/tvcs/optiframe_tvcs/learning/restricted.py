@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from optiframe.losses import LeastSquares, LinearModel
-from optiframe.objectives import Objective, SquaredDistance
-from optiframe.values import Array
+from optiframe.problems.losses import LeastSquares, LinearModel
+from optiframe.problems.objective import Objective, SquaredDistance
+from optiframe.records.fields import Array
 
 Inner = Literal["auto", "cg", "least-squares"]
 

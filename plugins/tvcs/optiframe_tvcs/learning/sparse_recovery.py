@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from optiframe.constraints import ConstraintSet
-from optiframe.described import Described
 from optiframe.errors import InvalidInput
-from optiframe.objectives import Objective
-from optiframe.problems import Minimize
-from optiframe.values import AnyArray, Array
+from optiframe.problems.constraints import ConstraintSet
+from optiframe.problems.objective import Objective
+from optiframe.problems.problem import Minimize
+from optiframe.records.fields import AnyArray, Array
+from optiframe.records.record import Described
 
 
 class SparseRecovery(Minimize):

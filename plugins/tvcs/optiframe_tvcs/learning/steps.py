@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from optiframe.objectives import Objective
-from optiframe.problems import Minimize
-from optiframe.values import Array
+from optiframe.problems.objective import Objective
+from optiframe.problems.problem import Minimize
+from optiframe.records.fields import Array
 from optiframe_tvcs.sets.sparse_sets import Projector, norm
 
 Step = Literal["backtracking", "lipschitz"] | Annotated[float, Field(gt=0)]

@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from optiframe.objectives import FiniteSum
-from optiframe.problems import Minimize
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.problems.objective import FiniteSum
+from optiframe.problems.problem import Minimize
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.learning.gradmp import doubled_projector
 from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
 from optiframe_tvcs.learning.steps import FAR, first_trial

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.networks.objective import off_diagonal
 from optiframe_tvcs.networks.problem import Network, NetworkIdentification
 from optiframe_tvcs.projection.selection import Selection

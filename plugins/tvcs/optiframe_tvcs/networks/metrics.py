@@ -7,7 +7,7 @@ from math import nan, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 HIGHER = (
     "sensitivity",

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from optiframe.errors import InvalidInput, require
-from optiframe.objectives import Objective
-from optiframe.values import AnyArray, Array
+from optiframe.problems.objective import Objective
+from optiframe.records.fields import AnyArray, Array
 
 
 class NetworkLeastSquares(Objective):

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from pydantic import Field, PlainValidator, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.frames import to_frame
-from optiframe.problems import Columns, Finding, Formulation, Minimize, Problem
-from optiframe.values import Accepts, Array
+from optiframe.problems.problem import Columns, Finding, Formulation, Minimize, Problem
+from optiframe.records.fields import Accepts, Array
+from optiframe.tables.read import to_frame
 from optiframe_tvcs.assignment.read import as_cap, as_total, caps_of, share_of
 from optiframe_tvcs.networks.metrics import HIGHER, ranked, scores_against
 from optiframe_tvcs.networks.objective import NetworkLeastSquares, filled, off_diagonal

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationInfo
 
-from optiframe.column_names import column_names
 from optiframe.errors import InvalidInput, nearest
-from optiframe.files import read_csv, read_parquet
-from optiframe.frames import Table, missing, read_table
-from optiframe.pair_columns import numbers
-from optiframe.values import Array, resolve
+from optiframe.records.fields import Array, resolve
+from optiframe.tables.column_names import column_names
+from optiframe.tables.files import read_csv, read_parquet
+from optiframe.tables.pairs import numbers
+from optiframe.tables.read import Table, missing, read_table
 
 Ids = NDArray[Any]
 

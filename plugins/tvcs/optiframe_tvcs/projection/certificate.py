@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 UNITS = 2.0**50
 """Largest quantised worth. A reduced worth adds four such numbers: 2**52, exact in float64."""

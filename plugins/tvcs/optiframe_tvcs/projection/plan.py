@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_tvcs.projection import small
 from optiframe_tvcs.projection.certificate import Bounds, Prices, check, quantise, with_loss
 from optiframe_tvcs.projection.layouts import Codes, Counts, Grouped, direct_layout, sampled_layout

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_tvcs.projection.certificate import Prices
 from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.projectors.linear_program import SupportProgram

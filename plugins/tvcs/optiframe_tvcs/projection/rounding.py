@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_tvcs.projectors.linear_program import SupportProgram
 
 _SHARE = 1e-6  # shares this near to 0 or 1 count as whole

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_tvcs.projection.certificate import Prices, quantise
 from optiframe_tvcs.projection.proving import NOBODY, WHOLE_VECTOR, Conditions
 from optiframe_tvcs.projectors.linear_program import SupportProgram

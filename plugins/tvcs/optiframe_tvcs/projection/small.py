@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]

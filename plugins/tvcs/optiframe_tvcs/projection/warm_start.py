@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_tvcs.projection.certificate import Prices, squares
 from optiframe_tvcs.projection.plan import ProjectionPlan
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PositiveInt
 
-from optiframe.problems import Projection
-from optiframe.results import Status
-from optiframe.solvers import Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.problems.problem import Projection
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterates, Run, Solver
 from optiframe_tvcs.projection.certificate import check
 from optiframe_tvcs.projection.proving import exact_prices, fill
 from optiframe_tvcs.projection.selection import Selection

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe.problems import Projection
-from optiframe.solvers import Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.problems.problem import Projection
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterates, Run, Solver
 from optiframe_tvcs.projection.proving import fill, prove
 from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.projectors.linear_program import SupportProgram, left_open, relative_gap, why_not

@@ -7,10 +7,10 @@ import math
 import numpy as np
 from scipy.optimize import linprog
 
-from optiframe.problems import Projection
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.problems.problem import Projection
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.projection.proving import completed, feasible, prove
 from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.projectors.linear_program import SupportProgram, left_open, relative_gap, why_not

@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from optiframe.problems import Projection
-from optiframe.results import Status
-from optiframe.solvers import Iterate, Run
-from optiframe.values import Array
+from optiframe.problems.problem import Projection
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Run
 from optiframe_tvcs.projection.certificate import UNITS, Bounds, Certificate, Prices, check, quantise, squares
 from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.sets.closed import closed_elements, open_worths, with_closed

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PositiveInt
 
-from optiframe.problems import Projection
-from optiframe.solvers import Iterates, Run, Solver
-from optiframe.values import Array
+from optiframe.problems.problem import Projection
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterates, Run, Solver
 from optiframe_tvcs.projection.proving import completed, descend, exact_prices, feasible, fill
 from optiframe_tvcs.projection.rounding import to_vertex
 from optiframe_tvcs.projection.selection import Selection

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field, PlainValidator
 
-from optiframe.constraints import ConstraintSet
 from optiframe.errors import InvalidInput
-from optiframe.values import Accepts, Array
+from optiframe.problems.constraints import ConstraintSet
+from optiframe.records.fields import Accepts, Array
 from optiframe_tvcs.sets.three_view import ThreeView, as_point
 
 _FAR = 1e300  # twice it is a finite number; what is as large is chosen anyway, or ties

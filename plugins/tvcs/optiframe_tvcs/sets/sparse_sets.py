@@ -17,12 +17,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.constraints import ConstraintSet
-from optiframe.objectives import Objective
-from optiframe.problems import Minimize
-from optiframe.sets import Cardinality
-from optiframe.solvers import Run
-from optiframe.values import Array
+from optiframe.problems.constraints import ConstraintSet
+from optiframe.problems.objective import Objective
+from optiframe.problems.problem import Minimize
+from optiframe.problems.sets import Cardinality
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Run
 
 
 class Projector(Protocol):

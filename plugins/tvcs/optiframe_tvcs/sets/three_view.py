@@ -12,9 +12,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt, PlainValidator, model_validator
 
-from optiframe.constraints import ConstraintSet, CvxpyProgram
 from optiframe.errors import InvalidInput, require
-from optiframe.values import Accepts, Array
+from optiframe.problems.constraints import ConstraintSet, CvxpyProgram
+from optiframe.records.fields import Accepts, Array
 from optiframe_tvcs.projection.certificate import squares
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from optiframe_tvcs.projection.selection import Selection

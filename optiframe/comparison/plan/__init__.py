@@ -1,0 +1,1 @@
+"""From a comparison's file to a plan of cells."""

@@ -1,0 +1,1 @@
+"""Running cells: isolated child processes here or on Dask, timed and watched."""

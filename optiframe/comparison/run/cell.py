@@ -1,0 +1,177 @@
+"""One cell on its way to an outcome: loading, warming up, solving, and whatever goes wrong meanwhile."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from optiframe.comparison.records import Limits, Outcome, Request
+from optiframe.comparison.run.copies import Copies
+from optiframe.comparison.run.timing import TimedSolves
+from optiframe.comparison.run.wire import Board, plain
+from optiframe.comparison.unchanged import DataChanged, unchanged
+from optiframe.errors import InvalidInput, OptiframeError, Unsuited
+from optiframe.solving.result import Status
+
+
+class OneCell:
+    """One request on its way to an outcome; `stage` says where it is when something goes wrong."""
+
+    def __init__(self, request: Request, board: Board, deadline: float) -> None:
+        self.request, self.board, self.deadline = request, board, deadline
+        self.known: dict[str, Any] = {}  # what goes into the outcome whatever happens
+        self.stage = "starting"
+        self.made_in_python = request.objects is not None
+
+    def outcome(self) -> Outcome:
+        """What came of it; whatever the cell's code raises is an outcome as well."""
+        try:
+            return self._run()
+        except MemoryError as error:
+            limit = self.request.limits.memory
+            said = _said(error)
+            bound = "" if limit is None else f" with a limit of {limit / 1e6:g} MB"
+            return self._failed(Status.OUT_OF_MEMORY, f"memory ran out{bound}{said and ': '}{said}")
+        except InvalidInput as error:
+            self.known["provisional"] = isinstance(error, DataChanged)
+            at = f"{self.request.where}: " if self.request.where and self.stage == "loading" else ""
+            return self._failed(Status.ERROR, f"{at}{error}")
+        except Unsuited as error:
+            if self.stage in ("warming up", "solving") and self.board.read()[1] == 0:
+                return self._finish(Outcome(Status.UNSUITED, str(error)))  # found out by looking closer
+            return self._failed(Status.ERROR, f"Unsuited: {error}")
+        except OptiframeError as error:
+            return self._failed(Status.ERROR, f"{type(error).__name__}: {error}")
+        except BaseException as error:  # sys.exit, too: nothing a solver does may go unreported
+            said = _said(error)
+            return self._failed(Status.ERROR, f"{type(error).__name__}{': ' if said else ''}{said}")
+
+    def _failed(self, status: Status, message: str) -> Outcome:
+        if self.stage not in ("solving", "loading"):
+            message = f"while {self.stage}: {message}"
+        return self._finish(Outcome(status, message, traceback=traceback.format_exc()))
+
+    def _finish(self, outcome: Outcome) -> Outcome:
+        from optiframe.comparison.run.memory import peak_of_this_process
+
+        return replace(outcome, memory=peak_of_this_process(), **self.known)
+
+    def _at(self, stage: str) -> None:
+        self.stage = stage
+        self.board.stage(stage)
+
+    def _run(self) -> Outcome:
+        began = time.perf_counter()
+        self._at("loading")
+        problem, solver = self._load()
+        self.known["loading"] = time.perf_counter() - began
+        self.known["better"] = dict(type(problem).better)
+        reason = self._why_unsuited(problem, solver)
+        if reason is not None:
+            return self._finish(Outcome(Status.UNSUITED, reason))
+        copies = Copies(problem, dynamic=self.made_in_python)
+        if self.request.measure.warmup:
+            self._warm_up(copies.fresh(), solver)
+        return self._finish(
+            TimedSolves(self.request, self.board, self.deadline, self._at).outcome(copies, solver)
+        )
+
+    def _load(self) -> tuple[Any, Any]:
+        """The problem and the solver, with everything they import."""
+        from optiframe.errors import UnknownName, require
+        from optiframe.records.fields import paths_relative_to
+        from optiframe.registry import construct as api
+        from optiframe.registry import registry
+        from optiframe.registry.by_name import versions_of
+        from optiframe.registry.user_modules import bring
+
+        request = self.request
+        sys.path.extend(folder for folder in request.path if folder not in sys.path)
+        _limit_memory(request.limits)
+        registry.block(request.blocked)
+        for module in request.modules:
+            bring(module)
+        made: Mapping[str, Any] = {}
+        if request.objects is not None:
+            require("cloudpickle", "compare")
+            import pickle
+
+            made = pickle.loads(request.objects, buffers=request.buffers)  # from our parent's pipe
+            self.request = replace(request, objects=None, buffers=())
+        solver, problem, folder = made.get("solver"), made.get("problem"), Path(request.folder)
+        with unchanged(request.sums, folder, request.problem):
+            if solver is None:
+                try:
+                    solver = api.solver(**(request.solver or {}))
+                except UnknownName as error:  # what is said of input begins with the problem's place
+                    raise UnknownName(str(error)) from None
+            self.known["versions"] = {"python": platform.python_version(), **versions_of(solver)}
+            if problem is None:
+                with paths_relative_to(folder):
+                    problem = api.problem(**(request.problem or {}))
+        _limit_threads(request.limits)
+        self.known["environment"] = _environment(request.limits)
+        return problem, solver
+
+    def _why_unsuited(self, problem: Any, solver: Any) -> str | None:
+        from optiframe.solving.chain import why_unsuited
+
+        return why_unsuited(problem, solver)
+
+    def _warm_up(self, problem: Any, solver: Any) -> None:
+        """A solve of one iteration: what is imported or compiled on first use is there afterwards."""
+        from optiframe.solving.solve import solve_watched
+        from optiframe.solving.solver import Budget
+
+        self._at("warming up")
+        began = time.perf_counter()
+        given = self.request.budget
+        brief = Budget(iterations=1, **{k: v for k, v in given.items() if k != "iterations"})
+        solve_watched(problem, solver, seed=self.request.seed, budget=brief, watch=self.board)
+        self.known["warmup"] = time.perf_counter() - began
+        self.board.warmed_up(self.known["warmup"])
+        _limit_threads(self.request.limits)  # of libraries that have only just been loaded
+        self.known["environment"] = _environment(self.request.limits)
+
+
+def _said(error: BaseException) -> str:
+    """What an exception says; one whose text raises says nothing."""
+    try:
+        return str(error)
+    except Exception:  # its type is told all the same, and the traceback is kept
+        return ""
+
+
+def _limit_memory(limits: Limits) -> None:
+    if limits.memory is not None:
+        from optiframe.comparison.run.memory import refuse_more_than
+
+        refuse_more_than(limits.memory)
+
+
+def _limit_threads(limits: Limits) -> None:
+    from optiframe.errors import require
+
+    require("threadpoolctl", "compare").threadpool_limits(limits.threads)
+
+
+def _environment(limits: Limits) -> dict[str, Any]:
+    """Interpreter, machine and linear algebra, as this process has them."""
+    from optiframe.comparison.environment import cpu_model
+    from optiframe.errors import require
+
+    pools = require("threadpoolctl", "compare").threadpool_info()
+    kept = ("user_api", "internal_api", "version", "architecture", "threading_layer", "num_threads")
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "cpu": cpu_model(),
+        "threads": limits.threads,
+        "libraries": [{key: plain(pool[key]) for key in kept if key in pool} for pool in pools],
+    }

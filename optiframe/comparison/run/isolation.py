@@ -1,0 +1,284 @@
+"""A cell in a process of its own: started, watched, and ended with everything it started.
+
+Needs a POSIX system. What only Linux has (bounds on allocations, exact peaks of memory, finding
+what left the session by its environment without psutil) is done by sampling elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import secrets
+import selectors
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from optiframe.comparison.records import Outcome, Request
+from optiframe.comparison.run.exit_reasons import Tail, died, in_words, memory_kills, stacks
+from optiframe.comparison.run.memory import TreeMemory
+from optiframe.comparison.run.reaped import guarded
+from optiframe.comparison.run.reaper import end_all
+from optiframe.comparison.run.spawn import start_child
+from optiframe.comparison.run.wire import STACKS, Board, Malformed, read_reply, request_parts
+from optiframe.errors import OptiframeError
+from optiframe.solving.result import Status
+
+_TURN = 0.05  # seconds between two looks: what is over a limit is not over it for long
+_MUCH = 0.1  # share of the hard limit from which a warm-up is mentioned when a cell runs into it
+_TAIL = 64 * 1024  # bytes kept of what it writes: enough for the stacks of many threads
+_OUTPUT_TAIL = 8 * 1024  # and of its standard output, which rarely says why something failed
+_READ = 1024 * 1024  # bytes read at once, so that a flood of output costs little
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a running cell is: its stage, and within a solve the iterations and the residual.
+
+    `elapsed` is seconds since the process was started, to be seen against the hard limit.
+    """
+
+    key: str
+    stage: str
+    iterations: int
+    residual: float
+    elapsed: float
+
+
+def run_isolated(
+    request: Request,
+    tell: Callable[[Progress], None] | None = None,
+    stop: threading.Event | None = None,
+) -> Outcome:
+    """Run one cell in a fresh process; what it does there becomes an outcome, whatever it is.
+
+    Parameters
+    ----------
+    request
+        What to run, and its limits.
+    tell
+        Told where the cell is whenever that has changed, at most 20 times a second, from this thread.
+    stop
+        Once set, the process is killed and the outcome `cancelled`.
+
+    Returns
+    -------
+    Outcome
+        Always; the process and all it started, in whatever session, are gone by then.
+        They are also when this raises, such as `KeyboardInterrupt`, and within about a second
+        when this process dies.
+
+    Raises
+    ------
+    MissingPackage
+        Without psutil (``optiframe[compare]``).
+    OptiframeError
+        Where the system cannot start a process or is not a POSIX system, and where the temporary
+        folder is full.
+    """
+    if os.name != "posix":
+        raise OptiframeError(
+            "a comparison needs a POSIX system (Linux, macOS): it kills whole process groups"
+        )
+    marker = secrets.token_hex(8)
+    with _room() as (folder, board), guarded(0, marker, folder) as group_is:
+        return _Run(request, folder, board, tell, stop).outcome(marker, group_is)
+
+
+@contextmanager
+def _room() -> Iterator[tuple[Path, Board]]:
+    """A folder for the two processes, with the board in it; removed at the end."""
+    folder: Path | None = None
+    try:
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="optiframe-"))
+            board = Board(folder, create=True)
+        except OSError as error:
+            where = f" {tempfile.tempdir}" if tempfile.tempdir else ""  # none: no folder can be written to
+            raise OptiframeError(
+                f"no room for a cell in the temporary folder{where} ({error.strerror}); "
+                "make room there, or set TMPDIR to another folder"
+            ) from None
+        yield folder, board
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Run:
+    """One child from its start to its outcome."""
+
+    def __init__(
+        self,
+        request: Request,
+        folder: Path,
+        board: Board,
+        tell: Callable[[Progress], None] | None,
+        stop: threading.Event | None,
+    ) -> None:
+        self._request, self._folder, self._tell, self._stop = request, folder, tell, stop
+        self._board = board
+        self._output, self._errors = Tail(_OUTPUT_TAIL), Tail(_TAIL)
+        self._selector = selectors.DefaultSelector()
+        self._ended: int | None = None  # a descriptor that becomes readable when the child ends
+
+    def outcome(self, marker: str, group_is: Callable[[int], None]) -> Outcome:
+        kills = memory_kills()
+        self._started = time.monotonic()
+        self._deadline = self._started + self._request.limits.time
+        child = start_child("optiframe.comparison.run.cell_main", self._request.limits.threads, marker)
+        try:
+            try:
+                group_is(child.pid)
+                memory = TreeMemory(child.pid)
+                self._connect(child)
+                verdict = self._watch(child, memory)
+            finally:
+                end_all(child.pid, marker)
+                group_is(0)  # before it is waited for: then its number may be given to another
+                child.wait()
+            wall = time.monotonic() - self._started
+            self._drain()
+        finally:
+            self._disconnect(child)
+        return self._account(child.returncode, verdict, wall, memory.peak, memory_kills() > kills)
+
+    def _connect(self, child: subprocess.Popen[bytes]) -> None:
+        """Pipes without waiting: everything is read, and the request written, between two looks."""
+        said = request_parts(self._request, self._folder, self._deadline)
+        for pipe, tail in ((child.stdout, self._output), (child.stderr, self._errors)):
+            assert pipe is not None
+            os.set_blocking(pipe.fileno(), False)
+            self._selector.register(pipe, selectors.EVENT_READ, tail)
+        assert child.stdin is not None
+        os.set_blocking(child.stdin.fileno(), False)
+        self._selector.register(child.stdin, selectors.EVENT_WRITE, said)
+        if hasattr(os, "pidfd_open"):
+            with suppress(OSError):  # an old kernel, or a sandbox: then we look every turn
+                self._ended = os.pidfd_open(child.pid)
+                self._selector.register(self._ended, selectors.EVENT_READ, None)
+
+    def _watch(self, child: subprocess.Popen[bytes], memory: TreeMemory) -> Outcome | None:
+        """Until the child ends (None) or has to be killed (why)."""
+        limits, last, next_look = self._request.limits, None, 0.0
+        while True:
+            now = time.monotonic()
+            if now >= self._deadline:
+                return Outcome(
+                    Status.TIMEOUT,
+                    f"killed at the hard limit of {limits.time:g} s{self._where()}{self._spent()}",
+                )
+            if self._stop is not None and self._stop.is_set():
+                return Outcome(Status.CANCELLED, f"stopped by the user{self._where()}")
+            if now >= next_look:
+                held = memory.sample()
+                if limits.memory is not None and held > limits.memory:
+                    return Outcome(
+                        Status.OUT_OF_MEMORY,
+                        f"killed when it held {held / 1e6:,.0f} MB, over the limit of "
+                        f"{limits.memory / 1e6:g} MB{self._where()}",
+                    )
+                if self._tell is not None and (news := self._board.read()) != last:
+                    last = news
+                    self._tell(Progress(self._request.key, *news, elapsed=now - self._started))
+                next_look = now + _TURN
+            if self._turn(min(next_look, self._deadline) - time.monotonic()) or (
+                self._ended is None and child.poll() is not None
+            ):
+                return None
+
+    def _turn(self, seconds: float) -> bool:
+        """Read and write what can be; whether the child has ended."""
+        ended = False
+        for key, _ in self._selector.select(max(0.0, seconds)):
+            if key.fileobj == self._ended:
+                ended = True
+            elif isinstance(key.data, list):
+                self._write(key.fileobj, key.data)
+            else:
+                self._read(key.fileobj, key.data)
+        return ended
+
+    def _write(self, pipe: Any, left: list[memoryview]) -> None:
+        try:
+            left[0] = left[0][os.write(pipe.fileno(), left[0][:_READ]) :]
+            if not left[0]:
+                left.pop(0)
+        except BlockingIOError:
+            return
+        except OSError:  # it ended, or closed its input
+            left.clear()
+        if not left:
+            self._selector.unregister(pipe)
+            pipe.close()
+
+    def _read(self, pipe: Any, tail: Tail) -> bool:
+        try:
+            data = os.read(pipe.fileno(), _READ)
+        except BlockingIOError:
+            return False
+        if data:
+            tail.add(data)
+            return True
+        self._selector.unregister(pipe)  # it closed this stream; it may still run
+        return False
+
+    def _drain(self) -> None:
+        """What was written before the end; never waits for a survivor that holds the pipe open."""
+        for key in tuple(self._selector.get_map().values()):
+            if isinstance(key.data, Tail):
+                while self._read(key.fileobj, key.data):
+                    pass
+
+    def _disconnect(self, child: subprocess.Popen[bytes]) -> None:
+        self._selector.close()
+        if self._ended is not None:
+            os.close(self._ended)
+        for pipe in (child.stdin, child.stdout, child.stderr):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+
+    def _where(self) -> str:
+        stage, iterations, _ = self._board.read()
+        return f" while {stage}{f', after {iterations} iterations' if iterations else ''}"
+
+    def _spent(self) -> str:
+        """That the warm-up took much of the time, where it did: one step of a black box is all of it."""
+        seconds, limit = self._board.warmup, self._request.limits.time
+        if self._board.read()[0] == "warming up":
+            return "; raise [limits] time or set warmup = false"
+        if seconds < _MUCH * limit:
+            return ""
+        return f"; the warm-up took {seconds:.1f} s of it: raise [limits] time or set warmup = false"
+
+    def _account(
+        self, code: int, verdict: Outcome | None, wall: float, peak: int, memory_kill: bool
+    ) -> Outcome:
+        outcome = verdict
+        if outcome is None:
+            try:
+                outcome = read_reply(self._folder)
+            except Malformed as error:
+                outcome = Outcome(Status.CRASHED, str(error))
+        stack = stacks(self._folder / STACKS)
+        if outcome is None:
+            outcome = died(code, memory_kill, self._errors.data, self._where())
+        elif code != 0 and verdict is None:
+            found = {"level": "warning", "text": f"it answered, then it {in_words(code)}", "about": []}
+            outcome = replace(outcome, findings=(*outcome.findings, found))
+        highest = max(peak, 0.0 if math.isnan(outcome.memory) else outcome.memory)
+        return replace(
+            outcome,
+            wall=wall,
+            memory=float(highest) if highest else math.nan,
+            traceback=outcome.traceback or (stack if outcome.status.of_comparison else ""),
+            stderr=self._errors.text() + self._output.text("\n[standard output]\n"),
+        )

@@ -1,0 +1,149 @@
+"""A cell as what a child process is sent: tables with the seed filled in, objects as bytes."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from optiframe.comparison.plan.content_key import classes_of
+from optiframe.comparison.plan.sweep import fill
+from optiframe.comparison.records import Cell, Choice, Plan, Request, Sums
+from optiframe.comparison.unchanged import unchanged
+from optiframe.errors import InvalidInput, require
+from optiframe.problems.problem import Problem
+from optiframe.records.fields import paths_relative_to
+from optiframe.records.record import Described
+from optiframe.registry import construct as api
+from optiframe.registry import registry
+
+_LARGE = (
+    2**20
+)  # bytes from which an array travels beside the pickle: a copy of less costs below a millisecond
+
+
+@dataclass(frozen=True)
+class Made:
+    """A problem that only this process can build, from a table, and anew for each seed."""
+
+    table: Mapping[str, Any]
+    folder: Path
+    sums: Sums
+
+    def build(self, seed: int) -> Problem[Any]:
+        """The problem of one seed. Raises whatever building it raises, and `DataChanged`."""
+        table = fill(self.table, seed)
+        with unchanged(self.sums, self.folder, table), paths_relative_to(self.folder):
+            return api.problem(**table)
+
+
+def request_of(plan: Plan, cell: Cell) -> Request:
+    """What a child process needs to run the cell.
+
+    Raises
+    ------
+    InvalidInput
+        For an object that cannot be sent to another process, naming it, and for one that a
+        store has read, which no longer knows it.
+    """
+    things = {
+        kind: _thing(choice, cell.seed)
+        for kind, choice in (("problem", cell.problem), ("solver", cell.solver))
+        if choice.table is None
+    }
+    objects, buffers = _pickled(things) if things else (None, ())
+    return Request(
+        key=cell.key,
+        problem=None if cell.problem.table is None else fill(cell.problem.table, cell.seed),
+        solver=cell.solver.table,
+        seed=cell.seed,
+        budget=plan.budget.model_dump(),
+        limits=plan.limits,
+        measure=plan.measure,
+        objects=objects,
+        buffers=buffers,
+        modules=plan.modules,
+        path=tuple(str(Path(entry).absolute()) for entry in sys.path),  # "" is this process's folder
+        folder=str(plan.folder.absolute()),
+        where=cell.problem.where,
+        sums=Sums({**cell.problem.sums.files, **cell.solver.sums.files}, cell.problem.sums.dataset),
+        blocked=registry.blocked(),
+    )
+
+
+def _thing(choice: Choice, seed: int) -> Any:
+    if choice.thing is None:
+        raise InvalidInput(
+            f"{choice.title} was made in Python and is not kept; give it again in the program that made it"
+        )
+    return choice.thing.build(seed) if isinstance(choice.thing, Made) else choice.thing
+
+
+def _pickled(things: Mapping[str, Any]) -> tuple[bytes, tuple[pickle.PickleBuffer, ...]]:
+    """The objects, and beside them their large arrays, which are not copied."""
+    cloudpickle = require("cloudpickle", "compare")
+    buffers: list[pickle.PickleBuffer] = []
+
+    def keep_in(buffer: pickle.PickleBuffer) -> bool:
+        if buffer.raw().nbytes < _LARGE:
+            return True
+        buffers.append(buffer)
+        return False
+
+    with _by_value(cloudpickle, things.values()):
+        try:
+            data: bytes = cloudpickle.dumps(dict(things), protocol=5, buffer_callback=keep_in)
+        except Exception as error:  # pickling runs the objects' own code, which raises what it likes
+            names = " and ".join(str(getattr(thing, "name", thing)) for thing in things.values())
+            raise InvalidInput(
+                f"{names} cannot be sent to another process ({type(error).__name__}: {error}); keep open "
+                "files, locks and the like out of it"
+            ) from error
+    return data, tuple(buffers)
+
+
+@contextmanager
+def _by_value(cloudpickle: Any, things: Any) -> Iterator[None]:
+    """Have classes whose module the child could not import travel whole, for the time of the block."""
+    modules = {
+        cls.__module__: sys.modules[cls.__module__]
+        for thing in things
+        if isinstance(thing, Described)
+        for cls in classes_of(thing)
+        if cls.__module__ in sys.modules and not _importable(sys.modules[cls.__module__])
+    }
+    known = cloudpickle.list_registry_pickle_by_value()
+    added = [module for name, module in modules.items() if name not in known]
+    for module in added:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        yield
+    finally:
+        for module in added:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def _importable(module: ModuleType) -> bool:
+    """Whether another process with this one's path finds the same file under the module's name."""
+    if module.__name__ == "__main__":
+        return True  # by value in any case
+    try:
+        top = find_spec(module.__name__.partition(".")[0])
+    except (ImportError, ValueError):
+        return False
+    if top is None:
+        return False
+    if "." in module.__name__:
+        return bool(top.submodule_search_locations) and _found_below(module, top.submodule_search_locations)
+    return top.origin == getattr(module, "__file__", None)
+
+
+def _found_below(module: ModuleType, folders: Any) -> bool:
+    file = getattr(module, "__file__", None)
+    return file is not None and any(Path(file).is_relative_to(folder) for folder in folders)

@@ -1,0 +1,181 @@
+"""A child process that is watched: what it says, why it is gone, and its end with all it started."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import json
+import os
+import re
+import secrets
+import selectors
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from optiframe.comparison.plan.units import in_words
+from optiframe.comparison.records import Limits
+from optiframe.comparison.run.memory import TreeMemory
+from optiframe.comparison.run.reaped import guarded
+from optiframe.comparison.run.reaper import end_all
+from optiframe.comparison.run.spawn import start_child
+from optiframe.errors import MissingPackage
+
+Say = Callable[..., None]
+
+_UNLIMITED = Limits()  # pinned to one thread; as much memory as there is
+_TAIL = 8192  # bytes kept of what it writes to standard error: the stack of a crash fits in
+_FRAMES = 4  # innermost frames shown: they reach from a library back to the solver's line
+_TURN = 0.05  # seconds between two looks at whether it lives: nobody waits for less
+_LAST_WORDS = 0.5  # seconds a hanging child has to write where it is
+
+
+class WatchedChild:
+    """`module.main()` in a new interpreter, in a session of its own.
+
+    It gets the task as one line of JSON and our ``sys.path``, and answers with lines of JSON
+    on its standard output. It never writes to our terminal: the end of what it writes to
+    standard error is kept. When we die, it and all it started are killed. Of the limits, `threads`
+    and `memory` (of it and all it started) are kept here, and the time by who calls `next`.
+    """
+
+    def __init__(self, module: str, task: Mapping[str, Any], limits: Limits = _UNLIMITED) -> None:
+        self._marker = secrets.token_hex(8)
+        self._folder = Path(tempfile.mkdtemp(prefix="optiframe-"))  # that of whoever is guarded
+        self._guard = guarded(0, self._marker, self._folder)
+        group_is = self._guard.__enter__()
+        try:
+            self._process = start_child(module, limits.threads, self._marker)
+        except BaseException:
+            self._unguard()
+            raise
+        group_is(self._process.pid)
+        self._limit, self._held = limits.memory, 0
+        self._memory: TreeMemory | None = None
+        with contextlib.suppress(MissingPackage):  # without psutil the child's own bound has to do
+            self._memory = TreeMemory(self._process.pid)
+        self._next_look = 0.0
+        self._lines = b""
+        self._errors = b""
+        self._pipes = selectors.DefaultSelector()
+        for pipe in (self._process.stdout, self._process.stderr):
+            self._pipes.register(cast(Any, pipe), selectors.EVENT_READ)
+        stdin = cast(Any, self._process.stdin)
+        with contextlib.suppress(BrokenPipeError):  # it died at once; `next` says so
+            stdin.write(json.dumps(task).encode() + b"\n")
+            stdin.close()
+
+    def next(self, seconds: float) -> dict[str, Any] | None:
+        """The next thing it says; None when it is gone, over its memory, or silent for so many seconds."""
+        end = time.monotonic() + seconds
+        while True:
+            line, newline, rest = self._lines.partition(b"\n")
+            if newline:
+                self._lines = rest
+                said: dict[str, Any] = json.loads(line)
+                return said
+            if self._holds_too_much():
+                return None
+            gone = self._process.poll() is not None
+            if not self._read(min(_TURN, max(0.0, end - time.monotonic()))) and (
+                gone or time.monotonic() >= end
+            ):
+                return None
+
+    def why_gone(self, seconds: float) -> str:
+        """Why `next(seconds)` gave None, with the stack's end; a child that still runs is killed."""
+        if self._process.poll() is None:
+            reason = f"killed after {seconds:g} s"
+            if self._limit is not None and self._held > self._limit:
+                reason = (
+                    f"killed when it held {in_words(self._held)}, over the limit of {in_words(self._limit)}"
+                )
+            else:
+                self._ask_where_it_is()
+            self.kill()
+            return reason + self._stack("; it was here:")
+        code = self._process.returncode
+        if code < 0:
+            number = signal.Signals(-code)
+            name = (signal.strsignal(number) or "signal").lower()
+            hint = "; perhaps the memory ran out" if number is signal.SIGKILL else ""
+            reason = f"the process died: {name} ({number.name}){hint}"
+        else:
+            reason = f"the process ended with exit code {code} before it was done"
+        return reason + self._stack("; it was here:")
+
+    def kill(self) -> None:
+        """End it and everything it started."""
+        # Once it has been waited for, its number may be another's; what it left is known by the marker.
+        end_all(0 if self._process.returncode is not None else self._process.pid, self._marker)
+        self._unguard()  # before it is waited for: then its number may be given to another
+        self._process.wait()
+        self._pipes.close()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            with contextlib.suppress(OSError):  # what was not written any more
+                cast(Any, pipe).close()
+
+    def _unguard(self) -> None:
+        self._guard.__exit__(None, None, None)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _holds_too_much(self) -> bool:
+        if self._memory is None or self._limit is None or time.monotonic() < self._next_look:
+            return False
+        self._next_look = time.monotonic() + _TURN
+        self._held = self._memory.sample()
+        return self._held > self._limit
+
+    def _read(self, seconds: float) -> bool:
+        """Take what has come; whether anything has."""
+        came = False
+        for key, _ in self._pipes.select(seconds):
+            data = os.read(key.fd, 65536)
+            came = came or bool(data)
+            if not data:
+                self._pipes.unregister(key.fileobj)
+            elif key.fileobj is self._process.stdout:
+                self._lines += data
+            else:
+                self._errors = (self._errors + data)[-_TAIL:]
+        return came
+
+    def _ask_where_it_is(self) -> None:
+        if not hasattr(signal, "SIGUSR1"):
+            return
+        self._process.send_signal(signal.SIGUSR1)  # faulthandler answers, even from within C code
+        end = time.monotonic() + _LAST_WORDS
+        while time.monotonic() < end and b"recent call first" not in self._errors:
+            self._read(_TURN)
+        while self._read(_TURN) and time.monotonic() < end:
+            pass
+
+    def _stack(self, words: str) -> str:
+        """The innermost frames of the main thread, which comes last, or else its last words."""
+        text = self._errors.decode(errors="replace")
+        frames = re.findall(
+            r'^  File "(.*)", line (\d+) in (.*)$', text.rpartition("recent call first")[2], re.M
+        )
+        if frames and "recent call first" in text:
+            return words + "".join(f"\n{file} line {line}, {name}" for file, line, name in frames[:_FRAMES])
+        last = [line for line in text.splitlines() if line.strip()][-_FRAMES:]
+        return "; it last wrote:\n" + "\n".join(last) if last else ""
+
+
+def private_channel() -> Say:
+    """For the child: keep standard output for the parent; what foreign code prints goes where errors go."""
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")  # not inherited by what a solver starts
+    os.dup2(2, 1)
+    faulthandler.enable()
+    if hasattr(faulthandler, "register"):  # not on Windows: asked for before a kill, to show where it hangs
+        faulthandler.register(signal.SIGUSR1, all_threads=True)
+
+    def say(**event: Any) -> None:
+        channel.write(json.dumps(event) + "\n")
+        channel.flush()
+
+    return say

@@ -1,0 +1,257 @@
+"""What a parent and the child process of a cell say to each other.
+
+The request goes down as one line of JSON followed by the pickled objects' bytes and their large
+arrays as they lie in memory, through the child's standard input. The outcome comes back as a JSON
+file in a folder of their own, and is checked like any other data: the child runs foreign code.
+Where the child is comes through a few bytes of shared memory, so that telling costs the solver
+nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import mmap
+import os
+import pickle
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from functools import cache
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from optiframe.comparison.records import Limits, Measure, Outcome, Request, Sums
+from optiframe.solving.result import Status
+
+REPLY = "outcome.json"
+STACKS = "stacks.txt"
+_BOARD = "board"
+_LARGEST = 256 * 2**20  # bytes of a reply; traces grow with the logarithm of the iterations
+_TEXT = 64 * 1024  # characters kept of a message or traceback: an error may print a whole array
+_FINDING = 4096  # and of a finding, which is a sentence
+_MANY = 1000  # findings kept, and names of what one is about: more than anybody reads
+_COUNT = 2**63 - 1  # the largest count that the board and the store have room for
+
+
+class Malformed(Exception):
+    """A reply is not what it should be."""
+
+
+def request_parts(request: Request, folder: Path, deadline: float) -> list[memoryview]:
+    """A request on its way down, in pieces to be sent one after the other; arrays are not copied.
+
+    `deadline` is in terms of `time.monotonic`.
+    """
+    objects = request.objects or b""
+    buffers = [pickle.PickleBuffer(buffer).raw() for buffer in request.buffers]
+    header = {part.name: getattr(request, part.name) for part in fields(request)}
+    header |= {
+        "objects": len(objects),
+        "buffers": [buffer.nbytes for buffer in buffers],
+        "limits": asdict(request.limits),
+        "measure": asdict(request.measure),
+        "sums": asdict(request.sums),
+        "own folder": str(folder),
+        "deadline": deadline,
+    }
+    return [memoryview(json.dumps(header).encode() + b"\n" + objects), *buffers]
+
+
+def read_request(stream: BinaryIO) -> tuple[Request, Path, float]:
+    """What `request_parts` was given; `EOFError` when the parent is gone before all was said."""
+    line = stream.readline()
+    if not line.endswith(b"\n"):
+        raise EOFError
+    header = json.loads(line)
+    folder, deadline = Path(header.pop("own folder")), float(header.pop("deadline"))
+    size, sizes = header.pop("objects"), header.pop("buffers")
+    objects = stream.read(size)
+    if len(objects) < size:
+        raise EOFError
+    # The arrays are made of these bytes, which may be written to: there is no second copy.
+    buffers = tuple(bytearray(size) for size in sizes)
+    for buffer in buffers:
+        _fill(stream, memoryview(buffer))
+    header["limits"] = Limits(**header["limits"])
+    header["measure"] = Measure(**header["measure"])
+    header["sums"] = Sums(**header["sums"])
+    header["modules"], header["path"] = tuple(header["modules"]), tuple(header["path"])
+    return Request(**header, objects=objects or None, buffers=buffers), folder, deadline
+
+
+def _fill(stream: BinaryIO, buffer: memoryview) -> None:
+    while buffer:
+        read = stream.readinto(buffer)  # type: ignore[attr-defined]  # every binary stream has it
+        if not read:
+            raise EOFError
+        buffer = buffer[read:]
+
+
+def write_reply(outcome: Outcome, folder: Path) -> None:
+    """Leave the outcome for the parent; all of it is there, or nothing.
+
+    Raises `OSError` where there is no room for it. What is too long to keep is cut, and half
+    characters, as from a file name that is no text, become ``?``: no reader of JSON takes them.
+    """
+    data = asdict(outcome)
+    for key in ("message", "traceback"):
+        data[key] = clipped(data[key])
+    data["findings"] = _brief(data["findings"])
+    unfinished = folder / f"{REPLY}.part"
+    text = json.dumps(data, default=_plain, ensure_ascii=False)
+    unfinished.write_bytes(text.encode("utf-8", "replace"))
+    unfinished.replace(folder / REPLY)
+
+
+def _brief(findings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Findings as short as people read them: a solver may warn at every step."""
+    kept: list[Mapping[str, Any]] = [
+        {**found, "text": clipped(str(found["text"]), _FINDING), "about": _first_ones(found["about"])}
+        for found in findings[:_MANY]
+    ]
+    if len(findings) > _MANY:
+        more = f"{len(findings) - _MANY} more findings are left out"
+        kept.append({"level": "note", "text": more, "about": []})
+    return kept
+
+
+def _first_ones(about: Any) -> list[Any]:
+    listed = about if isinstance(about, list | tuple) else [about]
+    kept = [clipped(item, _FINDING) if isinstance(item, str) else item for item in listed[:_MANY]]
+    return [*kept, f"... {len(listed) - _MANY} more"] if len(listed) > _MANY else kept
+
+
+def read_reply(folder: Path) -> Outcome | None:
+    """The outcome the child left, checked; None when it left nothing.
+
+    Raises
+    ------
+    Malformed
+        With what is wrong with it.
+    """
+    path = folder / REPLY
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise Malformed(f"its reply has more than {_LARGEST // 2**20} MiB")
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise Malformed(f"its reply cannot be read: {error.strerror}") from None
+    from pydantic import ValidationError
+
+    try:
+        outcome: Outcome = _adapter().validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        said = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+        raise Malformed(f"its reply is not an outcome: {said}") from None
+    _check(outcome)
+    return outcome
+
+
+@cache
+def _adapter() -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Outcome)
+
+
+def _check(outcome: Outcome) -> None:
+    """What the types of an outcome do not say."""
+    for key in ("time", "setup", "judging", "loading", "warmup", "cpu", "memory"):
+        value = getattr(outcome, key)
+        if not (math.isnan(value) or 0 <= value < math.inf):
+            raise Malformed(f"its reply is not an outcome: {key} is {value}")
+    if outcome.iterations < 0 or not all(0 <= value < math.inf for value in outcome.times):
+        raise Malformed("its reply is not an outcome: a negative time or number of iterations")
+    if outcome.iterations > _COUNT:
+        raise Malformed(f"its reply is not an outcome: it counts {outcome.iterations:.3g} iterations")
+    if outcome.status is Status.CANCELLED:
+        raise Malformed("its reply is not an outcome: only who started the cell can cancel it")
+    if len({len(column) for column in outcome.trace.values()}) > 1:
+        raise Malformed("its reply is not an outcome: the trace's columns differ in length")
+
+
+def clipped(text: str, length: int = _TEXT) -> str:
+    """Beginning and end of a text that is too long to keep."""
+    if len(text) <= length:
+        return text
+    half = length // 2
+    return f"{text[:half]}\n... {len(text) - 2 * half} characters ...\n{text[-half:]}"
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: numbers and text as they are, containers of them, the rest as text."""
+    if isinstance(value, str | bool | int | float) or value is None:
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    return _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    item = getattr(value, "item", None)  # a NumPy number
+    number = item() if callable(item) and getattr(value, "size", 2) == 1 else value
+    return number if isinstance(number, str | bool | int | float) else str(value)
+
+
+class Board:
+    """A few bytes both processes see: the stage, iterations, residual and seconds of the solve,
+    and the seconds that the warm-up took.
+
+    Written without a system call; a reader may meet a half-written value now and then, which
+    the next look corrects.
+    """
+
+    _FORM = struct.Struct("<24sqdd")
+    _SPENT = struct.Struct("<d")
+    _SIZE = _FORM.size + _SPENT.size
+
+    def __init__(self, folder: Path, create: bool = False) -> None:
+        flags = os.O_RDWR | (os.O_CREAT if create else 0)
+        descriptor = os.open(folder / _BOARD, flags, 0o600)
+        try:
+            # Really written: where the disk is full, the first touch of a hole in a file kills the process.
+            if create and os.write(descriptor, bytes(self._SIZE)) < self._SIZE:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._memory = mmap.mmap(descriptor, self._SIZE)
+        finally:
+            os.close(descriptor)
+        self._stage = b"starting"
+        if create:
+            self.stage("starting")
+
+    def stage(self, name: str) -> None:
+        """Begin another stage."""
+        self._stage = name.encode()[:24]
+        self._FORM.pack_into(self._memory, 0, self._stage, 0, math.nan, 0.0)
+
+    def update(self, iterations: int, elapsed: float, residual: float) -> None:
+        """Take note of where the solve is; see `Watch`."""
+        try:
+            self._FORM.pack_into(self._memory, 0, self._stage, iterations, residual, elapsed)
+        except struct.error:  # a count without bounds; the outcome is refused for it
+            self._FORM.pack_into(self._memory, 0, self._stage, min(iterations, _COUNT), math.nan, elapsed)
+
+    def warmed_up(self, seconds: float) -> None:
+        """Take note of how long the warm-up took."""
+        self._SPENT.pack_into(self._memory, self._FORM.size, seconds)
+
+    @property
+    def warmup(self) -> float:
+        """Seconds that the warm-up took; 0.0 while there has been none."""
+        seconds: float = self._SPENT.unpack_from(self._memory, self._FORM.size)[0]
+        return seconds
+
+    def close(self) -> None:
+        """The solve has ended; the board stays, for its last news."""
+
+    def read(self) -> tuple[str, int, float]:
+        """Stage, iterations and residual."""
+        stage, iterations, residual, _ = self._FORM.unpack_from(self._memory)
+        return stage.rstrip(b"\0").decode(errors="replace"), iterations, residual

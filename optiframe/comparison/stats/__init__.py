@@ -1,0 +1,1 @@
+"""What stored outcomes say: losses, intervals, tests, ranks, profiles."""

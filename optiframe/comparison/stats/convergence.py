@@ -1,0 +1,154 @@
+"""How suboptimality falls with time or iterations: one curve a solver, over seeds.
+
+Curves are drawn together only where they mean the same: within one problem, solvers that
+answered the same problem actually solved (see `measuring.incomparable`); where they did not,
+a problem has several groups of curves. A problem without objective has none.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from optiframe.comparison.records import Records, Row
+from optiframe.comparison.stats.loss_table import incomparable, succeeded, suited
+from optiframe.comparison.stats.points import trace_points
+from optiframe.errors import InvalidInput
+
+_POINTS = 200  # a figure some 600 pixels wide shows no more
+_OUTER = 0.1  # the band leaves out the outer tenths: of up to ten seeds it is the whole range
+_Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class Convergence:
+    """Suboptimality of one solver on one problem, over its seeds.
+
+    Parameters
+    ----------
+    problem, solver
+        Their titles.
+    solved
+        Names the group of curves that may share a figure: the fingerprint of the problem actually
+        solved (the first one's, where every seed draws its own instance).
+    x
+        Seconds inside the solver or iterations, rising; at most 200 points, each one recorded.
+    median, low, high
+        Over seeds, at each `x`, steps after the point: the median, and the band that leaves out the
+        best and the worst tenth of the seeds (with ten or fewer: the whole range). `high` may be inf;
+        all may be 0, at the best objective known.
+    seeds
+        How many runs, failed ones included.
+    """
+
+    problem: str
+    solved: str
+    solver: str
+    x: tuple[float, ...]
+    median: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    seeds: int
+
+
+def convergence(records: Records, *, against: Literal["time", "iterations"] = "time") -> list[Convergence]:
+    """Convergence curves, in the plan's order of problems and solvers.
+
+    A run's value is that of its last recorded point, not of the best so far, so that a method which
+    rises again is seen to; after its end a run keeps its last value. It is inf before its first point,
+    where the point is infeasible, and for a failed run from its end on (one without trace: throughout).
+    A curve is drawn where the median over seeds is finite: while more than half the runs have
+    something to show.
+
+    Raises
+    ------
+    InvalidInput
+        If `against` is neither "time" nor "iterations".
+    """
+    if against not in ("time", "iterations"):
+        raise InvalidInput(f"against must be time or iterations, got {against!r}")
+    curves = []
+    for (problem, solver), (solved, rows) in _groups(records).items():
+        runs = [_steps(row, records, against) for row in rows]
+        union = np.unique(np.concatenate([x[np.isfinite(x)] for x, _ in runs]))
+        if not len(union):
+            continue
+        grid = _thin(union)
+        values = np.sort([_at(grid, x, y) for x, y in runs], axis=0)
+        with np.errstate(invalid="ignore"):  # inf less inf, between two seeds
+            median = np.median(values, axis=0)
+        shown = np.isfinite(median)
+        if not shown.any():
+            continue
+        low = np.quantile(values, _OUTER, axis=0, method="lower")
+        high = np.quantile(values, 1 - _OUTER, axis=0, method="higher")
+        x, y, bottom, top = (tuple(column[shown].tolist()) for column in (grid, median, low, high))
+        curves.append(Convergence(problem, solved, solver, x, y, bottom, top, len(runs)))
+    return curves
+
+
+def _groups(records: Records) -> dict[tuple[str, str], tuple[str, list[Row]]]:
+    """By problem and solver, in the plan's order: the group's name, and the runs.
+
+    On a problem comparable by objective all solvers are one group. Else two solvers are in one
+    where a chain of fingerprints they share joins them, since seeds may draw instances anew.
+    """
+    apart = incomparable(records)
+    runs: dict[tuple[str, str], list[Row]] = {}
+    solved: dict[tuple[str, str], list[str]] = {}
+    for row in records.rows:
+        if row.outcome is None or not suited(row.outcome):
+            continue
+        runs.setdefault((row.problem, row.solver), []).append(row)
+        if row.outcome.answered and row.outcome.solved and not math.isnan(row.outcome.objective):
+            solved.setdefault((row.problem, row.solver), []).append(row.outcome.solved)
+    joined: dict[str, list[list[str]]] = {}  # by problem, the fingerprints of each group
+    for (problem, _), prints in solved.items():
+        groups = joined.setdefault(problem, [])
+        touched = [g for g in groups if problem not in apart or not set(prints).isdisjoint(g)]
+        merged = [p for g in touched for p in g] + prints
+        joined[problem] = [g for g in groups if g not in touched] + [merged]
+    found = {}
+    for pair, prints in solved.items():  # without an answer or an objective there is nothing to draw
+        name = next(group[0] for group in joined[pair[0]] if prints[0] in group)
+        found[pair] = (name, runs[pair])
+    return found
+
+
+def _steps(row: Row, records: Records, against: str) -> tuple[_Array, _Array]:
+    """Where a run's value changes, and what it is from there on."""
+    outcome = row.outcome
+    assert outcome is not None
+    if not outcome.trace and not succeeded(outcome):
+        return np.empty(0), np.empty(0)
+    points = trace_points(outcome)
+    x = points.times if against == "time" else points.iterations
+    y = points.suboptimality(records.best.get(outcome.solved, math.nan))
+    y = np.where(np.isnan(y), math.inf, y)
+    if not succeeded(outcome):
+        end = outcome.time if against == "time" else float(outcome.iterations)
+        last = float(np.max(x, initial=0.0, where=np.isfinite(x)))
+        x = np.append(x, max(last, end) if math.isfinite(end) else last)
+        y = np.append(y, math.inf)
+    return x, y
+
+
+def _at(grid: _Array, x: _Array, y: _Array) -> _Array:
+    """A run's values at the grid: of the last point recorded by then, inf before the first."""
+    place = np.searchsorted(x, grid, side="right")
+    return np.concatenate(([math.inf], y))[place]
+
+
+def _thin(union: _Array) -> _Array:
+    """At most 200 of the points, half of them even on a linear axis and half on a logarithmic one."""
+    if len(union) <= _POINTS:
+        return union
+    half = _POINTS // 2
+    positive = union[union > 0]
+    even = np.linspace(union[0], union[-1], half)
+    ratios = np.geomspace(positive[0], positive[-1], half)
+    wanted = np.concatenate((even, ratios))
+    return union[np.unique(np.clip(np.searchsorted(union, wanted, side="right") - 1, 0, None))]

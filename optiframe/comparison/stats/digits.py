@@ -1,0 +1,24 @@
+"""How many digits numbers need, so that what differs also reads differently."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from itertools import pairwise
+
+from optiframe.comparison.stats.loss_table import ROUNDING
+
+MOST = 9  # differences in later digits are no reader's concern, and would make a table of digits
+
+
+def digits_apart(values: Iterable[float], least: int = 3) -> int:
+    """The significant digits, from `least` to 9, at which values that differ also print differently.
+
+    Values that differ by rounding alone are equal, as they are in ranks.
+    """
+    known = sorted({value for value in values if math.isfinite(value)})
+    near = [(low, high) for low, high in pairwise(known) if high - low > ROUNDING * max(1.0, abs(high))]
+    for digits in range(least, MOST):
+        if all(f"{low:.{digits - 1}e}" != f"{high:.{digits - 1}e}" for low, high in near):
+            return digits
+    return MOST if near else least

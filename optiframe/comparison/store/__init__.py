@@ -1,0 +1,1 @@
+"""The stored comparison: a SQLite file, its rows, claims on cells, exports."""

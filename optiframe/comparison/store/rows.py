@@ -1,0 +1,188 @@
+"""Outcomes and plans as rows of the store, and back: plain values, no pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from optiframe.comparison.records import (
+    Cell,
+    Choice,
+    ExecutorChoice,
+    Limits,
+    Measure,
+    Outcome,
+    Plan,
+)
+from optiframe.errors import InvalidInput
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Budget
+
+NUMBERS = (
+    "objective",
+    "violation",
+    "time",
+    "setup",
+    "judging",
+    "loading",
+    "warmup",
+    "cpu",
+    "wall",
+    "memory",
+)
+_DOCUMENTS = ("metrics", "findings", "times", "evaluations", "better", "versions", "environment")
+_TEXTS = ("message", "solved", "stderr")
+CELL_COLUMNS = ("status", "iterations", *NUMBERS, *_DOCUMENTS, *_TEXTS, "columns")
+# These have columns of their own in the table of points; the solver's own scalars are in `info`.
+POINT_COLUMNS = ("iteration", "time", "objective", "violation", "residual")
+# JSON has no word for these; in a document that is read back they are text that no name has.
+_WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+def to_json(value: Any) -> str:
+    """A document; numbers that are not finite become {"number": "inf"}, so that any reader can parse it."""
+    return json.dumps(_plain(value), allow_nan=False, ensure_ascii=True)
+
+
+def from_json(text: str) -> Any:
+    """What `to_json` wrote."""
+    return json.loads(text, object_hook=_number)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, bool | int | str) or value is None:
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"number": str(value)}
+    return str(value)
+
+
+def _number(found: dict[str, Any]) -> Any:
+    word = found.get("number")
+    return _WORDS[word] if len(found) == 1 and isinstance(word, str) and word in _WORDS else found
+
+
+def text(value: str) -> str:
+    """Text that any file can hold: half characters, as from a file name that is no text, become '?'."""
+    return value.encode("utf-8", "replace").decode("utf-8")
+
+
+def cell_values(outcome: Outcome) -> dict[str, Any]:
+    """What the table of cells holds of an outcome, by column; the traceback and the trace go elsewhere."""
+    values: dict[str, Any] = {"status": str(outcome.status), "iterations": int(outcome.iterations)}
+    values |= {name: float(getattr(outcome, name)) for name in NUMBERS}
+    values |= {name: to_json(getattr(outcome, name)) for name in _DOCUMENTS}
+    values |= {name: text(getattr(outcome, name)) for name in _TEXTS}
+    return values | {"columns": to_json(list(outcome.trace))}
+
+
+def point_values(trace: Mapping[str, list[float]]) -> list[tuple[Any, ...]]:
+    """A row for each point: its number, the common columns, and the others as a document or nothing."""
+    others = [name for name in trace if name not in POINT_COLUMNS]
+    length = max(map(len, trace.values()), default=0)
+    absent = [None] * length
+    common = zip(*(trace.get(name, absent) for name in POINT_COLUMNS), strict=True)
+    infos: Iterable[str | None] = absent
+    if others:
+        columns = zip(*(trace[name] for name in others), strict=True)
+        infos = [to_json(dict(zip(others, point, strict=True))) for point in columns]
+    return [(number, *values, info) for number, (values, info) in enumerate(zip(common, infos, strict=True))]
+
+
+def outcome_from(row: Mapping[str, Any], points: Iterable[Mapping[str, Any]], traceback: str) -> Outcome:
+    """The outcome a row of cells and its points hold.
+
+    Raises
+    ------
+    InvalidInput
+        When a value is not what this version writes.
+    """
+    try:
+        documents = {name: from_json(row[name]) for name in _DOCUMENTS}
+        documents["findings"] = tuple(documents["findings"])
+        documents["times"] = tuple(documents["times"])
+        trace: dict[str, list[float]] = {name: [] for name in from_json(row["columns"])}
+        for point in points:
+            info = from_json(point["info"]) if point["info"] else {}
+            for name, column in trace.items():
+                value = point[name] if name in POINT_COLUMNS else info.get(name)
+                column.append(math.nan if value is None else value)
+        fields: dict[str, Any] = {
+            "status": Status(row["status"]),
+            "iterations": int(row["iterations"]),
+            "trace": trace,
+            "traceback": traceback,
+        }
+        fields |= {name: math.nan if row[name] is None else float(row[name]) for name in NUMBERS}
+        fields |= {name: str(row[name]) for name in _TEXTS}
+        return Outcome(**fields, **documents)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise InvalidInput(f"the store holds a cell that cannot be understood ({error})") from None
+
+
+def spec_of(cell: Cell) -> str:
+    """A cell of a plan as a document; an object made in Python is only named."""
+
+    def choice(chosen: Choice) -> dict[str, Any]:
+        named = ("title", "name", "table", "content", "versions", "where")
+        return {name: getattr(chosen, name) for name in named}
+
+    return to_json({"problem": choice(cell.problem), "solver": choice(cell.solver)})
+
+
+def cell_from(key: str, seed: str, spec: str) -> Cell:
+    """The cell that `spec_of` described."""
+    parts = from_json(spec)
+    return Cell(key, Choice(**parts["problem"]), Choice(**parts["solver"]), int(seed))
+
+
+def settings_of(plan: Plan) -> str:
+    """All of a plan besides its cells and its text."""
+    return to_json(
+        {
+            "budget": plan.budget.model_dump(),
+            "limits": asdict(plan.limits),
+            "measure": asdict(plan.measure),
+            "executor": asdict(plan.executor),
+            "order_seed": plan.order_seed,
+            "gaps": list(plan.gaps),
+            "better": plan.better,
+            "folder": str(plan.folder),
+            "modules": list(plan.modules),
+        }
+    )
+
+
+def identity_of(plan: Plan) -> str:
+    """Hash of all that a store keeps of a plan."""
+    parts = [settings_of(plan), plan.text, *map(spec_of, plan.cells), *(cell.key for cell in plan.cells)]
+    return hashlib.sha256(to_json(parts).encode()).hexdigest()
+
+
+def plan_from(settings: str, config: str, output: Path, cells: list[Cell], positions: list[int]) -> Plan:
+    """The plan a store holds; `Choice.thing` of objects made in Python is None."""
+    said = from_json(settings)
+    return Plan(
+        cells=tuple(cells),
+        budget=Budget(**said["budget"]),
+        limits=Limits(**said["limits"]),
+        measure=Measure(**said["measure"]),
+        executor=ExecutorChoice(**said["executor"]),
+        order_seed=said["order_seed"],
+        gaps=tuple(said["gaps"]),
+        better=said["better"],
+        text=config,
+        folder=Path(said["folder"]),
+        modules=tuple(said["modules"]),
+        output=output,
+        positions=tuple(positions),
+    )

@@ -1,0 +1,314 @@
+"""The stored comparison: everything that is known is committed the moment it is known.
+
+Only the main process of a comparison writes. A cell's outcome, its trace, the best objective
+and the end of its claim are one transaction, so that whatever kills the process leaves each
+cell either finished or untouched.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from optiframe.comparison.plan.parameters import parameters_of
+from optiframe.comparison.plan.sweep import seeded
+from optiframe.comparison.records import Cell, Outcome, Plan, Records, Row
+from optiframe.comparison.run.tracebacks import read_traceback, write_traceback
+from optiframe.comparison.store import claims
+from optiframe.comparison.store.rows import (
+    CELL_COLUMNS,
+    cell_from,
+    cell_values,
+    from_json,
+    identity_of,
+    outcome_from,
+    plan_from,
+    point_values,
+    settings_of,
+    spec_of,
+    text,
+    to_json,
+)
+from optiframe.comparison.store.schema import (
+    FILE,
+    StoreFailed,
+    connect,
+    connect_to_read,
+    identity,
+    speaking,
+    transaction,
+)
+from optiframe.errors import InvalidInput
+from optiframe.solving.result import FEASIBLE, Status
+
+# Ends that may be bad luck: a busy machine, too low a limit, a bug that has been mended since.
+FAILED = (Status.ERROR, Status.TIMEOUT, Status.CRASHED, Status.OUT_OF_MEMORY)
+
+
+class Store:
+    """One output folder's comparison; use it with `with`.
+
+    Parameters
+    ----------
+    folder
+        The output folder.
+    create
+        True opens for writing, and makes folder and file where there are none. False opens for
+        reading and makes nothing.
+
+    Raises
+    ------
+    InvalidInput
+        When there is nothing to read, the file is damaged, or a newer version wrote it.
+    StoreFailed
+        When it cannot be read or written.
+    """
+
+    def __init__(self, folder: Path | str, *, create: bool = True) -> None:
+        self.folder = Path(folder)
+        self.path = self.folder / FILE
+        self._connection = connect(self.folder) if create else connect_to_read(self.folder)
+        self._file = identity(self.path)
+        self._owner: claims.Owner | None = None
+        self._heart: claims.Heart | None = None
+        self._run: int | None = None
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give back all claims and close the file."""
+        try:
+            if self._heart is not None:
+                self._heart.stop()
+            if self._owner is not None:
+                with speaking(self.path):
+                    claims.leave(self._connection, self._owner)
+        except StoreFailed:
+            pass  # the claims of a process that is gone are free in any case
+        finally:
+            self._owner = self._heart = None
+            self._connection.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        self._check_place()
+        with speaking(self.path), transaction(self._connection):
+            yield self._connection
+
+    def _check_place(self) -> None:
+        """Refuse to go on when the file was deleted: the system would keep what is written until we end."""
+        if identity(self.path) != self._file:
+            raise StoreFailed(
+                f"{self.path} was deleted, moved or replaced while the comparison ran; what it held is gone "
+                "from there, and the same command begins anew"
+            )
+
+    # ---- writing: runs, claims, outcomes
+
+    def begin(self, plan: Plan, environment: Mapping[str, Any]) -> None:
+        """Note that a run of this plan starts, and begin to claim cells for it."""
+        settings, specs = settings_of(plan), [spec_of(cell) for cell in plan.cells]
+        name, positions = identity_of(plan), plan.positions or tuple(range(len(plan.cells)))
+        if sorted(positions) != list(range(len(plan.cells))):
+            raise InvalidInput("the plan's positions do not number its cells")
+        with self._writing() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO plans VALUES (?, ?, ?, ?)",
+                (name, text(self.folder.absolute().name), text(plan.text), settings),
+            )
+            connection.executemany(
+                "INSERT OR IGNORE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (name, place, turn, cell.key, cell.problem.title, cell.solver.title, str(cell.seed), spec)
+                    for turn, (place, cell, spec) in enumerate(zip(positions, plan.cells, specs, strict=True))
+                ],
+            )
+            self._run = connection.execute(
+                "INSERT INTO runs (plan, environment, started) VALUES (?, ?, ?)",
+                (name, to_json(environment), now()),
+            ).lastrowid
+        self._owner = claims.Owner.this_process()
+        with speaking(self.path):
+            claims.enter(self._connection, self._owner)
+        self._heart = claims.Heart(self.folder, self._owner)
+        self._heart.start()
+
+    def end(self) -> None:
+        """Note that every cell of the run's plan is finished."""
+        with self._writing() as connection:
+            connection.execute("UPDATE runs SET ended = ? WHERE id = ?", (now(), self._run))
+
+    def claim(self, key: str, again: str | None = None) -> claims.Claimed:
+        """Claim a cell: "claimed", or why not: it is "finished", or "busy" in another process.
+
+        `again` is the time, from `failed`, of the outcome that a further run is to replace.
+        """
+        assert self._owner is not None, "claims belong to a run: call begin first"
+        self._check_place()
+        with speaking(self.path):
+            return claims.claim(self._connection, self._owner, key, now(), again)
+
+    def release(self, key: str) -> None:
+        """Give back the claim of a cell that did not finish."""
+        assert self._owner is not None, "claims belong to a run: call begin first"
+        with self._writing() as connection:
+            claims.release(connection, self._owner, key)
+
+    def finish(self, key: str, outcome: Outcome, again: str | None = None) -> bool:
+        """Commit a cell's outcome and trace; False when another process has finished it already."""
+        assert self._owner is not None, "outcomes belong to a run: call begin first"
+        self._check_place()  # before the traceback, whose folder it would make
+        finished, values = now(), cell_values(outcome)
+        values["traceback"] = write_traceback(self.folder, key, outcome.traceback)
+        columns = ("key", "run", "finished", *values)
+        with self._writing() as connection:
+            claims.release(connection, self._owner, key)
+            done = connection.execute("SELECT finished FROM cells WHERE key = ?", (key,)).fetchone()
+            if done is not None and done["finished"] != again:
+                return False
+            connection.execute(
+                f"INSERT OR REPLACE INTO cells ({', '.join(columns)}) "
+                f"VALUES ({', '.join('?' * len(columns))})",
+                (key, self._run, finished, *values.values()),
+            )
+            connection.execute("DELETE FROM points WHERE key = ?", (key,))
+            connection.executemany(
+                "INSERT INTO points VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [(key, *point) for point in point_values(outcome.trace)],
+            )
+            if _counts_as_best(outcome):
+                connection.execute(
+                    "INSERT INTO best VALUES (?, ?, ?, ?) ON CONFLICT (solved) DO UPDATE SET "
+                    "objective = excluded.objective, key = excluded.key, found = excluded.found "
+                    "WHERE excluded.objective < best.objective",
+                    (outcome.solved, outcome.objective, key, finished),
+                )
+        return True
+
+    # ---- reading
+
+    def finished(self) -> dict[str, Status]:
+        """Keys of all finished cells, with how they ended."""
+        return {row["key"]: Status(row["status"]) for row in self._rows("SELECT key, status FROM cells")}
+
+    def failed(self) -> dict[str, str]:
+        """Keys of finished cells that could not be run to an end, with when that was."""
+        marks = ", ".join("?" * len(FAILED))
+        rows = self._rows(f"SELECT key, finished FROM cells WHERE status IN ({marks})", *map(str, FAILED))
+        return {row["key"]: row["finished"] for row in rows}
+
+    def runs(self) -> list[tuple[str, bool]]:
+        """Of each run its plan, as `identity_of` gives it, and whether it came to its end; oldest first."""
+        return [
+            (row["plan"], row["ended"] is not None)
+            for row in self._rows("SELECT plan, ended FROM runs ORDER BY id")
+        ]
+
+    def plan(self) -> Plan:
+        """The plan of our run, or of the latest; objects made in Python are only named in it."""
+        (latest,) = self._latest("plans.*")
+        entries = self._rows("SELECT * FROM entries WHERE plan = ? ORDER BY turn", latest["id"])
+        cells: list[Cell] = [cell_from(row["key"], row["seed"], row["spec"]) for row in entries]
+        positions = [row["position"] for row in entries]
+        return plan_from(latest["settings"], latest["config"], self.folder, cells, positions)
+
+    def records(self) -> Records:
+        """Our run's plan, or the latest's, with every outcome known, and the best objectives of all runs."""
+        (latest,) = self._latest(
+            "plans.*, runs.environment, "
+            "(SELECT min(started) FROM runs AS r WHERE r.plan = plans.id) AS began, "
+            "(SELECT max(ended) FROM runs AS r WHERE r.plan = plans.id) AS done"
+        )
+        entries = self._rows("SELECT * FROM entries WHERE plan = ? ORDER BY position", latest["id"])
+        outcomes = self._outcomes(latest["id"])
+        rows = []
+        fixed = set()
+        for entry in entries:
+            cell = cell_from(entry["key"], entry["seed"], entry["spec"])
+            if not seeded(cell.problem.table):
+                fixed.add(cell.problem.title)
+            rows.append(
+                Row(
+                    key=cell.key,
+                    problem=cell.problem.title,
+                    solver=cell.solver.title,
+                    problem_name=cell.problem.name,
+                    solver_name=cell.solver.name,
+                    seed=cell.seed,
+                    outcome=outcomes.get(cell.key),
+                    parameters=parameters_of(cell),
+                )
+            )
+        settings = from_json(latest["settings"])
+        return Records(
+            rows=tuple(rows),
+            best={r["solved"]: r["objective"] for r in self._rows("SELECT solved, objective FROM best")},
+            gaps=tuple(settings["gaps"]),
+            better=settings["better"],
+            config=latest["config"],
+            environment=from_json(latest["environment"]),
+            title=latest["title"],
+            started=latest["began"],
+            ended=latest["done"] or "",
+            fixed=frozenset(fixed),
+        )
+
+    def _latest(self, what: str) -> list[sqlite3.Row]:
+        # A store that has begun a run is asked about that one, whatever others have begun since.
+        found = self._rows(
+            f"SELECT {what} FROM runs JOIN plans ON plans.id = runs.plan WHERE runs.id = ? OR ? IS NULL "
+            "ORDER BY runs.id DESC LIMIT 1",
+            self._run,
+            self._run,
+        )
+        if not found:
+            raise InvalidInput(f"{self.path} holds no run yet; run optiframe compare first")
+        return found
+
+    def _outcomes(self, plan: str) -> dict[str, Outcome]:
+        ours = "key IN (SELECT key FROM entries WHERE plan = ?)"
+        points: dict[str, list[sqlite3.Row]] = {}
+        for point in self._rows(f"SELECT * FROM points WHERE {ours} ORDER BY key, number", plan):
+            points.setdefault(point["key"], []).append(point)
+        columns = ", ".join(("key", "traceback", *CELL_COLUMNS))
+        found = {}
+        for row in self._rows(f"SELECT {columns} FROM cells WHERE {ours}", plan):
+            traceback = read_traceback(self.folder, row["traceback"])
+            found[row["key"]] = outcome_from(row, points.get(row["key"], ()), traceback)  # type: ignore[arg-type]  # a Row is read by column name
+        return found
+
+    def _rows(self, statement: str, *values: Any) -> list[sqlite3.Row]:
+        with speaking(self.path):
+            return self._connection.execute(statement, values).fetchall()
+
+
+def load(folder: Path | str) -> Records:
+    """The comparison an output folder holds; see `Store.records`."""
+    with Store(folder, create=False) as store:
+        return store.records()
+
+
+def now() -> str:
+    """The time in UTC, to the microsecond, in a form that sorts."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def _counts_as_best(outcome: Outcome) -> bool:
+    return (
+        outcome.answered
+        and bool(outcome.solved)
+        and math.isfinite(outcome.objective)
+        and outcome.violation <= FEASIBLE
+    )

@@ -1,0 +1,1 @@
+"""TOML files in, results out."""

@@ -1,0 +1,140 @@
+"""Writing a result to a folder, so that a crash leaves no half file."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from optiframe.errors import InvalidInput, require
+from optiframe.solving.result import Result
+from optiframe.tables.files import write_table
+
+TRACE = "trace.csv"
+FINISHED = "result.json"  # written last: where it is, the output is whole
+
+
+def check_writable(folder: Path, answer: str, force: bool) -> None:
+    """Raise `InvalidInput` for anything that would lose the result, or a file, after a long run.
+
+    Without `force` the folder must be new or empty; it must be writable, the answer needs a
+    name of its own, and Parquet needs pyarrow.
+    """
+    if answer.lower() == TRACE:
+        raise InvalidInput(f"the answer cannot be called {answer}: that is the trace; choose another name")
+    if answer.lower().endswith(".parquet"):
+        require("pyarrow", "frames")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".writable-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+        occupied = {path.name for path in folder.iterdir()}
+        blocked = [name for name in (answer, TRACE, FINISHED) if (folder / name).is_dir()]
+    except OSError as error:
+        raise InvalidInput(
+            f"cannot write to the output folder {folder}: {error.strerror}; choose another with --output"
+        ) from None
+    if blocked:
+        raise InvalidInput(f"{folder / blocked[0]} is a folder where a file must go; choose another folder")
+    if FINISHED in occupied and not force:
+        raise InvalidInput(f"{folder} holds a finished result; use --force to replace it, or another folder")
+    if occupied and not force:
+        raise InvalidInput(
+            f"the folder {folder} is not empty, and files in it may be replaced; "
+            "use --force to write there all the same, or another folder"
+        )
+
+
+def write(
+    result: Result[Any, Any], folder: Path, answer: str, config: Mapping[str, Any] | None = None
+) -> list[Path]:
+    """Write the answer, its further tables, the trace and result.json; gives the paths.
+
+    Each file is written under a temporary name and renamed; result.json comes last. Files
+    of an earlier result in the folder go first. `config` is stored as it is.
+    """
+    _remove_earlier(folder)
+    suffix = Path(answer).suffix
+    written = []
+    for number, (name, columns) in enumerate(result.answer().items()):
+        target = folder / (answer if number == 0 else f"{name}{suffix}")
+        if number and target.name in (answer, TRACE):
+            target = folder / f"{name}-table{suffix}"
+        _replace(target, partial(write_table, columns))
+        written.append(target)
+    if len(result.trace):
+        target = folder / TRACE
+        _replace(target, lambda path: write_table(result.trace.columns(), path))
+        written.append(target)
+    target = folder / FINISHED
+    content = summary(result) | {"config": _plain(dict(config or {})), "files": [p.name for p in written]}
+    text = json.dumps(content, indent=2, allow_nan=False) + "\n"
+    _replace(target, lambda path: path.write_text(text, encoding="utf-8"))
+    return [*written, target]
+
+
+def _remove_earlier(folder: Path) -> None:
+    """Remove what an earlier result in the folder says it wrote, so that no table of it stays behind."""
+    earlier = folder / FINISHED
+    try:
+        names = json.loads(earlier.read_text(encoding="utf-8")).get("files", [])
+    except (OSError, ValueError, AttributeError):
+        names = []
+    earlier.unlink(missing_ok=True)
+    for name in names:
+        if isinstance(name, str) and Path(name).name == name and (folder / name).is_file():
+            (folder / name).unlink()
+
+
+def summary(result: Result[Any, Any]) -> dict[str, Any]:
+    """The result without its solution, as JSON values; numbers that are not finite become None."""
+    plain = _plain(
+        {
+            "status": str(result.status),
+            "message": result.message,
+            "objective": result.objective,
+            "violation": result.violation,
+            "metrics": result.metrics,
+            "iterations": result.iterations,
+            "time": result.time,
+            "setup": result.setup,
+            "judging": result.judging,
+            "solved": result.solved,
+            "findings": [{"level": f.level, "text": f.text, "about": list(f.about)} for f in result.findings],
+            **result.settings,
+        }
+    )
+    assert isinstance(plain, dict)
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def _replace(target: Path, write_to: Callable[[Path], Any]) -> None:
+    temporary = target.with_name(f".{target.stem}-{os.getpid()}{target.suffix}")
+    try:
+        write_to(temporary)
+        os.replace(temporary, target)
+    except OSError as error:
+        raise InvalidInput(f"cannot write {target}: {error.strerror}") from None
+    finally:
+        temporary.unlink(missing_ok=True)

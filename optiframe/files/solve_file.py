@@ -1,0 +1,158 @@
+"""A TOML file to validated objects, with the line of whatever is wrong.
+
+Tables: ``[problem]`` (a name and its inputs, or a data set), ``[solver]`` (a name and its
+parameters), ``[budget]``, ``[output]``, and the key ``seed``. Nothing in a file is ever
+executed. Relative paths start at the file's folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, NonNegativeInt, field_validator
+
+from optiframe.errors import InvalidInput, OptiframeError, nearest
+from optiframe.files import toml_source as document
+from optiframe.files.toml_source import below, line_of
+from optiframe.problems.problem import Problem
+from optiframe.records.record import Described
+from optiframe.registry import construct as api
+from optiframe.registry import registry
+from optiframe.solving.chain import why_unsuited
+from optiframe.solving.solver import Budget, Solver
+
+__all__ = ["Document", "Output", "line_of", "read"]
+
+_TABLES = ("problem", "solver", "budget", "output")
+
+
+class Output(Described):
+    """Where `optiframe solve` writes, and under which name the answer goes."""
+
+    name = "output"
+
+    folder: str | None = Field(default=None, description="output folder; default: results/<name of the file>")
+    answer: str = Field(default="answer.csv", description="file name of the answer: .csv or .parquet")
+
+    @field_validator("answer")
+    @classmethod
+    def _a_table_file(cls, value: str) -> str:
+        if Path(value).name != value or Path(value).suffix.lower() not in (".csv", ".parquet"):
+            raise InvalidInput(f"must be a file name ending in .csv or .parquet, got {value!r}")
+        return value
+
+
+class _Seed(Described):
+    """The top-level key `seed`, validated like any other field."""
+
+    seed: NonNegativeInt = 0
+
+
+@dataclass(frozen=True)
+class Document(document.Document):
+    """The file of one solve; its objects are built, and checked, on demand."""
+
+    known = (*_TABLES, "seed")
+
+    def check_keys(self) -> None:
+        """Raise `InvalidInput` for a comparison's file, and for keys at the top level that mean nothing."""
+        for key in ("solver", "problem"):
+            if self.path is not None and isinstance(self.table.get(key), list):
+                raise self.error([((key,), f"this is a comparison, with [[{key}]]; use optiframe compare")])
+        super().check_keys()
+
+    def instead(self, key: str) -> str:
+        """As for any file; a parameter without its table, as in ``--set share=0.2``, gets that too."""
+        parameters = self._parameters()
+        exact = [path for path in parameters if path.partition(".")[2] == key]
+        return nearest(key, exact) or super().instead(key) or nearest(key, parameters)
+
+    def _parameters(self) -> list[str]:
+        """What the named solver and problem take, as ``solver.step``; nothing of what is not there."""
+        found = []
+        for kind in ("solver", "problem"):
+            section = self.table.get(kind)
+            name = section.get("name") if isinstance(section, Mapping) else section
+            if isinstance(name, str):
+                with suppress(OptiframeError):
+                    fields = registry.registry().get(kind, name).model_fields
+                    found += [f"{kind}.{field}" for field in fields]
+        return found
+
+    @cached_property
+    def problem(self) -> Problem[Any]:
+        """The problem of ``[problem]``."""
+        table = dict(self.section("problem"))
+        name, dataset = table.pop("name", None), table.pop("dataset", None)
+        with self.located("problem"):
+            if name is None and dataset is None:
+                raise registry.unnamed_problem(table)
+            data = None
+            if dataset is not None:
+                with below("dataset"):
+                    data = registry.build("data set", dataset)
+            return api.problem(name, dataset=data, **table)
+
+    @cached_property
+    def solver(self) -> Solver[Any, Any, Any]:
+        """The solver of ``[solver]``."""
+        section = self.table.get("solver")
+        named = section if isinstance(section, str) else self.section("solver")
+        with self.located("solver"):
+            if isinstance(named, Mapping) and named.get("name") is None:
+                table = {key: value for key, value in named.items() if key != "name"}
+                raise registry.unnamed(table, f"is missing: which solver?{self._those_that_suit()}")
+            built: Solver[Any, Any, Any] = registry.build("solver", named)
+            return built
+
+    def _those_that_suit(self) -> str:
+        """The solvers of the problem's own kind that take it, and how to see the others."""
+        try:
+            problem, names = self.problem, registry.registry()
+        except OptiframeError:  # it has its own errors, which come next
+            return " `optiframe list solvers` shows them"
+        suited = []
+        for entry in names.entries("solver"):
+            with suppress(Exception):  # one solver's fault, or a parameter it needs, hides no other
+                cls = names.get("solver", entry.name)
+                if isinstance(problem, cls.solves) and why_unsuited(problem, cls()) is None:
+                    suited.append(entry.name)
+        where = f"optiframe list solvers --for {self.path}" if self.path else "optiframe list solvers"
+        known = f" These take {problem.name}: {', '.join(suited)};" if suited else ""
+        return f"{known} `{where}` says more"
+
+    @cached_property
+    def budget(self) -> Budget:
+        """The limits of ``[budget]``."""
+        section = self.section("budget", needed=False)
+        with self.located("budget"):
+            return Budget(**section)
+
+    @cached_property
+    def output(self) -> Output:
+        """The destination of ``[output]``."""
+        section = self.section("output", needed=False)
+        with self.located("output"):
+            return Output(**section)
+
+    @cached_property
+    def seed(self) -> int:
+        """The seed; 0 when none is given."""
+        with self.located():
+            return _Seed(**({"seed": self.table["seed"]} if "seed" in self.table else {})).seed
+
+
+def read(path: str | Path | None, overrides: Iterable[str] = ()) -> Document:
+    """Read a file and apply ``key.path=value`` overrides, whose values are TOML or plain text.
+
+    Raises
+    ------
+    InvalidInput
+        For an unreadable file, wrong TOML (with the line), or unknown top-level keys.
+    """
+    return Document.read(path, overrides)

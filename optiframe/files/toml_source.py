@@ -1,0 +1,312 @@
+"""A TOML file as it was written: its table, its overrides, and the line of whatever is wrong."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from optiframe.errors import InvalidInput, nearest
+from optiframe.records.fields import paths_relative_to
+
+Keys = tuple[str, ...]
+
+_TABLES = (".csv", ".tsv", ".parquet", ".npy", ".npz", ".xlsx", ".svm", ".libsvm")
+
+
+class _NotText(InvalidInput):
+    """A file that is no text."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A parsed file with the overrides applied.
+
+    Parameters
+    ----------
+    path
+        The file, for messages and relative paths; None when everything came by overrides
+        or from Python.
+    text
+        Its content, to look lines up in.
+    table
+        The parsed content after the overrides.
+    overridden
+        Key paths that came from overrides rather than from the file.
+
+    Notes
+    -----
+    A subclass gives `known`, the keys at the top level that mean something.
+    """
+
+    known: ClassVar[tuple[str, ...]] = ()
+
+    path: Path | None
+    text: str
+    table: Mapping[str, Any]
+    overridden: frozenset[Keys]
+
+    @classmethod
+    def read(cls, path: str | Path | None, overrides: Iterable[str] = ()) -> Self:
+        """Read a file and apply ``key.path=value`` overrides, whose values are TOML or plain text.
+
+        Raises
+        ------
+        InvalidInput
+            For an unreadable file, wrong TOML (with the line), or unknown top-level keys.
+        """
+        file = None if path is None else Path(path)
+        try:
+            text = "" if file is None else _text(file)
+            table = tomllib.loads(text)
+        except (tomllib.TOMLDecodeError, _NotText) as error:
+            if file is not None and file.suffix.lower() in _TABLES:
+                raise InvalidInput(
+                    f"{file} looks like a table of data, and what to do with it is said in a TOML file: "
+                    "give that one, and name the table in it (docs/howto/your-data.md shows how)"
+                ) from None
+            if isinstance(error, _NotText):
+                raise
+            raise InvalidInput(f"{file}: not valid TOML: {error}") from None
+        overridden = set()
+        for override in overrides:
+            overridden.add(_override(table, override))
+        document = cls(file, text, table, frozenset(overridden))
+        document.check_keys()
+        return document
+
+    @property
+    def folder(self) -> Path:
+        """Where relative paths begin."""
+        return Path() if self.path is None else self.path.parent
+
+    def section(self, key: str, needed: bool = True) -> Mapping[str, Any]:
+        """The table of this name; empty when it is missing and not needed."""
+        section = self.table.get(key)
+        if section is None:
+            if needed:
+                raise self.error([((key,), f"is missing; add a table [{key}] with a name")])
+            return {}
+        if not isinstance(section, Mapping):
+            raise self.error([((key,), f"must be a table, [{key}], got {section!r}")])
+        return section
+
+    @contextmanager
+    def located(self, *section: str) -> Iterator[None]:
+        """Add file and line to whatever is found wrong inside; relative paths begin at the file."""
+        try:
+            with paths_relative_to(self.folder):
+                yield
+        except InvalidInput as error:
+            raise self.error([((*section, *keys), text) for keys, text in error.problems]) from None
+
+    def error(self, problems: Iterable[tuple[Keys, str]]) -> InvalidInput:
+        """An error that says of each key path where it is."""
+        located = [
+            (keys, f"{self.place(keys)}{'.'.join(keys)}{': ' if keys else ''}{text}")
+            for keys, text in problems
+        ]
+        return InvalidInput("\n".join(text for _, text in located), located)
+
+    def place(self, keys: Keys) -> str:
+        """Where a key path was given: ``run.toml line 4: `` or ``--set ``; empty without a file."""
+        if any(keys[: len(given)] == given for given in self.overridden):
+            return "--set "
+        if self.path is None:
+            return ""
+        line = self._lines.of(keys)
+        return f"{self.path.name}: " if line is None else f"{self.path.name} line {line}: "
+
+    @cached_property
+    def _lines(self) -> _Lines:
+        return _Lines(self.text)
+
+    def check_keys(self) -> None:
+        """Raise `InvalidInput` for keys at the top level that mean nothing."""
+        unknown = [key for key in self.table if key not in self.known]
+        if unknown:
+            raise self.error(
+                ((key,), f"unknown key{self.instead(key)} (valid: {', '.join(self.known)})")
+                for key in unknown
+            )
+
+    def instead(self, key: str) -> str:
+        """`; did you mean 'x'?` for a key at the top level that means nothing; often empty."""
+        return nearest(key, self.known)
+
+
+def line_of(text: str, keys: Keys) -> int | None:
+    """The line where the value of `keys` begins, or its nearest enclosing table; None if neither is there."""
+    return _Lines(text).of(keys)
+
+
+class _Lines:
+    """Where everything stands in a text; read once, since there may be as many questions as lines."""
+
+    def __init__(self, text: str) -> None:
+        # By the table they stand in: for each key its place, its line and its value; for a header None.
+        self._found: dict[Keys, list[tuple[int, int, Any]]] = {}
+        table: Keys = ()
+        counts: dict[Keys, int] = {}
+        for place, (line, statement) in enumerate(_statements(text)):
+            try:
+                parsed = tomllib.loads(statement)
+            except tomllib.TOMLDecodeError:
+                continue
+            if statement.lstrip().startswith("["):
+                table = _in_elements(_path(parsed), counts)
+                if statement.lstrip().startswith("[["):  # an element of an array of tables
+                    counts[table] = counts.get(table, -1) + 1
+                    table = (*table, str(counts[table]))
+                self._found.setdefault(table, []).append((place, line, None))
+            else:
+                self._found.setdefault(table, []).append((place, line, parsed))
+
+    def of(self, keys: Keys) -> int | None:
+        """See `line_of`."""
+        best: tuple[int, int] | None = None  # how many of the keys were found, and the line
+        tables = [keys[:depth] for depth in range(len(keys) + 1)]
+        for _, line, depth in sorted(
+            (place, line, len(table) + (0 if parsed is None else _depth(parsed, keys[len(table) :])))
+            for table in tables
+            for place, line, parsed in self._found.get(table, ())
+        ):
+            if depth > (best[0] if best else 0):
+                best = (depth, line)
+        return best[1] if best else self._within(keys)
+
+    def _within(self, keys: Keys) -> int | None:
+        """The first line of a table that stands only by tables inside it: [a] by [a.b]."""
+        for depth in range(len(keys), 0, -1):
+            lines = [
+                found[0][1] for table, found in self._found.items() if table[:depth] == keys[:depth] and found
+            ]
+            if lines:
+                return min(lines)
+        return None
+
+
+def _in_elements(header: Keys, counts: Mapping[Keys, int]) -> Keys:
+    """A header's keys with the number of the latest element after every array of tables above it."""
+    table: Keys = ()
+    for key in header[:-1]:
+        table = (*table, key)
+        if table in counts:
+            table = (*table, str(counts[table]))
+    return (*table, *header[-1:])
+
+
+def _statements(text: str) -> Iterator[tuple[int, str]]:
+    """Line number and text of each statement: a header or a key with its whole value.
+
+    One pass over the characters that only keeps what decides where a statement ends: inside
+    a string (one-line or three-quoted), a comment, or brackets.
+    """
+    lines = text.replace("\r\n", "\n").split("\n")
+    start, depth, quote = 0, 0, ""
+    for number, line in enumerate(lines):
+        at = 0
+        while at < len(line):
+            rest = line[at:]
+            if quote:
+                if rest.startswith("\\") and quote[0] == '"':
+                    at += 1
+                elif rest.startswith(quote):
+                    at += len(quote) - 1
+                    quote = ""
+            elif rest.startswith(('"""', "'''")):
+                quote, at = rest[:3], at + 2
+            elif rest[0] in "\"'":
+                quote = rest[0]
+            elif rest[0] == "#":
+                break
+            else:
+                depth += (rest[0] in "[{") - (rest[0] in "]}")
+            at += 1
+        if len(quote) == 1:
+            quote = ""  # a one-line string ends with its line, closed or not
+        if depth <= 0 and not quote:
+            statement = "\n".join(lines[start : number + 1])
+            if statement.strip() and not statement.lstrip().startswith("#"):
+                yield start + 1, statement
+            start, depth = number + 1, 0
+
+
+def _path(table: Any) -> Keys:
+    """The keys that lead to the innermost table of a header."""
+    keys: Keys = ()
+    while table:
+        key, table = next(iter(table.items()))
+        keys = (*keys, key)
+        table = table[0] if isinstance(table, list) else table
+    return keys
+
+
+def _depth(value: Any, keys: Keys) -> int:
+    """How many of the keys lead into the value, one after the other."""
+    for depth, key in enumerate(keys):
+        if isinstance(value, Mapping) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and key.isdigit() and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return depth
+    return len(keys)
+
+
+@contextmanager
+def below(key: str) -> Iterator[None]:
+    """Put a key in front of the paths of whatever is found wrong inside."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(str(error), [((key, *keys), text) for keys, text in error.problems]) from None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InvalidInput(f"no file {path}") from None
+    except UnicodeDecodeError as error:
+        raise _NotText(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from None
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _override(table: dict[str, Any], override: str) -> Keys:
+    path, equals, value = override.partition("=")
+    keys = tuple(key.strip() for key in path.split("."))
+    if not equals or not all(keys):
+        raise InvalidInput(f"--set {override}: write key.path=value, such as solver.step=0.1")
+    inside: Any = table
+    for key, following in zip(keys, (*keys[1:], ""), strict=True):
+        at: Any = key
+        if isinstance(inside, list):  # an element of an array of tables
+            at = _element(inside, key, override)
+        if not following:
+            break
+        inner = inside[at] if isinstance(inside, list) else inside.setdefault(at, {})
+        if isinstance(inner, str):  # a name alone (dataset = "x") may be refined by giving its parameters
+            inner = inside[at] = {"name": inner}
+        tables = isinstance(inner, list) and all(isinstance(each, dict | str) for each in inner)
+        if not isinstance(inner, dict) and not tables:
+            raise InvalidInput(f"--set {override}: {key} is not a table but {inner!r:.60}")
+        inside = inner
+    try:
+        inside[at] = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        inside[at] = value.strip()
+    return keys
+
+
+def _element(tables: list[Any], key: str, override: str) -> int:
+    if not key.isdecimal() or int(key) >= len(tables):
+        raise InvalidInput(
+            f"--set {override}: there are {len(tables)} of these; write a number from 0, not {key}"
+        )
+    return int(key)

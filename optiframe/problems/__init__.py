@@ -1,0 +1,1 @@
+"""Problems, objectives, constraint sets and data sets."""

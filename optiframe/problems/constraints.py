@@ -1,0 +1,118 @@
+"""Constraint sets: where an answer may lie. The ready-made ones are in `optiframe.problems.sets`.
+
+A set says how far a point is outside and which of its points is nearest; where it is
+convex it can also be written for CVXPY and SciPy, so that any solver can be checked.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from optiframe.errors import require
+from optiframe.records.fields import Array
+from optiframe.records.record import Described
+
+if TYPE_CHECKING:
+    from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
+
+
+@dataclass(frozen=True)
+class CvxpyProgram:
+    """A CVXPY problem and how to read the answer after it was solved.
+
+    ``read()`` gives the solution in the terms of the problem it stands for;
+    ``objective(value)`` turns CVXPY's optimal value into that problem's objective. `engine`
+    names one of CVXPY's solvers where the kind of answer matters (a vertex, say, and not the
+    middle of a face).
+    """
+
+    program: Any
+    read: Callable[[], Any]
+    objective: Callable[[float], float] = float
+    engine: str | None = None
+
+
+@dataclass(frozen=True)
+class ScipyConstraints:
+    """A set in the words of `scipy.optimize.minimize`: bounds, and anything beyond them."""
+
+    bounds: Bounds | None = None
+    others: tuple[LinearConstraint | NonlinearConstraint, ...] = ()
+
+
+class ConstraintSet(Described):
+    """A set of points; a frozen record whose fields are its parameters.
+
+    Lifetime: built once, shared by problems, asked many times. `project` must not change
+    its argument. A subclass gives `name`, its fields, `project`, and where it is convex
+    `as_cvxpy`. A set whose projection is decided by another program overrides
+    `projection_as_cvxpy`. `convex` says whether `as_cvxpy` describes the set itself.
+    A set whose points are not arrays names their `point_type` and overrides `distance`,
+    `origin` and `violation`; a point has a `shape`.
+    """
+
+    convex: ClassVar[bool] = True
+    point_type: ClassVar[type] = np.ndarray
+
+    @abstractmethod
+    def project(self, v: Any) -> Any:
+        """A nearest point of the set (Euclidean distance); any one of them where several are."""
+
+    def distance(self, x: Any, v: Any) -> float:
+        """Euclidean distance of a point `x` of the set to `v`, which may be an array or a point."""
+        return float(np.linalg.norm(np.asarray(x) - v))
+
+    def origin(self, shape: tuple[int, ...]) -> Any:
+        """The point of the set nearest to the origin."""
+        return np.array(self.project(np.zeros(shape)))
+
+    def violation(self, x: Any) -> float:
+        """Euclidean distance of `x` to the set; 0.0 inside, inf where an entry is not finite."""
+        if not np.isfinite(x).all():
+            return math.inf
+        return self.distance(self.project(x), x)
+
+    def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
+        """Whether `x` is within `tolerance` of the set."""
+        return self.violation(x) <= tolerance
+
+    def check_shape(self, shape: tuple[int, ...]) -> None:
+        """Raise `InvalidInput` when points of this shape cannot be in the set; fine by default."""
+
+    def as_cvxpy(self, x: Any) -> list[Any] | None:
+        """Constraints on the CVXPY expression `x`; None where the set is not convex."""
+        return None
+
+    def as_scipy(self, shape: tuple[int, ...]) -> ScipyConstraints | None:
+        """The set for SciPy's minimizers over flat vectors; None where it cannot be written so."""
+        return None
+
+    def projection_as_cvxpy(self, v: Array) -> CvxpyProgram | None:
+        """The projection of `v` as a CVXPY program of least half squared distance; None if there is none."""
+        cp = require("cvxpy", "reference")
+        x = cp.Variable(v.shape)
+        constraints = self.as_cvxpy(x)
+        if constraints is None:
+            return None
+        return CvxpyProgram(cp.Problem(cp.Minimize(cp.sum_squares(x - v) / 2), constraints), lambda: x.value)
+
+
+class WholeSpace(ConstraintSet):
+    """Every point: no constraint."""
+
+    name = "whole-space"
+
+    def project(self, v: Array) -> Array:
+        return np.array(v, dtype=np.float64)
+
+    def as_cvxpy(self, x: Any) -> list[Any]:
+        return []
+
+    def as_scipy(self, shape: tuple[int, ...]) -> ScipyConstraints:
+        return ScipyConstraints()

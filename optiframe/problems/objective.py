@@ -1,0 +1,260 @@
+"""Objectives: functions to minimize, with as many derivatives as they have.
+
+The ready-made losses of linear models are in `optiframe.problems.losses`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import Field, NonNegativeInt
+
+from optiframe.errors import InvalidInput, Unsuited, require
+from optiframe.records.fields import AnyArray, Array
+from optiframe.records.record import Described
+
+_INDEPENDENT = "Output seems independent of input"  # how autograd's warning begins
+
+
+class Objective(Described):
+    """A real function of a point; a frozen record whose fields are its data.
+
+    A subclass gives `name`, `shape` and `value`, and whichever of the other operations it
+    has. A solver asks `offers(Objective.gradient)` before it relies on one. Arguments are
+    never changed; results are new arrays. `point_type` says what a point is, where it is
+    not an array; gradients and directions are then of that type too.
+    """
+
+    point_type: ClassVar[type] = np.ndarray
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """Shape of a point."""
+
+    @abstractmethod
+    def value(self, x: Any) -> float:
+        """The objective at `x`."""
+
+    def gradient(self, x: Any) -> Any:
+        """Gradient at `x`, of the point's shape."""
+        raise self._lacks("gradient")
+
+    def hessian_product(self, x: Any, v: Any) -> Any:
+        """Hessian at `x` applied to the direction `v`, of the point's shape."""
+        raise self._lacks("Hessian product")
+
+    def hessian(self, x: Any) -> Array:
+        """Hessian at `x` as a matrix over the flattened point."""
+        raise self._lacks("Hessian matrix")
+
+    def curvature(self) -> float:
+        """An upper bound on the largest Hessian eigenvalue anywhere (the gradient's Lipschitz constant)."""
+        raise self._lacks("curvature bound")
+
+    def as_cvxpy(self, x: Any) -> Any:
+        """The objective as a CVXPY expression of `x`; None where it is not convex."""
+        return None
+
+    def offers(self, operation: Callable[..., Any]) -> bool:
+        """Whether this objective has the operation: ``objective.offers(Objective.gradient)``."""
+        mine = getattr(type(self), operation.__name__)
+        return mine is not getattr(Objective, operation.__name__)
+
+    def _lacks(self, what: str) -> Unsuited:
+        return Unsuited(f"the objective {self.name or type(self).__name__!r} has no {what}")
+
+
+class FiniteSum(Objective):
+    """The mean of many terms plus a regularizer; both survive `take`."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Number of terms."""
+
+    @abstractmethod
+    def take(self, indices: Any) -> FiniteSum:
+        """The same objective over the chosen terms only: their mean plus the same regularizer."""
+
+
+class SquaredDistance(Objective):
+    """Half the squared Euclidean distance to a point."""
+
+    name = "squared-distance"
+
+    to: AnyArray = Field(description="the point to be near to")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.to.shape
+
+    def value(self, x: Array) -> float:
+        return float(np.sum((x - self.to) ** 2) / 2)
+
+    def gradient(self, x: Array) -> Array:
+        return x - self.to
+
+    def hessian_product(self, x: Array, v: Array) -> Array:
+        return np.array(v, dtype=np.float64)
+
+    def hessian(self, x: Array) -> Array:
+        return np.eye(self.to.size)
+
+    def curvature(self) -> float:
+        return 1.0
+
+    def as_cvxpy(self, x: Any) -> Any:
+        cp = require("cvxpy", "reference")
+        return cp.sum_squares(x - self.to) / 2
+
+
+class FromFunction(Objective):
+    """A Python function of a point, differentiated by autograd unless derivatives are given.
+
+    Build it with `from_function`. It is pickled and hashed by the names of its functions,
+    so for use in other processes they must be importable (no lambdas). It has no name to
+    be chosen by, since a configuration file never runs code.
+    """
+
+    function: Callable[[Any], Any] = Field(description="the value at a point, written with autograd.numpy")
+    point_shape: tuple[NonNegativeInt, ...] = Field(description="shape of a point")
+    given_gradient: Callable[[Any], Any] | None = Field(default=None, description="gradient at a point")
+    given_hessian_product: Callable[[Any, Any], Any] | None = Field(
+        default=None, description="Hessian at a point, applied to a direction"
+    )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.point_shape
+
+    def value(self, x: Array) -> float:
+        value = self.function(x)
+        number = np.asarray(value)
+        if number.shape != () or number.dtype.kind not in "fiu":
+            got = f"an array of shape {number.shape}" if number.shape else type(value).__name__
+            raise InvalidInput(f"{_title(self.function)} must return one real number, got {got}")
+        return float(number)
+
+    def gradient(self, x: Array) -> Array:
+        if self.given_gradient is not None:
+            return self._shaped(self.given_gradient(x), "gradient")
+        return self._gradient_by_autograd(x)
+
+    def hessian_product(self, x: Array, v: Array) -> Array:
+        if self.given_hessian_product is not None:
+            return self._shaped(self.given_hessian_product(x, v), "Hessian product")
+        if "_followed" not in self.__dict__:
+            # Where autograd cannot follow, the gradient fails but the nested trace below may
+            # just lose terms; hence the gradient first, once.
+            self._gradient_by_autograd(x)
+            self.__dict__["_followed"] = True
+        return self._differentiate(
+            lambda autograd, at: autograd.hessian_vector_product(self.function)(at, v),
+            self._gradient_by_autograd,
+            x,
+        )
+
+    def offers(self, operation: Callable[..., Any]) -> bool:
+        if operation.__name__ == "hessian_product" and self.given_gradient is not None:
+            # Whoever gives a gradient may have written the function with plain NumPy.
+            return self.given_hessian_product is not None or self._traceable
+        return super().offers(operation)
+
+    @cached_property
+    def _traceable(self) -> bool:
+        """Whether autograd can follow the function, tried at one point."""
+        point = np.random.default_rng(0).standard_normal(self.shape)
+        try:
+            with np.errstate(all="ignore"):  # the point may be outside the function's domain
+                self.hessian_product(point, point)
+        except Exception:  # a function of the user's may raise anything; any of it means no
+            return False
+        return True
+
+    def _shaped(self, result: Any, what: str) -> Array:
+        if np.shape(result) != self.shape:
+            raise InvalidInput(
+                f"the {what} given for {_title(self.function)} has shape {np.shape(result)}; "
+                f"the point has {self.shape}"
+            )
+        return np.array(result, dtype=np.float64)
+
+    def _gradient_by_autograd(self, x: Array) -> Array:
+        return self._differentiate(lambda autograd, at: autograd.grad(self.function)(at), self.value, x)
+
+    def _differentiate(
+        self, derive: Callable[[Any, Array], Any], derived: Callable[[Array], Any], x: Array
+    ) -> Array:
+        """`derive` at `x`; `derived` is what it is the derivative of."""
+        autograd = require("autograd", "autodiff")
+        point = np.array(x, dtype=np.float64)
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("error", _INDEPENDENT)
+                return np.array(derive(autograd, point), dtype=np.float64)
+        except UserWarning as warning:
+            if not str(warning).startswith(_INDEPENDENT):
+                raise
+            # Either constant, so that the derivative is zero, or autograd lost the thread.
+            near = point + 1e-6 * np.maximum(1.0, np.abs(point))
+            if np.array_equal(derived(near), derived(point), equal_nan=True):
+                return np.zeros(self.shape)
+            raise self._not_followed(warning) from warning
+        except (TypeError, ValueError, AttributeError, NotImplementedError) as error:
+            self.value(point)  # a function that fails by itself says so in its own words
+            raise self._not_followed(error) from error
+
+    def _not_followed(self, error: Exception) -> InvalidInput:
+        return InvalidInput(
+            f"autograd cannot follow {_title(self.function)} ({error}); write it with autograd.numpy "
+            "in place of numpy, without assigning into arrays, or give its gradient"
+        )
+
+
+def from_function(
+    f: Callable[[Any], Any],
+    shape: int | tuple[int, ...],
+    gradient: Callable[[Any], Any] | None = None,
+    hessian_product: Callable[[Any, Any], Any] | None = None,
+) -> FromFunction:
+    """An objective from a Python function.
+
+    Parameters
+    ----------
+    f
+        Takes a point (an array of `shape`), returns a number. For derivatives by autograd
+        (extra "autodiff") it is written with ``autograd.numpy`` in place of ``numpy``.
+    shape
+        Shape of a point; a whole number for vectors.
+    gradient, hessian_product
+        ``gradient(x)`` and ``hessian_product(x, v)``, where they are known; autograd
+        otherwise, at a few times the cost of `f`.
+
+    Raises
+    ------
+    InvalidInput
+        At once when `f` is not a function or `shape` no shape; on use when `f` does not
+        return one number or autograd cannot follow it.
+    """
+    given = {"f": f, "gradient": gradient, "hessian_product": hessian_product}
+    for key, function in given.items():
+        if not callable(function) and (key == "f" or function is not None):
+            raise InvalidInput(f"{key} must be a function, got {function!r:.40}")
+    sizes = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+    if not all(isinstance(size, int | np.integer) and size >= 0 for size in sizes):
+        raise InvalidInput(f"shape must be a whole number or a tuple of them, got {shape!r:.40}")
+    return FromFunction(
+        function=f,
+        point_shape=tuple(map(int, sizes)),
+        given_gradient=gradient,
+        given_hessian_product=hessian_product,
+    )
+
+
+def _title(function: Callable[..., Any]) -> str:
+    return f"the function {getattr(function, '__name__', type(function).__name__)!r}"

@@ -1,0 +1,1 @@
+"""Names to classes: plugins, the checks they pass, users' own modules."""

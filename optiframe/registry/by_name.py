@@ -1,0 +1,111 @@
+"""Parts: pieces of a method that are chosen by name and that anybody may bring.
+
+A method with an exchangeable piece (a filter, a compressor) declares a family: a base class
+with `family` set and the operations the piece must have. Everybody's pieces of that family
+are classes named ``family.piece``, registered like solvers. The method takes one as a field::
+
+    filter: Annotated[Filter, ByName()] = Field(default=Norm(), description="who is left out")
+
+and its user writes ``filter = "norm"``, or ``filter = {name = "norm", ...}`` with parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from optiframe.errors import InvalidInput
+from optiframe.records.fields import Accepts
+from optiframe.records.record import Described
+
+
+class Part(Described):
+    """A piece of a method; a frozen record whose fields are its parameters.
+
+    A family is a subclass that sets `family` and says, as abstract methods, what a piece
+    must offer. A piece is a subclass of that with `name`, which reads ``family.piece``.
+    """
+
+    family: ClassVar[str] = ""
+
+    def table(self) -> dict[str, Any]:
+        """What a person writes for this piece: its name within the family, and its parameters."""
+        return {"name": self.name.removeprefix(f"{self.family}."), **self.model_dump(by_alias=True)}
+
+
+P = TypeVar("P", bound=Part)
+
+
+def part(family: type[P], chosen: Any) -> P:
+    """A piece of a family from its name, a table with its name and parameters, or the piece itself.
+
+    The name may be given with the family (``filter.norm``) or without (``norm``).
+
+    Raises
+    ------
+    InvalidInput
+        When there is no piece of that name in the family, naming the nearest, or a parameter
+        is wrong.
+    """
+    if isinstance(chosen, family):
+        return chosen
+    if isinstance(chosen, str | Mapping):
+        from optiframe.registry import registry
+
+        table = {"name": chosen} if isinstance(chosen, str) else dict(chosen)
+        name, head = table.get("name"), f"{family.family}."
+        if not isinstance(name, str) or not name.strip():
+            known = ", ".join(names(family))
+            text = f"is missing: which {family.family}? (known: {known})"
+            raise InvalidInput(f"name {text}", [(("name",), text)])
+        table["name"] = name if name.startswith(head) else head + name
+        built = registry.build("part", table)
+        if isinstance(built, family):
+            return built
+        chosen = built
+    raise InvalidInput(
+        f"must be a {family.family}: its name, a table with its name, or an object "
+        f"(a subclass of {family.__module__}.{family.__qualname__}), got {chosen!r:.60}"
+    )
+
+
+def names(family: type[Part]) -> list[str]:
+    """The names of a family's registered pieces, without the family."""
+    from optiframe.registry.registry import registry
+
+    head = f"{family.family}."
+    return [e.name.removeprefix(head) for e in registry().entries("part") if e.name.startswith(head)]
+
+
+def parts_of(record: Described) -> list[Described]:
+    """The parts among a record's fields, and whatever else there was chosen by name, such as a solver."""
+    values = (getattr(record, key) for key in type(record).model_fields)
+    return [value for value in values if isinstance(value, Described)]
+
+
+def versions_of(record: Described) -> dict[str, str]:
+    """Versions of what does the work: of the core, of a record's distribution, and of its parts'."""
+    from optiframe.registry import registry
+
+    found: dict[str, str] = {}
+    for each in parts_of(record):
+        found |= versions_of(each)
+    return found | registry.versions(type(record))
+
+
+@dataclass(frozen=True)
+class ByName(Accepts):
+    """Field metadata: ``Annotated[Family, ByName()]`` takes a piece of that family, its name or its table."""
+
+    words: str = "a name, or a table with the name and its parameters"
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            lambda value: part(source, value),
+            # By default pydantic would write the fields of the family only, and no name.
+            serialization=core_schema.plain_serializer_function_ser_schema(Part.table),
+        )

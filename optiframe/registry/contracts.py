@@ -1,0 +1,112 @@
+"""What is checked before a class gets a name: the same for plugins and for code."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from optiframe.errors import BrokenPlugin, nearest
+
+if TYPE_CHECKING:
+    from optiframe.records.record import Described
+
+GROUP = "optiframe"
+# kind -> hook, and the base class every class of that kind must have
+KINDS = {
+    "problem": ("optiframe_problems", "optiframe.problems.problem:Problem"),
+    "solver": ("optiframe_solvers", "optiframe.solving.solver:Solver"),
+    "data set": ("optiframe_datasets", "optiframe.problems.datasets:DataSet"),
+    "objective": ("optiframe_objectives", "optiframe.problems.objective:Objective"),
+    "constraint set": ("optiframe_constraint_sets", "optiframe.problems.constraints:ConstraintSet"),
+    "part": ("optiframe_parts", "optiframe.registry.by_name:Part"),
+}
+
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*")
+_RESERVED = {"name", "problem", "solver", "seed", "budget", "start", "progress", "trace"}
+
+
+def normalise(name: str) -> str:
+    """Lower case, hyphens for underscores, no outer blanks."""
+    return name.strip().lower().replace("_", "-")
+
+
+def check_class(kind: str, cls: type[Any], name: str) -> None:
+    """Raise `BrokenPlugin` unless `cls` keeps what its kind promises."""
+    base = import_class(KINDS[kind][1])
+    path = f"{getattr(cls, '__module__', '?')}:{getattr(cls, '__qualname__', cls)}"
+
+    def broken(what: str) -> BrokenPlugin:
+        return BrokenPlugin(f"{kind} {name!r} ({path}) {what}")
+
+    if not (isinstance(cls, type) and issubclass(cls, base)):
+        raise broken(f"is not a subclass of optiframe.{base.__name__}")
+    if cls.name != name:
+        raise broken(f"calls itself {cls.name!r}; the registered name and the class's must agree")
+    missing = sorted(getattr(cls, "__abstractmethods__", ()))
+    if missing:
+        raise broken(f"lacks {', '.join(missing)}, which its base asks for")
+    if not cls.summary():
+        raise broken("has no docstring; its first line is the summary people see in lists")
+    if kind == "data set" and not cls.problem:
+        raise broken("must set `problem` to the name of the problem it is for")
+    if kind == "part" and not (cls.family and name.startswith(f"{cls.family}.")):
+        raise broken(f"must be named family.piece, with `family` set by its base: here {cls.family!r}")
+    if kind == "solver":
+        taken = sorted(_RESERVED & set(cls.model_fields))
+        if taken:
+            raise broken(f"cannot have a parameter {taken[0]!r}: that is a keyword of optiframe.solve")
+        try:
+            inspect.signature(cls.iterates).bind(None, None, None)
+        except TypeError:
+            raise broken("must define iterates(self, problem, run)") from None
+        solves = getattr(cls, "solves", None)
+        if not (isinstance(solves, type) and issubclass(solves, import_class(KINDS["problem"][1]))):
+            raise broken("must set `solves` to a Problem class")
+
+
+def check_hooks(module: Any) -> None:
+    """Raise `BrokenPlugin` for functions that look like hooks and would never be called."""
+    hooks = [hook for hook, _ in KINDS.values()]
+    for name, thing in vars(module).items():
+        if not name.startswith("optiframe_") or not callable(thing):
+            continue
+        if name not in hooks:
+            raise BrokenPlugin(f"there is no hook {name}{nearest(name, hooks)}")
+        if not hasattr(thing, f"{GROUP}_impl"):
+            raise BrokenPlugin(f"{name} lacks @hookimpl (from optiframe.hookspec import hookimpl)")
+
+
+def kind_of(cls: type[Any]) -> str:
+    """The kind a class is registered as; `BrokenPlugin` when it is none."""
+    for kind, (_, base) in KINDS.items():
+        if isinstance(cls, type) and issubclass(cls, import_class(base)):
+            return kind
+    raise BrokenPlugin(
+        f"{cls!r} is none of what can be registered: a subclass of Problem, Solver, DataSet, "
+        "Objective, ConstraintSet or Part"
+    )
+
+
+def check_name(kind: str, name: str) -> None:
+    """Raise `BrokenPlugin` unless the name is well-formed."""
+    if not name:
+        raise BrokenPlugin(
+            f'this {kind} has no name; write name = "family.method" in the class, without a type'
+        )
+    if not _NAME.fullmatch(name):
+        raise BrokenPlugin(
+            f"{name!r} is not a valid {kind} name: lower-case letters and digits, parts joined by "
+            "hyphens, families by dots"
+        )
+
+
+def import_class(path: str) -> type[Any]:
+    """The class at ``module:Class``."""
+    module, _, name = path.partition(":")
+    thing: Any = import_module(module)
+    for part in name.split("."):
+        thing = getattr(thing, part)
+    cls: type[Described] = thing
+    return cls

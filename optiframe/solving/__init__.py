@@ -1,0 +1,1 @@
+"""Solvers, the runner that owns their loop, and the results it gives back."""

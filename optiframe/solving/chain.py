@@ -1,0 +1,139 @@
+"""From the problem as posed to the problem a solver takes, and back."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from optiframe.errors import Unsuited
+from optiframe.problems.problem import Formulation, Minimize, Problem, Projection
+from optiframe.solving.solver import Solver
+
+
+def _always_judged(problem: Problem[Any]) -> bool:
+    """Whether nan as an objective means failure: yes for what is its objective, unless it has its own."""
+    return type(problem).objective in (Minimize.objective, Projection.objective)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An answer in the domain's terms with its worth; `problem` is the one the objective is of."""
+
+    solution: Any
+    objective: float
+    violation: float
+    problem: Problem[Any]
+
+    @property
+    def lacks_objective(self) -> bool:
+        """Whether the objective is nan and the problem is one that always has an objective."""
+        return math.isnan(self.objective) and _always_judged(self.problem)
+
+
+class Chain:
+    """The posed problem, then what it formulates to, up to the one the solver takes."""
+
+    def __init__(self, problems: tuple[Problem[Any], ...], steps: tuple[Formulation, ...]) -> None:
+        self.problems = problems
+        self.steps = steps
+        self._judge_at: int | None = None
+
+    @classmethod
+    def reach(cls, problem: Problem[Any], solver: Solver[Any, Any, Any]) -> Chain:
+        """Walk the formulations to the first problem that suits the solver.
+
+        Raises
+        ------
+        Unsuited
+            With the solver's reason for each problem of its kind on the way, or, if there
+            was none, what it solves and what was met.
+        """
+        found = _walk(problem, solver)
+        if isinstance(found, str):
+            raise Unsuited(f"{solver.name} cannot take this problem: {found}")
+        return found
+
+    @property
+    def last(self) -> Problem[Any]:
+        """The problem the solver takes."""
+        return self.problems[-1]
+
+    def encode(self, start: Any) -> Any:
+        """Carry a start inward, from the domain's terms to the solver's."""
+        for problem, step in zip(self.problems, self.steps, strict=False):
+            encoded = None if step.encode is None else step.encode(start)
+            if encoded is None:
+                raise Unsuited(
+                    f"a start for {problem.name!r} cannot be carried over to {step.problem.name!r}"
+                )
+            start = encoded
+        return start
+
+    def interpret(self, solution: Any) -> list[Any]:
+        """The solution in the terms of every problem of the chain, the posed one first."""
+        solutions = [solution]
+        for step in reversed(self.steps):
+            solutions.append(step.interpret(solutions[-1]))
+        return solutions[::-1]
+
+    def judge(self, solution: Any) -> Judged:
+        """Objective of the outermost problem that has one, and the worst violation of the chain.
+
+        The problem is settled by the first answer judged and then kept, so that a curve
+        never changes its meaning half way.
+        """
+        solutions = self.interpret(solution)
+        pairs = list(zip(self.problems, solutions, strict=True))
+        violations = [float(problem.violation(answer)) for problem, answer in pairs]
+        violation = math.inf if any(map(math.isnan, violations)) else max(violations)
+        if self._judge_at is None:
+            values = ((i, float(problem.objective(answer))) for i, (problem, answer) in enumerate(pairs))
+            self._judge_at, objective = next(
+                (
+                    (i, value)
+                    for i, value in values
+                    if not math.isnan(value) or _always_judged(self.problems[i])
+                ),
+                (0, math.nan),
+            )
+        else:
+            problem, answer = pairs[self._judge_at]
+            objective = float(problem.objective(answer))
+        return Judged(solutions[0], objective, violation, self.problems[self._judge_at])
+
+
+def _wrong_points(problem: Problem[Any], solver: Solver[Any, Any, Any]) -> str | None:
+    """Why the solver cannot calculate with the problem's points: said here, once for all solvers."""
+    points = problem.point_type
+    if points is None or issubclass(points, solver.point_type):
+        return None
+    return f"its points are {points.__name__}, the solver works with {solver.point_type.__name__}"
+
+
+def why_unsuited(problem: Problem[Any], solver: Solver[Any, Any, Any]) -> str | None:
+    """The reason this solver cannot take this problem, or None when it can."""
+    found = _walk(problem, solver)
+    return found if isinstance(found, str) else None
+
+
+def _walk(problem: Problem[Any], solver: Solver[Any, Any, Any]) -> Chain | str:
+    problems: list[Problem[Any]] = [problem]
+    steps: list[Formulation] = []
+    reasons: dict[str, list[str]] = {}  # reason -> names of the problems it was given for
+    while True:
+        last = problems[-1]
+        if isinstance(last, solver.solves):
+            reason = _wrong_points(last, solver) or solver.unsuited(last)
+            if reason is None:
+                return Chain(tuple(problems), tuple(steps))
+            reasons.setdefault(reason, []).append(last.name)
+        formulation = last.formulation
+        if formulation is None:
+            break
+        problems.append(formulation.problem)
+        steps.append(formulation)
+    if reasons:
+        return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
+    met = ", then ".join(repr(p.name) for p in problems)
+    return f"it solves {(solver.solves.name or solver.solves.__name__)!r} problems; this one is {met}"

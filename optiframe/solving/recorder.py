@@ -1,0 +1,113 @@
+"""Which iterates are judged, what is written down, and which answer is kept."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from optiframe.errors import BrokenPlugin
+from optiframe.solving.chain import Chain, Judged
+from optiframe.solving.result import FEASIBLE, Trace
+from optiframe.solving.solver import Iterate, Solver
+
+_DENSE = 10  # this many first iterates are all recorded
+_RATIO = 1.1  # then each recorded iteration count is about this multiple of the one before
+_ROUNDING = 1e-12  # an objective lower by less than this, relatively, is not better
+
+
+class Recorder:
+    """The trace of a run and its best answer; everything here happens off the solver's clock."""
+
+    def __init__(self, chain: Chain, solver: Solver[Any, Any, Any], record: bool) -> None:
+        self.trace = Trace()
+        self.seconds = 0.0  # spent on judging
+        # Where the best is kept, iterates are judged whether or not they are written down.
+        self._judging = record or not solver.monotone
+        self.next = 1.0 if self._judging else math.inf  # the iteration from which the next one is judged
+        self._chain = chain
+        self._solver = solver
+        self._last: tuple[int, Judged] | None = None
+        self._best: tuple[int, Judged, Any] | None = None  # with its detail; copied
+        self._record = record
+
+    def judge(self, iterate: Iterate, iteration: int, elapsed: float) -> str:
+        """Judge and record an iterate; says why the run has diverged, and nothing where it has not."""
+        began = perf_counter()
+        # A point that is not finite is a verdict here, not a reason for NumPy to warn.
+        with np.errstate(invalid="ignore", over="ignore"):
+            solution = self._solver.finish(self._chain.last, iterate)
+            judged = self._chain.judge(solution)
+        row = {
+            "iteration": iteration,
+            "time": elapsed,
+            "objective": judged.objective,
+            "violation": judged.violation,
+            "residual": float(iterate.residual),
+        }
+        info = iterate.info or {}
+        if not row.keys().isdisjoint(info):
+            raise BrokenPlugin(f"{self._solver.name}: info cannot hold {', '.join(row.keys() & info.keys())}")
+        if self._record:
+            scores = self._chain.problems[0].progress(judged.solution)
+            taken = row.keys() & scores.keys()
+            if taken:
+                raise BrokenPlugin(f"{self._chain.problems[0].name}: progress cannot hold {', '.join(taken)}")
+            self.trace.append(row | {k: float(v) for k, v in (scores | info).items()})
+        if self._judging:
+            self.next = iteration + 1 if iteration < _DENSE else max(iteration + 1, iteration * _RATIO)
+        before, self._last = self._last, (iteration, judged)
+        if not self._solver.monotone and (
+            self._best is None or self._rank(judged) < self._rank(self._best[1])
+        ):
+            kept = replace(judged, solution=copy.deepcopy(judged.solution))
+            self._best = (iteration, kept, copy.deepcopy(iterate.detail))
+        self.seconds += perf_counter() - began
+        had_value = before is not None and not math.isnan(before[1].objective)
+        lost_value = had_value and math.isnan(judged.objective)
+        if math.isinf(judged.objective) or lost_value or _not_finite(solution):
+            return "the answer or its objective is no longer finite"
+        return "the objective is nan; check its function and its data" if judged.lacks_objective else ""
+
+    def has(self, iteration: int) -> bool:
+        """Whether the latest recorded iterate is this one."""
+        return self._last is not None and self._last[0] == iteration
+
+    @property
+    def last(self) -> Judged:
+        """The latest recorded iterate, judged."""
+        assert self._last is not None
+        return self._last[1]
+
+    def keep(self, iterate: Iterate) -> tuple[Judged, Any, str]:
+        """The answer to give, its detail, and a note when it is not the last iterate's."""
+        assert self._last is not None
+        judged = self._last[1]
+        if self._best is not None and self._clearly_better(self._best[1], judged):
+            at, best, detail = self._best
+            return best, detail, f"; kept the best recorded iterate, number {at}"
+        return judged, iterate.detail, ""
+
+    def _clearly_better(self, best: Judged, last: Judged) -> bool:
+        (best_class, best_value), (last_class, last_value) = self._rank(best), self._rank(last)
+        if best_class != last_class:
+            return best_class < last_class
+        return best_value < last_value - _ROUNDING * max(1.0, abs(best_value))
+
+    def _rank(self, judged: Judged) -> tuple[int, float]:
+        """Feasible before infeasible; then by objective or by violation; not finite last."""
+        if not judged.violation <= FEASIBLE:
+            return 1, judged.violation if math.isfinite(judged.violation) else math.inf
+        return 0, judged.objective if math.isfinite(judged.objective) else math.inf
+
+
+def _not_finite(solution: Any) -> bool:
+    return (
+        isinstance(solution, np.ndarray)
+        and solution.dtype.kind == "f"
+        and not bool(np.isfinite(solution).all())
+    )

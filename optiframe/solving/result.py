@@ -1,0 +1,165 @@
+"""What a run gives back: status, trace and result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
+
+from optiframe.errors import UnknownName, nearest
+from optiframe.problems.problem import Columns, Finding, Problem
+
+FEASIBLE = 1e-6
+"""A violation up to this is feasible; of its own, since a residual's tolerance may be wide."""
+
+S = TypeVar("S")
+D = TypeVar("D")
+
+
+class Status(StrEnum):
+    """How a run ended; closed. The last five only occur in comparisons."""
+
+    CONVERGED = "converged"
+    FINISHED = "finished"
+    ITERATION_LIMIT = "iteration_limit"
+    TIME_LIMIT = "time_limit"
+    STALLED = "stalled"
+    DIVERGED = "diverged"
+    INFEASIBLE = "infeasible"
+    CANCELLED = "cancelled"
+    ERROR = "error"
+    TIMEOUT = "timeout"
+    CRASHED = "crashed"
+    OUT_OF_MEMORY = "out_of_memory"
+    UNSUITED = "unsuited"
+
+    @property
+    def meaning(self) -> str:
+        """The status in words."""
+        return _MEANINGS[self]
+
+    @property
+    def of_comparison(self) -> bool:
+        """Whether only a comparison gives this status, never a solver."""
+        return self in _OF_COMPARISON
+
+    @property
+    def complete(self) -> bool:
+        """Whether the solver reached its own end rather than a limit."""
+        return self in (Status.CONVERGED, Status.FINISHED)
+
+
+_OF_COMPARISON = (
+    Status.ERROR,
+    Status.TIMEOUT,
+    Status.CRASHED,
+    Status.OUT_OF_MEMORY,
+    Status.UNSUITED,
+)
+_MEANINGS = {
+    Status.CONVERGED: "the residual is within the tolerance",
+    Status.FINISHED: "the solver reached its own end",
+    Status.ITERATION_LIMIT: "the iteration budget is used up",
+    Status.TIME_LIMIT: "the time budget is used up",
+    Status.STALLED: "no further progress is possible",
+    Status.DIVERGED: "the iterates stopped being finite or grew without bound",
+    Status.INFEASIBLE: "no point satisfies the constraints",
+    Status.CANCELLED: "stopped by the user",
+    Status.ERROR: "the solver raised an error",
+    Status.TIMEOUT: "killed at the hard time limit",
+    Status.CRASHED: "the process died",
+    Status.OUT_OF_MEMORY: "the memory limit was reached",
+    Status.UNSUITED: "the solver cannot take this problem",
+}
+
+
+class Trace:
+    """Recorded points of a run, by column: iteration, time (seconds inside the solver),
+    objective, violation, residual, and whatever scalars the solver put in `info`.
+
+    A column that was absent at a point holds nan there.
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[dict[str, float]] = []
+
+    def append(self, row: dict[str, float]) -> None:
+        """Add one recorded point."""
+        self._rows.append(row)
+
+    @property
+    def names(self) -> list[str]:
+        """Column names, in order of first appearance."""
+        return list(dict.fromkeys(key for row in self._rows for key in row))
+
+    def columns(self) -> Columns:
+        """The trace as a table."""
+        return {name: self[name] for name in self.names}
+
+    def __repr__(self) -> str:
+        return f"<trace of {len(self)} points: {', '.join(self.names)}>"
+
+    def __getitem__(self, name: str) -> list[float]:
+        if name not in self.names:
+            raise UnknownName(f"the trace has no column {name!r}{nearest(name, self.names)}")
+        return [row.get(name, math.nan) for row in self._rows]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[dict[str, float]]:
+        return iter(self._rows)
+
+
+@dataclass(frozen=True)
+class Result(Generic[S, D]):
+    """Everything a run gives back.
+
+    `solution` is in the terms of the problem that was posed (None when infeasible);
+    `detail` is the solver's own extra answer (a path, prices, a ledger). `time` is seconds
+    inside the solver, `setup` seconds of formulating before it, `judging` seconds of evaluating
+    recorded iterates beside it. `judged` is the problem that
+    `objective` belongs to, `solved` its fingerprint: compare objectives only where that is
+    equal. `settings` repeats the run: names, parameters, seed, budget, versions.
+    """
+
+    solution: S
+    detail: D
+    status: Status
+    message: str
+    objective: float
+    violation: float
+    metrics: dict[str, float]
+    findings: tuple[Finding, ...]
+    iterations: int
+    time: float
+    setup: float
+    judging: float
+    trace: Trace = field(repr=False)
+    settings: dict[str, Any] = field(repr=False)
+    judged: Problem[Any] = field(repr=False)
+    problem: Problem[S] = field(repr=False)
+
+    @property
+    def solved(self) -> str:
+        """Fingerprint of the problem the objective belongs to; hashed on first use."""
+        return self.judged.fingerprint()
+
+    def answer(self) -> dict[str, Columns]:
+        """The solution as tables, the main one first; empty when there is none.
+
+        Each table is a dict of column name to array, whatever the data came in: ``solution.frame()``, where
+        an answer has it, is the main table in the kind of data frame that the data came in, and
+        ``pandas.DataFrame(result.answer()["workers"])`` makes one of any other.
+
+        A solver's own answer, `detail`, adds its tables where it has a method ``tables()`` that gives
+        them by name; the problem's come first and keep their names.
+        """
+        if self.solution is None:
+            return {}
+        own = getattr(self.detail, "tables", None)
+        answered = self.problem.answer(self.solution)
+        more: dict[str, Columns] = own() if callable(own) else {}
+        return answered | {name: columns for name, columns in more.items() if name not in answered}

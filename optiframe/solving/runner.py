@@ -1,0 +1,244 @@
+"""One run of a solver on a problem: the loop that owns limits, recording and what is said at the end."""
+
+from __future__ import annotations
+
+import math
+import platform
+import threading
+import warnings
+from collections.abc import Callable, Generator
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from optiframe.errors import BrokenPlugin, InvalidInput, Unsuited
+from optiframe.problems.problem import Finding, Problem
+from optiframe.records.fields import as_array
+from optiframe.solving.chain import Chain, Judged
+from optiframe.solving.clock import Clock
+from optiframe.solving.progress import Watch
+from optiframe.solving.recorder import Recorder
+from optiframe.solving.result import Result, Status
+from optiframe.solving.solver import Budget, Iterate, Iterates, Run, Solver
+
+# A stream of its own: data drawn with default_rng(0) and a solver run with seed 0 would otherwise
+# see the same numbers, and a random start could be the planted answer.
+# The key is the word "opt": no generator that spawns children from its seed counts that far.
+_SOLVERS_STREAM = (int.from_bytes(b"opt", "big"),)
+# A black box may end so before it has any point: no feasible one, unbounded below, it gave up,
+# or it kept to a limit.
+_WITHOUT_ANSWER = (
+    Status.INFEASIBLE,
+    Status.DIVERGED,
+    Status.STALLED,
+    Status.TIME_LIMIT,
+    Status.ITERATION_LIMIT,
+)
+
+
+class OneRun:
+    """One run from the chain to the result."""
+
+    def __init__(
+        self,
+        problem: Problem[Any],
+        solver: Solver[Any, Any, Any],
+        *,
+        seed: int,
+        budget: Budget,
+        start: Any,
+        record: bool,
+        stop: threading.Event,
+        watch: Watch,
+        report: bool = True,
+        observe: Callable[[Problem[Any]], Problem[Any]] | None = None,
+    ) -> None:
+        began = perf_counter()
+        if start is not None and not solver.accepts_start:
+            raise Unsuited(f"{solver.name} takes no start; leave it out")
+        self.problem, self.solver, self.seed, self.budget = problem, solver, seed, budget
+        self.chain = Chain.reach(problem, solver)
+        self.clock = Clock()
+        self.run = Run(
+            np.random.default_rng(np.random.SeedSequence(seed, spawn_key=_SOLVERS_STREAM)),
+            None if start is None else self._inner_start(start),
+            budget,
+            self.clock,
+            stop,
+        )
+        self.stop, self.report = stop, report
+        self.progress = watch
+        # What the solver sees may be watched; what judges it is not.
+        self.given = self.chain.last if observe is None else observe(self.chain.last)
+        self.recorder = Recorder(self.chain, solver, record)
+        self.setup = perf_counter() - began
+
+    def _inner_start(self, start: Any) -> Any:
+        inner = self.chain.encode(start)
+        try:
+            if isinstance(inner, list | tuple | np.ndarray):
+                inner = as_array(inner).copy()  # the solver's own, to write to as it likes
+            self.chain.last.check(inner)
+        except InvalidInput as error:
+            raise InvalidInput(f"start: {error}") from None
+        return inner
+
+    def result(self) -> Result[Any, Any]:
+        iterates = self.solver.iterates(self.given, self.run)
+        if not isinstance(iterates, Generator):
+            raise BrokenPlugin(
+                f"{self.solver.name}: iterates must be a generator, got a {type(iterates).__name__}; "
+                "yield each Iterate"
+            )
+        try:
+            return self._conclude(*self._drive(iterates))
+        finally:
+            self.progress.close()
+            self._close(iterates)
+
+    def _close(self, iterates: Iterates) -> None:
+        try:
+            iterates.close()
+        except Exception as error:  # the answer is there; the solver's tidying up must not lose it
+            warnings.warn(
+                f"{self.solver.name} raised {type(error).__name__} while it was being closed: {error}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+    def _drive(self, iterates: Iterates) -> tuple[Iterate | None, Status, str]:
+        # Everything between two iterates of an unrecorded run is here; it costs less than a
+        # microsecond, which examples/bench/loop_overhead.py measures.
+        run, clock, recorder, progress = self.run, self.clock, self.recorder, self.progress
+        most = math.inf if self.budget.iterations is None else self.budget.iterations
+        longest = math.inf if self.budget.time is None else self.budget.time
+        tolerance, stop, one_shot = self.budget.tolerance, self.stop, self.solver.one_shot
+        iterate: Iterate | None = None
+        while True:
+            clock.resume()
+            try:
+                iterate = next(iterates)
+            except StopIteration as end:
+                clock.pause()
+                return iterate, *self._verdict(end.value, iterate)
+            elapsed = clock.pause()
+            if type(iterate) is not Iterate or iterate.steps < 1 or run.iterations == 0:
+                self._check(iterate)
+            run.iterations += iterate.steps
+            residual = iterate.residual
+            if run.iterations >= recorder.next and (
+                diverged := recorder.judge(iterate, run.iterations, elapsed)
+            ):
+                return iterate, Status.DIVERGED, diverged
+            if residual <= tolerance:
+                if residual < 0:
+                    raise BrokenPlugin(
+                        f"{self.solver.name}: a residual is a distance, and this is {residual}"
+                    )
+                return iterate, Status.CONVERGED, f"residual {residual:.3g} is at most {tolerance:.3g}"
+            if residual == math.inf:
+                return iterate, Status.DIVERGED, "the residual is infinite"
+            if one_shot:
+                if run.iterations > iterate.steps:
+                    raise BrokenPlugin(f"{self.solver.name} says it is one_shot, and yielded more than once")
+                continue
+            if run.iterations >= most:
+                return iterate, Status.ITERATION_LIMIT, self._limit(f"{most} iterations", residual)
+            if elapsed >= longest:
+                return iterate, Status.TIME_LIMIT, self._limit(f"{longest:g} s", residual)
+            if stop.is_set():
+                return iterate, Status.CANCELLED, "stopped by the user"
+            progress.update(run.iterations, elapsed, residual)
+
+    def _check(self, thing: Any) -> None:
+        """Raise `BrokenPlugin` unless this is an iterate the loop can work with."""
+        who = self.solver.name
+        if not isinstance(thing, Iterate):
+            raise BrokenPlugin(f"{who} yielded a {type(thing).__name__}; yield Iterate(x, ...)")
+        if thing.steps < 1:
+            raise BrokenPlugin(f"{who} yielded an Iterate of {thing.steps} steps; at least 1")
+        if np.ndim(thing.residual) or not isinstance(thing.residual, float | int | np.number):
+            raise BrokenPlugin(f"{who}: a residual is one number, and this is {thing.residual!r:.60}")
+        try:
+            self.chain.last.check(self.solver.finish(self.chain.last, thing))
+        except InvalidInput as error:
+            raise BrokenPlugin(
+                f"{who} does not give an answer to {self.chain.last.name!r}: {error}"
+            ) from None
+
+    def _limit(self, what: str, residual: float) -> str:
+        reached = (
+            "; its residual was never a number" if math.isnan(residual) else f" with residual {residual:.3g}"
+        )
+        return f"stopped after {what}{reached}: raise the budget or check the solver's parameters"
+
+    def _verdict(self, value: Any, iterate: Iterate | None) -> tuple[Status, str]:
+        try:
+            status, message = (Status.FINISHED, "") if value is None else value
+            status = Status(status)
+            if status.of_comparison:
+                raise ValueError(status)
+        except (TypeError, ValueError):
+            raise BrokenPlugin(
+                f"{self.solver.name} ended with {value!r}; return a Status and a message, or nothing"
+            ) from None
+        if iterate is None and status not in _WITHOUT_ANSWER:
+            raise BrokenPlugin(
+                f"{self.solver.name} ended ({status}) without an iterate"
+                f"{': ' + message if message else ''}; only {', '.join(_WITHOUT_ANSWER)} go without one"
+            )
+        return status, message or status.meaning
+
+    def _conclude(self, iterate: Iterate | None, status: Status, message: str) -> Result[Any, Any]:
+        elapsed = self.clock.read()
+        if iterate is None or status is Status.INFEASIBLE:
+            nothing = Judged(None, math.nan, math.nan, self.chain.last)
+            return self._result(nothing, None, status, message, elapsed)
+        if not self.recorder.has(self.run.iterations):
+            diverged = self.recorder.judge(iterate, self.run.iterations, elapsed)
+            if diverged:
+                status, message = Status.DIVERGED, diverged
+        judged, detail, note = self.recorder.keep(iterate)
+        if note and self.report:
+            self.run.findings += self.solver.remarks(self.problem, judged, self.recorder.last)
+        return self._result(judged, detail, status, message + note, elapsed)
+
+    def _result(
+        self, judged: Judged, detail: Any, status: Status, message: str, elapsed: float
+    ) -> Result[Any, Any]:
+        solution = judged.solution
+        findings: tuple[Finding, ...] = tuple(self.run.findings)
+        metrics: dict[str, float] = {}
+        if solution is not None and self.report:
+            findings += self.problem.diagnose(solution)
+            metrics = self.problem.metrics(solution)
+        return Result(
+            solution=solution,
+            detail=detail,
+            status=status,
+            message=message,
+            objective=judged.objective,
+            violation=judged.violation,
+            metrics=metrics,
+            findings=findings,
+            iterations=self.run.iterations,
+            time=elapsed,
+            setup=self.setup,
+            judging=self.recorder.seconds,
+            trace=self.recorder.trace,
+            settings=self._settings() if self.report else {},
+            judged=judged.problem,
+            problem=self.problem,
+        )
+
+    def _settings(self) -> dict[str, Any]:
+        from optiframe.registry.by_name import versions_of
+
+        return {
+            "problem": self.problem.name,
+            "solver": {"name": self.solver.name, **self.solver.model_dump()},
+            "seed": self.seed,
+            "budget": self.budget.model_dump(),
+            "versions": {"python": platform.python_version(), **versions_of(self.solver)},
+        }

@@ -1,0 +1,178 @@
+"""`solve`, and its like for programs: what the caller sees of a run (`one_run.py` is the run itself)."""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from optiframe.errors import InvalidInput
+from optiframe.problems.objective import Objective
+from optiframe.problems.problem import Problem
+from optiframe.registry import construct as api
+from optiframe.solving.interrupt import first_interrupt
+from optiframe.solving.progress import Progress, Watch
+from optiframe.solving.result import Result, Status
+from optiframe.solving.runner import OneRun
+from optiframe.solving.solver import Budget, Run, Solver
+
+
+class NotConverged(UserWarning):
+    """A limit ended the run before the solver did."""
+
+
+def solve(
+    problem: Problem[Any],
+    solver: str | Solver[Any, Any, Any],
+    *,
+    seed: int = 0,
+    budget: Budget | Mapping[str, Any] | None = None,
+    start: Any = None,
+    progress: bool = True,
+    trace: bool = True,
+    **parameters: Any,
+) -> Result[Any, Any]:
+    """Solve a problem with a solver chosen by name.
+
+    Parameters
+    ----------
+    problem
+        What to solve.
+    solver
+        A registered name, with its parameters as further keywords, or a solver object.
+    seed
+        Fixes every random choice: same seed, same answer, on one machine and thread count.
+    budget
+        Limits on time, iterations and residual; a `Budget` or the same keys in a mapping.
+    start
+        Where to begin, in the problem's own terms, for solvers that accept one.
+    progress
+        A progress bar on standard error after one second, where that is a terminal.
+    trace
+        False records nothing on the way; the last iterate is always judged, and a solver that
+        is not monotone is judged on the way all the same, so that the best is kept.
+
+    Returns
+    -------
+    Result
+        Always, unless something raises. A run that ends at a limit warns `NotConverged`.
+        The first Ctrl-C ends the run at the next iterate (status `cancelled`); the second
+        raises `KeyboardInterrupt`.
+
+    Raises
+    ------
+    UnknownName, InvalidInput, Unsuited
+        Before anything has run.
+    """
+    _check_arguments(problem, solver, budget, parameters)
+    if isinstance(solver, str):
+        solver = api.solver(solver, **parameters)
+    elif parameters:
+        raise InvalidInput(
+            f"parameters ({', '.join(parameters)}) go with a solver's name; "
+            "a solver object already has its own"
+        )
+    limits = budget if isinstance(budget, Budget) else Budget(**(budget or {}))
+    shown = progress and sys.stderr.isatty()
+    with first_interrupt() as stop:
+        loop = OneRun(
+            problem,
+            solver,
+            seed=whole_seed(seed),
+            budget=limits,
+            start=start,
+            record=trace,
+            stop=stop,
+            watch=Progress(solver.name, limits, shown),
+        )
+        result = loop.result()
+    if result.status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED, Status.DIVERGED):
+        warnings.warn(f"{solver.name}: {result.message}", NotConverged, stacklevel=2)
+    return result
+
+
+def whole_seed(seed: Any) -> int:
+    """The seed as a Python int; `InvalidInput` unless it is a whole number of at least 0."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InvalidInput(f"seed must be a whole number of at least 0, got {seed!r}")
+    return int(seed)
+
+
+def _check_arguments(problem: Any, solver: Any, budget: Any, parameters: Mapping[str, Any]) -> None:
+    """Raise `InvalidInput` for what is easily mixed up, saying what to write."""
+    if isinstance(problem, Objective):
+        raise InvalidInput("this is an objective, not a problem; wrap it: optiframe.Minimize(objective)")
+    if not isinstance(problem, Problem):
+        raise InvalidInput(
+            f"a {type(problem).__name__} is not a problem; build one, such as "
+            'optiframe.problem(dataset="labels.rte") or optiframe.Minimize(objective)'
+        )
+    if not isinstance(solver, str | Solver):
+        what = solver.__name__ if isinstance(solver, type) else type(solver).__name__
+        raise InvalidInput(f"solver must be a name or a solver object, such as {what}(), got {solver!r:.60}")
+    keyed = isinstance(budget, Mapping) and all(isinstance(key, str) for key in budget)
+    if budget is not None and not isinstance(budget, Budget) and not keyed:
+        raise InvalidInput(f"budget must be such as {{'iterations': 100}} or a Budget, got {budget!r:.60}")
+    limits = sorted(set(parameters) & set(Budget.model_fields))
+    if limits:
+        raise InvalidInput(f"limits go into the budget: budget={{{limits[0]!r}: {parameters[limits[0]]!r}}}")
+
+
+def solve_watched(
+    problem: Problem[Any],
+    solver: Solver[Any, Any, Any],
+    *,
+    seed: int,
+    budget: Budget,
+    watch: Watch,
+    trace: bool = True,
+    observe: Callable[[Problem[Any]], Problem[Any]] | None = None,
+) -> Result[Any, Any]:
+    """`solve` for a program that measures: no bar, no signal handler, no warning.
+
+    `watch` is told where the run is. `observe` maps the problem the solver takes to one that
+    stands in for it, with the same content, such as one that counts evaluations; answers are
+    judged by the original, so that judging is not counted.
+    """
+    return OneRun(
+        problem,
+        solver,
+        seed=seed,
+        budget=budget,
+        start=None,
+        record=trace,
+        stop=threading.Event(),
+        watch=watch,
+        observe=observe,
+    ).result()
+
+
+def solve_within(
+    run: Run, solver: Solver[Any, Any, Any], problem: Problem[Any], start: Any, budget: Budget
+) -> Result[Any, Any]:
+    """The body of `Run.nested`."""
+    left = min(run.time_left(), math.inf if budget.time is None else budget.time)
+    # A budget's time is positive; with nothing left the nested run still makes one step.
+    limits = Budget(
+        time=None if left == math.inf else max(left, 1e-9),
+        iterations=budget.iterations,
+        tolerance=budget.tolerance,
+    )
+    seed = int(run.rng.integers(2**63))
+    loop = OneRun(
+        problem,
+        solver,
+        seed=seed,
+        budget=limits,
+        start=start,
+        record=False,
+        stop=run._stop,
+        watch=Progress(solver.name, limits, shown=False),
+        report=False,
+    )
+    return loop.result()

@@ -1,0 +1,210 @@
+"""Solvers: what one gives (iterates) and what it gets (a run)."""
+
+from __future__ import annotations
+
+import math
+import threading
+from abc import abstractmethod
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
+
+from optiframe.problems.problem import Finding, Problem
+from optiframe.records.record import Described
+
+if TYPE_CHECKING:
+    from optiframe.solving.chain import Judged
+    from optiframe.solving.clock import Clock
+    from optiframe.solving.result import Result
+
+P = TypeVar("P")
+S = TypeVar("S")
+D = TypeVar("D")
+
+
+class Budget(Described):
+    """When to stop; means the same for every solver.
+
+    `tolerance` is compared with the residual the solver documents.
+    """
+
+    name = "budget"
+
+    time: PositiveFloat | None = Field(default=None, description="seconds inside the solver; none: no limit")
+    iterations: PositiveInt | None = Field(default=10_000, description="iterations at most; none: no limit")
+    tolerance: NonNegativeFloat = Field(default=1e-6, description="stop when the residual is at most this")
+
+
+# What other libraries call the limits.
+_BUDGET_KEYS = {
+    **dict.fromkeys(
+        ("iterations", "max_iter", "maxiter", "max_iterations", "n_iter", "num_iter"), "iterations"
+    ),
+    **dict.fromkeys(("tolerance", "tol"), "tolerance"),
+    **dict.fromkeys(("time", "timeout", "time_limit", "max_time"), "time"),
+}
+
+
+class Iterate:
+    """One point a solver has reached.
+
+    Parameters
+    ----------
+    x
+        The point, in the solver's own terms; valid until the generator resumes, and left
+        as it is by a generator that then ends.
+    residual
+        Distance from being done, as the solver documents it; nan when not computed.
+    steps
+        How many cheap steps this iterate stands for; counts against the budget.
+    info
+        Scalars that become columns of the trace.
+    detail
+        The solver's extra answer so far; that of the iterate that is kept (the last, unless
+        the solver is not monotone) becomes `Result.detail`.
+    """
+
+    __slots__ = ("detail", "info", "residual", "steps", "x")
+
+    def __init__(
+        self,
+        x: Any,
+        residual: float = math.nan,
+        steps: int = 1,
+        info: dict[str, float] | None = None,
+        detail: Any = None,
+    ) -> None:
+        self.x = x
+        self.residual = residual
+        self.steps = steps
+        self.info = info
+        self.detail = detail
+
+
+# The return type is (Status, str) or None. It is written as Any, since type checkers otherwise
+# ask every generator that sometimes gives a verdict for a `return None` at its end.
+Iterates = Generator[Iterate, None, Any]
+"""What `Solver.iterates` is: a generator of iterates, which may end with a status and a message."""
+
+
+class Run:
+    """What a solver is given besides the problem.
+
+    `rng` is the only source of randomness a solver may use. `start` is the caller's start,
+    encoded in the terms of the solver's problem, or None. `budget` holds the limits; the
+    core enforces them between iterates, a solver that takes long steps may look ahead
+    with `time_left()`, `steps_left()` and `stopping`.
+    """
+
+    def __init__(
+        self,
+        rng: np.random.Generator,
+        start: Any,
+        budget: Budget,
+        clock: Clock,
+        stop: threading.Event,
+    ) -> None:
+        self.rng = rng
+        self.start = start
+        self.budget = budget
+        self.iterations = 0
+        self.findings: list[Finding] = []
+        self._clock = clock
+        self._stop = stop
+
+    def time_left(self) -> float:
+        """Seconds of the time budget left; inf when there is no limit."""
+        return math.inf if self.budget.time is None else max(0.0, self.budget.time - self._clock.read())
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the user has asked the run to stop: a long step then does well to end where it is."""
+        return self._stop.is_set()
+
+    def steps_left(self) -> float:
+        """Iterations of the budget left; inf when there is no limit."""
+        limit = self.budget.iterations
+        return math.inf if limit is None else max(0, limit - self.iterations)
+
+    def warn(self, text: str, about: tuple[Any, ...] = ()) -> None:
+        """Add a sentence to the findings of the result."""
+        self.findings.append(Finding("warning", text, about))
+
+    def nested(
+        self,
+        solver: Solver[Any, Any, Any],
+        problem: Problem[Any],
+        *,
+        start: Any = None,
+        budget: Budget | None = None,
+    ) -> Result[Any, Any]:
+        """Run a solver inside this one: within the time left, no bar, no signal handler.
+
+        Its random numbers are drawn from this run's generator; a stop asked for by the
+        user ends it too. The result has no metrics and no trust report.
+        """
+        from optiframe.solving.solve import solve_within
+
+        return solve_within(self, solver, problem, start, budget or Budget())
+
+
+class Solver(Described, Generic[P, S, D]):
+    """A method: problem type `P`, solution type `S`, detail type `D`.
+
+    A frozen record whose fields are its parameters. Lifetime: built once, may run many
+    problems, keeps nothing between runs. For each run the core finds the first problem in
+    the chain of formulations that is a `solves` and for which `unsuited` gives no reason,
+    calls `iterates` once, resumes it until a limit, convergence or its own end, and calls
+    `finish` on the iterates it records and on the last.
+
+    Class attributes: `name` (``family.method``), `solves` (a `Problem` class), `point_type`
+    (what it calculates with: arrays by default, `object` for anything), `accepts_start`,
+    `monotone` (False: the objective may rise, so the core keeps the best recorded iterate),
+    `residual` (what the residual is, in words), `packages` (distributions that do the work,
+    whose versions are recorded with the result), `needs` (modules of theirs that it imports on
+    use, which `optiframe doctor` tries), `one_shot` (a black box: it yields once and is then asked
+    for its verdict, whatever limit was reached), `reference` (paper and equation).
+    """
+
+    solves: ClassVar[type[Problem[Any]]]
+    accepts_start: ClassVar[bool] = False
+    monotone: ClassVar[bool] = True
+    residual: ClassVar[str] = ""
+    packages: ClassVar[tuple[str, ...]] = ()
+    one_shot: ClassVar[bool] = False
+    point_type: ClassVar[type] = np.ndarray
+
+    @classmethod
+    def instead_of(cls, key: str, value: Any) -> str:
+        """Other libraries' parameters for what is a budget here are sent there."""
+        limit = _BUDGET_KEYS.get(key.lower())
+        if limit is None:
+            return ""
+        number = value if isinstance(value, int | float) and not isinstance(value, bool) else "..."
+        return f"that is a budget: budget={{{limit!r}: {number}}}, or {limit} = {number} under [budget]"
+
+    @abstractmethod
+    def iterates(self, problem: P, run: Run) -> Iterates:
+        """Yield an `Iterate` for each point reached; the starting point is not yielded.
+
+        May end with ``return Status.STALLED, "why"``; a plain end means `finished`. An
+        infeasible problem is ``return Status.INFEASIBLE, "why"`` without an iterate.
+        """
+
+    def finish(self, problem: P, iterate: Iterate) -> S:
+        """The solution an iterate stands for; its `x` by default. Must not change the iterate."""
+        solution: S = iterate.x
+        return solution
+
+    def remarks(self, problem: Problem[Any], kept: Judged, last: Judged) -> tuple[Finding, ...]:
+        """What to say where the answer is an earlier iterate, `kept`, and not the last; nothing by default.
+
+        `problem` is the posed one. Called once, at the end, off the clock.
+        """
+        return ()
+
+    def unsuited(self, problem: P) -> str | None:
+        """Why this solver cannot take this problem, in words; None when it can. Never raises."""
+        return None

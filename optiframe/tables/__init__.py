@@ -1,0 +1,1 @@
+"""Any table in, checked columns inside, the same kind out."""

@@ -1,0 +1,295 @@
+"""Tables: any data frame or file in, checked columns inside, the same kind out.
+
+Files are CSV (UTF-8, a header line) and, with pyarrow, Parquet. Frames are whatever
+narwhals knows (pandas, polars, pyarrow, ...), or a mapping of column name to values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+import narwhals as nw
+import numpy as np
+from narwhals.exceptions import DuplicateError
+from numpy.typing import NDArray
+
+from optiframe.errors import Complaints, InvalidInput, nearest
+from optiframe.problems.problem import Columns
+from optiframe.records.fields import resolve
+from optiframe.tables.columns import (
+    Coded,
+    Coder,
+    Column,
+    absent,
+    as_array,
+    as_column,
+    encode,
+    given_column,
+    missing,
+    place,
+)
+from optiframe.tables.files import read_csv, read_parquet
+from optiframe.tables.unused_columns import likely
+
+__all__ = ["Coded", "Coder", "Column", "Table", "encode", "missing", "read_table", "to_frame"]
+
+_SHOWN = 5  # rows named in a message before "and N more"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Checked columns of equal length: int64, float64, bool or object arrays, nothing missing.
+
+    `parts` are the columns as they were read: text out of a data frame comes as codes, and
+    becomes an array when it is asked for (``table[name]``, or `columns` for all of them).
+    `backend` is the data-frame library the table came from (None for files and mappings);
+    `place(row)` says where a row is, for messages. `unread` are the names of its further columns.
+    """
+
+    parts: dict[str, Column]
+    title: str
+    backend: str | None
+    lines: Sequence[int] | None = None
+    unread: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(next(iter(self.parts.values())))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.parts
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return as_array(self.parts[name])
+
+    @cached_property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Every column as an array."""
+        return {name: as_array(part) for name, part in self.parts.items()}
+
+    def encoded(self, name: str, title: str) -> tuple[NDArray[np.integer[Any]], NDArray[Any]]:
+        """Codes and ids of a column, as by `encode`; text out of a data frame has them already."""
+        part = self.parts[name]
+        return (part.codes, part.ids) if isinstance(part, Coded) else encode(part, title)
+
+    def place(self, row: int) -> str:
+        """`line 17` of a file, or `row 16` (from 0) of a frame."""
+        return f"line {self.lines[row]}" if self.lines is not None else f"row {row}"
+
+    def places(self, rows: Iterable[int]) -> str:
+        """The first few places, and how many more there are."""
+        rows = list(rows)
+        shown = ", ".join(self.place(int(row)) for row in rows[:_SHOWN])
+        return shown if len(rows) <= _SHOWN else f"{shown} and {len(rows) - _SHOWN} more"
+
+
+def read_table(
+    value: Any,
+    required: Sequence[str],
+    optional: Sequence[str] = (),
+    *,
+    title: str,
+    rename: Mapping[str, str] | None = None,
+    lenient: Sequence[str] = (),
+    coder: Coder | None = None,
+) -> Table:
+    """Read a frame, a mapping of columns or a file into a checked table.
+
+    Parameters
+    ----------
+    value
+        A data frame, a mapping of column name to values, or the path of a CSV or Parquet file.
+    required, optional
+        Columns to take, by the names the problem uses; of further ones the table keeps the names (`unread`).
+    title
+        What to call the table in messages when it has no file name.
+    rename
+        The problem's column name -> the name it has in this table, which then must be there. An empty
+        name: leave out this optional column.
+    lenient
+        Optional columns that need not be there even so, as in a further table of the same mapping.
+    coder
+        Asked first for the codes of a column of text out of a data frame.
+
+    Raises
+    ------
+    InvalidInput
+        For a missing or unreadable file, a missing column (with the nearest), an empty
+        table, a row that repeats the header, or missing values (with their rows, for all columns at once).
+    """
+    rename = rename or {}
+    names = {column: rename.get(column, column) for column in (*required, *optional)}
+    lines: Sequence[int] | None = None
+    backend: str | None = None
+    raw: dict[str, Column]
+    if isinstance(value, str | Path):
+        path = resolve(value)
+        title = path.name
+        if path.suffix.lower() == ".parquet":
+            raw = _from_frame(read_parquet(path), title, coder)[0]
+        else:
+            texts, lines = read_csv(path)
+            raw = {**texts}
+    elif isinstance(value, Mapping):
+        raw = {str(k): given_column(v, f"{title}: column {str(k)!r}") for k, v in value.items()}
+    else:
+        raw, backend = _from_frame(value, title, coder)
+    columns: dict[str, Column] = {}
+    for column, source in names.items():
+        if source not in raw:
+            if column in optional and (column not in rename or not source or column in lenient):
+                continue
+            mapped = f", which `columns` gives for {column}" if column in rename else ""
+            hint = nearest(source, raw) or _hint(column, raw)
+            raise InvalidInput(
+                f"{title} has no column {source!r}{mapped}; it has {', '.join(map(repr, raw)) or 'none'} "
+                f"(needed: {', '.join(required)}; other names can be mapped with `columns`){hint}"
+            )
+        if source or column in required:
+            columns[column] = raw[source]
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise InvalidInput(f"{title}: columns differ in length: {lengths}")
+    read = {names[column] for column in columns}
+    table = Table(columns, title, backend, lines, tuple(name for name in raw if name not in read))
+    if len(table) == 0:
+        raise InvalidInput(f"{title} has no rows")
+    if lines is None:  # files were looked at line by line
+        _refuse_header(table, names)
+    complaints = Complaints()
+    for column in required:
+        empty = np.flatnonzero(absent(columns[column]))
+        with complaints:
+            if len(empty):
+                what = _is_empty(table[column][empty])
+                raise InvalidInput(f"{title} {table.places(empty)}: {column} {what}")
+    complaints.tell()
+    return table
+
+
+def _is_empty(gaps: NDArray[Any]) -> str:
+    """What is wrong with these values of a column, which all are missing, and what to do."""
+    words = gap_words(gaps)
+    if not words:
+        return "is empty; drop the row or give a value"
+    count = "counts" if len(words) == 1 else "count"
+    return (
+        f"is empty ({', '.join(words)} {count} as that); drop the row or give a value (a name that is "
+        "written so needs another spelling)"
+    )
+
+
+def gap_words(gaps: NDArray[Any]) -> list[str]:
+    """The words for a gap among missing values, sorted, such as NA."""
+    return sorted({value for value in gaps.tolist() if isinstance(value, str) and value.strip()})
+
+
+def _hint(column: str, names: Iterable[str]) -> str:
+    """Which column may be meant, by what others call ours; or that a header was read as one column."""
+    only = list(names)
+    for separator, word in ((";", "semicolons"), ("\t", "tabs"), (",", "commas")):
+        if len(only) == 1 and separator in only[0]:
+            return f"; its columns look separated by {word}, read it so"
+    found = likely(column, only)
+    return f"; did you mean {found!r}?" if found is not None else ""
+
+
+def _refuse_header(table: Table, names: Mapping[str, str]) -> None:
+    """Raise `InvalidInput` where all of a row's values are the names of their columns.
+
+    With fewer than three columns a row such as (left, right) may be meant. Numbers end the search at once.
+    """
+    if len(table.parts) < 3:
+        return
+    rows: set[int] | None = None
+    for column, part in table.parts.items():
+        found = _rows_with(part, names[column])
+        rows = found if rows is None else rows & found
+        if not rows:
+            return
+    assert rows is not None
+    raise InvalidInput(
+        f"{table.title} {table.places(sorted(rows))}: the values are the names of the columns; drop the row"
+    )
+
+
+def _rows_with(part: Column, text: str) -> set[int]:
+    if isinstance(part, Coded):
+        code = place(part.ids, text)
+        return set() if code is None else set(np.flatnonzero(part.codes == code).tolist())
+    if part.dtype != object:
+        return set()
+    values = part.tolist()
+    try:
+        values.index(text)  # much the quickest way to see that there is none
+    except ValueError:
+        return set()
+    except TypeError:  # pandas' NA is neither equal nor different
+        pass
+    return {row for row, value in enumerate(values) if isinstance(value, str) and value == text}
+
+
+def to_frame(columns: Columns, backend: str | None) -> Any:
+    """Columns as a frame of the library `backend`; a dict of arrays when it is None."""
+    if backend is None:
+        return {name: np.asarray(values) for name, values in columns.items()}
+    lists = {name: np.asarray(values).tolist() for name, values in columns.items()}
+    frame = nw.from_dict(lists, backend=cast(Any, backend)).to_native()
+    if backend == "pandas":  # which would make floats of whole numbers beside a gap
+        whole = [name for name, values in lists.items() if {type(v) for v in values} == {int, type(None)}]
+        frame = frame.astype(dict.fromkeys(whole, "Int64"))
+    return frame
+
+
+def _from_frame(value: Any, title: str, coder: Coder | None) -> tuple[dict[str, Column], str]:
+    try:
+        frame: Any = nw.from_native(value, eager_only=True)
+    except TypeError:
+        raise InvalidInput(
+            f"{title}: a {type(value).__name__} is not a table; give a data frame (pandas, polars, "
+            "pyarrow), a mapping of columns, or the path of a CSV or Parquet file"
+        ) from None
+    except DuplicateError:
+        raise InvalidInput(f"{title}: two columns have the same name; rename one") from None
+    columns: dict[str, Column] = {}
+    for name in frame.columns:
+        series = frame.get_column(name)  # not frame[name]: pandas' names may be numbers
+        wide = series.dtype in (nw.Int128, nw.UInt128)  # NumPy has no such type
+        if (series.dtype.is_numeric() and not wide) or series.dtype == nw.Boolean:
+            has_gap = bool(series.is_null().any())
+            columns[str(name)] = as_column(series.to_list() if has_gap else series.to_numpy())
+        else:
+            coded = _coded(series, coder) if series.dtype == nw.String else None
+            columns[str(name)] = as_column(series.to_list()) if coded is None else coded
+    return columns, frame.implementation.value
+
+
+def _coded(series: Any, coder: Coder | None) -> Coded | None:
+    """Text as codes, by Arrow's dictionary: several times as fast as going through Python's objects.
+
+    None where the values are Python's objects anyway (pandas' object columns, which may hold
+    more than text), where some are missing, and without pyarrow.
+    """
+    native = series.to_native()
+    if str(getattr(native, "dtype", "")) == "object" or len(series) == 0 or bool(series.is_null().any()):
+        return None
+    try:
+        arrow = series.to_arrow()
+    except ImportError:
+        return None
+    found = None if coder is None else coder(arrow)
+    if found is not None:
+        return found
+    coded = arrow.dictionary_encode()
+    if hasattr(coded, "combine_chunks"):
+        coded = coded.combine_chunks()
+        if hasattr(coded, "unify_dictionaries"):  # several pieces are still a chunked array
+            coded = coded.unify_dictionaries().combine_chunks()
+    ids = coded.dictionary.to_numpy(zero_copy_only=False)
+    order = np.array(sorted(range(len(ids)), key=ids.tolist().__getitem__))
+    rank = np.empty(len(ids), dtype=np.int32)
+    rank[order] = np.arange(len(ids), dtype=np.int32)
+    return Coded(rank[coded.indices.to_numpy(zero_copy_only=False)], ids[order])
