@@ -161,7 +161,7 @@ def test_polishing_ends_at_the_minimum_of_the_terms_of_the_honest() -> None:
 
 
 def rng_of_the_run(on: Minimize) -> np.random.Generator:
-    """The generator a solver is given for seed 0, as far as it is when the terms are dealt out."""
+    """The generator a solver is given for seed 0, as far as it is when the terms are shared out."""
     seen: list[np.random.Generator] = []
 
     class Spy(Comrade):

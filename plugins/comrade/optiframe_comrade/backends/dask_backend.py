@@ -46,9 +46,9 @@ class DaskBackend(Backend):
         default=60.0, description="seconds to wait for the cluster, and then for workers to take their shards"
     )
 
-    on_fault: Literal["redeal", "drop"] = Field(
-        default="redeal",
-        description="redeal: the rows of a lost worker go to another process; drop: go on without them",
+    on_fault: Literal["reshard", "drop"] = Field(
+        default="reshard",
+        description="reshard: the rows of a lost worker go to another process; drop: go on without them",
     )
 
     @field_validator("address")
@@ -75,7 +75,7 @@ class DaskBackend(Backend):
 
         connection = Connection(self.address, self.processes or len(shards), self.starting)
         try:
-            return DaskWorkers(connection, shards, config, self.starting, self.on_fault == "redeal")
+            return DaskWorkers(connection, shards, config, self.starting, self.on_fault == "reshard")
         except BaseException:
             connection.close()
             raise

@@ -1,4 +1,4 @@
-"""Whose shard is dealt out anew in a round on Dask, and where it goes."""
+"""Whose shard moves to another process in a round on Dask, and where it goes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from optiframe_comrade.protocol.worker import WorkerConfig
 _TRIES = 3
 
 
-class Redealer:
+class Resharder:
     """Keeps the shards, and decides; what it decides is done by `DaskWorkers`.
 
     A process that was late or sent what is not usable gets no other shard while there are processes

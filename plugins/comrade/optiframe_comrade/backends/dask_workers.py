@@ -18,7 +18,7 @@ from optiframe.errors import OptiframeError
 from optiframe.problems.objective import FiniteSum
 from optiframe_comrade.backends.dask_actor import ActorHandle, let_go, packed
 from optiframe_comrade.backends.dask_cluster import Connection
-from optiframe_comrade.backends.dask_reshard import Redealer
+from optiframe_comrade.backends.dask_reshard import Resharder
 from optiframe_comrade.messages import Broadcast, Fault, Reply
 from optiframe_comrade.protocol.moves import Move
 from optiframe_comrade.protocol.worker import NotFinite, WorkerConfig
@@ -30,9 +30,9 @@ _GLANCE = 0.1  # seconds between looks at who has died: short beside a deadline,
 class DaskWorkers:
     """Implements `Workers` on a Dask cluster; closes the connection it is given.
 
-    Worker i is an actor on the cluster's process i modulo their number. With `redeal` a worker whose
+    Worker i is an actor on the cluster's process i modulo their number. With `reshard` a worker whose
     reply is missing or unusable is made anew on another process and asked again, in the same
-    round, so that the round is what it would have been (see `Redealer`). Without, it is not moved: when
+    round, so that the round is what it would have been (see `Resharder`). Without, it is not moved: when
     its process dies it is gone for the rest of the run, and one that has missed a deadline is asked
     again when it has answered. Until then it is waited for only where the round would otherwise have
     more faults than the trim budget. So a stopped worker costs one deadline, not one a round.
@@ -44,7 +44,7 @@ class DaskWorkers:
         shards: Sequence[FiniteSum],
         config: WorkerConfig,
         starting: float,
-        redeal: bool = True,
+        reshard: bool = True,
     ) -> None:
         self._connection: Connection | None = connection
         self._client, self._trim = connection.client, config.trim
@@ -55,7 +55,7 @@ class DaskWorkers:
         places = [addresses[number % len(addresses)] for number in range(len(shards))]
         self.names = [_named(number, place) for number, place in enumerate(places)]
         self.moves: list[Move] = []
-        self._redealer = Redealer(shards, config) if redeal else None
+        self._resharder = Resharder(shards, config) if reshard else None
         self._handles = [self._handle(number, place) for number, place in enumerate(places)]
         self._lost: dict[int, str] = {}  # why a worker is not asked any more
         self._given_up: set[int] = set()  # of those lost, whose shards are not moved any more
@@ -111,9 +111,9 @@ class DaskWorkers:
         self, asked: Broadcast, deadline: float | None, to: Sequence[int]
     ) -> dict[int, Reply | Fault]:
         replies = await self._answers(asked, deadline, to)
-        while self._redealer is not None and (lost := self._to_move(self._redealer, replies, asked)):
+        while self._resharder is not None and (lost := self._to_move(self._resharder, replies, asked)):
             processes = await self._processes()
-            loads = {fault.worker: self._move(self._redealer, fault, asked, processes) for fault in lost}
+            loads = {fault.worker: self._move(self._resharder, fault, asked, processes) for fault in lost}
             again = {number: load for number, load in loads.items() if load is not None}
             await self._loaded(again)
             replies |= await self._answers(asked, deadline, list(again))
@@ -194,10 +194,10 @@ class DaskWorkers:
             return fault("wrong-type", f"sent a {type(sent).__name__} that is no reply")
 
     def _to_move(
-        self, redealer: Redealer, replies: dict[int, Reply | Fault], asked: Broadcast
+        self, resharder: Resharder, replies: dict[int, Reply | Fault], asked: Broadcast
     ) -> list[Fault]:
-        lost = redealer.lost(replies, asked, {number for number in replies if self._spared(number)})
-        redealer.shun(self._handles[fault.worker].place for fault in lost)
+        lost = resharder.lost(replies, asked, {number for number in replies if self._spared(number)})
+        resharder.shun(self._handles[fault.worker].place for fault in lost)
         return lost
 
     def _spared(self, number: int) -> bool:
@@ -216,7 +216,7 @@ class DaskWorkers:
             return ()
 
     def _move(
-        self, redealer: Redealer, fault: Fault, asked: Broadcast, processes: Sequence[str]
+        self, resharder: Resharder, fault: Fault, asked: Broadcast, processes: Sequence[str]
     ) -> asyncio.Task[None] | None:
         """Make a lost worker anew elsewhere, and send it its shard; or give it up."""
         number, old = fault.worker, self._handles[fault.worker]
@@ -225,13 +225,13 @@ class DaskWorkers:
         places = {
             each: handle.place for each, handle in enumerate(self._handles) if each not in self._given_up
         }
-        target = redealer.target(number, places, processes)
+        target = resharder.target(number, places, processes)
         if target is None:
             self._given_up.add(number)
-            self._lost[number] = redealer.why(fault)
+            self._lost[number] = resharder.why(fault)
             return None
         self._lost.pop(number, None)
-        shard = packed(number, redealer.shards[number], redealer.config, asked.round)
+        shard = packed(number, resharder.shards[number], resharder.config, asked.round)
         size = asked.nbytes + sum(memoryview(part).nbytes for part in shard)
         self.moves.append(Move(fault, old.place, target, size))
         self.names[number] = _named(number, target)

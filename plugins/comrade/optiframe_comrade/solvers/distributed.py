@@ -26,7 +26,7 @@ from optiframe_comrade.parts.filters import CoordinateMedian, DistanceToMedian
 from optiframe_comrade.parts.kinds import Attack, Compressor, Filter, Honest, Nothing
 from optiframe_comrade.protocol.coordinator import Combined, Coordinator, TooManyFaults
 from optiframe_comrade.protocol.ledger import Ledger
-from optiframe_comrade.protocol.sharding import Dealing, deal, visible_order
+from optiframe_comrade.protocol.sharding import Sharding, make_shards, visible_order
 from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.trust.contraction import definition_2
 from optiframe_comrade.trust.theory import cheap_notes
@@ -51,7 +51,7 @@ _MUCH_DATA = 5  # terms a worker and column below which local Hessians are poor;
 class Distributed(Solver[Minimize, Array, Ledger]):
     """The parameters of all distributed solvers, and the loop they step in.
 
-    The terms of the objective are dealt out at random, as evenly as possible. With
+    The terms of the objective are shared out at random, as evenly as possible. With
     `byzantine` = alpha, ceil(alpha m) of the m workers, the first ones, are hostile and do what
     `attack` says. Each round leaves out ceil(beta m) replies, where beta is `trim`: by default
     alpha + 2/m, and 0 when alpha is 0. Workers with faults are the first of those left out.
@@ -84,7 +84,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
     hessian_terms: PositiveInt | None = Field(
         default=None, description="terms a worker's Hessian is of, a uniform sample; none: all it holds"
     )
-    dealing: Dealing = Field(
+    sharding: Sharding = Field(
         default="random",
         description="how terms are shared out; in-order: as they come, without a copy, if that is no order",
     )
@@ -147,7 +147,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
     @contextmanager
     def coordinator(self, f: FiniteSum, run: Run) -> Iterator[Coordinator]:
         """Start the workers, and let go of them at the end."""
-        shards = deal(f, self.workers, self.dealing, run.rng)
+        shards = make_shards(f, self.workers, self.sharding, run.rng)
         workers = self.backend.start(shards, self.worker_config(int(run.rng.integers(2**63))))
         try:
             yield Coordinator(
@@ -244,11 +244,11 @@ class Distributed(Solver[Minimize, Array, Ledger]):
                 f"each worker {sampled} {share:.2g} terms for each of the {f.shape[0]} columns; below "
                 f"{_MUCH_DATA} the local Hessians are poor and the error floor high; {remedy}"
             )
-        order = visible_order(f, self.workers) if self.dealing == "in-order" else None
+        order = visible_order(f, self.workers) if self.sharding == "in-order" else None
         if order is not None:
             run.warn(
-                f"dealt in order, workers get different data: {order} from one to the next; "
-                "honest workers then look hostile, and the error floor is high: use dealing = 'random'"
+                f"sharded in order, workers get different data: {order} from one to the next; "
+                "honest workers then look hostile, and the error floor is high: use sharding = 'random'"
             )
         if self.byzantine_count > self.left_out:
             run.warn(

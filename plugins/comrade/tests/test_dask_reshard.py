@@ -1,9 +1,9 @@
-"""Which shards are dealt out anew on Dask, and where to: decided without a cluster."""
+"""Which shards move on Dask, and where to: decided without a cluster."""
 
 from __future__ import annotations
 
 import numpy as np
-from optiframe_comrade.backends.dask_reshard import Redealer
+from optiframe_comrade.backends.dask_reshard import Resharder
 from optiframe_comrade.messages import GRADIENT, Broadcast, Fault, Reply
 from optiframe_comrade.parts.compressors import QSGD
 from optiframe_comrade.protocol.ledger import Ledger
@@ -18,13 +18,13 @@ CRASH = Fault(1, 3, "crashed", "is gone")
 PLACES = {0: "a", 1: "b", 2: "c", 3: "d"}
 
 
-def redealer(trim: int = 1, workers: int = 4) -> Redealer:
-    return Redealer([planted(10, 2)] * workers, WorkerConfig(trim=trim))
+def resharder(trim: int = 1, workers: int = 4) -> Resharder:
+    return Resharder([planted(10, 2)] * workers, WorkerConfig(trim=trim))
 
 
 def test_faults_and_replies_that_do_not_pass_are_reasons_to_move() -> None:
     replies = {0: FINE, 1: CRASH, 2: Reply(2, 3, np.full(2, np.nan)), 3: Reply(3, 2, np.ones(2))}
-    lost = redealer(trim=3).lost(replies, ASKED, ())
+    lost = resharder(trim=3).lost(replies, ASKED, ())
     assert [(fault.worker, fault.kind) for fault in lost] == [
         (1, "crashed"),
         (2, "not-finite"),
@@ -36,25 +36,25 @@ def test_a_reply_is_read_by_the_compressor_of_the_run() -> None:
     config = WorkerConfig(trim=1, compressor=QSGD())
     payload = QSGD().encode(np.ones(2), np.random.default_rng(1))
     replies = {0: Reply(0, 3, payload), 1: Reply(1, 3, payload[:-1])}
-    lost = Redealer([planted(10, 2)] * 2, config).lost(replies, ASKED, ())
+    lost = Resharder([planted(10, 2)] * 2, config).lost(replies, ASKED, ())
     assert [fault.worker for fault in lost] == [1]
 
 
 def test_nothing_is_moved_beyond_the_budget_or_of_a_worker_that_is_spared() -> None:
     replies = {0: FINE, 1: CRASH, 2: Fault(2, 3, "late", "no reply by the deadline")}
-    assert redealer(trim=1).lost(replies, ASKED, ()) == []
-    assert [fault.worker for fault in redealer(trim=2).lost(replies, ASKED, {1})] == [2]
+    assert resharder(trim=1).lost(replies, ASKED, ()) == []
+    assert [fault.worker for fault in resharder(trim=2).lost(replies, ASKED, {1})] == [2]
 
 
 def test_the_process_with_the_fewest_workers_takes_the_shard() -> None:
-    asked = redealer()
+    asked = resharder()
     assert asked.target(1, PLACES, "abcd") == "a"
     assert asked.target(2, {**PLACES, 1: "a"}, "acd") == "d"
     assert asked.target(3, PLACES, "abcde") == "e"  # one that was started again has none
 
 
 def test_a_process_that_failed_gets_no_shard_while_there_is_another() -> None:
-    asked = redealer()
+    asked = resharder()
     asked.shun("ab")
     assert asked.target(0, PLACES, "abcd") == "c"
     assert asked.target(1, PLACES, "ab") == "a"
@@ -62,11 +62,11 @@ def test_a_process_that_failed_gets_no_shard_while_there_is_another() -> None:
 
 
 def test_without_word_from_the_scheduler_the_places_of_the_others_are_taken() -> None:
-    assert redealer().target(0, PLACES, ()) == "b"
+    assert resharder().target(0, PLACES, ()) == "b"
 
 
 def test_three_processes_in_a_row_are_enough_and_a_usable_reply_counts_anew() -> None:
-    asked = redealer()
+    asked = resharder()
     tried = [asked.target(1, PLACES, "abcd") for _ in range(3)]
     assert None not in tried[:2]
     assert tried[2] is None

@@ -1,4 +1,4 @@
-"""Dealing out the terms: at random, or in order without a copy; and what an order does."""
+"""Sharding the terms: at random, or in order without a copy; and what an order does."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from optiframe_comrade.local.per_sample import mean_of
-from optiframe_comrade.protocol.sharding import deal, split, visible_order
+from optiframe_comrade.protocol.sharding import make_shards, split, visible_order
 
 import optiframe
 from optiframe import Budget, Minimize
@@ -34,7 +34,7 @@ def sorted_by(f: Logistic, key: Array) -> Logistic:
 
 def test_at_random_the_terms_are_those_of_split() -> None:
     f = planted(70, 3)
-    for shard, terms in zip(deal(f, 4, "random", rng()), split(70, 4, rng()), strict=True):
+    for shard, terms in zip(make_shards(f, 4, "random", rng()), split(70, 4, rng()), strict=True):
         np.testing.assert_array_equal(model_of(shard).matrix, np.asarray(f.matrix)[terms])
         np.testing.assert_array_equal(model_of(shard).target, f.target[terms])
 
@@ -45,7 +45,7 @@ def test_in_order_every_term_is_dealt_once_and_evenly(kind: str) -> None:
     forms = {"sparse": sp.csr_array, "by columns": np.asfortranarray}
     matrix = forms.get(kind, np.asarray)(f.matrix)
     of = mean_of(by_hand, f.matrix, f.target) if "user" in kind else Logistic(matrix=matrix, target=f.target)
-    shards = deal(of, 4, "in-order", rng())
+    shards = make_shards(of, 4, "in-order", rng())
     assert sorted(len(shard) for shard in shards) == [17, 17, 18, 18]
     together = np.mean([len(shard) * shard.gradient(np.ones(3)) for shard in shards], axis=0) / 17.5
     np.testing.assert_allclose(together, of.gradient(np.ones(3)), rtol=1e-12)
@@ -90,12 +90,12 @@ def test_few_unordered_rows_of_many_columns_look_like_no_order(workers: int, col
 
 
 @pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
-def test_dealing_in_order_is_as_good_on_unordered_rows_and_warns_on_ordered_ones() -> None:
+def test_sharding_in_order_is_as_good_on_unordered_rows_and_warns_on_ordered_ones() -> None:
     f = planted(8000, 4)
 
-    def gap(on: Logistic, dealing: str) -> tuple[float, str]:
+    def gap(on: Logistic, sharding: str) -> tuple[float, str]:
         ended = Budget(iterations=8, tolerance=0.0)
-        run = optiframe.solve(Minimize(on), "newton.comrade", dealing=dealing, budget=ended)
+        run = optiframe.solve(Minimize(on), "newton.comrade", sharding=sharding, budget=ended)
         least = optiframe.solve(Minimize(on), "newton.exact").objective
         return on.value(run.detail.points[-1]) - least, " ".join(one.text for one in run.findings)
 
@@ -105,7 +105,7 @@ def test_dealing_in_order_is_as_good_on_unordered_rows_and_warns_on_ordered_ones
     ordered = sorted_by(f, np.asarray(f.matrix)[:, 0])
     apart, said = gap(ordered, "in-order")
     assert apart > 10 * mixed
-    assert "dealt in order, workers get different data" in said
+    assert "sharded in order, workers get different data" in said
     random, said = gap(ordered, "random")
     assert random < 1e-4
     assert "in order" not in said
