@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.estimator import Estimator
-from optiframe.problems import Finding
-from optiframe.values import Array
-from optiframe.results import Result
+from optiframe.problems.problem import Finding
+from optiframe.records.fields import Array
+from optiframe.solving.result import Result
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.graph.merging import Merged, merge
 

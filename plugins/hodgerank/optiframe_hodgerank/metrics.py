@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.values import Array
+from optiframe.records.fields import Array
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.data import Comparisons, TruthTable
 

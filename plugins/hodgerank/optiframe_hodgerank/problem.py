@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from pydantic import Field, PlainValidator, PositiveFloat
 
 from optiframe.errors import InvalidInput
-from optiframe.problems import Columns, Finding, Formulation, Minimize, Problem
-from optiframe.values import Accepts, Array
+from optiframe.problems.problem import Columns, Finding, Formulation, Minimize, Problem
+from optiframe.records.fields import Accepts, Array
 from optiframe_hodgerank import metrics
 from optiframe_hodgerank.answer import Ranking, as_numbers
 from optiframe_hodgerank.answer_tables import outlier_table, worker_table

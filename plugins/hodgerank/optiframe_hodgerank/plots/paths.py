@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, require
 from optiframe.estimator import Estimator
-from optiframe.drawing import BLACK, BLUE, GREY, VERMILION, empty_axes, legend_below
-from optiframe.values import Array
-from optiframe.results import Result
+from optiframe.plotting import BLACK, BLUE, GREY, VERMILION, empty_axes, legend_below
+from optiframe.records.fields import Array
+from optiframe.solving.result import Result
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
-from optiframe.values import as_vector
-from optiframe.pair_columns import numbers
-from optiframe.frames import encode, read_table
+from optiframe.records.fields import as_vector
+from optiframe.tables.pairs import numbers
+from optiframe.tables.read import encode, read_table
 from optiframe_hodgerank.data import Comparisons, TruthTable
 from optiframe_hodgerank.read.ids import listed, positions
 from optiframe_hodgerank.read.tables import locked

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
-from optiframe.problems import Finding
-from optiframe.values import Array
-from optiframe.column_names import column_names
-from optiframe.pair_columns import empty_labels, read_preferences
-from optiframe.frames import Table, encode, missing, read_table
-from optiframe.unread import unread_columns
+from optiframe.problems.problem import Finding
+from optiframe.records.fields import Array
+from optiframe.tables.column_names import column_names
+from optiframe.tables.pairs import empty_labels, read_preferences
+from optiframe.tables.read import Table, encode, missing, read_table
+from optiframe.tables.unused_columns import unread_columns
 from optiframe_hodgerank.data import Comparisons, Ids
 
 # Scores of six items, some pairs of them weighing so many times more than the others, were off by 2e-7
@@ -31,7 +31,7 @@ _COLUMNS = ("worker", "left", "right", "label", "margin", "weight", "item", "sco
 
 
 def read_columns(value: Any) -> dict[str, str]:
-    """Our column name -> the user's, as by `optiframe.column_names.column_names`."""
+    """Our column name -> the user's, as by `optiframe.tables.column_names.column_names`."""
     return column_names(value, _COLUMNS)
 
 

@@ -11,12 +11,12 @@ import numpy as np
 from pydantic import Field, PlainSerializer, PlainValidator, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput, Unsuited
-from optiframe.values import Accepts
-from optiframe import registry
-from optiframe.chain import why_unsuited
-from optiframe.results import Result
-from optiframe.loop import solve
-from optiframe.solvers import Budget, Iterate, Iterates, Run, Solver
+from optiframe.records.fields import Accepts
+from optiframe.registry import registry
+from optiframe.solving.chain import why_unsuited
+from optiframe.solving.result import Result
+from optiframe.solving.solve import solve
+from optiframe.solving.solver import Budget, Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.graph.comparison_graph import Codes
 from optiframe_hodgerank.problem import PairwiseRanking

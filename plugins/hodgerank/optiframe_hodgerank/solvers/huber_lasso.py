@@ -7,9 +7,9 @@ from typing import Annotated, Literal, NamedTuple, Self
 import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
-from optiframe.problems import Finding
-from optiframe.values import Array
-from optiframe.solvers import Iterate, Iterates, Run
+from optiframe.problems.problem import Finding
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Iterate, Iterates, Run
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.huber.grid import HuberGrid
 from optiframe_hodgerank.huber.grid_states import State

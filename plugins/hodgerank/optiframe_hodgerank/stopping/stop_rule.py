@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, PositiveFloat, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.problems import Finding
-from optiframe.solvers import Run, Solver
+from optiframe.problems.problem import Finding
+from optiframe.solving.solver import Run, Solver
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking

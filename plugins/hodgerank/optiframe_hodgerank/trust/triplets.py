@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
-from optiframe.frames import to_frame
+from optiframe.records.fields import Array
+from optiframe.tables.read import to_frame
 from optiframe_hodgerank.data import Source, comparisons_of
 from optiframe_hodgerank.graph.comparison_graph import Codes
 

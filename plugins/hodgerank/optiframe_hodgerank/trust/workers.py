@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtrc, gammaln, xlog1py, xlogy
 
-from optiframe.problems import Finding
-from optiframe.values import Array
+from optiframe.problems.problem import Finding
+from optiframe.records.fields import Array
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.data import Comparisons
 from optiframe_hodgerank.read.ids import listed
