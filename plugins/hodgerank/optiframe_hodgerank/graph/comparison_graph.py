@@ -86,7 +86,7 @@ class ComparisonGraph:
     @cached_property
     def by_pair(self) -> RowsByPair:
         """The rows sorted by pair of items."""
-        return RowsByPair.of(self)
+        return RowsByPair.of(self.items, self.left, self.right, self.margin, self.weight)
 
     @cached_property
     def laplacian(self) -> sp.csr_array:

@@ -63,7 +63,7 @@ class Systems:
             most = max(_AT_LEAST, round(_A_DIGIT * digits))
             if self._run(lambda r: scale * r, x, left, enough, most):
                 return x
-            worth_it = self.graph.items > DENSE and worth_compiling(self.graph)
+            worth_it = self.graph.items > DENSE and worth_compiling(self.graph.rows)
             grouped = worth_it and self.graph.multigrid is not None
             self.method = "multigrid" if grouped else "whole inverse"
         if self.method == "multigrid" and self.graph.multigrid is not None:

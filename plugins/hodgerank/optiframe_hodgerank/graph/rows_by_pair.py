@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +10,7 @@ from numpy.typing import NDArray
 from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.merging import sorted_keys
 
-if TYPE_CHECKING:
-    from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+Codes = NDArray[np.int64]
 
 _WORTH_COMPILING = 50_000
 """Rows from which the compiled passes are used. They save 1 ms of 1.3 for 100,000 rows, and a path takes
@@ -45,22 +43,22 @@ class RowsByPair:
     whole: Array
 
     @classmethod
-    def of(cls, graph: ComparisonGraph) -> RowsByPair:
-        """Those of a graph."""
-        key, order = sorted_keys(graph.left * graph.items + graph.right, graph.items**2)
+    def of(cls, items: int, left: Codes, right: Codes, margin: Array, weight: Array) -> RowsByPair:
+        """Those of a graph with these rows."""
+        key, order = sorted_keys(left * items + right, items**2)
         first = np.flatnonzero(np.diff(key, prepend=-1))
         each = order if len(first) == len(order) else order[first]
-        weight = graph.weight[order]
+        sorted_weight = weight[order]
         return cls(
-            np.concatenate([[0], np.cumsum(np.bincount(graph.left[each], minlength=graph.items))]),
-            graph.right[each].astype(np.int32),
+            np.concatenate([[0], np.cumsum(np.bincount(left[each], minlength=items))]),
+            right[each].astype(np.int32),
             np.append(first, len(key)),
-            graph.margin[order],
-            weight,
-            weight if len(first) == len(order) else np.add.reduceat(weight, first),
+            margin[order],
+            sorted_weight,
+            sorted_weight if len(first) == len(order) else np.add.reduceat(sorted_weight, first),
         )
 
 
-def worth_compiling(graph: ComparisonGraph) -> bool:
-    """Whether there are rows enough for the time that importing the compiler takes."""
-    return graph.rows >= _WORTH_COMPILING
+def worth_compiling(rows: int) -> bool:
+    """Whether so many rows are worth the time that importing the compiler takes."""
+    return rows >= _WORTH_COMPILING

@@ -127,7 +127,7 @@ class CompiledHuberRows:
 
 def huber_rows(graph: ComparisonGraph) -> Rows:
     """The compiled passes where they pay and numba is installed, else those by NumPy."""
-    compiled = _compiled() if worth_compiling(graph) else None
+    compiled = _compiled() if worth_compiling(graph.rows) else None
     return HuberRows(graph) if compiled is None else CompiledHuberRows(graph, compiled)
 
 
