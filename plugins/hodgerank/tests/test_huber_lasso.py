@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.graph.conjugate_gradients import conjugate_gradients
 from optiframe_hodgerank.huber.newton import HuberNewton
-from optiframe_hodgerank.path.inlier_graph import UnflaggedGraph
+from optiframe_hodgerank.path.inlier_graph import InlierGraph
 from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.homotopy import Homotopy
@@ -176,23 +176,23 @@ def test_conjugate_gradients_solve_to_the_accuracy_asked_for() -> None:
 @given(seed=st.integers(0, 10**6))
 def test_updated_inverse_is_that_of_the_unflagged_rows(seed: int) -> None:
     ranking, rng = votes(seed), np.random.default_rng(seed)
-    graph, unflagged = ranking.graph, UnflaggedGraph(ranking.graph)
+    graph, inliers = ranking.graph, InlierGraph(ranking.graph)
     b = graph.centred(rng.standard_normal(graph.items))
     x = incidence(graph)
     for row in rng.integers(graph.rows, size=150).tolist():  # past the first renewal
-        if unflagged.flagged[row]:
-            unflagged.unflag(row)
-        elif not unflagged.holds_together(row):
-            unflagged.flag(row)
-    kept = x[~unflagged.flagged]
-    weight = graph.weight[~unflagged.flagged]
+        if inliers.flagged[row]:
+            inliers.unflag(row)
+        elif not inliers.holds_together(row):
+            inliers.flag(row)
+    kept = x[~inliers.flagged]
+    weight = graph.weight[~inliers.flagged]
     slow = np.linalg.pinv(kept.T @ (weight[:, None] * kept)) @ b
-    assert unflagged.solve(b) == pytest.approx(slow, abs=1e-8)
+    assert inliers.solve(b) == pytest.approx(slow, abs=1e-8)
 
 
 def test_a_bridge_is_recognized() -> None:
     bridge = ComparisonGraph(4, np.array([0, 0, 1, 2]), np.array([1, 1, 2, 3]), np.zeros(4))
-    held = [UnflaggedGraph(bridge).holds_together(row) for row in range(4)]
+    held = [InlierGraph(bridge).holds_together(row) for row in range(4)]
     assert held == [False, False, True, True]
 
 

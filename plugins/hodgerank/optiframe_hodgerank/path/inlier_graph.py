@@ -15,7 +15,7 @@ update divides by, and rounding leaves it right to about 1e-12."""
 _FRESH = 64  # updates after which the inverse is computed anew: each loses at most a digit or two
 
 
-class UnflaggedGraph:
+class InlierGraph:
     """Least squares over the rows that are not flagged, with an inverse updated row by row.
 
     Keeps (L_I + s sum_c 1_c 1_c'/n_c)^{-1}, where L_I is the Laplacian of the unflagged rows and c

@@ -11,7 +11,8 @@ from optiframe.errors import InvalidInput
 from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
-from optiframe_hodgerank.path.path_events import Entries
+from optiframe_hodgerank.path.path_events import PathEvents
+from optiframe_hodgerank.path.tables import path_tables
 
 NEAR = 1e-10
 """Misfits within this much of lambda, relative to the largest margin, are at the threshold: a
@@ -66,11 +67,11 @@ class Path:
         self._scores: list[Array] = []
         self._active: list[float] = []
         self._outliers: list[tuple[NDArray[np.int64], Array]] = []
-        self._entries = Entries()
+        self._events = PathEvents()
         self._entered = np.zeros(graph.rows, dtype=bool)
 
     def __repr__(self) -> str:
-        return f"<path of {len(self)} knots in {self.parameter}, {len(self._entries)} entries>"
+        return f"<path of {len(self)} knots in {self.parameter}, {len(self._events)} entries>"
 
     def __len__(self) -> int:
         return len(self._knots)
@@ -93,7 +94,7 @@ class Path:
         self._flagged_count += int(self._count[row])
         if not self._entered[row]:
             self._entered[row] = True
-            self._entries.add(row, len(self) - (not ahead), sign, strength)
+            self._events.add(row, len(self) - (not ahead), sign, strength)
 
     def flag_all(self, rows: NDArray[np.int64], sign: Array, strength: Array, *, ahead: bool = False) -> None:
         """`flag` each of these rows, which enter at one knot, in their order."""
@@ -101,7 +102,7 @@ class Path:
         self._flagged_count += int(self._count[rows].sum())
         new = ~self._entered[rows]
         self._entered[rows[new]] = True
-        self._entries.add_all(rows[new], len(self) - (not ahead), sign[new], strength[new])
+        self._events.add_all(rows[new], len(self) - (not ahead), sign[new], strength[new])
 
     def unflag(self, row: int) -> None:
         """Believe a row again; its entry stays on record."""
@@ -152,9 +153,14 @@ class Path:
 
     def tables(self) -> dict[str, Columns]:
         """Tables `path` and `path_scores`, see `optiframe_hodgerank.path.tables`."""
-        from optiframe_hodgerank.path.tables import path_tables
-
-        return path_tables(self, self._items)
+        return path_tables(
+            self.parameter,
+            knots=self.knots,
+            active=self.active,
+            entries=self.knot,
+            items=self._items,
+            scores_at=self.scores_at_knots,
+        )
 
     @property
     def active(self) -> Array:
@@ -164,17 +170,17 @@ class Path:
     @property
     def row(self) -> NDArray[np.int64]:
         """Merged rows in the order in which they first became outliers, shape (entries,)."""
-        return self._entries.row
+        return self._events.row
 
     @property
     def knot(self) -> NDArray[np.int64]:
         """Index of the knot at which each of `row` entered, shape (entries,)."""
-        return self._entries.knot
+        return self._events.knot
 
     @property
     def sign(self) -> NDArray[np.int64]:
         """Sign of the outlier each of `row` entered as, shape (entries,)."""
-        return self._entries.sign
+        return self._events.sign
 
     def at(self, value: float) -> Array:
         """Scores at a value of the parameter, shape (items,).
@@ -214,7 +220,7 @@ class Path:
     def entry_order(self) -> NDArray[np.int64]:
         """Merged rows in the order of entry; those that entered together by strength, then by row."""
         row = self.row
-        return row[np.lexsort((row, -self._entries.strength, self.knot))]
+        return row[np.lexsort((row, -self._events.strength, self.knot))]
 
     def entries(self) -> NDArray[np.int64]:
         """Place in the order of entry of each merged row, shape (rows,); -1 where it never entered.
@@ -222,8 +228,8 @@ class Path:
         Rows that entered at the same knot with the same strength share a place.
         """
         place = np.full(self.graph.rows, -1, dtype=np.int64)
-        if len(self._entries):
-            knot, strength = self.knot, self._entries.strength
+        if len(self._events):
+            knot, strength = self.knot, self._events.strength
             order = np.lexsort((-strength, knot))
             differs = (np.diff(knot[order]) != 0) | (np.diff(strength[order]) != 0)
             place[self.row[order]] = np.concatenate([[0], np.cumsum(differs)])
@@ -236,7 +242,7 @@ class Path:
         be no larger than that at the end of the path.
         """
         found = np.array(never, dtype=np.float64)
-        found[self.row] = self._entries.strength
+        found[self.row] = self._events.strength
         return found
 
     def _place(self, value: float) -> float:

@@ -11,7 +11,7 @@ _ENTRY = np.dtype([("row", np.int64), ("knot", np.int64), ("strength", np.float6
 _FIRST = 16  # entries there is room for at first; full room is doubled
 
 
-class Entries:
+class PathEvents:
     """Rows, and of each the knot at which it entered, its sign and strength; 25 to 50 bytes an entry."""
 
     def __init__(self) -> None:

@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.problems.problem import Columns
-
-if TYPE_CHECKING:
-    from optiframe_hodgerank.path.path import Path
+from optiframe.records.fields import Array
 
 _ROWS = 50_000
 """A table of scores has at most about so many rows, a file of two megabytes: of a longer path, knots evenly
 spread among all, the first and the last with them."""
 
 
-def path_tables(path: Path, items: NDArray[Any]) -> dict[str, Columns]:
+def path_tables(
+    parameter: str,
+    *,
+    knots: Array,
+    active: Array,
+    entries: NDArray[np.int64],
+    items: NDArray[Any],
+    scores_at: Callable[[NDArray[np.int64]], Array],
+) -> dict[str, Columns]:
     """Tables of a path by name; none of an empty one.
 
     `path`: of each knot its `lambda` or `t`, `active`, the share of the comparisons that are outliers on
     arriving there, and `entered`, how many different comparisons became outliers at it. `path_scores`:
-    `lambda` or `t`, `item` and `score`, knot by knot; not all knots of a long path.
+    `lambda` or `t`, `item` and `score`, knot by knot; not all knots of a long path. `entries` has the knot of
+    each entry, and `scores_at` gives the scores at some knots.
     """
-    if not len(path):
+    if not len(knots):
         return {}
-    knots = path.knots
-    entered = np.bincount(path.knot[path.knot < len(path)], minlength=len(path))
-    most = min(len(path), max(2, _ROWS // len(items)))
-    shown = np.unique(np.linspace(0, len(path) - 1, most).round().astype(np.int64))
+    entered = np.bincount(entries[entries < len(knots)], minlength=len(knots))
+    most = min(len(knots), max(2, _ROWS // len(items)))
+    shown = np.unique(np.linspace(0, len(knots) - 1, most).round().astype(np.int64))
     return {
-        "path": {path.parameter: knots, "active": path.active, "entered": entered},
+        "path": {parameter: knots, "active": active, "entered": entered},
         "path_scores": {
-            path.parameter: np.repeat(knots[shown], len(items)),
+            parameter: np.repeat(knots[shown], len(items)),
             "item": np.tile(items, len(shown)),
-            "score": path.scores_at_knots(shown).ravel(),
+            "score": scores_at(shown).ravel(),
         },
     }

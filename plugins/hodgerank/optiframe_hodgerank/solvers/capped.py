@@ -17,7 +17,7 @@ from optiframe.registry.registry import build, registry
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.problem import PairwiseRanking
-from optiframe_hodgerank.solvers.thresholding import Alike
+from optiframe_hodgerank.solvers.thresholding import RowClasses
 from optiframe_hodgerank.trust.ambiguity import EQUAL, TiedAtTheCut, View, exchangeable
 
 _SET = "three-view"
@@ -88,7 +88,7 @@ class CappedThresholding(Solver[PairwiseRanking, Ranking, None]):
         # A share such as 0.3 of ten rows is three of them, whatever 0.3 * 10 rounds to.
         total = int(np.floor(self.share * problem.rows + 1e-9)) if self.total is None else self.total
         both = three_view(total, *views) if self._both else None
-        alike, doubt = Alike.of(problem).inverse, TiedAtTheCut(run)
+        classes, doubt = RowClasses.of(problem).inverse, TiedAtTheCut(run)
         nothing = (EQUAL * graph.largest_margin) ** 2 * float(each.max())
         scores = graph.scores(graph.margin)
         while True:
@@ -96,7 +96,7 @@ class CappedThresholding(Solver[PairwiseRanking, Ranking, None]):
             gain = each * merged.expand_even(misfit * misfit)
             kept = most_gain(gain, total, views, both)
             kept = kept[gain[kept] > nothing]
-            either = exchangeable(gain, alike, kept, views, nothing)
+            either = exchangeable(gain, classes, kept, views, nothing)
             doubt.say(len(either) > 0)
             kept = np.setdiff1d(kept, either)
             part = np.bincount(merged.inverse[kept], each[kept], len(merged)) / merged.weight

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
-from optiframe_hodgerank.path.inlier_graph import UnflaggedGraph
+from optiframe_hodgerank.path.inlier_graph import InlierGraph
 from optiframe_hodgerank.path.path import NEAR, Path
 
 _LEVEL = 1e-9  # slopes that agree to so much are equal: lambda changes by at most its own size
@@ -45,8 +45,8 @@ class Homotopy:
     def __init__(self, graph: ComparisonGraph, share: float | None = None) -> None:
         self.graph = graph
         self._share = share
-        self.unflagged = UnflaggedGraph(graph)
-        self._components = self.unflagged.number
+        self.inliers = InlierGraph(graph)
+        self._components = self.inliers.number
         # Each row stands here twice, as s = 1 and as s = -1, so that one expression serves both ends.
         self._from = np.concatenate([graph.left, graph.right])
         self._to = np.concatenate([graph.right, graph.left])
@@ -77,20 +77,20 @@ class Homotopy:
             yield level, here
             if level <= down_to:
                 return
-            parts = self.unflagged.number
+            parts = self.inliers.number
             self._settle(level, here)
-            if self.unflagged.number > parts:
-                flagged = path.share_of(self.unflagged.flagged)
+            if self.inliers.number > parts:
+                flagged = path.share_of(self.inliers.flagged)
                 stopped = self._share is not None and path.is_enough(flagged, self._share)
                 above = self.loose.level if self.loose is not None else level
-                self.loose = Loose(above, self.unflagged.parts, stopped)
+                self.loose = Loose(above, self.inliers.parts, stopped)
                 if stopped:
                     return
             self._enter(level, path)
 
     def _enter(self, level: float, path: Path) -> None:
         """Note in the path what has become of the rows that were at the threshold."""
-        flagged = self.unflagged.flagged
+        flagged = self.inliers.flagged
         for row in (flagged != path.flagged).nonzero()[0].tolist():
             if flagged[row]:
                 path.flag(row, -1.0 if self._side[row] == 0 else 1.0, level)
@@ -99,7 +99,7 @@ class Homotopy:
 
     def _lines(self) -> None:
         """a and d; and for both ends of each row s rho, 1 + s delta, and whether it may arrive there."""
-        self._theta = self.unflagged.solve(self._forces)
+        self._theta = self.inliers.solve(self._forces)
         self._theta[0] += self._rests
         lines = self._theta.take(self._from, axis=1)
         lines -= self._theta.take(self._to, axis=1)
@@ -137,13 +137,13 @@ class Homotopy:
         idle = there[(self._side[there] == 1) & (np.abs(self._rate[there]) <= _LEVEL)]
         near = np.zeros(self.graph.rows, dtype=bool)
         near[idle % self.graph.rows] = True
-        parts = self.unflagged.parts_without(near) if len(idle) else None
+        parts = self.inliers.parts_without(near) if len(idle) else None
         if parts is None:
             return
         loose = idle[parts[self._from[idle]] != parts[self._to[idle]]]
         for end in loose.tolist():
             self._move(end % self.graph.rows, 1 if end < self.graph.rows else -1, into_fit=-1)
-        self.unflagged.split(loose % self.graph.rows)
+        self.inliers.split(loose % self.graph.rows)
         self._rest(level, here)
         self._sort_out(there, level, here)
 
@@ -171,10 +171,10 @@ class Homotopy:
                 return
             row = min(end % rows for end in wrong)
             s = -1 if rows + row in wrong else 1
-            if self.unflagged.flagged[row]:
+            if self.inliers.flagged[row]:
                 self._move(row, -s, into_fit=1)
-                self.unflagged.unflag(row)
-            elif not self.unflagged.flag(row):
+                self.inliers.unflag(row)
+            elif not self.inliers.flag(row):
                 return  # cannot be: its residual is then a fixed multiple of lambda; rounding said so
             else:
                 self._move(row, s, into_fit=-1)
@@ -184,8 +184,8 @@ class Homotopy:
         """New lines, which begin where the scores are, `here`, also for parts that nothing holds."""
         self._rests[:] = 0.0
         self._lines()
-        if self.unflagged.number > self._components:
-            of = self.unflagged.parts
+        if self.inliers.number > self._components:
+            of = self.inliers.parts
             apart = here - self._theta[0] - level * self._theta[1]
             self._rests = (np.bincount(of, apart) / np.bincount(of))[of]
             self._lines()

@@ -15,7 +15,7 @@ from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
-from optiframe_hodgerank.path.inlier_graph import UnflaggedGraph
+from optiframe_hodgerank.path.inlier_graph import InlierGraph
 from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.stopping.stop_rule import knot_by_knot_is_long, one_stop, why_so_many
@@ -119,7 +119,7 @@ class Dynamics:
         self.dual = np.zeros(graph.rows)
         self.parts: NDArray[np.int64] | None = None
         """The parts the items fell into when the path had to stop; None: it did not."""
-        self._unflagged = UnflaggedGraph(graph)
+        self._inliers = InlierGraph(graph)
         self._fit = graph.divergence(graph.weight * graph.margin)
         self._near = _NEAR * float(np.abs(graph.margin).max(initial=0.0))
 
@@ -131,7 +131,7 @@ class Dynamics:
         t = 0.0
         while True:
             scores, misfit = self._least_squares()
-            flagged = self._unflagged.flagged
+            flagged = self._inliers.flagged
             t, arriving = self._advance(t, misfit, until)
             yield t, scores, np.where(flagged, misfit, 0.0)
             if t >= until or not arriving:
@@ -141,12 +141,12 @@ class Dynamics:
                 return
 
     def _least_squares(self) -> tuple[Array, Array]:
-        scores = self._unflagged.solve(self._fit)
+        scores = self._inliers.solve(self._fit)
         return scores, self.graph.margin - self.graph.differences(scores)
 
     def _advance(self, t: float, misfit: Array, until: float) -> tuple[float, bool]:
         """Let p grow until the next arrives at +-1, or until the end; the time, and whether one did."""
-        moving = ~self._unflagged.flagged & (np.abs(misfit) > self._near)
+        moving = ~self._inliers.flagged & (np.abs(misfit) > self._near)
         to_go = np.full(len(misfit), np.inf)
         to_go[moving] = (np.sign(misfit) - self.dual)[moving] / misfit[moving]
         wait = float(to_go.min(initial=np.inf))
@@ -161,26 +161,26 @@ class Dynamics:
 
     def _settle(self, t: float, path: Path) -> None:
         """Among rows at +-1, flag those whose misfit has that sign, and believe the others."""
-        unflagged, graph = self._unflagged, self.graph
+        inliers, graph = self._inliers, self.graph
         there = np.abs(self.dual) == 1
         while True:
             outward = self._least_squares()[1] * self.dual
-            wrong = there & np.where(unflagged.flagged, outward < -self._near, outward > self._near)
+            wrong = there & np.where(inliers.flagged, outward < -self._near, outward > self._near)
             if not wrong.any():
                 break
             row = int(np.argmax(wrong))
-            if not unflagged.flagged[row] and unflagged.holds_together(row):
+            if not inliers.flagged[row] and inliers.holds_together(row):
                 break  # cannot be: its misfit is then zero; rounding said otherwise
             pull = graph.weight[row] * graph.margin[row]
-            pull = pull if unflagged.flagged[row] else -pull
+            pull = pull if inliers.flagged[row] else -pull
             self._fit[graph.left[row]] += pull
             self._fit[graph.right[row]] -= pull
-            if unflagged.flagged[row]:
-                unflagged.unflag(row)
+            if inliers.flagged[row]:
+                inliers.unflag(row)
                 path.unflag(row)
             else:
-                unflagged.flag(row)
+                inliers.flag(row)
                 path.flag(row, float(self.dual[row]), 1 / t)
-        idle = there & ~unflagged.flagged & (np.abs(outward) <= self._near)
+        idle = there & ~inliers.flagged & (np.abs(outward) <= self._near)
         if idle.any():
-            self.parts = unflagged.parts_without(idle)
+            self.parts = inliers.parts_without(idle)

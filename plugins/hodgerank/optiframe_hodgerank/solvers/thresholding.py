@@ -41,20 +41,20 @@ class _FixedNumber(Solver[PairwiseRanking, Ranking, None]):
         return int(np.floor(self.share * problem.rows + 1e-9))
 
     def _worst(
-        self, problem: PairwiseRanking, alike: Alike, misfit: Array, doubt: TiedAtTheCut
+        self, problem: PairwiseRanking, classes: RowClasses, misfit: Array, doubt: TiedAtTheCut
     ) -> NDArray[np.int64]:
         """How many of each class are outliers."""
-        size = alike.size(misfit)
-        taken = largest(size, alike.count, self._most(problem))
-        nothing = EQUAL * problem.graph.largest_margin * float(np.sqrt(alike.weight.max()))
-        tied = tied_at_the_cut(size, alike.count, taken, nothing)
+        size = classes.size(misfit)
+        taken = largest(size, classes.count, self._most(problem))
+        nothing = EQUAL * problem.graph.largest_margin * float(np.sqrt(classes.weight.max()))
+        tied = tied_at_the_cut(size, classes.count, taken, nothing)
         doubt.say(bool(tied.any()))
         return np.where(tied, 0, taken)
 
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
-        scores, alike, taken = iterate.x
+        scores, classes, taken = iterate.x
         misfit = problem.graph.margin - problem.graph.differences(scores)
-        flagged = _first_of_equal(alike, taken)
+        flagged = _first_of_equal(classes, taken)
         return replace(
             problem.ranking(scores, strength=np.abs(misfit)),
             outliers=np.where(flagged, problem.merged.expand(misfit), 0.0),
@@ -75,14 +75,14 @@ class IterativeHardThresholding(_FixedNumber):
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         graph = problem.graph
-        alike, scores, doubt = Alike.of(problem), graph.scores(graph.margin), TiedAtTheCut(run)
+        classes, scores, doubt = RowClasses.of(problem), graph.scores(graph.margin), TiedAtTheCut(run)
         while True:
             misfit = graph.margin - graph.differences(scores)
-            taken = self._worst(problem, alike, misfit, doubt)
-            moved = graph.scores(graph.margin - (1 - alike.kept(taken)) * misfit)
+            taken = self._worst(problem, classes, misfit, doubt)
+            moved = graph.scores(graph.margin - (1 - classes.kept(taken)) * misfit)
             change = float(np.abs(moved - scores).max(initial=0.0))
             scores = moved
-            yield Iterate((scores, alike, taken), change / (graph.largest_margin or 1.0))
+            yield Iterate((scores, classes, taken), change / (graph.largest_margin or 1.0))
 
 
 class IterativeLeastTrimmedSquares(_FixedNumber):
@@ -98,23 +98,23 @@ class IterativeLeastTrimmedSquares(_FixedNumber):
     reference = "Xu et al., Eq. 25"
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
-        graph, alike = problem.graph, Alike.of(problem)
+        graph, classes = problem.graph, RowClasses.of(problem)
         scores, told, doubt = graph.scores(graph.margin), False, TiedAtTheCut(run)
         while True:
             misfit = graph.margin - graph.differences(scores)
-            taken = self._worst(problem, alike, misfit, doubt)
-            kept = without(graph, alike.kept(taken))
+            taken = self._worst(problem, classes, misfit, doubt)
+            kept = without(graph, classes.kept(taken))
             moved = kept.scores(kept.margin)
             change = float(np.abs(moved - scores).max(initial=0.0))
             scores = moved
             if not told and kept.components.max() > graph.components.max():
                 told = True
                 run.warn(warn_of_parts(kept))
-            yield Iterate((scores, alike, taken), change / (graph.largest_margin or 1.0))
+            yield Iterate((scores, classes, taken), change / (graph.largest_margin or 1.0))
 
 
 @dataclass(frozen=True, eq=False)
-class Alike:
+class RowClasses:
     """The merged rows, divided by weight: what the caller's rows in one class say and weigh is the same.
 
     Parameters
@@ -138,7 +138,7 @@ class Alike:
     total: Array
 
     @classmethod
-    def of(cls, problem: PairwiseRanking) -> Alike:
+    def of(cls, problem: PairwiseRanking) -> RowClasses:
         merged, weight = problem.merged, problem.comparisons.weight
         if weight is None:
             return cls(
@@ -186,9 +186,9 @@ def warn_of_parts(kept: ComparisonGraph) -> str:
     )
 
 
-def _first_of_equal(alike: Alike, taken: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _first_of_equal(classes: RowClasses, taken: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which of the caller's rows are flagged, when so many of each class are: the first ones."""
-    inverse, count = alike.inverse, alike.count
+    inverse, count = classes.inverse, classes.count
     if not ((taken > 0) & (taken < count)).any():
         return np.asarray(taken[inverse] > 0)
     order = np.argsort(inverse, kind="stable")

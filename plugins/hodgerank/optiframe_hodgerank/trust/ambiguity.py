@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.problems import Finding
-from optiframe.values import Array
-from optiframe.solvers import Run
+from optiframe.problems.problem import Finding
+from optiframe.records.fields import Array
+from optiframe.solving.solver import Run
 from optiframe_hodgerank.data import Comparisons
 from optiframe_hodgerank.read.ids import listed
 
@@ -101,7 +101,7 @@ def tied_at_the_cut(
 
 
 def exchangeable(
-    gain: Array, alike: NDArray[np.int64], chosen: NDArray[np.int64], views: Sequence[View], nothing: float
+    gain: Array, classes: NDArray[np.int64], chosen: NDArray[np.int64], views: Sequence[View], nothing: float
 ) -> NDArray[np.int64]:
     """Which chosen rows might as well have been others of the same gain, within the same caps.
 
@@ -109,7 +109,7 @@ def exchangeable(
     ----------
     gain
         Of each row, shape (rows,).
-    alike
+    classes
         Label of each row, shape (rows,): it does not matter which of those with one label are chosen.
     chosen
         Rows that were chosen, as many as the caps allow.
@@ -133,18 +133,18 @@ def exchangeable(
     rows = np.flatnonzero(cut[level] & some)
     rows = rows[np.argsort(level[rows], kind="stable")]
     for equal in np.split(rows, np.flatnonzero(np.diff(level[rows])) + 1):
-        if len(np.unique(alike[equal])) == 1:
+        if len(np.unique(classes[equal])) == 1:
             continue
         # A place is the full groups that a row not chosen would have to find room in.
         kinds: dict[tuple[int, ...], set[int]] = {}
         for row in equal[~inside[equal]].tolist():
             place = tuple(int(v.labels[row]) if f[row] else -1 for v, f in zip(views, full, strict=True))
-            kinds.setdefault(place, set()).add(int(alike[row]))
+            kinds.setdefault(place, set()).add(int(classes[row]))
         leaving: dict[tuple[int, ...], list[int]] = {}
         for row in equal[inside[equal]].tolist():
             for place in product(*((-1, int(v.labels[row])) if v.labels[row] >= 0 else (-1,) for v in views)):
                 if place in kinds:
-                    kinds[place].add(int(alike[row]))
+                    kinds[place].add(int(classes[row]))
                     leaving.setdefault(place, []).append(row)
         for place, found in leaving.items():
             if len(kinds[place]) > 1:
