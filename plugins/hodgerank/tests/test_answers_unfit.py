@@ -129,7 +129,7 @@ def test_how_many_comparisons_were_flagged_is_said_and_why(name: str) -> None:
     assert said(**{to: 1.25}) == f"({to} = 1.25)"
     if name == "hodge.iss":
         return
-    assert said(amount="huber").endswith(", by amount = huber)")
+    assert said(stop_rule="huber").endswith(", by stop_rule = huber)")
     if name == "hodge.lbi":
         assert said(budget={"iterations": 2}) == "(share = 0.05, the default, which was not reached)"
 

@@ -60,8 +60,8 @@ def test_two_ways_to_stop_are_refused(solver: type[Any], stop: str) -> None:
     [
         (LinearizedBregman, {"threads": 4}, "threads"),
         (HuberLasso, {"m": 2.0}, "m"),
-        (HuberLasso, {"folds": 9, "amount": "huber"}, "folds"),
-        (LinearizedBregman, {"m": 2.0, "amount": "cross-validation"}, "m"),
+        (HuberLasso, {"folds": 9, "stop_rule": "huber"}, "folds"),
+        (LinearizedBregman, {"m": 2.0, "stop_rule": "cross-validation"}, "m"),
         (HuberLasso, {"per_decade": 3, "method": "homotopy"}, "per_decade"),
     ],
 )

@@ -17,7 +17,7 @@ from optiframe_hodgerank.huber.newton import EXACT
 from optiframe_hodgerank.path.path import Path, shrink
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.homotopy import Homotopy
-from optiframe_hodgerank.stopping.stop_rule import ChoosesAmount, knot_by_knot_is_long, only_with, why_so_many
+from optiframe_hodgerank.stopping.stop_rule import StopsByRule, knot_by_knot_is_long, only_with, why_so_many
 from optiframe_hodgerank.trust.ambiguity import say_loose
 
 _HOMOTOPY_ITEMS = 200
@@ -27,7 +27,7 @@ _BALANCED = 1e-8  # forces of a grid out of balance by more are told
 _SHARE = 0.05  # the share of outliers in the paper's experiments
 
 
-class HuberLasso(ChoosesAmount):
+class HuberLasso(StopsByRule):
     """Huber-LASSO: outliers are what a misfit has beyond lambda, along the whole path of lambda.
 
     Minimizes sum w (y - X theta - gamma)^2/2 + lambda sum w |gamma|, which in theta is Huber's
@@ -78,14 +78,14 @@ class HuberLasso(ChoosesAmount):
     @model_validator(mode="after")
     def _nothing_ignored(self) -> Self:
         only_with(self, "per_decade", self.method != "homotopy", "method = grid")
-        to_lambda = self.lambda_ is not None or self.amount != "given"
+        to_lambda = self.lambda_ is not None or self.stop_rule != "given"
         on_grid = self.method != "homotopy" and to_lambda
-        only_with(self, "accuracy", on_grid, "method = grid and lambda_ or amount")
+        only_with(self, "accuracy", on_grid, "method = grid and lambda_ or stop_rule")
         return self
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
-        if self.amount != "given":
-            chosen = {"lambda_": self.chosen_lambda(problem, run), "amount": "given"}
+        if self.stop_rule != "given":
+            chosen = {"lambda_": self.chosen_lambda(problem, run), "stop_rule": "given"}
             # By class: a subclass has called this from its own `iterates`, which goes on with what comes.
             yield from HuberLasso.iterates(self.model_copy(update=chosen), problem, run)
             return

@@ -19,7 +19,7 @@ from optiframe_hodgerank.path.path import Path, shrink
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.lbi_gradient import gradient_step, largest_eigenvalue
 from optiframe_hodgerank.solvers.lbi_parallel import ParallelStep
-from optiframe_hodgerank.stopping.stop_rule import ChoosesAmount, only_with, why_so_many
+from optiframe_hodgerank.stopping.stop_rule import StopsByRule, only_with, why_so_many
 
 _DAMPING = 50.0  # the paper's kappa, for votes of +-1
 _SHARE = 0.05  # the share of outliers in the paper's experiments
@@ -39,7 +39,7 @@ class Moment:
     path: Path
 
 
-class LinearizedBregman(ChoosesAmount):
+class LinearizedBregman(StopsByRule):
     """Linearized Bregman iteration: a path of outliers by damped dynamics, with early stopping.
 
     ::
@@ -128,9 +128,9 @@ class LinearizedBregman(ChoosesAmount):
         return _DAMPING * (float(np.abs(graph.margin).max(initial=0.0)) or 1.0)
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
-        if self.amount != "given":
+        if self.stop_rule != "given":
             t = self.chosen_time(problem, run, self.kappa_for(problem.graph))
-            chosen = {"t": t, "amount": "given"}
+            chosen = {"t": t, "stop_rule": "given"}
             yield from self.model_copy(update=chosen).iterates(problem, run)
             return
         graph = problem.graph

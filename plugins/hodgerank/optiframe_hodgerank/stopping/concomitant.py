@@ -77,7 +77,7 @@ def concomitant_scale(graph: ComparisonGraph, rows: int, m: float = M) -> Scale:
     if spare <= 0:
         raise InvalidInput(
             f"{rows} comparisons are no more than it takes to connect the items, so the size of the noise "
-            "cannot be measured; give a share or lambda_ instead of amount = huber"
+            "cannot be measured; give a share or lambda_ instead of stop_rule = huber"
         )
     weight = graph.weight * (rows / float(graph.weight.sum()))
     search = _Excess(graph, weight, clipped_variance(m) * spare, m, scores)
@@ -91,7 +91,7 @@ def concomitant_scale(graph: ComparisonGraph, rows: int, m: float = M) -> Scale:
         if low <= nothing:
             raise InvalidInput(
                 "scores explain most comparisons exactly, so there is no noise to measure; give a share "
-                "or lambda_ instead of amount = huber"
+                "or lambda_ instead of stop_rule = huber"
             )
     level = high
     if low < high:  # else least squares is the answer, to the last digit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PositiveFloat, model_validator
 
@@ -19,7 +19,7 @@ _PASSED = 1e8  # rows passed over in all, knot by knot, in some six seconds
 _FOLDS = 5  # usual; a fold then leaves out a fifth of what is known of each outlier
 
 
-class ChoosesAmount(Solver[PairwiseRanking, Ranking, Path]):
+class StopsByRule(Solver[PairwiseRanking, Ranking, Path]):
     """What the solvers share that follow a path in lambda or t and can choose where to stop.
 
     - ``given``: where the solver's own parameters say.
@@ -38,32 +38,36 @@ class ChoosesAmount(Solver[PairwiseRanking, Ranking, Path]):
       right (all of them, and nothing else); ``huber`` finds all, and two honest ones for three wrong.
     """
 
-    amount: Literal["given", "huber", "cross-validation"] = Field(
+    stop_rule: Literal["given", "huber", "cross-validation"] = Field(
         "given", description="how far to go: as given, or by the size of the noise, or cross-validation"
     )
     m: PositiveFloat = Field(M, description="for huber: standard deviations beyond which one is an outlier")
     folds: Annotated[int, Field(ge=2)] = Field(_FOLDS, description="for cross-validation: number of parts")
 
+    @classmethod
+    def instead_of(cls, key: str, value: Any) -> str:
+        return "amount is called stop_rule now" if key == "amount" else super().instead_of(key, value)
+
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         given = one_stop(self)
-        if self.amount != "given" and given is not None:
-            text = f"{self.amount} chooses where to stop, and so does {given}; give one of them"
-            raise InvalidInput(f"amount: {text}", [(("amount",), text)])
-        for name, amount in (("m", "huber"), ("folds", "cross-validation")):
-            only_with(self, name, self.amount == amount, f"amount = {amount}")
+        if self.stop_rule != "given" and given is not None:
+            text = f"{self.stop_rule} chooses where to stop, and so does {given}; give one of them"
+            raise InvalidInput(f"stop_rule: {text}", [(("stop_rule",), text)])
+        for name, rule in (("m", "huber"), ("folds", "cross-validation")):
+            only_with(self, name, self.stop_rule == rule, f"stop_rule = {rule}")
         return self
 
     def chosen_lambda(self, problem: PairwiseRanking, run: Run) -> float:
-        """Lambda for Huber-LASSO, by `amount`, with a note on how it came about."""
-        if self.amount == "huber":
+        """Lambda for Huber-LASSO, by `stop_rule`, with a note on how it came about."""
+        if self.stop_rule == "huber":
             return self._by_scale(problem, run)
         rows = problem.comparisons.unmerged()
         return _read(lasso_curve(rows, self.folds, run.rng, time_left=run.time_left), run)
 
     def chosen_time(self, problem: PairwiseRanking, run: Run, kappa: float) -> float:
-        """Time t for linearized Bregman iteration, by `amount`, with a note on how it came about."""
-        if self.amount == "huber":
+        """Time t for linearized Bregman iteration, by `stop_rule`, with a note on how it came about."""
+        if self.stop_rule == "huber":
             return 1 / self._by_scale(problem, run)
         rows = problem.comparisons.unmerged()
         curve = bregman_curve(rows, self.folds, run.rng, kappa=kappa, time_left=run.time_left)
@@ -94,9 +98,9 @@ def why_so_many(
     solver: Solver[PairwiseRanking, Ranking, Path], path: Path, share: float, level: float
 ) -> str:
     """What settled how many comparisons are outliers: a share of them, or a `level` of the path."""
-    amount, given = getattr(solver, "amount", "given"), one_stop(solver)
-    if amount != "given":
-        return f"{path.parameter} = {level:.6g}, by amount = {amount}"
+    rule, given = getattr(solver, "stop_rule", "given"), one_stop(solver)
+    if rule != "given":
+        return f"{path.parameter} = {level:.6g}, by stop_rule = {rule}"
     if given in ("lambda_", "t"):
         return f"{given} = {getattr(solver, given):g}"
     words = f"share = {share:g}" + ("" if given else ", the default")

@@ -22,7 +22,7 @@ class SklearnHuber(Solver[PairwiseRanking, Ranking, None]):
 
     Minimizes the sum of w (sigma + sigma H((y - X theta)/sigma)), where H is z^2 up to epsilon and linear
     beyond. At its sigma the scores are those of Huber-LASSO with lambda = epsilon sigma, so the
-    comparisons off by more are the outliers. `hodge.hlasso` with `amount = "huber"` measures the scale
+    comparisons off by more are the outliers. `hodge.hlasso` with `stop_rule = "huber"` measures the scale
     with another constant, that makes it the standard deviation of normal noise.
     """
 

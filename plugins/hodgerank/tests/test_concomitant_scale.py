@@ -90,7 +90,7 @@ def test_merged_and_unmerged_scales_agree() -> None:
     assert merged.level == pytest.approx(rows.level, rel=1e-8)
 
 
-@pytest.mark.parametrize("solver", [HuberLasso(amount="huber"), HuberLassoRefit(amount="huber")])
+@pytest.mark.parametrize("solver", [HuberLasso(stop_rule="huber"), HuberLassoRefit(stop_rule="huber")])
 def test_huber_lasso_flags_what_is_beyond_the_scale(solver: HuberLasso) -> None:
     ranking = problem(dataset="pairwise.bias")
     scale = concomitant_scale(ranking.graph, ranking.rows)
@@ -105,7 +105,7 @@ def test_huber_lasso_flags_what_is_beyond_the_scale(solver: HuberLasso) -> None:
 
 def test_bregman_time_is_one_over_the_threshold() -> None:
     ranking = problem(dataset="pairwise.bias")
-    result = solve(ranking, LinearizedBregman(amount="huber"), trace=False)
+    result = solve(ranking, LinearizedBregman(stop_rule="huber"), trace=False)
     scale = concomitant_scale(ranking.graph, ranking.rows)
     assert result.detail.knots[-1] == pytest.approx(1 / scale.level, abs=0.01)
 
@@ -113,20 +113,25 @@ def test_bregman_time_is_one_over_the_threshold() -> None:
 def test_no_noise_and_no_spare_rows_are_told() -> None:
     ring = PairwiseRanking(comparisons={"left": [0, 1, 2], "right": [1, 2, 3], "margin": [1.0, 0.5, 0.2]})
     with pytest.raises(InvalidInput, match="no more than it takes to connect"):
-        solve(ring, HuberLasso(amount="huber"))
+        solve(ring, HuberLasso(stop_rule="huber"))
     exact = {"left": [0] * 9 + [0], "right": [1] * 9 + [1], "margin": [1.0] * 9 + [3.0]}
     with pytest.raises(InvalidInput, match="no noise to measure"):
-        solve(PairwiseRanking(comparisons=exact), HuberLasso(amount="huber"))
+        solve(PairwiseRanking(comparisons=exact), HuberLasso(stop_rule="huber"))
+
+
+def test_the_former_name_of_the_stop_rule_is_answered_with_the_new_one() -> None:
+    with pytest.raises(InvalidInput, match=r"amount: unknown key .*amount is called stop_rule now"):
+        LinearizedBregman.load(amount="huber")
 
 
 def test_two_ways_to_stop_are_refused() -> None:
     with pytest.raises(InvalidInput, match="huber chooses where to stop, and so does share"):
-        HuberLasso(amount="huber", share=0.1)
+        HuberLasso(stop_rule="huber", share=0.1)
     with pytest.raises(InvalidInput, match="so does t"):
-        LinearizedBregman(amount="cross-validation", t=1.0)
+        LinearizedBregman(stop_rule="cross-validation", t=1.0)
 
 
 def test_a_scale_that_is_an_end_of_where_it_is_looked_for_is_found() -> None:
     table = {"left": list("abcac"), "right": list("bcabb"), "margin": [1.0, 2, 3, -1, 1]}
-    found = solve(PairwiseRanking(comparisons=table), HuberLasso(amount="huber"))
+    found = solve(PairwiseRanking(comparisons=table), HuberLasso(stop_rule="huber"))
     assert np.isfinite(found.solution.scores).all()

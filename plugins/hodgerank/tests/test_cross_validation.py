@@ -23,18 +23,18 @@ from .path_twins import incidence, votes
 
 
 class TestHuberLassoWithCrossValidation(SolverContract):
-    solver: Solver = HuberLasso(amount="cross-validation")
+    solver: Solver = HuberLasso(stop_rule="cross-validation")
 
     def instances(self) -> Iterable[PairwiseRanking]:
         return [votes(0), votes(1, noise=0.1)]
 
 
 class TestLinearizedBregmanWithCrossValidation(TestHuberLassoWithCrossValidation):
-    solver = LinearizedBregman(amount="cross-validation")
+    solver = LinearizedBregman(stop_rule="cross-validation")
 
 
 class TestHuberLassoByTheScale(TestHuberLassoWithCrossValidation):
-    solver = HuberLasso(amount="huber")
+    solver = HuberLasso(stop_rule="huber")
 
 
 SMALL = {"name": "pairwise.bias", "items": 8, "comparisons": 120}
@@ -133,7 +133,7 @@ def test_bregman_errors_are_those_of_steps_by_hand() -> None:
 @given(seed=st.integers(0, 10**6))
 def test_bregman_with_cross_validation_finds_large_outliers(seed: int) -> None:
     ranking = problem(dataset={**SMALL, "comparisons": 200, "seed": seed})
-    result = solve(ranking, LinearizedBregman(amount="cross-validation"), trace=False)
+    result = solve(ranking, LinearizedBregman(stop_rule="cross-validation"), trace=False)
     assert result.metrics["outlier_recall"] >= 0.9
     assert result.metrics["outlier_precision"] >= 0.8
 
@@ -141,7 +141,7 @@ def test_bregman_with_cross_validation_finds_large_outliers(seed: int) -> None:
 @pytest.mark.parametrize("solver", [HuberLasso, HuberLassoRefit])
 def test_huber_lasso_with_cross_validation_finds_them_and_more(solver: type[HuberLasso]) -> None:
     ranking = problem(dataset={**SMALL, "comparisons": 200})
-    result = solve(ranking, solver(amount="cross-validation"), trace=False)
+    result = solve(ranking, solver(stop_rule="cross-validation"), trace=False)
     assert result.metrics["outlier_recall"] == 1.0
     assert result.metrics["outlier_precision"] < 0.5  # which is why the docstring prefers the other
     assert any("cross-validation chose lambda" in finding.text for finding in result.findings)
@@ -159,27 +159,27 @@ def test_fast_transform_chooses_as_the_exact_basis_does(monkeypatch: pytest.Monk
 
 def test_where_outliers_are_dense_it_finds_none_and_says_so() -> None:
     drawn = {"name": "pairwise.random-order", "comparisons": 1000, "outlier_share": 0.3}
-    result = solve(problem(dataset=drawn), LinearizedBregman(amount="cross-validation"), trace=False)
+    result = solve(problem(dataset=drawn), LinearizedBregman(stop_rule="cross-validation"), trace=False)
     assert len(result.solution.flagged) == 0
     assert any("finds no outliers" in finding.text for finding in result.findings)
 
 
 def test_same_seed_gives_the_same_choice() -> None:
     ranking = problem(dataset=SMALL)
-    solver = HuberLasso(amount="cross-validation")
+    solver = HuberLasso(stop_rule="cross-validation")
     first, second = (solve(ranking, solver, seed=7, trace=False).detail.knots[-1] for _ in range(2))
     assert first == second
 
 
 def test_too_few_comparisons_to_leave_any_out_are_told() -> None:
     with pytest.raises(InvalidInput, match="more than 5 comparisons for every item"):
-        solve(votes(0, items=9, rows=20), HuberLasso(amount="cross-validation"))
+        solve(votes(0, items=9, rows=20), HuberLasso(stop_rule="cross-validation"))
 
 
-@pytest.mark.parametrize("amount", ["huber", "cross-validation"])
+@pytest.mark.parametrize("stop_rule", ["huber", "cross-validation"])
 @pytest.mark.parametrize("solver", [HuberLasso, LinearizedBregman])
 @pytest.mark.parametrize("margin", [0.0, 1.0])
-def test_nothing_to_explain_is_told(solver: type[HuberLasso], amount: str, margin: float) -> None:
+def test_nothing_to_explain_is_told(solver: type[HuberLasso], stop_rule: str, margin: float) -> None:
     ranking = PairwiseRanking(comparisons={"left": [0] * 12, "right": [1] * 12, "margin": [margin] * 12})
     with pytest.raises(InvalidInput, match="exactly"):
-        solve(ranking, solver(amount=amount))
+        solve(ranking, solver(stop_rule=stop_rule))
