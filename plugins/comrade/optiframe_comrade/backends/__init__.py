@@ -1,1 +1,1 @@
-"""Where the workers live: in this process, on Dask, on Flower."""
+"""Where the workers live: in this process, on a Dask cluster, on Flower nodes; one a module, or a folder."""

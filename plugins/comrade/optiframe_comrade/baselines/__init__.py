@@ -1,1 +1,1 @@
-"""Methods on all data in one place."""
+"""Other methods for the same problem, with all data in one place; one a file."""

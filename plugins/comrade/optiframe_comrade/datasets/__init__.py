@@ -1,1 +1,1 @@
-"""Classification data by name."""
+"""Classification data by name, from files or generated."""

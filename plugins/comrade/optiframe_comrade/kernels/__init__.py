@@ -1,1 +1,1 @@
-"""Compiled passes over a block of rows; needs numba."""
+"""Compiled passes over a block of rows; each has its plain twin in `local`."""

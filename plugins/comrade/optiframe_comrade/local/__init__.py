@@ -1,1 +1,1 @@
-"""What one worker computes on its shard."""
+"""Gradients and Newton steps on data in one place, such as a worker's shard."""

@@ -1,1 +1,1 @@
-"""Pieces chosen by name: filters, attacks, faults and compressors."""
+"""Pieces of a method chosen by name: filters, attacks, faults, compressors, and what they compute with."""

@@ -1,1 +1,1 @@
-"""Pictures of distributed runs."""
+"""Curves and pictures of finished runs."""

@@ -1,1 +1,1 @@
-"""What travels between coordinator and workers, and the round it makes."""
+"""A round between coordinator and workers: both ends, who gets which rows, and the books."""

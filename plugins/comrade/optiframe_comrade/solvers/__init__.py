@@ -1,1 +1,1 @@
-"""The distributed methods by name, one a file."""
+"""The distributed methods by name, one a file; `distributed` has what they share."""

@@ -1,1 +1,1 @@
-"""Which workers were left out, and what the theory promises."""
+"""How far to believe a run: who was left out, what the theory promises, what a compressor loses."""
