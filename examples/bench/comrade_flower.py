@@ -72,7 +72,7 @@ def main() -> None:
         data = optiframe.dataset("libsvm.a9a").inputs()
     f = Logistic(matrix=data["matrix"], target=data["target"], l2=1 / len(data["target"]))
     exact = optiframe.solve(Minimize(f), "newton.exact", budget=Budget(tolerance=1e-12))
-    backend: Any = "in-process" if quick else {"name": "flower", "resident": not app}
+    backend: Any = "in-process" if quick else {"name": "flower", "persistent_client": not app}
     print(f"{len(f)} x {f.shape[0]}, {NODES} nodes, backend {backend}; to a gap of {GAP:g}")
     found = {}
     for label, (name, given) in SOLVERS.items():

@@ -11,7 +11,7 @@ import pickle
 from pathlib import Path
 
 import numpy as np
-from optiframe_comrade.backends.flower import persistent_client as resident
+from optiframe_comrade.backends.flower import persistent_client
 from optiframe_comrade.backends.flower.protocol import RECORD
 
 
@@ -74,4 +74,4 @@ def act(client, answer) -> None:
 
 
 if __name__ == "__main__":
-    resident.main(act)
+    persistent_client.main(act)

@@ -17,9 +17,8 @@ import numpy as np
 import psutil
 import pytest
 from optiframe_comrade import Broadcast, Fault, Reply
-from optiframe_comrade.backends.flower import app, flower
-from optiframe_comrade.backends.flower import embedded_server as own_task
-from optiframe_comrade.backends.flower.embedded_server import FederationFailed, OwnTask
+from optiframe_comrade.backends.flower import app, embedded_server, flower
+from optiframe_comrade.backends.flower.embedded_server import EmbeddedServer, FederationFailed
 from optiframe_comrade.backends.flower.grid_workers import GridWorkers, Ready
 from optiframe_comrade.backends.flower.keys import make_node_keys
 from optiframe_comrade.backends.flower.node import save_rows
@@ -61,7 +60,7 @@ class Stage:
         with flower():
             self.federation = LocalFederation(configs, instead=[sys.executable, str(actor)])
             try:
-                self.task = OwnTask(self.federation.link)
+                self.task = EmbeddedServer(self.federation.link)
             except BaseException:
                 self.federation.close()
                 raise
@@ -97,10 +96,10 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 
 def living(federation: LocalFederation) -> list[psutil.Process]:
-    """All processes of a federation, its keeper first."""
-    assert federation._keeper is not None
-    keeper = psutil.Process(federation._keeper.pid)
-    found = [keeper, *keeper.children(recursive=True)]
+    """All processes of a federation, its supervisor first."""
+    assert federation._supervisor is not None
+    supervisor = psutil.Process(federation._supervisor.pid)
+    found = [supervisor, *supervisor.children(recursive=True)]
     return [each for each in found if each.status() != psutil.STATUS_ZOMBIE]
 
 
@@ -225,7 +224,7 @@ def test_a_node_with_a_key_nobody_registered_or_with_none_is_refused(tmp_path: P
                 time.sleep(0.2)
             assert words in federation.log(name)
             assert "SuperNode ID" not in federation.log(name)
-        task = OwnTask(federation.link)
+        task = EmbeddedServer(federation.link)
         assert list(task.grid.get_node_ids()) == federation.nodes
         task.close()
 
@@ -241,7 +240,7 @@ def test_a_node_with_a_key_nobody_registered_or_with_none_is_refused(tmp_path: P
 def test_a_superlink_lost_in_a_run_is_an_error_and_nothing_is_left(
     loss: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_task, "_PATIENCE", 4.0)  # not to wait longer than a test must
+    monkeypatch.setattr(embedded_server, "_PATIENCE", 4.0)  # not to wait longer than a test must
     before = set(threading.enumerate())
     trials: list[Trial] = []
     left: list[psutil.Process] = []
@@ -304,7 +303,7 @@ def test_a_federation_with_tls_and_keys_runs_the_app(tmp_path: Path) -> None:
         save_rows(tmp_path / f"rows-{number}.npz", shard)
         configs.append({"shard": str(tmp_path / f"rows-{number}.npz")})
     result = tmp_path / "result.json"
-    with flower(), LocalFederation(configs, serve=True, secure=True, resident=False) as federation:
+    with flower(), LocalFederation(configs, serve=True, secure=True, persistent_client=False) as federation:
         certificate = federation.folder / "ca.crt"
         (federation.folder / "config.toml").write_text(
             '[superlink]\ndefault = "trial"\n\n[superlink.trial]\n'

@@ -25,9 +25,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_comrade import Broadcast, Fault, Reply, mean_of
-from optiframe_comrade.backends.flower import embedded_server as own_task
-from optiframe_comrade.backends.flower import flower, node, protocol
-from optiframe_comrade.backends.flower import persistent_client as resident
+from optiframe_comrade.backends.flower import embedded_server, flower, node, persistent_client, protocol
 from optiframe_comrade.backends.flower.grid_workers import Ready
 from optiframe_comrade.backends.flower.keys import make_certificate
 from optiframe_comrade.backends.flower.protocol import (
@@ -267,16 +265,16 @@ def test_a_node_without_rows_says_how_to_give_them() -> None:
         node.rows({"dataset": "synthetic.covtype-shape", "partition-id": 4, "num-partitions": 4})
 
 
-def test_the_keeper_ends_its_processes_when_its_owner_is_killed() -> None:
+def test_the_supervisor_ends_its_processes_when_its_owner_is_killed() -> None:
     owner = """
 import json, subprocess, sys, time
-keeper = subprocess.Popen(
+supervisor = subprocess.Popen(
     [sys.executable, "-m", "optiframe_comrade.backends.flower.supervisor"], stdin=-1, stdout=-1, text=True
 )
 order = {"argv": [sys.executable, "-c", "import time; time.sleep(100)"], "log": "/dev/null"}
-keeper.stdin.write(json.dumps(order) + chr(10))
-keeper.stdin.flush()
-print(keeper.stdout.readline(), flush=True)
+supervisor.stdin.write(json.dumps(order) + chr(10))
+supervisor.stdin.flush()
+print(supervisor.stdout.readline(), flush=True)
 time.sleep(100)
 """
     with subprocess.Popen([sys.executable, "-c", owner], stdout=subprocess.PIPE, text=True) as process:
@@ -366,15 +364,15 @@ NOT_HERE = r"one port: whoever reaches it can run code of their own .* Listen on
 def test_the_set_up_refuses_every_address_but_loopback(address: str, tmp_path: Path) -> None:
     at = f"[{address}]:8000" if ":" in address else f"{address}:8000"
     with pytest.raises(InvalidInput, match=NOT_HERE):
-        own_task.Link(at, None, b"")
+        embedded_server.Link(at, None, b"")
     with pytest.raises(InvalidInput, match=NOT_HERE):
         make_certificate(tmp_path, address)
     assert not list(tmp_path.iterdir())
     with pytest.raises(InvalidInput, match=NOT_HERE):
-        resident.serve(at, b"", parent=0)
+        persistent_client.serve(at, b"", parent=0)
     assert re.search(NOT_HERE, told(at))
-    assert own_task.Link("127.0.0.1:8000", None, b"").address == "127.0.0.1:8000"
-    assert own_task.Link("localhost:8000", None, b"").address == "localhost:8000"
+    assert embedded_server.Link("127.0.0.1:8000", None, b"").address == "127.0.0.1:8000"
+    assert embedded_server.Link("localhost:8000", None, b"").address == "localhost:8000"
 
 
 def test_the_app_does_not_run_at_a_superlink_that_listens_on_all_addresses() -> None:

@@ -60,7 +60,7 @@ class Link:
         )
 
 
-class OwnTask:
+class EmbeddedServer:
     """A Flower run of the shipped app whose ServerApp is this process; `grid` speaks for it."""
 
     def __init__(self, link: Link) -> None:

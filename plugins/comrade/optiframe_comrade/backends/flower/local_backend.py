@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from pydantic import Field
 
@@ -27,15 +28,21 @@ class FlowerBackend(Backend):
     name = "backend.flower"
 
     secure: bool = Field(default=False, description="TLS, and keys that tell nodes apart, made for the run")
-    resident: bool = Field(
+    persistent_client: bool = Field(
         default=True,
         description="one process a node; false: Flower starts one for every message",
     )
 
+    @classmethod
+    def instead_of(cls, key: str, value: Any) -> str:
+        if key == "resident":
+            return "`resident` is now called `persistent_client`"
+        return super().instead_of(key, value)
+
     def start(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
         from optiframe_comrade.backends.flower.trial import Trial
 
-        return Trial(shards, config, secure=self.secure, resident=self.resident)
+        return Trial(shards, config, secure=self.secure, persistent_client=self.persistent_client)
 
     def unsuited(self, function: FiniteSum, config: WorkerConfig) -> str | None:
         if not isinstance(function, LinearModel) or type(function) not in LOSSES.values():

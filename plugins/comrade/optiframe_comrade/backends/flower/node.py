@@ -1,6 +1,6 @@
 """What a node does with a broadcast: its own rows, and the same `Worker` as every backend.
 
-Flower starts a new process for every message, unless the node is `resident`, so nothing here is
+Flower starts a new process for every message, unless the node has a `persistent_client`, so nothing here is
 remembered: the rows come from the node's own files, how to work from the message. Only what error
 feedback owes is kept from one message to the next, by the caller.
 """

@@ -66,14 +66,14 @@ class LocalFederation:
         The settings of each node, such as ``{"shard": "rows.npz"}``.
     serve
         Let the SuperLink start ServerApps itself, for ``flwr run``; else this process
-        takes their part (`own_task.OwnTask`).
+        takes their part (`embedded_server.EmbeddedServer`).
     secure
         TLS, and keys by which the SuperLink knows the nodes, made for this federation.
-    resident
-        Each node has one process for all messages (`resident`); else Flower starts one for each
+    persistent_client
+        Each node has one process for all messages (`persistent_client`); else Flower starts one for each
         message and runs the app that came with the run.
     instead
-        A command in place of the residents', which gets their options: for nodes that misbehave.
+        A command in place of the persistent clients', which gets their options: for nodes that misbehave.
 
     Raises
     ------
@@ -87,16 +87,16 @@ class LocalFederation:
         *,
         serve: bool = False,
         secure: bool = False,
-        resident: bool = True,
+        persistent_client: bool = True,
         instead: Sequence[str] | None = None,
     ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="comrade-flower-"))
         self.pids: dict[str, int] = {}
         self.nodes: list[int] = []
         """Flower's numbers of the nodes, in the order of `configs`."""
-        self._keeper: subprocess.Popen[str] | None = None
+        self._supervisor: subprocess.Popen[str] | None = None
         try:
-            self._start(configs, serve, secure, resident, instead)
+            self._start(configs, serve, secure, persistent_client, instead)
         except BaseException:
             self.close()
             raise
@@ -106,7 +106,7 @@ class LocalFederation:
         configs: Sequence[Mapping[str, str | int]],
         serve: bool,
         secure: bool,
-        resident: bool,
+        persistent_client: bool,
         instead: Sequence[str] | None,
     ) -> None:
         self.environment = environment(self.folder)
@@ -126,7 +126,7 @@ class LocalFederation:
             transport = [*made.options(), "--enable-supernode-auth"]
             root = ["--root-certificates", str(made.authority)]
         self.link = Link(f"{LOOPBACK}:{port}", certificate, secret)
-        self._keeper = subprocess.Popen(
+        self._supervisor = subprocess.Popen(
             [sys.executable, "-m", "optiframe_comrade.backends.flower.supervisor"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -147,14 +147,14 @@ class LocalFederation:
             node = ["flower-supernode", *root, "--superlink", self.link.address]
             node += ["--host", LOOPBACK, "--port", str(own), "--node-config", _written(config)]
             node += ["--auth-supernode-private-key", str(keys[number])] if secure else []
-            node += ["--isolation", *own_process] if resident else []
+            node += ["--isolation", *own_process] if persistent_client else []
             self._run(f"node {number}", node)
-            if resident:
+            if persistent_client:
                 module = list(
                     instead or [sys.executable, "-m", "optiframe_comrade.backends.flower.persistent_client"]
                 )
                 module += ["--runtime-api-address", f"{LOOPBACK}:{own}", *own_process[1:]]
-                self._run(f"resident {number}", [*module, "--parent-pid", str(self._keeper.pid)])
+                self._run(f"client {number}", [*module, "--parent-pid", str(self._supervisor.pid)])
         for number in range(len(configs)):
             name = f"node {number}"
             self._wait(name, lambda name=name: _NODE.search(self.log(name)), ends)
@@ -175,17 +175,17 @@ class LocalFederation:
                 client.RegisterNode(RegisterNodeRequest(public_key=public_key_to_bytes(public)))
 
     def _run(self, name: str, argv: list[str]) -> None:
-        keeper = self._keeper
-        assert keeper is not None
-        assert keeper.stdin is not None
-        assert keeper.stdout is not None
+        supervisor = self._supervisor
+        assert supervisor is not None
+        assert supervisor.stdin is not None
+        assert supervisor.stdout is not None
         found = shutil.which(argv[0], path=self.environment["PATH"])
         if found is None:
             raise FederationFailed(f"no command {argv[0]!r} here; run: {remedy(['flwr'], extra='flower')}")
         order = {"argv": [found, *argv[1:]], "log": str(self._log(name))}
-        keeper.stdin.write(json.dumps(order) + "\n")
-        keeper.stdin.flush()
-        self.pids[name] = int(keeper.stdout.readline())
+        supervisor.stdin.write(json.dumps(order) + "\n")
+        supervisor.stdin.flush()
+        self.pids[name] = int(supervisor.stdout.readline())
 
     def _wait(self, name: str, ready: Any, ends: float) -> None:
         while not ready():
@@ -204,13 +204,13 @@ class LocalFederation:
 
     def close(self) -> None:
         """End all processes and remove their files; may be called twice."""
-        keeper, self._keeper = self._keeper, None
-        if keeper is not None:
-            assert keeper.stdin is not None
-            assert keeper.stdout is not None
-            keeper.stdin.close()  # the keeper's sign to kill what it keeps
-            keeper.wait()
-            keeper.stdout.close()
+        supervisor, self._supervisor = self._supervisor, None
+        if supervisor is not None:
+            assert supervisor.stdin is not None
+            assert supervisor.stdout is not None
+            supervisor.stdin.close()  # the supervisor's sign to kill its children
+            supervisor.wait()
+            supervisor.stdout.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
@@ -234,7 +234,7 @@ def _listens(port: int) -> bool:
 
 
 def _lives(pid: int) -> bool:
-    # A child of the keeper that has ended stays a zombie until the keeper ends: ask what it is.
+    # A child of the supervisor that has ended stays a zombie until the supervisor ends: ask what it is.
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except FileNotFoundError:

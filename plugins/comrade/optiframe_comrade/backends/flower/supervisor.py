@@ -1,4 +1,4 @@
-"""Keeps child processes for another process, and ends them when that one ends, however it does.
+"""Starts child processes for another process, and ends them when that one ends, however it does.
 
 Run as ``python -m optiframe_comrade.backends.flower.supervisor`` with pipes for standard input and
 output. Each line in is a JSON table ``{"argv": [...], "log": "..."}`` and starts a process in a
@@ -21,7 +21,7 @@ from pathlib import Path
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of Linux
 
 
-def keep() -> None:
+def supervise() -> None:
     """Serve standard input until it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the owner, who then closes the input
     _adopt_orphans()
@@ -77,4 +77,4 @@ def _children() -> list[int]:
 
 
 if __name__ == "__main__":
-    keep()
+    supervise()

@@ -13,7 +13,7 @@ from typing import cast
 from optiframe.problems.losses import LinearModel
 from optiframe.problems.objective import FiniteSum
 from optiframe_comrade.backends.flower import flower
-from optiframe_comrade.backends.flower.embedded_server import OwnTask
+from optiframe_comrade.backends.flower.embedded_server import EmbeddedServer
 from optiframe_comrade.backends.flower.grid_workers import GridWorkers
 from optiframe_comrade.backends.flower.node import save_rows
 from optiframe_comrade.backends.flower.protocol import Work
@@ -30,7 +30,7 @@ class Trial(GridWorkers):
         Rows of each node, handed over in files; linear models.
     config
         How nodes are to work, and which of them are to misbehave.
-    secure, resident
+    secure, persistent_client
         As in `LocalFederation`.
 
     Attributes
@@ -50,27 +50,27 @@ class Trial(GridWorkers):
         config: WorkerConfig,
         *,
         secure: bool = False,
-        resident: bool = True,
+        persistent_client: bool = True,
     ) -> None:
         models = [cast(LinearModel, shard) for shard in shards]
         self._folder = Path(tempfile.mkdtemp(prefix="comrade-rows-"))
-        self._task: OwnTask | None = None
+        self._server: EmbeddedServer | None = None
         try:
             configs = [self._settle(number, model, config) for number, model in enumerate(models)]
             with flower():
-                self.federation = LocalFederation(configs, secure=secure, resident=resident)
-                self._task = OwnTask(self.federation.link)
+                self.federation = LocalFederation(configs, secure=secure, persistent_client=persistent_client)
+                self._server = EmbeddedServer(self.federation.link)
         except BaseException:
             self._end()
             raise
         super().__init__(
-            self._task.grid,
+            self._server.grid,
             self.federation.nodes,
             work_of(models[0], config),
             config.compressor,
             names=[f"node {number}" for number in range(len(shards))],
             sizes=[len(model) for model in models],
-            prepare=self._task.identify,
+            prepare=self._server.identify,
             close=self._end,
         )
 
@@ -92,8 +92,8 @@ class Trial(GridWorkers):
 
     def _end(self) -> None:
         try:
-            if self._task is not None:
-                self._task.close()
+            if self._server is not None:
+                self._server.close()
         finally:
             if hasattr(self, "federation"):
                 self.federation.close()
