@@ -9,7 +9,7 @@ import pytest
 
 import optiframe
 from optiframe.files import output
-from optiframe.solving.solver import Budget
+from optiframe.solving.budget import Budget
 
 from .classification_twins import planted, problem
 

@@ -144,3 +144,19 @@ def test_no_module_hides_what_the_package_exports() -> None:
     assert not modules & set(optiframe_comrade.__all__)
     assert callable(optiframe_comrade.curves)
     assert callable(optiframe_comrade.suspicion)
+
+
+@pytest.mark.parametrize(
+    ("solver", "old", "new"),
+    [
+        ("newton.comrade", {"home": "dask"}, "backend"),
+        ("gradient.robust", {"dealing": "in-order"}, "sharding"),
+        ("newton.polished", {"strange": 4.0}, "outlier_limit"),
+        ("newton.comrade", {"backend": {"name": "flower", "resident": False}}, "persistent_client"),
+    ],
+)
+def test_a_key_of_an_older_version_is_refused_with_its_new_name(
+    solver: str, old: dict[str, Any], new: str
+) -> None:
+    with pytest.raises(InvalidInput, match=f"` is now called `{new}`$"):
+        optiframe.solver(solver, **old)

@@ -8,15 +8,15 @@ import numpy as np
 from pydantic import Field
 
 from optiframe.problems.constraints import WholeSpace
+from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import Objective
-from optiframe.problems.problem import Minimize
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_comrade.local.newton import at_point
 from optiframe_comrade.local.step import SMALL, sweeps
 from optiframe_comrade.local.sweep import Precision
-from optiframe_comrade.unused_parameters import Idle, warnings_of
+from optiframe_comrade.unused_parameters import Unused, warnings_of
 
 
 class Exact(Solver[Minimize, Array, None]):
@@ -49,14 +49,14 @@ class Exact(Solver[Minimize, Array, None]):
             return "the objective has no Hessian"
         return None if isinstance(problem.over, WholeSpace) else "it cannot keep to a constraint set"
 
-    def idle(self, f: Objective) -> Iterator[Idle]:
+    def unused_parameters(self, f: Objective) -> Iterator[Unused]:
         """Parameters that change nothing with this objective; a run warns of those that are set."""
         if not sweeps(f):
             yield "hessian", f"it is for dense data of up to {SMALL:,} columns and at least as many rows"
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         f = problem.function
-        for text in warnings_of(self, self.idle(f)):
+        for text in warnings_of(self, self.unused_parameters(f)):
             run.warn(text)
         x = problem.initial() if run.start is None else run.start
         pieces = at_point(f, x, self.hessian)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.problem import Columns, Minimize, Problem
+from optiframe.problems.minimize import Minimize
+from optiframe.problems.problem import Columns, Problem
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
 from optiframe_comrade.local.newton import minimum

@@ -51,7 +51,7 @@ class Ledger:
     `moves` are the shards that went to another machine when theirs was lost, with the fault, which is
     none of the round when the reply came from there in time; their bytes, as those of the shards first
     handed out, are not in `bytes_down`, nor is a reply refused before a move in `bytes_up`. `exiled` names
-    workers no longer asked at all, with how strange they were (`newton.polished`).
+    workers no longer asked at all, with their outlier score (`newton.polished`).
     """
 
     names: list[str] = field(default_factory=list)

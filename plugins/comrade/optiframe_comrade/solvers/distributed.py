@@ -12,12 +12,14 @@ import numpy as np
 from pydantic import BeforeValidator, Field, PositiveFloat, PositiveInt
 
 from optiframe.errors import InvalidInput
+from optiframe.findings import Finding
 from optiframe.problems.constraints import WholeSpace
+from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import FiniteSum, Objective
-from optiframe.problems.problem import Finding, Minimize, Problem
+from optiframe.problems.problem import Problem
 from optiframe.records.fields import Array
 from optiframe.registry.by_name import ByName
-from optiframe.solving.chain import Judged
+from optiframe.solving.evaluation import Evaluation
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_comrade.backends.backend import Backend, InProcessBackend
@@ -30,7 +32,7 @@ from optiframe_comrade.protocol.sharding import Sharding, make_shards, visible_o
 from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.trust.contraction import definition_2
 from optiframe_comrade.trust.theory import cheap_notes
-from optiframe_comrade.unused_parameters import Idle, warnings_of
+from optiframe_comrade.unused_parameters import Unused, warnings_of
 
 
 def _share(value: Any) -> Any:
@@ -41,7 +43,7 @@ def _share(value: Any) -> Any:
 
 Share = Annotated[float, Field(ge=0, lt=0.5), BeforeValidator(_share)]
 
-_RENAMED = {"home": "backend", "dealing": "sharding"}
+_RENAMED = {"home": "backend", "dealing": "sharding", "strange": "outlier_limit"}
 
 _ROUNDING = 1e-9  # so that .1 of 10 workers is 1 and not the ceiling of 1.0000000000000002
 _ASTRAY = 10  # times the best point's gap; at the error floor points differ by less
@@ -101,7 +103,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
     @classmethod
     def instead_of(cls, key: str, value: Any) -> str:
         new = _RENAMED.get(key)
-        return f"`{key}` is now called `{new}`" if new else super().instead_of(key, value)
+        return f"`{key}` is now called `{new}`" if new in cls.model_fields else super().instead_of(key, value)
 
     @property
     def byzantine_count(self) -> int:
@@ -204,7 +206,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
     def steps(self, coordinator: Coordinator, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
         """The points from `x` on, each with the update that led to it; endless."""
 
-    def remarks(self, problem: Problem[Any], kept: Judged, last: Judged) -> tuple[Finding, ...]:
+    def remarks(self, problem: Problem[Any], kept: Evaluation, last: Evaluation) -> tuple[Finding, ...]:
         # The gap of the one point and the difference of the objectives give the gap of the other.
         gap = problem.metrics(kept.solution).get("gap")
         what, best = ("objective", kept.objective) if gap is None else ("gap", gap)
@@ -217,7 +219,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
         )
         return (Finding("note" if ends <= _ASTRAY * abs(best) else "warning", text),)
 
-    def idle(self, f: FiniteSum) -> Iterator[Idle]:
+    def unused_parameters(self, f: FiniteSum) -> Iterator[Unused]:
         """Parameters that change nothing as the others are; a run warns of those that are set."""
         if not self.byzantine_count:
             yield "attack", "nobody is hostile; set `byzantine`"
@@ -230,7 +232,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             yield "hessian_terms", f"no worker holds more than {most} terms"
 
     def _warn(self, f: FiniteSum, run: Run) -> None:
-        for text in warnings_of(self, self.idle(f)):
+        for text in warnings_of(self, self.unused_parameters(f)):
             run.warn(text)
         held = len(f) / self.workers
         share = min(held, self.hessian_terms or held) / f.shape[0]

@@ -16,7 +16,7 @@ from optiframe_comrade.parts import robust_means
 from optiframe_comrade.protocol.coordinator import Combined, Coordinator, Replies
 from optiframe_comrade.solvers.comrade import Comrade
 from optiframe_comrade.solvers.giant import averaged_step, searched
-from optiframe_comrade.unused_parameters import Idle
+from optiframe_comrade.unused_parameters import Unused
 
 
 class Polished(Comrade):
@@ -28,7 +28,7 @@ class Polished(Comrade):
 
     Leaving out a fixed number of workers would now be the error: with the terms of b of m honest
     workers missing, the minimum moves by a gap of about d/(2n) b/(m - b). So, by default, only
-    those are left out, and at most as many as `trim` allows, that once were `strange` times as far
+    those are left out, and at most as many as `trim` allows, that once were `outlier_limit` times as far
     from the coordinate-wise median as the middle worker. While all agree, a negated update is;
     at the floor, where updates are noise, it is not, so what was seen earlier counts. Without any,
     the steps go on to the minimum; else to that of the terms of the workers left in.
@@ -46,34 +46,35 @@ class Polished(Comrade):
     screen: Literal["outliers", "filter"] = Field(
         default="outliers", description="who is left out in the second phase: outliers, or whom `filter` says"
     )
-    strange: Annotated[float, Field(gt=1)] | None = Field(
+    outlier_limit: Annotated[float, Field(gt=1)] | None = Field(
         default=None,
-        description="distance from the median, over the middle one, of an outlier; none: 3, more for d < 4",
+        description="outlier score (distance from the median, over the middle one) of an outlier; "
+        "none: 3, more for d < 4",
     )
 
-    def idle(self, f: FiniteSum) -> Iterator[Idle]:
-        yield from super().idle(f)
+    def unused_parameters(self, f: FiniteSum) -> Iterator[Unused]:
+        yield from super().unused_parameters(f)
         if self.screen == "filter":
-            yield "strange", 'it is for screen = "outliers"'
+            yield "outlier_limit", 'it is for screen = "outliers"'
         elif not self.left_out:
-            yield "strange", "nobody is left out, since the trim is 0; set `trim` or `byzantine`"
+            yield "outlier_limit", "nobody is left out, since the trim is 0; set `trim` or `byzantine`"
 
     def steps(self, coordinator: Coordinator, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
         # The length of a Gaussian vector of d entries deviates by 1/sqrt(2d) of itself, which for
         # d = 3 makes 3 a matter of luck; but real updates vary along few directions, so that 3 it
         # is for any d. Among twenty honest workers of a9a updates and gradients exceed 2, not 3.
-        limit = max(3.0, 1 + 4 / math.sqrt(len(x))) if self.strange is None else self.strange
-        strangest = np.zeros(len(coordinator.workers))
+        limit = max(3.0, 1 + 4 / math.sqrt(len(x))) if self.outlier_limit is None else self.outlier_limit
+        highest = np.zeros(len(coordinator.workers))
         for _ in range(self.rough):
             replies = coordinator.ask(NEWTON_STEP, x)
             senders = list(replies.senders)
-            strangest[senders] = np.maximum(strangest[senders], strangeness(replies.vectors))
+            highest[senders] = np.maximum(highest[senders], outlier_score(replies.vectors))
             update = coordinator.combine(replies)
             if float(np.linalg.norm(update.vector)) <= self.floor * update.noise:
                 break
             x = x - self.step * update.vector
             yield x, update
-        trusted = self._trusted(coordinator, strangest, limit)
+        trusted = self._trusted(coordinator, highest, limit)
         while True:
             if self.screen == "filter":
                 gradient, update = averaged_step(coordinator, x)
@@ -86,31 +87,29 @@ class Polished(Comrade):
             x = x - searched(coordinator, x, gradient, update) * update.vector
             yield x, update
 
-    def _trusted(self, coordinator: Coordinator, strangest: Array, limit: float) -> Sequence[int]:
-        """Everybody but the outliers of the first phase, the strangest first, within the trim budget."""
+    def _trusted(self, coordinator: Coordinator, highest: Array, limit: float) -> Sequence[int]:
+        """Everybody but the outliers of the first phase, the highest score first, within the trim budget."""
         if self.screen == "filter":
-            return range(len(strangest))
-        ranked = np.argsort(-strangest, kind="stable")[: coordinator.trim]
-        exiled = [int(worker) for worker in ranked if strangest[worker] > limit]
-        coordinator.ledger.exiled = {
-            coordinator.workers.names[w]: float(strangest[w]) for w in sorted(exiled)
-        }
-        return [worker for worker in range(len(strangest)) if worker not in exiled]
+            return range(len(highest))
+        ranked = np.argsort(-highest, kind="stable")[: coordinator.trim]
+        exiled = [int(worker) for worker in ranked if highest[worker] > limit]
+        coordinator.ledger.exiled = {coordinator.workers.names[w]: float(highest[w]) for w in sorted(exiled)}
+        return [worker for worker in range(len(highest)) if worker not in exiled]
 
 
 def _screened(coordinator: Coordinator, replies: Replies, limit: float) -> Combined:
     """The mean without this round's outliers, within what is left of the trim budget."""
     left = max(0, coordinator.trim - (len(coordinator.workers) - len(replies.senders)))
-    far = strangeness(replies.vectors)
-    out = {int(row) for row in np.argsort(-far, kind="stable")[:left] if far[row] > limit}
-    return coordinator.average(replies, [row for row in range(len(far)) if row not in out])
+    scores = outlier_score(replies.vectors)
+    out = {int(row) for row in np.argsort(-scores, kind="stable")[:left] if scores[row] > limit}
+    return coordinator.average(replies, [row for row in range(len(scores)) if row not in out])
 
 
-def strangeness(vectors: Array) -> Array:
+def outlier_score(vectors: Array) -> Array:
     """Each row's distance from the coordinate-wise median, over the median of these distances."""
     distances = robust_means.distances(vectors, robust_means.coordinate_median(vectors))
     middle = float(np.median(distances))
-    # Rows that mostly agree to the last bit: whoever differs at all is strange.
+    # Rows that mostly agree to the last bit: whoever differs at all is an outlier.
     if middle == 0.0:
         return np.where(distances > 0, np.inf, 0.0)
     with np.errstate(over="ignore"):

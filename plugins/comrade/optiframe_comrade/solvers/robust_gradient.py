@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 from pydantic import Field, PositiveFloat
 
+from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import FiniteSum, Objective
-from optiframe.problems.problem import Minimize
 from optiframe.records.fields import Array
 from optiframe_comrade.messages import GRADIENT
 from optiframe_comrade.protocol.coordinator import Combined, Coordinator
 from optiframe_comrade.solvers.distributed import Distributed
-from optiframe_comrade.unused_parameters import Idle
+from optiframe_comrade.unused_parameters import Unused
 
 
 class RobustGradient(Distributed):
@@ -36,9 +36,9 @@ class RobustGradient(Distributed):
             return "the objective has no curvature bound; give a step"
         return super().unsuited(problem)
 
-    def idle(self, f: FiniteSum) -> Iterator[Idle]:
+    def unused_parameters(self, f: FiniteSum) -> Iterator[Unused]:
         newton = {"local", "hessian_terms"}
-        yield from (each for each in super().idle(f) if each[0] not in newton)
+        yield from (each for each in super().unused_parameters(f) if each[0] not in newton)
         yield from ((name, f"{self.name} takes no Newton steps") for name in sorted(newton))
 
     def steps(self, coordinator: Coordinator, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.problem import Finding
+from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe_comrade.parts.kinds import Compressor
 

@@ -10,9 +10,11 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from optiframe.errors import InvalidInput, Unsuited
+from optiframe.findings import Finding
 from optiframe.problems.losses import LinearModel
+from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import Objective
-from optiframe.problems.problem import Finding, Minimize, Problem
+from optiframe.problems.problem import Problem
 from optiframe.records.fields import Array
 from optiframe_comrade.local.symmetric import weighted_gram
 
