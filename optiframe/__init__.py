@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from optiframe.errors import OptiframeError as OptiframeError
     from optiframe.errors import UnknownName as UnknownName
     from optiframe.errors import Unsuited as Unsuited
+    from optiframe.findings import Finding as Finding
     from optiframe.hookspec import Description as Description
     from optiframe.hookspec import hookimpl as hookimpl
     from optiframe.problems.constraints import ConstraintSet as ConstraintSet
@@ -27,14 +28,13 @@ if TYPE_CHECKING:
     from optiframe.problems.constraints import ScipyConstraints as ScipyConstraints
     from optiframe.problems.datasets import DataFile as DataFile
     from optiframe.problems.datasets import DataSet as DataSet
+    from optiframe.problems.minimize import Minimize as Minimize
     from optiframe.problems.objective import FiniteSum as FiniteSum
     from optiframe.problems.objective import Objective as Objective
     from optiframe.problems.objective import from_function as from_function
-    from optiframe.problems.problem import Finding as Finding
     from optiframe.problems.problem import Formulation as Formulation
-    from optiframe.problems.problem import Minimize as Minimize
     from optiframe.problems.problem import Problem as Problem
-    from optiframe.problems.problem import Projection as Projection
+    from optiframe.problems.projection import Projection as Projection
     from optiframe.registry.by_name import ByName as ByName
     from optiframe.registry.by_name import Part as Part
     from optiframe.registry.by_name import part as part
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from optiframe.registry.construct import problem as problem
     from optiframe.registry.construct import solver as solver
     from optiframe.registry.registry import register as register
+    from optiframe.solving.budget import Budget as Budget
     from optiframe.solving.callbacks import iterates_from_callback as iterates_from_callback
     from optiframe.solving.chain import why_unsuited as why_unsuited
     from optiframe.solving.result import Result as Result
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from optiframe.solving.result import Trace as Trace
     from optiframe.solving.solve import NotConverged as NotConverged
     from optiframe.solving.solve import solve as solve
-    from optiframe.solving.solver import Budget as Budget
     from optiframe.solving.solver import Iterate as Iterate
     from optiframe.solving.solver import Iterates as Iterates
     from optiframe.solving.solver import Run as Run
@@ -76,10 +76,14 @@ _HOME = {
     "solving.solve": ("NotConverged", "solve"),
     "problems.objective": ("FiniteSum", "Objective", "from_function"),
     "registry.by_name": ("ByName", "Part", "part"),
-    "problems.problem": ("Finding", "Formulation", "Minimize", "Problem", "Projection"),
+    "findings": ("Finding",),
+    "problems.minimize": ("Minimize",),
+    "problems.problem": ("Formulation", "Problem"),
+    "problems.projection": ("Projection",),
     "registry.registry": ("register",),
     "solving.result": ("Result", "Status", "Trace"),
-    "solving.solver": ("Budget", "Iterate", "Iterates", "Run", "Solver"),
+    "solving.budget": ("Budget",),
+    "solving.solver": ("Iterate", "Iterates", "Run", "Solver"),
 }
 _get, __dir__, __all__ = exports(__name__, _HOME)  # a list, made there
 

@@ -6,9 +6,10 @@ import inspect
 from typing import Any, ClassVar, Self
 
 from optiframe.errors import InvalidInput, nearest
-from optiframe.problems.problem import Finding
+from optiframe.findings import Finding
+from optiframe.solving.budget import Budget
 from optiframe.solving.result import Result
-from optiframe.solving.solver import Budget, Solver
+from optiframe.solving.solver import Solver
 
 
 class Estimator:

@@ -325,7 +325,7 @@ WRONG = [
     ),
     ({"solver": "no_such_module:Thing"}, "there is no module 'no_such_module'"),
     ({"solver": "optiframe.testing.bad_solvers:Thing"}, "has no attribute 'Thing'"),
-    ({"solver": "optiframe.problems.problem:Minimize"}, "is no subclass of optiframe.Solver"),
+    ({"solver": "optiframe.problems.minimize:Minimize"}, "is no subclass of optiframe.Solver"),
 ]
 
 

@@ -18,34 +18,25 @@ import optiframe as of
 from optiframe import Budget, Status
 from optiframe.comparison.engine import Terminated, _Interrupts, run_plan
 from optiframe.comparison.records import ExecutorChoice, Limits, Outcome
-from optiframe.comparison.run.executor import executor_for, workers_of
+from optiframe.comparison.run.executors import executor_for, workers_of
 from optiframe.comparison.run.local import LocalExecutor
 from optiframe.comparison.store.schema import StoreFailed
 from optiframe.comparison.store.store import Store, load
-from optiframe.solving.solve import solve_watched
+from optiframe.solving.runner import Runner
 
 from .comparing import HERE, cell, outcome, plan_of
 
 KILLS = HERE.parent / "examples" / "bench" / "compare_kills.py"
 
 
-class NoWatch:
-    def update(self, iterations, elapsed, residual):
-        pass
-
-    def close(self):
-        pass
-
-
 def solved_here(request) -> Outcome:
     """A request solved in this process: the engine's own logic needs no isolation."""
-    result = solve_watched(
+    result = Runner(
         of.problem(**request.problem),
         of.solver(**request.solver),
         seed=request.seed,
         budget=Budget(**request.budget),
-        watch=NoWatch(),
-    )
+    ).result()
     return Outcome(
         result.status,
         result.message,

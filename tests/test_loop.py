@@ -424,7 +424,7 @@ def test_a_nested_run_stays_within_the_time_left() -> None:
         solves = Minimize
 
         def iterates(self, problem: Minimize, run: Run) -> Iterates:
-            inner = run.nested(Scripted(points=(1,) * 10_000, pause=0.005), problem)
+            inner = run.solve(Scripted(points=(1,) * 10_000, pause=0.005), problem)
             assert inner.status is Status.TIME_LIMIT
             yield Iterate(inner.solution, detail=inner.time)
 
@@ -449,7 +449,7 @@ def test_nested_random_numbers_come_from_the_run() -> None:
         name = "test.outer-random"
 
         def iterates(self, problem: Minimize, run: Run) -> Iterates:
-            yield Iterate(run.nested(Random(), problem).solution)
+            yield Iterate(run.solve(Random(), problem).solution)
 
     draws = [of.solve(TARGET, Outer(), seed=seed).solution[0] for seed in (1, 1, 2)]
     assert draws[0] == draws[1] != draws[2]

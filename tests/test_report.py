@@ -27,7 +27,7 @@ from optiframe.report.looks import DARK, LIGHT, looks
 from optiframe.report.page import failures, page, write_page
 from optiframe.report.private import homeless
 from optiframe.report.verdict import verdict
-from optiframe.solving.solver import Budget
+from optiframe.solving.budget import Budget
 
 from . import comparison_samples as samples
 

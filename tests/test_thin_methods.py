@@ -177,7 +177,7 @@ class Restarts(of.Solver[Minimize, np.ndarray, None]):
     def iterates(self, problem: Minimize, run: Run):
         while True:
             start = problem.over.project(run.rng.standard_normal(problem.function.shape))
-            inner = run.nested(tvcs.HardThresholding(), problem, start=start, budget=self.each)
+            inner = run.solve(tvcs.HardThresholding(), problem, start=start, budget=self.each)
             yield Iterate(inner.solution, steps=inner.iterations, info={"left": run.time_left()})
 
 

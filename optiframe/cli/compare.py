@@ -15,7 +15,7 @@ from optiframe.comparison.environment import usable_cores
 from optiframe.comparison.plan.plan import read_plan
 from optiframe.comparison.plan.units import in_words
 from optiframe.comparison.records import Plan
-from optiframe.comparison.run.executor import workers_of
+from optiframe.comparison.run.executors import workers_of
 from optiframe.registry import registry
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from optiframe.solving.budget import Budget
 from optiframe.solving.result import Status
-from optiframe.solving.solver import Budget
 
 Direction = Literal["lower", "higher"]
 

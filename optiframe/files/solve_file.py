@@ -23,8 +23,9 @@ from optiframe.problems.problem import Problem
 from optiframe.records.record import Described
 from optiframe.registry import construct as api
 from optiframe.registry import registry
+from optiframe.solving.budget import Budget
 from optiframe.solving.chain import why_unsuited
-from optiframe.solving.solver import Budget, Solver
+from optiframe.solving.solver import Solver
 
 __all__ = ["Document", "Output", "line_of", "read"]
 

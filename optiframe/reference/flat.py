@@ -8,8 +8,8 @@ import numpy as np
 
 from optiframe.errors import InvalidInput
 from optiframe.problems.constraints import ScipyConstraints
+from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import Objective
-from optiframe.problems.problem import Minimize
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Run
 

@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import Field, PositiveInt
 from scipy.optimize import Bounds, OptimizeResult, minimize
 
-from optiframe.problems.problem import Minimize
+from optiframe.problems.minimize import Minimize
 from optiframe.records.fields import Array
 from optiframe.reference.flat import Flat, FlatBox, first_point, lacks_gradient, no_scipy_form
 from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback

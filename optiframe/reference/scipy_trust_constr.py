@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import BFGS, OptimizeResult, minimize
 
+from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import Objective
-from optiframe.problems.problem import Minimize
 from optiframe.records.fields import Array
 from optiframe.reference.flat import Flat, first_point, lacks_gradient, no_scipy_form
 from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback

@@ -12,9 +12,11 @@ _L = "optiframe.problems.losses:"
 def optiframe_problems() -> list[Description]:
     return [
         Description(
-            "minimize", "optiframe.problems.problem:Minimize", "Minimize an objective over a constraint set"
+            "minimize", "optiframe.problems.minimize:Minimize", "Minimize an objective over a constraint set"
         ),
-        Description("projection", "optiframe.problems.problem:Projection", "Find the nearest point of a set"),
+        Description(
+            "projection", "optiframe.problems.projection:Projection", "Find the nearest point of a set"
+        ),
     ]
 
 

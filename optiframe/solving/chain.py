@@ -3,32 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from optiframe.errors import Unsuited
-from optiframe.problems.problem import Formulation, Minimize, Problem, Projection
+from optiframe.problems.problem import Formulation, Problem
+from optiframe.solving.evaluation import Evaluation, always_has_objective
 from optiframe.solving.solver import Solver
-
-
-def _always_judged(problem: Problem[Any]) -> bool:
-    """Whether nan as an objective means failure: yes for what is its objective, unless it has its own."""
-    return type(problem).objective in (Minimize.objective, Projection.objective)
-
-
-@dataclass(frozen=True)
-class Judged:
-    """An answer in the domain's terms with its worth; `problem` is the one the objective is of."""
-
-    solution: Any
-    objective: float
-    violation: float
-    problem: Problem[Any]
-
-    @property
-    def lacks_objective(self) -> bool:
-        """Whether the objective is nan and the problem is one that always has an objective."""
-        return math.isnan(self.objective) and _always_judged(self.problem)
 
 
 class Chain:
@@ -37,7 +17,7 @@ class Chain:
     def __init__(self, problems: tuple[Problem[Any], ...], steps: tuple[Formulation, ...]) -> None:
         self.problems = problems
         self.steps = steps
-        self._judge_at: int | None = None
+        self._evaluated_at: int | None = None
 
     @classmethod
     def reach(cls, problem: Problem[Any], solver: Solver[Any, Any, Any]) -> Chain:
@@ -77,30 +57,30 @@ class Chain:
             solutions.append(step.interpret(solutions[-1]))
         return solutions[::-1]
 
-    def judge(self, solution: Any) -> Judged:
+    def evaluate(self, solution: Any) -> Evaluation:
         """Objective of the outermost problem that has one, and the worst violation of the chain.
 
-        The problem is settled by the first answer judged and then kept, so that a curve
+        The problem is settled by the first answer evaluated and then kept, so that a curve
         never changes its meaning half way.
         """
         solutions = self.interpret(solution)
         pairs = list(zip(self.problems, solutions, strict=True))
         violations = [float(problem.violation(answer)) for problem, answer in pairs]
         violation = math.inf if any(map(math.isnan, violations)) else max(violations)
-        if self._judge_at is None:
+        if self._evaluated_at is None:
             values = ((i, float(problem.objective(answer))) for i, (problem, answer) in enumerate(pairs))
-            self._judge_at, objective = next(
+            self._evaluated_at, objective = next(
                 (
                     (i, value)
                     for i, value in values
-                    if not math.isnan(value) or _always_judged(self.problems[i])
+                    if not math.isnan(value) or always_has_objective(self.problems[i])
                 ),
                 (0, math.nan),
             )
         else:
-            problem, answer = pairs[self._judge_at]
+            problem, answer = pairs[self._evaluated_at]
             objective = float(problem.objective(answer))
-        return Judged(solutions[0], objective, violation, self.problems[self._judge_at])
+        return Evaluation(solutions[0], objective, violation, self.problems[self._evaluated_at])
 
 
 def _wrong_points(problem: Problem[Any], solver: Solver[Any, Any, Any]) -> str | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol
 
+from optiframe.solving.budget import Budget
+
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
-
-    from optiframe.solving.solver import Budget
 
 _DELAY = 1.0  # seconds before the bar appears
 _INTERVAL = 0.1  # seconds between updates
@@ -24,16 +24,26 @@ class Watch(Protocol):
         """The run has ended."""
 
 
+class Silent:
+    """Nobody watches."""
+
+    def update(self, iterations: int, elapsed: float, residual: float) -> None:
+        """See `Watch.update`."""
+
+    def close(self) -> None:
+        """See `Watch.close`."""
+
+
 class Progress:
     """Shows iteration, residual and time on standard error; costs one clock reading otherwise."""
 
     __slots__ = ("_bar", "_budget", "_next", "_task", "_title")
 
-    def __init__(self, title: str, budget: Budget, shown: bool) -> None:
+    def __init__(self, title: str, budget: Budget) -> None:
         self._title = title
         self._budget = budget
         self._bar: RichProgress | None = None
-        self._next = perf_counter() + _DELAY if shown else float("inf")
+        self._next = perf_counter() + _DELAY
 
     def update(self, iterations: int, elapsed: float, residual: float) -> None:
         """Show where the run is, at most ten times a second."""

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import BrokenPlugin
-from optiframe.solving.chain import Chain, Judged
+from optiframe.solving.chain import Chain
+from optiframe.solving.evaluation import Evaluation
 from optiframe.solving.result import FEASIBLE, Trace
 from optiframe.solving.solver import Iterate, Solver
 
@@ -31,8 +32,8 @@ class Recorder:
         self.next = 1.0 if self._judging else math.inf  # the iteration from which the next one is judged
         self._chain = chain
         self._solver = solver
-        self._last: tuple[int, Judged] | None = None
-        self._best: tuple[int, Judged, Any] | None = None  # with its detail; copied
+        self._last: tuple[int, Evaluation] | None = None
+        self._best: tuple[int, Evaluation, Any] | None = None  # with its detail; copied
         self._record = record
 
     def judge(self, iterate: Iterate, iteration: int, elapsed: float) -> str:
@@ -41,7 +42,7 @@ class Recorder:
         # A point that is not finite is a verdict here, not a reason for NumPy to warn.
         with np.errstate(invalid="ignore", over="ignore"):
             solution = self._solver.finish(self._chain.last, iterate)
-            judged = self._chain.judge(solution)
+            judged = self._chain.evaluate(solution)
         row = {
             "iteration": iteration,
             "time": elapsed,
@@ -78,12 +79,12 @@ class Recorder:
         return self._last is not None and self._last[0] == iteration
 
     @property
-    def last(self) -> Judged:
+    def last(self) -> Evaluation:
         """The latest recorded iterate, judged."""
         assert self._last is not None
         return self._last[1]
 
-    def keep(self, iterate: Iterate) -> tuple[Judged, Any, str]:
+    def keep(self, iterate: Iterate) -> tuple[Evaluation, Any, str]:
         """The answer to give, its detail, and a note when it is not the last iterate's."""
         assert self._last is not None
         judged = self._last[1]
@@ -92,13 +93,13 @@ class Recorder:
             return best, detail, f"; kept the best recorded iterate, number {at}"
         return judged, iterate.detail, ""
 
-    def _clearly_better(self, best: Judged, last: Judged) -> bool:
+    def _clearly_better(self, best: Evaluation, last: Evaluation) -> bool:
         (best_class, best_value), (last_class, last_value) = self._rank(best), self._rank(last)
         if best_class != last_class:
             return best_class < last_class
         return best_value < last_value - _ROUNDING * max(1.0, abs(best_value))
 
-    def _rank(self, judged: Judged) -> tuple[int, float]:
+    def _rank(self, judged: Evaluation) -> tuple[int, float]:
         """Feasible before infeasible; then by objective or by violation; not finite last."""
         if not judged.violation <= FEASIBLE:
             return 1, judged.violation if math.isfinite(judged.violation) else math.inf

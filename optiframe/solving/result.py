@@ -9,7 +9,8 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from optiframe.errors import UnknownName, nearest
-from optiframe.problems.problem import Columns, Finding, Problem
+from optiframe.findings import Finding
+from optiframe.problems.problem import Columns, Problem
 
 FEASIBLE = 1e-6
 """A violation up to this is feasible; of its own, since a residual's tolerance may be wide."""

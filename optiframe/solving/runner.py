@@ -13,14 +13,17 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import BrokenPlugin, InvalidInput, Unsuited
-from optiframe.problems.problem import Finding, Problem
+from optiframe.findings import Finding
+from optiframe.problems.problem import Problem
 from optiframe.records.fields import as_array
-from optiframe.solving.chain import Chain, Judged
+from optiframe.solving.budget import Budget
+from optiframe.solving.chain import Chain
 from optiframe.solving.clock import Clock
-from optiframe.solving.progress import Watch
+from optiframe.solving.evaluation import Evaluation
+from optiframe.solving.progress import Silent, Watch
 from optiframe.solving.recorder import Recorder
 from optiframe.solving.result import Result, Status
-from optiframe.solving.solver import Budget, Iterate, Iterates, Run, Solver
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 
 # A stream of its own: data drawn with default_rng(0) and a solver run with seed 0 would otherwise
 # see the same numbers, and a random start could be the planted answer.
@@ -37,8 +40,25 @@ _WITHOUT_ANSWER = (
 )
 
 
-class OneRun:
-    """One run from the chain to the result."""
+class Runner:
+    """One run from the chain to the result.
+
+    Parameters
+    ----------
+    problem, solver, seed, budget, start
+        As for `optiframe.solve`.
+    record
+        Whether to write down recorded iterates (`Result.trace`).
+    stop
+        Set from elsewhere, it ends the run at the next iterate.
+    watch
+        Told where the run is.
+    report
+        Whether the result has metrics, findings and settings.
+    observe
+        Maps the problem the solver takes to one that stands in for it, with the same content, such
+        as one that counts evaluations. Answers are evaluated by the original, which is not counted.
+    """
 
     def __init__(
         self,
@@ -47,10 +67,10 @@ class OneRun:
         *,
         seed: int,
         budget: Budget,
-        start: Any,
-        record: bool,
-        stop: threading.Event,
-        watch: Watch,
+        start: Any = None,
+        record: bool = True,
+        stop: threading.Event | None = None,
+        watch: Watch | None = None,
         report: bool = True,
         observe: Callable[[Problem[Any]], Problem[Any]] | None = None,
     ) -> None:
@@ -60,16 +80,17 @@ class OneRun:
         self.problem, self.solver, self.seed, self.budget = problem, solver, seed, budget
         self.chain = Chain.reach(problem, solver)
         self.clock = Clock()
+        self.stop, self.report = stop or threading.Event(), report
+        self.progress: Watch = watch or Silent()
         self.run = Run(
             np.random.default_rng(np.random.SeedSequence(seed, spawn_key=_SOLVERS_STREAM)),
             None if start is None else self._inner_start(start),
             budget,
             self.clock,
-            stop,
+            stop=self.stop,
+            inner=self._solve_inside,
         )
-        self.stop, self.report = stop, report
-        self.progress = watch
-        # What the solver sees may be watched; what judges it is not.
+        # What the solver sees may be watched; what evaluates its answers is not.
         self.given = self.chain.last if observe is None else observe(self.chain.last)
         self.recorder = Recorder(self.chain, solver, record)
         self.setup = perf_counter() - began
@@ -84,7 +105,27 @@ class OneRun:
             raise InvalidInput(f"start: {error}") from None
         return inner
 
+    def _solve_inside(
+        self, solver: Solver[Any, Any, Any], problem: Problem[Any], start: Any, budget: Budget
+    ) -> Result[Any, Any]:
+        """The body of `Run.solve`."""
+        left = min(self.run.time_left(), math.inf if budget.time is None else budget.time)
+        # A budget's time is positive; with nothing left the inner run still makes one step.
+        limits = budget.model_copy(update={"time": None if left == math.inf else max(left, 1e-9)})
+        inner = Runner(
+            problem,
+            solver,
+            seed=int(self.run.rng.integers(2**63)),
+            budget=limits,
+            start=start,
+            record=False,
+            stop=self.stop,
+            report=False,
+        )
+        return inner.result()
+
     def result(self) -> Result[Any, Any]:
+        """Run to the end; raises what the solver raises, and `BrokenPlugin` where it breaks its contract."""
         iterates = self.solver.iterates(self.given, self.run)
         if not isinstance(iterates, Generator):
             raise BrokenPlugin(
@@ -193,7 +234,7 @@ class OneRun:
     def _conclude(self, iterate: Iterate | None, status: Status, message: str) -> Result[Any, Any]:
         elapsed = self.clock.read()
         if iterate is None or status is Status.INFEASIBLE:
-            nothing = Judged(None, math.nan, math.nan, self.chain.last)
+            nothing = Evaluation(None, math.nan, math.nan, self.chain.last)
             return self._result(nothing, None, status, message, elapsed)
         if not self.recorder.has(self.run.iterations):
             diverged = self.recorder.judge(iterate, self.run.iterations, elapsed)
@@ -205,7 +246,7 @@ class OneRun:
         return self._result(judged, detail, status, message + note, elapsed)
 
     def _result(
-        self, judged: Judged, detail: Any, status: Status, message: str, elapsed: float
+        self, judged: Evaluation, detail: Any, status: Status, message: str, elapsed: float
     ) -> Result[Any, Any]:
         solution = judged.solution
         findings: tuple[Finding, ...] = tuple(self.run.findings)

@@ -1,12 +1,10 @@
-"""`solve`, and its like for programs: what the caller sees of a run (`one_run.py` is the run itself)."""
+"""`solve`: what the caller sees of a run; `runner.py` is the run itself."""
 
 from __future__ import annotations
 
-import math
 import sys
-import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,12 +12,13 @@ import numpy as np
 from optiframe.errors import InvalidInput
 from optiframe.problems.objective import Objective
 from optiframe.problems.problem import Problem
-from optiframe.registry import construct as api
+from optiframe.registry import construct
+from optiframe.solving.budget import Budget
 from optiframe.solving.interrupt import first_interrupt
-from optiframe.solving.progress import Progress, Watch
+from optiframe.solving.progress import Progress
 from optiframe.solving.result import Result, Status
-from optiframe.solving.runner import OneRun
-from optiframe.solving.solver import Budget, Run, Solver
+from optiframe.solving.runner import Runner
+from optiframe.solving.solver import Solver
 
 
 class NotConverged(UserWarning):
@@ -71,16 +70,15 @@ def solve(
     """
     _check_arguments(problem, solver, budget, parameters)
     if isinstance(solver, str):
-        solver = api.solver(solver, **parameters)
+        solver = construct.solver(solver, **parameters)
     elif parameters:
         raise InvalidInput(
             f"parameters ({', '.join(parameters)}) go with a solver's name; "
             "a solver object already has its own"
         )
     limits = budget if isinstance(budget, Budget) else Budget(**(budget or {}))
-    shown = progress and sys.stderr.isatty()
     with first_interrupt() as stop:
-        loop = OneRun(
+        result = Runner(
             problem,
             solver,
             seed=whole_seed(seed),
@@ -88,9 +86,8 @@ def solve(
             start=start,
             record=trace,
             stop=stop,
-            watch=Progress(solver.name, limits, shown),
-        )
-        result = loop.result()
+            watch=Progress(solver.name, limits) if progress and sys.stderr.isatty() else None,
+        ).result()
     if result.status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED, Status.DIVERGED):
         warnings.warn(f"{solver.name}: {result.message}", NotConverged, stacklevel=2)
     return result
@@ -121,58 +118,3 @@ def _check_arguments(problem: Any, solver: Any, budget: Any, parameters: Mapping
     limits = sorted(set(parameters) & set(Budget.model_fields))
     if limits:
         raise InvalidInput(f"limits go into the budget: budget={{{limits[0]!r}: {parameters[limits[0]]!r}}}")
-
-
-def solve_watched(
-    problem: Problem[Any],
-    solver: Solver[Any, Any, Any],
-    *,
-    seed: int,
-    budget: Budget,
-    watch: Watch,
-    trace: bool = True,
-    observe: Callable[[Problem[Any]], Problem[Any]] | None = None,
-) -> Result[Any, Any]:
-    """`solve` for a program that measures: no bar, no signal handler, no warning.
-
-    `watch` is told where the run is. `observe` maps the problem the solver takes to one that
-    stands in for it, with the same content, such as one that counts evaluations; answers are
-    judged by the original, so that judging is not counted.
-    """
-    return OneRun(
-        problem,
-        solver,
-        seed=seed,
-        budget=budget,
-        start=None,
-        record=trace,
-        stop=threading.Event(),
-        watch=watch,
-        observe=observe,
-    ).result()
-
-
-def solve_within(
-    run: Run, solver: Solver[Any, Any, Any], problem: Problem[Any], start: Any, budget: Budget
-) -> Result[Any, Any]:
-    """The body of `Run.nested`."""
-    left = min(run.time_left(), math.inf if budget.time is None else budget.time)
-    # A budget's time is positive; with nothing left the nested run still makes one step.
-    limits = Budget(
-        time=None if left == math.inf else max(left, 1e-9),
-        iterations=budget.iterations,
-        tolerance=budget.tolerance,
-    )
-    seed = int(run.rng.integers(2**63))
-    loop = OneRun(
-        problem,
-        solver,
-        seed=seed,
-        budget=limits,
-        start=start,
-        record=False,
-        stop=run._stop,
-        watch=Progress(solver.name, limits, shown=False),
-        report=False,
-    )
-    return loop.result()

@@ -5,36 +5,22 @@ from __future__ import annotations
 import math
 import threading
 from abc import abstractmethod
-from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from collections.abc import Callable, Generator
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
-from optiframe.problems.problem import Finding, Problem
+from optiframe.findings import Finding
+from optiframe.problems.problem import Problem
 from optiframe.records.record import Described
-
-if TYPE_CHECKING:
-    from optiframe.solving.chain import Judged
-    from optiframe.solving.clock import Clock
-    from optiframe.solving.result import Result
+from optiframe.solving.budget import Budget
+from optiframe.solving.clock import Clock
+from optiframe.solving.evaluation import Evaluation
+from optiframe.solving.result import Result
 
 P = TypeVar("P")
 S = TypeVar("S")
 D = TypeVar("D")
-
-
-class Budget(Described):
-    """When to stop; means the same for every solver.
-
-    `tolerance` is compared with the residual the solver documents.
-    """
-
-    name = "budget"
-
-    time: PositiveFloat | None = Field(default=None, description="seconds inside the solver; none: no limit")
-    iterations: PositiveInt | None = Field(default=10_000, description="iterations at most; none: no limit")
-    tolerance: NonNegativeFloat = Field(default=1e-6, description="stop when the residual is at most this")
 
 
 # What other libraries call the limits.
@@ -104,7 +90,9 @@ class Run:
         start: Any,
         budget: Budget,
         clock: Clock,
+        *,
         stop: threading.Event,
+        inner: Callable[..., Result[Any, Any]],
     ) -> None:
         self.rng = rng
         self.start = start
@@ -113,6 +101,7 @@ class Run:
         self.findings: list[Finding] = []
         self._clock = clock
         self._stop = stop
+        self._inner = inner
 
     def time_left(self) -> float:
         """Seconds of the time budget left; inf when there is no limit."""
@@ -132,7 +121,7 @@ class Run:
         """Add a sentence to the findings of the result."""
         self.findings.append(Finding("warning", text, about))
 
-    def nested(
+    def solve(
         self,
         solver: Solver[Any, Any, Any],
         problem: Problem[Any],
@@ -145,9 +134,7 @@ class Run:
         Its random numbers are drawn from this run's generator; a stop asked for by the
         user ends it too. The result has no metrics and no trust report.
         """
-        from optiframe.solving.solve import solve_within
-
-        return solve_within(self, solver, problem, start, budget or Budget())
+        return self._inner(solver, problem, start, budget or Budget())
 
 
 class Solver(Described, Generic[P, S, D]):
@@ -198,7 +185,7 @@ class Solver(Described, Generic[P, S, D]):
         solution: S = iterate.x
         return solution
 
-    def remarks(self, problem: Problem[Any], kept: Judged, last: Judged) -> tuple[Finding, ...]:
+    def remarks(self, problem: Problem[Any], kept: Evaluation, last: Evaluation) -> tuple[Finding, ...]:
         """What to say where the answer is an earlier iterate, `kept`, and not the last; nothing by default.
 
         `problem` is the posed one. Called once, at the end, off the clock.

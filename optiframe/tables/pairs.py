@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import Complaints, InvalidInput
-from optiframe.problems.problem import Finding
+from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.read import Table, encode, gap_words, missing
 

@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Sequence
 
-from optiframe.problems.problem import Finding
+from optiframe.findings import Finding
 
 _SHOWN = 5  # names in a note before "and N more"
 _NEAR = 0.8  # of difflib: `weigth` is weight and `wgt`, which is .67, is among the words below

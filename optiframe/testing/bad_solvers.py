@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import ConfigDict
 
-from optiframe.problems.problem import Minimize
+from optiframe.problems.minimize import Minimize
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 

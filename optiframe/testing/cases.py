@@ -11,12 +11,15 @@ import scipy.optimize
 
 from optiframe.problems.constraints import WholeSpace
 from optiframe.problems.losses import LeastSquares
+from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import Objective, SquaredDistance
-from optiframe.problems.problem import Minimize, Problem, Projection
+from optiframe.problems.problem import Problem
+from optiframe.problems.projection import Projection
 from optiframe.problems.sets import Box, Simplex
+from optiframe.solving.budget import Budget
 from optiframe.solving.result import Result
 from optiframe.solving.solve import NotConverged, solve
-from optiframe.solving.solver import Budget, Solver
+from optiframe.solving.solver import Solver
 
 AnySolver: TypeAlias = Solver[Any, Any, Any]
 AnyProblem: TypeAlias = Problem[Any]

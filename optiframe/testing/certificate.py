@@ -11,9 +11,10 @@ from typing import Any, Literal
 from optiframe.errors import OptiframeError, Unsuited, require
 from optiframe.problems.problem import Problem
 from optiframe.reference.cvxpy_solver import Cvxpy
+from optiframe.solving.budget import Budget
 from optiframe.solving.result import Result, Status
 from optiframe.solving.solve import NotConverged, solve
-from optiframe.solving.solver import Budget, Solver
+from optiframe.solving.solver import Solver
 
 Verdict = Literal["agrees", "worse", "better", "infeasible", "wrong program", "unsuited"]
 

@@ -19,12 +19,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from optiframe.errors import InvalidInput, OptiframeError, Unsuited
-from optiframe.problems.problem import Minimize, Problem
+from optiframe.problems.minimize import Minimize
+from optiframe.problems.problem import Problem
 from optiframe.records.fingerprint import fingerprint
 from optiframe.records.record import Described
+from optiframe.solving.budget import Budget
 from optiframe.solving.chain import Chain, why_unsuited
 from optiframe.solving.result import Result, Status
-from optiframe.solving.solver import Budget
 from optiframe.testing.cases import AnyProblem, Case, NotApplicable, describe_odd, odd_problems
 from optiframe.testing.failures import described_error, own_place
 from optiframe.testing.toml import parameters, to_toml
@@ -218,7 +219,7 @@ def check_is_better_than_doing_nothing(case: Case) -> None:
     if not isinstance(problem, Minimize):
         raise NotApplicable("the problem does not say where a solver begins; only a `minimize` does")
     start = problem.initial()
-    idle = chain.judge(start)
+    idle = chain.evaluate(start)
     optimal = case.optimum is not None and idle.objective - case.optimum <= case.tolerance
     if optimal or _is_stationary(problem, start, case.tolerance):
         raise NotApplicable("the point a solver begins with is optimal already, or cannot be told from it")

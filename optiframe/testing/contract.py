@@ -18,8 +18,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import ClassVar
 
+from optiframe.solving.budget import Budget
 from optiframe.solving.chain import why_unsuited
-from optiframe.solving.solver import Budget, Solver
+from optiframe.solving.solver import Solver
 from optiframe.testing import checks
 from optiframe.testing.cases import (
     AnyProblem,

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 
-from optiframe.problems.problem import Minimize
+from optiframe.problems.minimize import Minimize
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterates, Run
 from optiframe.testing.bad_solvers import Honest

@@ -26,7 +26,7 @@ from optiframe.records.record import Described
 from optiframe.registry.by_name import versions_of
 from optiframe.registry.contracts import GROUP
 from optiframe.registry.registry import BY_CODE, Entry, registry
-from optiframe.solving.solver import Budget
+from optiframe.solving.budget import Budget
 
 UNREADABLE = "unreadable: "
 """What stands before the reason where a file has no checksum."""

@@ -72,7 +72,7 @@ from optiframe.comparison.records import Cell, Choice, Direction, Plan
 from optiframe.comparison.run.requests import request_of
 from optiframe.errors import InvalidInput
 from optiframe.files.toml_source import Document, Keys
-from optiframe.solving.solver import Budget
+from optiframe.solving.budget import Budget
 
 __all__ = ["make_plan", "read_plan", "renewed", "request_of"]
 

@@ -126,14 +126,14 @@ class OneCell:
 
     def _warm_up(self, problem: Any, solver: Any) -> None:
         """A solve of one iteration: what is imported or compiled on first use is there afterwards."""
-        from optiframe.solving.solve import solve_watched
-        from optiframe.solving.solver import Budget
+        from optiframe.solving.budget import Budget
+        from optiframe.solving.runner import Runner
 
         self._at("warming up")
         began = time.perf_counter()
         given = self.request.budget
         brief = Budget(iterations=1, **{k: v for k, v in given.items() if k != "iterations"})
-        solve_watched(problem, solver, seed=self.request.seed, budget=brief, watch=self.board)
+        Runner(problem, solver, seed=self.request.seed, budget=brief, watch=self.board).result()
         self.known["warmup"] = time.perf_counter() - began
         self.board.warmed_up(self.known["warmup"])
         _limit_threads(self.request.limits)  # of libraries that have only just been loaded

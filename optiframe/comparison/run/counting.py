@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import FiniteSum, Objective
-from optiframe.problems.problem import Minimize, Problem
+from optiframe.problems.problem import Problem
 
 _COUNTED = ("value", "gradient", "hessian_product", "hessian")
 

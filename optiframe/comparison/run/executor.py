@@ -1,12 +1,11 @@
-"""Where cells run: what an executor is, and choosing the one a plan names."""
+"""Where cells run: what an executor is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from optiframe.comparison.environment import usable_cores
-from optiframe.comparison.records import ExecutorChoice, Limits, Outcome, Request
+from optiframe.comparison.records import Outcome, Request
 
 if TYPE_CHECKING:
     from optiframe.comparison.run.isolation import Progress
@@ -33,31 +32,3 @@ class Executor(Protocol):
 
     def close(self) -> None:
         """End what still runs, and give everything back."""
-
-
-def workers_of(choice: ExecutorChoice, limits: Limits) -> int | None:
-    """How many cells run at once: as said, or as many as this machine's cores have threads for.
-
-    None for a cluster somewhere else that is to take as many as it has room for.
-    """
-    if choice.workers is not None or choice.address is not None:
-        return choice.workers
-    return max(1, usable_cores() // limits.threads)
-
-
-def executor_for(choice: ExecutorChoice, cells: int, limits: Limits) -> Executor:
-    """The executor a plan names, for at most this many cells at once, each within the limits.
-
-    Raises
-    ------
-    MissingPackage, InvalidInput
-        When it cannot be had.
-    """
-    workers = workers_of(choice, limits)
-    if choice.name == "dask":
-        from optiframe.comparison.run.dask import DaskExecutor
-
-        return DaskExecutor(choice.address, workers)
-    from optiframe.comparison.run.local import LocalExecutor
-
-    return LocalExecutor(workers or 1, cells)

@@ -29,7 +29,7 @@ class TimedSolves:
         """Solve until the times are told well enough; `copies` gives a fresh problem to each solve."""
         from optiframe.comparison.run.counting import counted
         from optiframe.comparison.run.repeats import go_on
-        from optiframe.solving.solver import Budget
+        from optiframe.solving.budget import Budget
 
         self._at("solving")
         # Collecting garbage walks over everything there is and empties the processor's caches: 0.1 ms
@@ -45,7 +45,7 @@ class TimedSolves:
             return stand_in
 
         first, first_cpu, cost = self._timed(
-            copies.fresh(), solver, budget, trace=True, observe=observe if measure.count else None
+            copies.fresh(), solver, budget, record=True, observe=observe if measure.count else None
         )
         evaluations = {kind: float(number) for kind, number in counts.items()}
         outcome = self._first(first, evaluations)
@@ -55,7 +55,7 @@ class TimedSolves:
         findings, same = list(outcome.findings), True
         while go_on(times, measure.repeat, costs=costs, left=self.deadline - time.monotonic()):
             self._at(f"solving, repeat {len(costs)}")
-            again, cpu, cost = self._timed(copies.fresh(), solver, budget, trace=False)
+            again, cpu, cost = self._timed(copies.fresh(), solver, budget, record=False)
             same = same and not _differs(first, again)
             times.append(again.time)
             cpus.append(cpu)
@@ -86,9 +86,10 @@ class TimedSolves:
         return result, _cpu_seconds() - cpu, time.perf_counter() - began
 
     def _solve(self, problem: Any, solver: Any, budget: Any, **how: Any) -> Result[Any, Any]:
-        from optiframe.solving.solve import solve_watched
+        from optiframe.solving.runner import Runner
 
-        return solve_watched(problem, solver, seed=self.request.seed, budget=budget, watch=self.board, **how)
+        runner = Runner(problem, solver, seed=self.request.seed, budget=budget, watch=self.board, **how)
+        return runner.result()
 
     def _first(self, result: Result[Any, Any], evaluations: Mapping[str, float]) -> Outcome:
         status, message = result.status, result.message

@@ -20,8 +20,8 @@ from optiframe.comparison.records import (
     Plan,
 )
 from optiframe.errors import InvalidInput
+from optiframe.solving.budget import Budget
 from optiframe.solving.result import Status
-from optiframe.solving.solver import Budget
 
 NUMBERS = (
     "objective",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.estimator import Estimator
-from optiframe.problems.problem import Finding
+from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from pydantic import Field, PlainValidator, PositiveFloat
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.problem import Columns, Finding, Formulation, Minimize, Problem
+from optiframe.findings import Finding
+from optiframe.problems.minimize import Minimize
+from optiframe.problems.problem import Columns, Formulation, Problem
 from optiframe.records.fields import Accepts, Array
 from optiframe_hodgerank import metrics
 from optiframe_hodgerank.answer import Ranking, as_numbers

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.estimator import Estimator
 from optiframe.registry import registry
+from optiframe.solving.budget import Budget
 from optiframe.solving.result import Result
 from optiframe.solving.solve import solve, whole_seed
-from optiframe.solving.solver import Budget, Solver
+from optiframe.solving.solver import Solver
 from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.problem import CollaborativeRanking, Penalty

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.problem import Columns, Finding, Formulation, Minimize, Problem
+from optiframe.findings import Finding
+from optiframe.problems.minimize import Minimize
+from optiframe.problems.problem import Columns, Formulation, Problem
 from optiframe.records.fields import Accepts, Array
 from optiframe_manifold import metrics
 from optiframe_manifold.answer import Rankings

@@ -27,7 +27,7 @@ from optiframe_manifold.problem import CollaborativeRanking
 import optiframe
 from optiframe import InvalidInput, NotConverged, Problem, Solver, Status, Unsuited, solve
 from optiframe.records.fields import Array
-from optiframe.solving.solver import Budget
+from optiframe.solving.budget import Budget
 from optiframe.testing import SolverContract, check_derivatives
 
 pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind

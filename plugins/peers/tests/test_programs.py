@@ -17,8 +17,8 @@ from optiframe_tvcs.sets.three_view import ThreeView
 import optiframe
 from optiframe import Projection, solve
 from optiframe.problems.sets import Cardinality
+from optiframe.solving.budget import Budget
 from optiframe.solving.result import Status
-from optiframe.solving.solver import Budget
 from optiframe.testing import SolverContract
 
 

@@ -11,7 +11,7 @@ from optiframe_rankone.completion.problem import RankOneCompletion
 from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
-from optiframe.problems.problem import Finding
+from optiframe.findings import Finding
 
 DESCENTS = ("rankone.pgd", "rankone.coordinate")
 SOLVERS = (*DESCENTS, "rankone.exponentiated", "scipy.lbfgs")

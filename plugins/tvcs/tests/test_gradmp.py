@@ -20,8 +20,8 @@ from optiframe import Minimize, Solver, Unsuited, from_function
 from optiframe.problems.losses import LeastSquares, Logistic, SquaredHinge
 from optiframe.problems.objective import SquaredDistance
 from optiframe.problems.sets import Box, Cardinality
+from optiframe.solving.budget import Budget
 from optiframe.solving.result import Result
-from optiframe.solving.solver import Budget
 from optiframe.testing import SolverContract
 
 from .learning_twins import gradmp, htp, permutation_regression, points, sparse_regression

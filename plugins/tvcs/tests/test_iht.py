@@ -19,8 +19,8 @@ from optiframe.problems.losses import LeastSquares, LinearModel, Logistic, Squar
 from optiframe.problems.objective import SquaredDistance
 from optiframe.problems.sets import Box, Cardinality
 from optiframe.records.fields import Array
+from optiframe.solving.budget import Budget
 from optiframe.solving.result import Result, Status
-from optiframe.solving.solver import Budget
 from optiframe.testing import SolverContract
 
 from .learning_twins import iht, permutation_regression, points, sparse_regression

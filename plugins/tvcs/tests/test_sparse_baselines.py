@@ -25,8 +25,8 @@ import optiframe
 from optiframe import InvalidInput, Minimize, Solver, Unsuited, from_function
 from optiframe.problems.losses import LeastSquares
 from optiframe.problems.sets import Cardinality
+from optiframe.solving.budget import Budget
 from optiframe.solving.result import Result
-from optiframe.solving.solver import Budget
 from optiframe.testing import SolverContract
 
 from .learning_twins import exclusive_prox, permutation_regression, sparse_regression

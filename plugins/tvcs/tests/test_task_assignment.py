@@ -22,8 +22,8 @@ from optiframe_tvcs.sets.three_view import ThreeView
 import optiframe
 from optiframe import InvalidInput
 from optiframe.records.fields import Array
+from optiframe.solving.budget import Budget
 from optiframe.solving.result import Result
-from optiframe.solving.solver import Budget
 from optiframe.testing import SolverContract, check_derivatives
 
 SOLVERS = ["tvcs.assignment-random", "tvcs.assignment-by-quality", "tvcs.assignment-iht"]

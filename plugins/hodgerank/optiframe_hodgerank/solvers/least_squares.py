@@ -7,7 +7,7 @@ import math
 import numpy as np
 from pydantic import Field
 
-from optiframe.problems.problem import Finding
+from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import Ranking

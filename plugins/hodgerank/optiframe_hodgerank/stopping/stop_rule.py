@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, PositiveFloat, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.problem import Finding
+from optiframe.findings import Finding
 from optiframe.solving.solver import Run, Solver
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.path.path import Path

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.problems.problem import Finding
+from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Run
 from optiframe_hodgerank.data import Comparisons

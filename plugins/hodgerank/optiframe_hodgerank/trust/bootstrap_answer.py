@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.problems.problem import Columns, Finding
+from optiframe.findings import Finding
+from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
 from optiframe.tables.read import to_frame
 from optiframe_hodgerank.answer import Ranking

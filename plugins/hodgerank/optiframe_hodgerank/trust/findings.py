@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from optiframe.problems.problem import Finding
+from optiframe.findings import Finding
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.data import Comparisons, TruthTable
 from optiframe_hodgerank.huber.newton import least_squares

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtrc, gammaln, xlog1py, xlogy
 
-from optiframe.problems.problem import Finding
+from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.data import Comparisons

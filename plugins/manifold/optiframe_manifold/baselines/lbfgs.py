@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import Field, PositiveInt
 from scipy.optimize import OptimizeResult, minimize
 
+from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import Objective
-from optiframe.problems.problem import Minimize
 from optiframe.records.fields import Array
 from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback
 from optiframe.solving.result import Status

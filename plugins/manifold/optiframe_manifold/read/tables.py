@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.problem import Finding
+from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.column_names import column_names
 from optiframe.tables.pairs import empty_labels, numbers, read_preferences

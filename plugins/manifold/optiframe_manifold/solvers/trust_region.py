@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveFloat, PositiveInt
 
 from optiframe.errors import InvalidInput
+from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import Objective
-from optiframe.problems.problem import Minimize
 from optiframe.records.fields import Accepts, Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver

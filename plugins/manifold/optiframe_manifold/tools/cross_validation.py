@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
+from optiframe.solving.budget import Budget
 from optiframe.solving.solve import NotConverged, solve
-from optiframe.solving.solver import Budget, Solver
+from optiframe.solving.solver import Solver
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.baselines.population import Population, pooled_scores
 from optiframe_manifold.low_rank import LowRank

@@ -8,9 +8,10 @@ from typing import Any, cast
 import numpy as np
 
 from optiframe.errors import InvalidInput
+from optiframe.solving.budget import Budget
 from optiframe.solving.result import Result
 from optiframe.solving.solve import solve
-from optiframe.solving.solver import Budget, Solver
+from optiframe.solving.solver import Solver
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.baselines.population import pooled_scores
 from optiframe_manifold.low_rank import LowRank

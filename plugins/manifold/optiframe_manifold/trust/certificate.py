@@ -14,8 +14,10 @@ import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from optiframe.errors import InvalidInput, Unsuited
+from optiframe.findings import Finding
+from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import Objective
-from optiframe.problems.problem import Finding, Minimize, Problem
+from optiframe.problems.problem import Problem
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
 from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, balanced

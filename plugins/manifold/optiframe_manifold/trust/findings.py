@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from optiframe.problems.problem import Finding
+from optiframe.findings import Finding
 from optiframe_manifold.read.ids import Ids, listed
 
 if TYPE_CHECKING:

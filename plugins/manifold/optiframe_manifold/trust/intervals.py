@@ -18,8 +18,8 @@ from scipy.special import expit, ndtri
 from optiframe.errors import InvalidInput
 from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
+from optiframe.solving.budget import Budget
 from optiframe.solving.solve import NotConverged, solve
-from optiframe.solving.solver import Budget
 from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.problem import CollaborativeRanking

@@ -12,7 +12,7 @@ from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.projectors.linear_program import SupportProgram, left_open, relative_gap, why_not
 from pydantic import Field
 
-from optiframe.problems.problem import Projection
+from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterates, Run, Solver

@@ -9,7 +9,7 @@ from pydantic import Field, PositiveFloat
 
 from optiframe.problems.constraints import WholeSpace
 from optiframe.problems.losses import Logistic
-from optiframe.problems.problem import Minimize
+from optiframe.problems.minimize import Minimize
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver

@@ -13,7 +13,9 @@ from pydantic import Field, NonNegativeInt, PlainValidator, PositiveInt, model_v
 from scipy.special import expit
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.problem import Columns, Finding, Formulation, Minimize, Problem
+from optiframe.findings import Finding
+from optiframe.problems.minimize import Minimize
+from optiframe.problems.problem import Columns, Formulation, Problem
 from optiframe.records.fields import Accepts, Array
 from optiframe.tables.read import to_frame
 from optiframe_tvcs.assignment.objective import AssignmentLoss, Estimate, Judge

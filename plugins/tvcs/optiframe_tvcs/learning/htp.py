@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from optiframe.problems.problem import Minimize
+from optiframe.problems.minimize import Minimize
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver

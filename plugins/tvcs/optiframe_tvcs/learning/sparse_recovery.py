@@ -10,8 +10,8 @@ from pydantic import Field, model_validator
 
 from optiframe.errors import InvalidInput
 from optiframe.problems.constraints import ConstraintSet
+from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import Objective
-from optiframe.problems.problem import Minimize
 from optiframe.records.fields import AnyArray, Array
 from optiframe.records.record import Described
 

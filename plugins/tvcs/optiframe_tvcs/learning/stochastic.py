@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, NonNegativeInt, PositiveInt
 
+from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import FiniteSum
-from optiframe.problems.problem import Minimize
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver

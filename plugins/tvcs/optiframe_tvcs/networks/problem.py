@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from pydantic import Field, PlainValidator, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.problem import Columns, Finding, Formulation, Minimize, Problem
+from optiframe.findings import Finding
+from optiframe.problems.minimize import Minimize
+from optiframe.problems.problem import Columns, Formulation, Problem
 from optiframe.records.fields import Accepts, Array
 from optiframe.tables.read import to_frame
 from optiframe_tvcs.assignment.read import as_cap, as_total, caps_of, share_of

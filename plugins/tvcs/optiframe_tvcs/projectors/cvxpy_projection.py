@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat
 
 from optiframe.errors import MissingPackage, require
-from optiframe.problems.problem import Projection
+from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterates, Run, Solver

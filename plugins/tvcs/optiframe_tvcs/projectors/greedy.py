@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe.problems.problem import Projection
+from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterates, Run, Solver
 from optiframe_tvcs.projection.proving import fill, prove

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.optimize import linprog
 
-from optiframe.problems.problem import Projection
+from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.problems.constraints import ConstraintSet
+from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import Objective
-from optiframe.problems.problem import Minimize
 from optiframe.problems.sets import Cardinality
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Run
