@@ -63,7 +63,7 @@ def alone() -> None:
     problem, solver = api.problem(**PROBLEM), Descent()
     times = []
     for _ in range(SOLVES + 3):
-        run = Run(np.random.default_rng(0), None, Budget(), Clock(), None)
+        run = Run(np.random.default_rng(0), None, Budget(), Clock(), stop=None, inner=None)
         began = perf_counter()
         for _ in solver.iterates(problem, run):
             pass

@@ -13,9 +13,10 @@ from optiframe.errors import InvalidInput
 from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
 from optiframe.tables.read import to_frame
+from optiframe_hodgerank.data import Ids
 
-Ids = NDArray[Any]
-
+NORMAL_90 = 1.6448536269514722
+"""95th percentile of the normal distribution: standard errors on either side of a 90% interval."""
 _SAME = 1e-9
 """Two scores within this much, relative to the largest, share a rank: above the rounding of a
 Laplacian solve (1e-12), far below any difference that means something."""

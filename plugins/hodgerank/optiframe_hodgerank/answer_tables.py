@@ -8,11 +8,9 @@ import numpy as np
 
 from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
-from optiframe_hodgerank.answer import Ranking
+from optiframe_hodgerank.answer import NORMAL_90, Ranking
 from optiframe_hodgerank.data import Comparisons
 from optiframe_hodgerank.trust.workers import count_workers
-
-_NORMAL = 1.6448536269514722  # 95th percentile of the normal distribution: two-sided 90%
 
 
 def outlier_table(comparisons: Comparisons, solution: Ranking) -> Columns:
@@ -71,7 +69,7 @@ def worker_table(comparisons: Comparisons, solution: Ranking) -> Columns:
 
 def wilson(hits: Any, count: Any) -> tuple[Array, Array]:
     """Wilson's 90% interval of a share, which stays within [0, 1] and is right for few rows."""
-    z = _NORMAL * _NORMAL / count
+    z = NORMAL_90 * NORMAL_90 / count
     middle = (hits / count + z / 2) / (1 + z)
     share = hits / count
     half = np.sqrt(z * (share * (1 - share) + z / 4)) / (1 + z)

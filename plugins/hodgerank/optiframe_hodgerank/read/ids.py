@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Ids = NDArray[Any]
+from optiframe_hodgerank.data import Ids
 
 _SHOWN = 5  # ids named in a sentence before "and N more"
 

@@ -11,12 +11,11 @@ from scipy.special import expit
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
-from optiframe_hodgerank.answer import Ranking
+from optiframe_hodgerank.answer import NORMAL_90, Ranking
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.trust.separation import separation
 
-_NORMAL = 1.6448536269514722  # 95th percentile of the normal distribution: two-sided 90%
 _INTERVALS = 2000  # up to so many items the diagonal of the inverse information is at hand (dense)
 _DECREASE = 1e-4  # share of the predicted decrease a step must reach (Armijo), as usual for Newton's method
 _ROUNDING = 4 * float(np.finfo(np.float64).eps)  # of a sum of logarithms, relative to it
@@ -105,7 +104,7 @@ class BradleyTerry(Solver[PairwiseRanking, Ranking, None]):
         intervals = None
         if graph.items <= _INTERVALS:
             information = tally(graph, self.prior).information(scores)
-            half = _NORMAL * np.sqrt(np.maximum(information.laplacian_inverse.diagonal(), 0.0))
+            half = NORMAL_90 * np.sqrt(np.maximum(information.laplacian_inverse.diagonal(), 0.0))
             intervals = (scores - half, scores + half)
         return problem.ranking(scores, strength=strength, scale="log-odds", intervals=intervals)
 

@@ -18,10 +18,10 @@ from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.thresholding import RowClasses
+from optiframe_hodgerank.stopping.stop_rule import SHARE, number_of
 from optiframe_hodgerank.trust.ambiguity import EQUAL, TiedAtTheCut, View, exchangeable
 
 _SET = "three-view"
-_SHARE = 0.05  # the share of outliers in the paper's experiments
 
 Labels = NDArray[np.int64]
 
@@ -54,7 +54,7 @@ class CappedThresholding(Solver[PairwiseRanking, Ranking, None]):
     residual = "largest change of a score in a step, over the largest margin"
 
     share: Annotated[float, Field(gt=0, lt=1)] = Field(
-        _SHARE, description="share of all comparisons that may be outliers, unless total says how many"
+        SHARE, description="share of all comparisons that may be outliers, unless total says how many"
     )
     total: NonNegativeInt | None = Field(None, description="how many comparisons may be outliers")
     per_worker: NonNegativeInt | None = Field(
@@ -85,8 +85,7 @@ class CappedThresholding(Solver[PairwiseRanking, Ranking, None]):
             for labels, most in zip(_views(problem), (self.per_worker, self.per_pair), strict=True)
             if most is not None
         ]
-        # A share such as 0.3 of ten rows is three of them, whatever 0.3 * 10 rounds to.
-        total = int(np.floor(self.share * problem.rows + 1e-9)) if self.total is None else self.total
+        total = number_of(self.share, problem.rows) if self.total is None else self.total
         both = three_view(total, *views) if self._both else None
         classes, doubt = RowClasses.of(problem).inverse, TiedAtTheCut(run)
         nothing = (EQUAL * graph.largest_margin) ** 2 * float(each.max())

@@ -17,14 +17,19 @@ from optiframe_hodgerank.huber.newton import EXACT
 from optiframe_hodgerank.path.path import Path, shrink
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.homotopy import Homotopy
-from optiframe_hodgerank.stopping.stop_rule import StopsByRule, knot_by_knot_is_long, only_with, why_so_many
+from optiframe_hodgerank.stopping.stop_rule import (
+    SHARE,
+    StopsByRule,
+    knot_by_knot_is_long,
+    only_with,
+    why_so_many,
+)
 from optiframe_hodgerank.trust.ambiguity import say_loose
 
 _HOMOTOPY_ITEMS = 200
 """Items up to which the exact path is followed: an event costs items^2, so that beyond, the first
 5% of 100,000 comparisons take longer than a grid of them."""
 _BALANCED = 1e-8  # forces of a grid out of balance by more are told
-_SHARE = 0.05  # the share of outliers in the paper's experiments
 
 
 class HuberLasso(StopsByRule):
@@ -115,7 +120,7 @@ class HuberLasso(StopsByRule):
 
     @property
     def _share(self) -> float:
-        return _SHARE if self.share is None else self.share
+        return SHARE if self.share is None else self.share
 
     def by_grid(self, problem: PairwiseRanking) -> bool:
         """Whether the path is followed by values of lambda, not from knot to knot."""

@@ -18,9 +18,8 @@ from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.path.inlier_graph import InlierGraph
 from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking
-from optiframe_hodgerank.stopping.stop_rule import knot_by_knot_is_long, one_stop, why_so_many
+from optiframe_hodgerank.stopping.stop_rule import SHARE, knot_by_knot_is_long, one_stop, why_so_many
 
-_SHARE = 0.05  # the share of outliers in the paper's experiments
 _NEAR = 1e-10  # dual variables within this of 1 are there; a hundred times the rounding of a fit
 _ITEMS = 2000  # beyond, the inverse that is updated takes more than 32 MB and seconds to begin with
 
@@ -59,7 +58,7 @@ class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         if problem.graph.items > _ITEMS:
             return f"it keeps an inverse of items x items, for at most {_ITEMS:,} items; take hodge.lbi"
-        if knot_by_knot_is_long(problem, self.share or _SHARE):
+        if knot_by_knot_is_long(problem, self.share or SHARE):
             return (
                 f"it goes from knot to knot over {problem.graph.rows:,} different comparisons, which would "
                 "take too long; take hodge.lbi, or a smaller share"
@@ -69,7 +68,7 @@ class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         graph = problem.graph
         path = Path(graph, problem.merged.count, "t", between="constant", items=problem.item_ids)
-        share = np.inf if self.t is not None else _SHARE if self.share is None else self.share
+        share = np.inf if self.t is not None else SHARE if self.share is None else self.share
         dynamics = Dynamics(graph)
         for t, scores, outliers in dynamics.run(path, np.inf if self.t is None else self.t):
             path.record(t, scores, outliers)
@@ -92,7 +91,7 @@ class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
             outliers=at.outliers,
             entry=at.path.entries(),
             strength=at.path.strength(never),
-            why=why_so_many(self, at.path, _SHARE if self.share is None else self.share, at.t),
+            why=why_so_many(self, at.path, SHARE if self.share is None else self.share, at.t),
         )
 
 

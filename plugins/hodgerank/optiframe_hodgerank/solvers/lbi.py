@@ -19,10 +19,9 @@ from optiframe_hodgerank.path.path import Path, shrink
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.lbi_gradient import gradient_step, largest_eigenvalue
 from optiframe_hodgerank.solvers.lbi_parallel import ParallelStep
-from optiframe_hodgerank.stopping.stop_rule import StopsByRule, only_with, why_so_many
+from optiframe_hodgerank.stopping.stop_rule import SHARE, StopsByRule, only_with, why_so_many
 
 _DAMPING = 50.0  # the paper's kappa, for votes of +-1
-_SHARE = 0.05  # the share of outliers in the paper's experiments
 _EXPLAINED = 1e-10
 """When no residual is larger than this share of the largest margin, nothing is left to enter for:
 the time until it would is 1e10 in the units in which outliers enter at about 1."""
@@ -136,7 +135,7 @@ class LinearizedBregman(StopsByRule):
         graph = problem.graph
         dt = self.step_for(graph) / self.kappa_for(graph)
         last = np.inf if self.t is None else max(1, round(self.t / dt))
-        share = np.inf if self.t is not None else _SHARE if self.share is None else self.share
+        share = np.inf if self.t is not None else SHARE if self.share is None else self.share
         path = Path(graph, problem.merged.count, "t", items=problem.item_ids)
         scores = graph.scores(graph.margin)
         misfit = graph.margin - graph.differences(scores)
@@ -193,7 +192,7 @@ class LinearizedBregman(StopsByRule):
         if scores is None:
             scores = problem.graph.scores(problem.graph.margin - outliers)
         never = np.minimum(np.abs(moment.dual), 1.0) / moment.t
-        share = _SHARE if self.share is None else self.share
+        share = SHARE if self.share is None else self.share
         return problem.ranking(
             scores,
             outliers=outliers,

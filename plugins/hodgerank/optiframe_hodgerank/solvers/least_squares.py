@@ -10,7 +10,7 @@ from pydantic import Field
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
-from optiframe_hodgerank.answer import Ranking
+from optiframe_hodgerank.answer import NORMAL_90, Ranking
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.trust.hodge_parts import HodgeSplit, NotSplit, hodge_split
 from optiframe_hodgerank.trust.triplets import transitivity
@@ -18,7 +18,6 @@ from optiframe_hodgerank.trust.triplets import transitivity
 _INTERVALS = 2000
 """Up to so many items all variances are computed by default: the diagonal of L^+ is at hand where
 it is dense; beyond it takes a solve an item (a minute for the 29,322 pixels of Experiment II)."""
-_NORMAL = 1.6448536269514722  # 95th percentile of the normal distribution: two-sided 90%
 
 
 class LeastSquares(Solver[PairwiseRanking, Ranking, HodgeSplit | None]):
@@ -88,5 +87,5 @@ def intervals(
         return None
     misfit = graph.margin - graph.differences(scores)
     sigma = math.sqrt(float(graph.weight @ (misfit * misfit)) / spare)
-    half = _NORMAL * sigma * np.sqrt(np.maximum(graph.laplacian_inverse.diagonal(), 0.0))
+    half = NORMAL_90 * sigma * np.sqrt(np.maximum(graph.laplacian_inverse.diagonal(), 0.0))
     return scores - half, scores + half

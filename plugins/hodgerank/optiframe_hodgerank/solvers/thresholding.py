@@ -14,9 +14,8 @@ from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.stopping.stop_rule import SHARE, number_of
 from optiframe_hodgerank.trust.ambiguity import EQUAL, TiedAtTheCut, tied_at_the_cut
-
-_SHARE = 0.05  # the share of outliers in the paper's experiments
 
 Share = Annotated[float, Field(gt=0, lt=1)]
 
@@ -33,12 +32,11 @@ class _FixedNumber(Solver[PairwiseRanking, Ranking, None]):
     solves = PairwiseRanking
     residual = "largest change of a score in a step, over the largest margin"
 
-    share: Share = Field(_SHARE, description="share of the comparisons that are outliers")
+    share: Share = Field(SHARE, description="share of the comparisons that are outliers")
 
     def _most(self, problem: PairwiseRanking) -> int:
         """K, the number of the caller's rows that may be outliers."""
-        # A share such as 0.3 of ten rows is three of them, whatever 0.3 * 10 rounds to.
-        return int(np.floor(self.share * problem.rows + 1e-9))
+        return number_of(self.share, problem.rows)
 
     def _worst(
         self, problem: PairwiseRanking, classes: RowClasses, misfit: Array, doubt: TiedAtTheCut

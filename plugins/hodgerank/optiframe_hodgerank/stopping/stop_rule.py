@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PositiveFloat, model_validator
@@ -15,6 +16,7 @@ from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.stopping.concomitant import M, concomitant_scale
 from optiframe_hodgerank.stopping.cross_validation import Curve, bregman_curve, lasso_curve
 
+SHARE = 0.05  # the share of outliers in the paper's experiments
 _PASSED = 1e8  # rows passed over in all, knot by knot, in some six seconds
 _FOLDS = 5  # usual; a fold then leaves out a fifth of what is known of each outlier
 
@@ -105,6 +107,11 @@ def why_so_many(
         return f"{given} = {getattr(solver, given):g}"
     words = f"share = {share:g}" + ("" if given else ", the default")
     return words if path.reached(share) else f"{words}, which was not reached"
+
+
+def number_of(share: float, rows: int) -> int:
+    """How many rows a share of them is: three of ten for 0.3, whatever 0.3 * 10 rounds to."""
+    return math.floor(share * rows + 1e-9)
 
 
 def only_with(solver: Solver[PairwiseRanking, Ranking, Path], name: str, used: bool, where: str) -> None:

@@ -1,0 +1,19 @@
+"""Findings: what speaks for or against believing an answer, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence on whether an answer can be believed.
+
+    `level` is "note" (good to know), "warning" (part of the answer may be wrong) or
+    "error" (do not use the answer); `about` names the workers, items or tasks meant.
+    """
+
+    level: Literal["note", "warning", "error"]
+    text: str
+    about: tuple[Any, ...] = ()

@@ -1,0 +1,33 @@
+"""What the problems over a space of points share: their parts by name, and the form of a point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from optiframe.errors import InvalidInput
+
+
+def named(kind: str) -> Callable[[Any], Any]:
+    """A validator that builds an objective or set from the table that names it."""
+
+    def build(value: Any) -> Any:
+        if isinstance(value, str | Mapping):
+            from optiframe.registry import registry
+
+            return registry.build(kind, value)
+        return value
+
+    return build
+
+
+def check_point(point: Any, kind: Any, shape: tuple[int, ...]) -> None:
+    """Raise `InvalidInput` unless `point` is one of this type and shape."""
+    if not isinstance(point, kind):
+        raise InvalidInput(f"a point is of type {kind.__name__}, and this is of type {type(point).__name__}")
+    if point.shape != shape:
+        raise InvalidInput(f"a point has the shape {shape}, and this has {point.shape}")
+    if kind is np.ndarray and point.dtype.kind not in "fiu":
+        raise InvalidInput(f"a point holds real numbers, and this holds {point.dtype}")

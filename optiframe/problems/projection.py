@@ -1,0 +1,67 @@
+"""The nearest point of a set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from optiframe.errors import require
+from optiframe.problems.constraints import ConstraintSet, CvxpyProgram
+from optiframe.problems.minimize import Minimize
+from optiframe.problems.objective import SquaredDistance
+from optiframe.problems.points import check_point, named
+from optiframe.problems.problem import Formulation, Problem
+from optiframe.records.fields import Accepts, AnyArray, Array
+from optiframe.records.record import Described
+
+
+class Projection(Problem[Any]):
+    """Find the point of a set nearest to a given point: least half squared distance."""
+
+    name = "projection"
+
+    point: AnyArray = Field(description="what to project")
+    onto: Annotated[
+        ConstraintSet,
+        BeforeValidator(named("constraint set")),
+        Accepts("a constraint set by name with its parameters, [problem.onto]"),
+    ] = Field(description="the set to project onto")
+
+    def __init__(self, point: Any, onto: ConstraintSet | Mapping[str, Any] | str, **unknown: Any) -> None:
+        Described.__init__(self, point=point, onto=onto, **unknown)
+
+    @model_validator(mode="after")
+    def _shapes_agree(self) -> Self:
+        self.onto.check_shape(self.point.shape)
+        return self
+
+    def objective(self, solution: Array) -> float:
+        return self.onto.distance(solution, self.point) ** 2 / 2
+
+    def check(self, solution: Any) -> None:
+        check_point(solution, self.point_type, self.point.shape)
+
+    def violation(self, solution: Array) -> float:
+        return self.onto.violation(solution)
+
+    @property
+    def point_type(self) -> type:
+        return self.onto.point_type
+
+    def formulate(self) -> Formulation | None:
+        # Half the squared distance over the set: lets every Minimize solver take a projection.
+        if self.onto.point_type is not SquaredDistance.point_type:
+            return None
+        return Formulation(
+            Minimize(SquaredDistance(to=self.point), over=self.onto), interpret=_same, encode=_same
+        )
+
+    def as_cvxpy(self) -> CvxpyProgram | None:
+        require("cvxpy", "reference")
+        return self.onto.projection_as_cvxpy(self.point)
+
+
+def _same(x: Any) -> Any:
+    return x

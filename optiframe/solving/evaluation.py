@@ -1,0 +1,31 @@
+"""What an answer is worth: its objective, its violation, and the problem the objective is of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from optiframe.problems.minimize import Minimize
+from optiframe.problems.problem import Problem
+from optiframe.problems.projection import Projection
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """An answer in the domain's terms with its worth; `problem` is the one the objective is of."""
+
+    solution: Any
+    objective: float
+    violation: float
+    problem: Problem[Any]
+
+    @property
+    def lacks_objective(self) -> bool:
+        """Whether the objective is nan and the problem is one that always has an objective."""
+        return math.isnan(self.objective) and always_has_objective(self.problem)
+
+
+def always_has_objective(problem: Problem[Any]) -> bool:
+    """Whether nan as an objective means failure: yes for what is its objective, unless it has its own."""
+    return type(problem).objective in (Minimize.objective, Projection.objective)
