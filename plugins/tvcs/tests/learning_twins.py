@@ -8,12 +8,13 @@ from itertools import combinations, islice
 import numpy as np
 from optiframe_tvcs.sets.three_view import ThreeView
 
-from optiframe import Minimize, Solver
+from optiframe import Minimize, Solver, solve
 from optiframe.problems.losses import LeastSquares
 from optiframe.problems.sets import Cardinality
 from optiframe.records.fields import Array
+from optiframe.solving.budget import Budget
 from optiframe.solving.clock import Clock
-from optiframe.solving.solver import Budget, Run
+from optiframe.solving.solver import Run
 
 
 def sparse_regression(
@@ -40,7 +41,7 @@ def permutation_regression(seed: int = 0, side: int = 5, rows: int = 60) -> tupl
 
 def points(solver: Solver, problem: Minimize, count: int) -> list[Array]:
     """The first points of a run from the problem's own start, copied."""
-    run = Run(np.random.default_rng(0), None, Budget(), Clock(), threading.Event())
+    run = Run(np.random.default_rng(0), None, Budget(), Clock(), stop=threading.Event(), inner=solve)
     return [np.array(iterate.x) for iterate in islice(solver.iterates(problem, run), count)]
 
 

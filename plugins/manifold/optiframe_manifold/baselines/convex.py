@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from optiframe.problems.problem import Minimize
+from optiframe.problems.minimize import Minimize
 from optiframe.reference.cvxpy_solver import Cvxpy
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run
@@ -34,7 +34,7 @@ class ConvexRelaxation(Relaxation):
 
     def iterates(self, problem: CollaborativeRanking, run: Run) -> Iterates:
         objective, ball = self.relaxed(problem)
-        found = run.nested(Cvxpy(engine=self.engine), Minimize(objective, over=ball))
+        found = run.solve(Cvxpy(engine=self.engine), Minimize(objective, over=ball))
         if found.solution is None:
             return found.status, found.message
         x = ball.project(found.solution)  # engines leave the ball by their own tolerance

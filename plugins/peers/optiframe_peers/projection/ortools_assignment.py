@@ -8,7 +8,7 @@ from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.projectors.linear_program import relative_gap
 from optiframe_tvcs.projectors.ortools_flow import FlowProjection
 
-from optiframe.problems.problem import Projection
+from optiframe.problems.projection import Projection
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 
 
@@ -31,7 +31,7 @@ class FlowAssignment(Solver[TaskAssignment, Assignment, Selection]):
         return FlowProjection().unsuited(self._program(problem))
 
     def iterates(self, problem: TaskAssignment, run: Run) -> Iterates:
-        found = run.nested(FlowProjection(), self._program(problem))
+        found = run.solve(FlowProjection(), self._program(problem))
         if found.solution is None:
             return found.status, found.message
         chosen = found.detail.support.reshape(found.solution.shape)

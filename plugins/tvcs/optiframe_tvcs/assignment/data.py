@@ -7,8 +7,8 @@ from typing import Annotated, Any, Self
 import numpy as np
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
-from optiframe.datasets import DataSet
 from optiframe.errors import InvalidInput
+from optiframe.problems.datasets import DataSet
 
 Chance = Annotated[float, Field(gt=0, lt=1)]
 Ratio = Annotated[float, Field(gt=0, le=1)]

@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
 from optiframe.problems.constraints import ConstraintSet
+from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import FiniteSum, Objective
-from optiframe.problems.problem import Minimize
 from optiframe.problems.sets import Cardinality
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -163,10 +163,10 @@ class ExclusiveLasso(Solver[Minimize, Array, None]):
         order = run.rng.permutation(len(function))
         held_out, rest = np.split(order, [len(order) // _HELD_OUT])
         judge, part = function.take(held_out), Minimize(function.take(rest), over=problem.over)
-        budget = run.budget.model_copy(update={"time": None})  # the time left is `nested`'s to mind
+        budget = run.budget.model_copy(update={"time": None})  # the time left is `solve`'s to mind
         losses = {}
         for penalty in _TRIED:
-            found = run.nested(ExclusiveLasso(penalty=penalty, step=self.step), part, budget=budget)
+            found = run.solve(ExclusiveLasso(penalty=penalty, step=self.step), part, budget=budget)
             losses[penalty] = judge.value(found.solution)
         return min(losses, key=losses.__getitem__)
 

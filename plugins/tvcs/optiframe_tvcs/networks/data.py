@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, model_validator
 
-from optiframe.datasets import DataFile, DataSet
 from optiframe.errors import InvalidInput
-from optiframe.values import Array
+from optiframe.problems.datasets import DataFile, DataSet
+from optiframe.records.fields import Array
 from optiframe_tvcs.networks.objective import filled, off_diagonal
 from optiframe_tvcs.sets.three_view import ThreeView
 
