@@ -42,7 +42,7 @@ def generate(folder: Path, workers: int, labels: int) -> None:
 def solve(folder: Path, repeats: int) -> int:
     from optiframe_rankone.kernels import passes as kernels
     from optiframe_rankone.problem import LabelAggregation
-    from optiframe_rankone.read.tables import LabelTable
+    from optiframe_rankone.data import LabelTable
 
     codes = {name: np.load(folder / f"{name}.npy") for name in COLUMNS}
     truth, skills = np.load(folder / "truth.npy"), np.load(folder / "skills.npy")

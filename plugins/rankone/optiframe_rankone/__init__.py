@@ -12,19 +12,19 @@ from optiframe.lazy import exports
 
 if TYPE_CHECKING:
     from optiframe_rankone.estimator import LabelAggregator as LabelAggregator
-    from optiframe_rankone.tools.preparation import prepare as prepare
     from optiframe_rankone.metrics import committee_potential as committee_potential
     from optiframe_rankone.metrics import error_bounds as error_bounds
     from optiframe_rankone.plots.skills import plot_accuracy as plot_accuracy
     from optiframe_rankone.plots.skills import plot_skills as plot_skills
     from optiframe_rankone.plots.worker_graph import plot_worker_graph as plot_worker_graph
+    from optiframe_rankone.tools.bootstrap import bootstrap_errors as bootstrap_errors
     from optiframe_rankone.tools.learning_curve import accuracy_by_labels as accuracy_by_labels
     from optiframe_rankone.tools.next_labels import next_labels as next_labels
-    from optiframe_rankone.tools.bootstrap import bootstrap_errors as bootstrap_errors
+    from optiframe_rankone.tools.preparation import prepare as prepare
     from optiframe_rankone.trust.graph_spectrum import finite_task_bound as finite_task_bound
     from optiframe_rankone.trust.graph_spectrum import skill_bound as skill_bound
     from optiframe_rankone.trust.graph_spectrum import smallest_eigenvalue as smallest_eigenvalue
-    from optiframe_rankone.trust.groups import worker_groups as worker_groups
+    from optiframe_rankone.trust.graph_spectrum import worker_groups as worker_groups
     from optiframe_rankone.trust.intervals import shared_tasks as shared_tasks
     from optiframe_rankone.trust.intervals import skill_intervals as skill_intervals
     from optiframe_rankone.trust.intervals import standard_errors as standard_errors
@@ -38,11 +38,10 @@ __getattr__, _, __all__ = exports(
         "estimator": ("LabelAggregator",),
         "tools.learning_curve": ("accuracy_by_labels",),
         "plots.worker_graph": ("plot_worker_graph",),
-        "trust.groups": ("worker_groups",),
         "metrics": ("committee_potential", "error_bounds"),
         "plots.skills": ("plot_accuracy", "plot_skills"),
         "tools.preparation": ("prepare",),
-        "trust.graph_spectrum": ("finite_task_bound", "skill_bound", "smallest_eigenvalue"),
+        "trust.graph_spectrum": ("finite_task_bound", "skill_bound", "smallest_eigenvalue", "worker_groups"),
         "trust.intervals": ("shared_tasks", "skill_intervals", "standard_errors"),
     },
 )
@@ -60,7 +59,7 @@ def optiframe_problems() -> list[Description]:
         ),
         Description(
             "label-aggregation-by-correlations",
-            _HERE + "completion.known_correlations:KnownCorrelations",
+            _HERE + "known_correlations:KnownCorrelations",
             "Find the true labels of tasks when correlations of workers are given, not counted",
         ),
         Description(
@@ -167,7 +166,7 @@ def optiframe_datasets() -> list[Description]:
         ),
         Description(
             "synthetic.noisy-star",
-            _HERE + "completion.known_correlations:NoisyStar",
+            _HERE + "datasets.noisy_star:NoisyStar",
             "A star of workers with noise of one size on every correlation",
         ),
         Description(

@@ -13,8 +13,8 @@ from optiframe.errors import InvalidInput
 from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
 from optiframe.tables.read import to_frame
-from optiframe_rankone.kernels.passes import softmax
 from optiframe_rankone.ids import Ids
+from optiframe_rankone.kernels.passes import softmax
 
 _SAME = 1e-12
 """Two scores of a task within this much, relative to its largest score (or to 1), are a tie.

@@ -14,14 +14,15 @@ from optiframe.estimator import Estimator
 from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
 from optiframe.registry import registry
+from optiframe.solving.budget import Budget
 from optiframe.solving.result import Result
 from optiframe.solving.solve import solve, whole_seed
-from optiframe.solving.solver import Budget, Solver
+from optiframe.solving.solver import Solver
 from optiframe.tables.read import read_table, to_frame
 from optiframe_rankone.answer import Aggregation
-from optiframe_rankone.problem import LabelAggregation
-from optiframe_rankone.read.duplicates import Policy
+from optiframe_rankone.data import Policy
 from optiframe_rankone.ids import Ids, positions
+from optiframe_rankone.problem import LabelAggregation
 
 _COLUMNS = ("task", "worker", "label")
 _TIES = ("seed", "keep")

@@ -2,79 +2,76 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array, as_vector
 from optiframe_rankone.answer import Aggregation, accuracy
-
-if TYPE_CHECKING:
-    from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.data import Crowd, Source, crowd_of
+from optiframe_rankone.vote import weighted_vote
 
 _ROUNDING = 1e-9  # room for a skill out of a rounded file
 
 
-def scored(problem: LabelAggregation) -> NDArray[np.intp]:
+def scored(crowd: Crowd) -> NDArray[np.intp]:
     """Tasks that count for the metrics: with a known truth and without gold, shape (known,)."""
-    return np.flatnonzero((problem.truth_codes >= 0) & (problem.gold_codes < 0))
+    return np.flatnonzero((crowd.truth_codes >= 0) & (crowd.gold_codes < 0))
 
 
-def label_errors(problem: LabelAggregation, solution: Aggregation) -> dict[str, float]:
+def label_errors(crowd: Crowd, solution: Aggregation, tie_seed: int) -> dict[str, float]:
     """`error`, `error_resolved`, `balanced_error`; empty when no task counts."""
-    known = scored(problem)
+    known = scored(crowd)
     if len(known) == 0:
         return {}
-    truth = problem.truth_codes[known]
+    truth = crowd.truth_codes[known]
     wrong = _wrong(solution, known, truth)
-    size = np.bincount(truth, minlength=len(problem.true_classes))
+    size = np.bincount(truth, minlength=len(crowd.true_classes))
     per_class = np.bincount(truth, weights=wrong, minlength=len(size))[size > 0] / size[size > 0]
     return {
         "error": float(wrong.mean()),
-        "error_resolved": float((solution.predicted_codes(problem.tie_seed)[known] != truth).mean()),
+        "error_resolved": float((solution.predicted_codes(tie_seed)[known] != truth).mean()),
         "balanced_error": float(per_class.mean()),
     }
 
 
-def error_of_chance(problem: LabelAggregation) -> dict[str, float]:
+def error_of_chance(crowd: Crowd) -> dict[str, float]:
     """`error` of always answering the most frequent true label; empty where it is the only one."""
-    truth = problem.truth_codes[scored(problem)]
+    truth = crowd.truth_codes[scored(crowd)]
     most = float(np.bincount(truth).max()) / len(truth) if len(truth) else 1.0
     return {} if most == 1.0 else {"error": 1.0 - most}
 
 
-def regret(problem: LabelAggregation, solution: Aggregation) -> dict[str, float]:
+def regret(crowd: Crowd, solution: Aggregation) -> dict[str, float]:
     """`regret`: `error` minus that of the vote with the true skills; needs every true skill.
 
     Below 0 where the vote with the true skills was the less lucky one.
     """
-    known, skills = scored(problem), problem.true_skills
+    known, skills = scored(crowd), crowd.true_skills
     if len(known) == 0 or skills is None or np.isnan(skills).any():
         return {}
-    truth, oracle = problem.truth_codes[known], problem.weighted_vote(skills)
+    truth, oracle = crowd.truth_codes[known], weighted_vote(crowd, skills)
     return {"regret": float((_wrong(solution, known, truth) - _wrong(oracle, known, truth)).mean())}
 
 
-def skill_errors(problem: LabelAggregation, solution: Aggregation) -> dict[str, float]:
+def skill_errors(crowd: Crowd, solution: Aggregation) -> dict[str, float]:
     """`skill_error_l2` and `skill_error_max`: norms of the estimated minus the known true skills."""
-    skills = problem.true_skills
+    skills = crowd.true_skills
     if skills is None or solution.skills is None or np.isnan(skills).all():
         return {}
     gap = np.abs(solution.skills - skills)[~np.isnan(skills)]
     return {"skill_error_l2": float(np.linalg.norm(gap)), "skill_error_max": float(gap.max())}
 
 
-def promised_error(problem: LabelAggregation) -> dict[str, float]:
+def promised_error(crowd: Crowd) -> dict[str, float]:
     """`error_bound`: mean over tasks without gold of Lemma 3's bound; needs every true skill."""
-    skills, open_tasks = problem.true_skills, problem.gold_codes < 0
+    skills, open_tasks = crowd.true_skills, crowd.gold_codes < 0
     if skills is None or np.isnan(skills).any() or not open_tasks.any():
         return {}
-    return {"error_bound": float(error_bounds(problem, skills)[open_tasks].mean())}
+    return {"error_bound": float(error_bounds(crowd, skills)[open_tasks].mean())}
 
 
-def committee_potential(problem: LabelAggregation, skills: Array) -> Array:
+def committee_potential(problem: Source, skills: Array) -> Array:
     """Phi of each task, shape (tasks,): how much its workers know together.
 
     For two classes Phi = sum of (p_i - 1/2) log(p_i/(1 - p_i)) = 1/2 sum of
@@ -85,6 +82,8 @@ def committee_potential(problem: LabelAggregation, skills: Array) -> Array:
 
     Parameters
     ----------
+    problem
+        A label-aggregation problem, a result for it, or a fitted `LabelAggregator`.
     skills
         Shape (workers,); true ones, or estimates for an estimate.
 
@@ -99,8 +98,9 @@ def committee_potential(problem: LabelAggregation, skills: Array) -> Array:
     does not hold: for 101 workers of skill 0.3 the best vote errs with probability 9.9e-4,
     the printed bound is 8.4e-5, and this one 9.2e-3.
     """
-    labels, classes = problem.labels, len(problem.classes)
-    skills = _checked(problem, skills)
+    crowd = crowd_of(problem)
+    labels, classes = crowd.labels, len(crowd.classes)
+    skills = _checked(crowd, skills)
     tiny = float(np.finfo(np.float64).eps)
     p = np.clip(accuracy(skills, classes), tiny, 1.0 - tiny)
     if classes == 2:
@@ -111,7 +111,7 @@ def committee_potential(problem: LabelAggregation, skills: Array) -> Array:
     return np.asarray(np.bincount(labels.task, weights=each[labels.worker], minlength=tasks))
 
 
-def error_bounds(problem: LabelAggregation, skills: Array) -> Array:
+def error_bounds(problem: Source, skills: Array) -> Array:
     """A bound on the chance that the vote with these skills, if true, errs; shape (tasks,).
 
     Lemma 3, exp(-Phi/2), for each of the M - 1 wrong labels, and never above 1 - 1/M, which
@@ -123,29 +123,30 @@ def error_bounds(problem: LabelAggregation, skills: Array) -> Array:
     InvalidInput
         When the skills are not one number from -1/(M-1) to 1 for each worker.
     """
-    classes = len(problem.classes)
-    bound = (classes - 1) * np.exp(-committee_potential(problem, skills) / 2.0)
+    crowd = crowd_of(problem)
+    classes = len(crowd.classes)
+    bound = (classes - 1) * np.exp(-committee_potential(crowd, skills) / 2.0)
     return np.asarray(np.minimum(bound, 1.0 - 1.0 / classes))
 
 
-def expected_errors(problem: LabelAggregation, skills: Array) -> Array:
+def expected_errors(crowd: Crowd, skills: Array) -> Array:
     """`error_bounds` with estimated skills, for an answer's table; 0 for gold, which is certain."""
-    within = np.clip(skills, -1.0 / (len(problem.classes) - 1), 1.0)
-    return np.where(problem.gold_codes >= 0, 0.0, error_bounds(problem, within))
+    within = np.clip(skills, -1.0 / (len(crowd.classes) - 1), 1.0)
+    return np.where(crowd.gold_codes >= 0, 0.0, error_bounds(crowd, within))
 
 
-def _checked(problem: LabelAggregation, skills: Array) -> Array:
+def _checked(crowd: Crowd, skills: Array) -> Array:
     """The skills as a vector, once it is clear that they can be skills of these workers."""
-    workers = len(problem.labels.worker_ids)
+    workers = len(crowd.labels.worker_ids)
     vector = as_vector(skills)
     if vector.shape != (workers,):
         raise InvalidInput(f"skills must be {workers} numbers, one for each worker, got {len(vector)}")
-    least = -1.0 / (len(problem.classes) - 1)
+    least = -1.0 / (len(crowd.classes) - 1)
     wrong = np.flatnonzero(~((vector >= least - _ROUNDING) & (vector <= 1.0 + _ROUNDING)))
     if len(wrong):
-        worker = problem.labels.worker_ids[wrong[0]]
+        worker = crowd.labels.worker_ids[wrong[0]]
         raise InvalidInput(
-            f"the skill of worker {worker} is {vector[wrong[0]]:g}; with {len(problem.classes)} classes a "
+            f"the skill of worker {worker} is {vector[wrong[0]]:g}; with {len(crowd.classes)} classes a "
             f"skill is a number from {least:.6g} (always wrong) to 1 (always right)"
         )
     return vector

@@ -11,33 +11,18 @@ from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PlainValidator, PositiveFloat, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.problem import Columns, Finding, Formulation, Problem
+from optiframe.findings import Finding
+from optiframe.problems.problem import Columns, Formulation, Problem
 from optiframe.records.fields import Accepts, Array
-from optiframe_rankone import metrics
-from optiframe_rankone.answer import Aggregation, log_odds
-from optiframe_rankone.completion import from_labels as correlations
-from optiframe_rankone.completion import orientation
-from optiframe_rankone.kernels import passes as kernels
-from optiframe_rankone.read import gold
-from optiframe_rankone.read.duplicates import Policy
-from optiframe_rankone.ids import Ids, positions, union
-from optiframe_rankone.read.tables import (
-    LabelTable,
-    TruthTable,
-    read_columns,
-    read_labels,
-    read_truth,
-    refuse_contradictions,
-)
-from optiframe_rankone.read.true_skills import SkillTable, read_skills, refuse_low_skills
-from optiframe_rankone.trust import findings as trust
-from optiframe_rankone.trust import groups
-from optiframe_rankone.trust import intervals as uncertainty
+from optiframe_rankone import metrics, vote
+from optiframe_rankone.answer import Aggregation
+from optiframe_rankone.completion.skill_model import SkillModel
+from optiframe_rankone.data import Crowd, LabelTable, Policy, SkillTable, TruthTable
+from optiframe_rankone.ids import Ids
+from optiframe_rankone.read.tables import read_columns, read_labels, read_truth, refuse_contradictions
+from optiframe_rankone.read.true_skills import read_skills, refuse_low_skills
+from optiframe_rankone.trust import findings, graph_spectrum, intervals
 from optiframe_rankone.worker_graph import WorkerGraph
-
-_CANCEL = 1e-6
-"""Skills cancel when their sum is at most this share of the sum of their sizes: the default
-tolerance of a run is 1e-6 in units of skill, so a smaller sum has no sign of its own."""
 
 _TABLE = "data frame, mapping of columns, or path of a CSV or Parquet file, with the columns "
 
@@ -82,7 +67,6 @@ class LabelAggregation(Problem[Aggregation]):
     """
 
     name = "label-aggregation"
-    counted: ClassVar[bool] = True  # correlations come from the labels, which then tell how sure they are
     reference = "Ma et al., Secs. 3, 4 and 6"
     better: ClassVar[dict[str, Literal["lower", "higher"]]] = dict.fromkeys(
         ("error", "error_resolved", "balanced_error", "regret", "skill_error_l2", "skill_error_max"), "lower"
@@ -141,83 +125,79 @@ class LabelAggregation(Problem[Aggregation]):
         return self
 
     @cached_property
+    def crowd(self) -> Crowd:
+        """The labels with the true labels and skills that are known."""
+        return Crowd(self.labels, self.truth, self.gold, self.skills)
+
+    @cached_property
+    def model(self) -> SkillModel:
+        """How skills follow from the labels."""
+        return SkillModel(
+            crowd=self.crowd,
+            weights=self.weights,
+            cutoff=self.cutoff,
+            cutoff_noise=self.cutoff_noise,
+            orientation=self.orientation,
+            tau=self.tau,
+        )
+
+    @property
     def classes(self) -> Ids:
         """Every label that occurs in the labels or the gold, sorted; those of the truth change nothing."""
-        given = self.labels.label_ids
-        return given if self.gold is None else union(given, self.gold.label_ids)
+        return self.crowd.classes
 
-    @cached_property
+    @property
     def true_classes(self) -> Ids:
         """What `truth_codes` stand for: `classes`, then the true labels that are none of them."""
-        return self.classes if self.truth is None else self.truth.classes_after(self.classes)
+        return self.crowd.true_classes
 
-    @cached_property
+    @property
     def label_codes(self) -> NDArray[Any]:
         """Index into `classes` of each label, shape (labels,)."""
-        place = positions(self.classes, self.labels.label_ids)
-        return self.labels.label if len(place) == len(self.classes) else place[self.labels.label]
+        return self.crowd.label_codes
 
-    @cached_property
+    @property
     def truth_codes(self) -> NDArray[np.int64]:
         """Index into `true_classes` of each task's true label, -1 where not known, shape (tasks,)."""
-        return self._codes(self.truth, self.true_classes)
+        return self.crowd.truth_codes
 
-    @cached_property
+    @property
     def gold_codes(self) -> NDArray[np.int64]:
         """Index into `classes` of each task's gold label, -1 where there is none, shape (tasks,)."""
-        return self._codes(self.gold, self.classes)
-
-    def _codes(self, known: TruthTable | None, classes: Ids) -> NDArray[np.int64]:
-        if known is None:
-            return np.full(len(self.labels.task_ids), -1, dtype=np.int64)
-        return known.codes_in(classes)
+        return self.crowd.gold_codes
 
     @property
     def true_skills(self) -> Array | None:
         """Known true skill of each worker, nan where not known, shape (workers,); None without any."""
-        return None if self.skills is None else self.skills.skill
+        return self.crowd.true_skills
 
-    @cached_property
+    @property
     def gold_agreement(self) -> Array:
         """N_i C_i of each worker with the gold, shape (workers,); 0 for who labelled none of it."""
-        labels = self.labels
-        return gold.agreement(
-            labels.task,
-            labels.worker,
-            self.label_codes,
-            self.gold_codes,
-            workers=len(labels.worker_ids),
-            classes=len(self.classes),
-        )
+        return self.crowd.gold_agreement
 
     @property
     def labels_per_worker(self) -> NDArray[np.int64]:
         """Number of tasks of each worker, N_i, shape (workers,)."""
         return self.labels.per_worker
 
-    @cached_property
+    @property
     def sign_weights(self) -> Array:
         """What each worker's skill counts in the sum that is positive (`orientation`), shape (workers,)."""
-        counts = self.labels_per_worker
-        return np.ones(len(counts)) if self.orientation == "workers" else counts.astype(np.float64)
+        return self.model.sign_weights
 
-    @cached_property
+    @property
     def worker_graph(self) -> WorkerGraph:
         """Who shares tasks with whom; with a cutoff, whose correlations are kept."""
-        if self.cutoff is not None:
-            return correlations.graph_of_kept(self)
-        return WorkerGraph.of_labels(self.labels.task, self.labels.worker, len(self.labels.worker_ids))
+        return self.model.worker_graph
 
-    @cached_property
+    @property
     def box(self) -> tuple[Array, Array]:
         """Least and largest skill of each worker, each of shape (workers,)."""
-        margin = self.tau / np.sqrt(self.labels_per_worker)
-        lower = np.minimum(margin - 1.0 / (len(self.classes) - 1), 0.0)
-        return lower, np.maximum(1.0 - margin, 0.0)
+        return self.model.box
 
     def formulate(self) -> Formulation:
-        completion = correlations.formulated(self)
-        return Formulation(completion, interpret=self.from_skills, encode=self.to_skills)
+        return Formulation(self.model.completion, interpret=self.from_skills, encode=self.to_skills)
 
     def from_skills(self, skills: Array) -> Aggregation:
         """The answer that estimated skills stand for: signs settled, then the weighted vote."""
@@ -225,72 +205,32 @@ class LabelAggregation(Problem[Aggregation]):
 
     def to_skills(self, solution: Aggregation) -> Array | None:
         """The skills of an answer to this problem; None when it has none."""
-        self._check_ids(solution)  # not whether it is finite: the objective asks for these of any iterate
+        vote.check_ids(self.crowd, solution)  # not whether it is finite: any iterate is judged by them
         return solution.skills
 
     def with_positive_sums(self, skills: Array) -> Array:
-        """Skills with the sign of each component settled.
-
-        Reversed, and clipped to the box, where they contradict the gold or, without gold, where
-        their sum (`orientation`) is below 0; all zero where that cancels, since then nothing
-        says which side is right.
-        """
-        component = self.worker_graph.component
-        by_gold = () if self.gold is None else (self.gold_agreement * skills,)
-        signs = orientation.of_groups(component, *by_gold, self.sign_weights * skills, cancel=_CANCEL)
-        sign = signs[component]
-        settled = np.where(sign < 0, np.clip(-skills, *self.box), skills)
-        return np.where(sign == 0, 0.0, settled)
+        """Skills with the sign of each component settled, as by `SkillModel.with_positive_sums`."""
+        return self.model.with_positive_sums(skills)
 
     def weighted_vote(self, skills: Array) -> Aggregation:
         """The vote in which every label counts the log-odds of its worker."""
-        answer = self.vote(log_odds(skills, len(self.classes)), "log-odds", skills)
-        return replace(answer, reverses=True)
+        return vote.weighted_vote(self.crowd, skills)
 
     def vote(
         self, weight: Array, scale: Literal["votes", "log-odds"], skills: Array | None = None
     ) -> Aggregation:
         """The vote in which a label of worker i counts ``weight[i]``, shape (workers,)."""
-        labels = self.labels
-        tasks, classes = len(labels.task_ids), len(self.classes)
-        if np.shape(weight) != labels.worker_ids.shape:
-            wanted = f"{len(labels.worker_ids)} numbers, one for each worker"
-            raise InvalidInput(f"weight must be {wanted}, got shape {np.shape(weight)}")
-        scores = kernels.vote(
-            labels.task, labels.worker, self.label_codes, weight, tasks=tasks, classes=classes
-        )
-        return self.from_scores(scores, scale, skills)
+        return vote.vote(self.crowd, weight, scale, skills)
 
     def from_scores(
         self, scores: Array, scale: Literal["votes", "log-odds"], skills: Array | None = None
     ) -> Aggregation:
         """The answer with these scores, shape (tasks, classes); gold is certain in it."""
-        wanted = len(self.labels.task_ids), len(self.classes)
-        if getattr(scores, "shape", None) == wanted:  # `check` refuses others
-            scores = gold.settle(scores, self.gold_codes, scale)
-        labels = self.labels
-        return Aggregation(
-            labels.task_ids, labels.worker_ids, self.classes, scores, scale, skills, labels.backend
-        )
+        return vote.from_scores(self.crowd, scores, scale, skills)
 
     def check(self, solution: Any) -> None:
         """Raise `InvalidInput` unless this is an answer for these tasks, workers and classes, and finite."""
-        self._check_ids(solution)
-        solution.check_numbers()
-
-    def _check_ids(self, solution: Any) -> None:
-        if not isinstance(solution, Aggregation):
-            raise InvalidInput(
-                f"an answer to label-aggregation is an Aggregation, such as the solution of an earlier "
-                f"run, not a {type(solution).__name__}"
-            )
-        for what, theirs, ours in (
-            ("tasks", solution.task_ids, self.labels.task_ids),
-            ("workers", solution.worker_ids, self.labels.worker_ids),
-            ("classes", solution.classes, self.classes),
-        ):
-            if theirs is not ours and not np.array_equal(theirs, ours):
-                raise InvalidInput(f"this answer is for other {what} than the problem's")
+        vote.check(self.crowd, solution)
 
     def objective(self, solution: Aggregation) -> float:
         # Asked first, so that other methods never count pairs of workers.
@@ -307,18 +247,18 @@ class LabelAggregation(Problem[Aggregation]):
         error of the skills; `error_bound`: what Lemma 3 promises of the vote with the true skills.
         """
         return {
-            **metrics.label_errors(self, solution),
-            **metrics.regret(self, solution),
-            **metrics.skill_errors(self, solution),
-            **metrics.promised_error(self),
+            **metrics.label_errors(self.crowd, solution, self.tie_seed),
+            **metrics.regret(self.crowd, solution),
+            **metrics.skill_errors(self.crowd, solution),
+            **metrics.promised_error(self.crowd),
         }
 
     def chance(self) -> dict[str, float]:
         """`error` of one label for every task, the most frequent among the true ones."""
-        return metrics.error_of_chance(self)
+        return metrics.error_of_chance(self.crowd)
 
     def diagnose(self, solution: Aggregation) -> tuple[Finding, ...]:
-        return (*correlations.cut_off(self, solution), *trust.report(self, solution))
+        return tuple(findings.report(self.model, solution))
 
     def answer(self, solution: Aggregation) -> dict[str, Columns]:
         """Tables `labels` (task, label, confidence, tied), `workers` (worker, labels, skills) and `groups`.
@@ -331,13 +271,13 @@ class LabelAggregation(Problem[Aggregation]):
         workers: dict[str, Any] = {"worker": solution.worker_ids, "labels": self.labels_per_worker}
         if solution.skills is not None:
             workers |= {"skill": solution.skills, "accuracy": solution.accuracies}
-            low, high = uncertainty.skill_intervals(self, solution)
+            low, high = intervals.skill_intervals(self.model, solution)
             workers |= {"skill_low": low, "skill_high": high}
             tables["labels"] = {
                 **tables["labels"],
-                "error_bound": metrics.expected_errors(self, solution.skills),
+                "error_bound": metrics.expected_errors(self.crowd, solution.skills),
             }
         tables["workers"] = workers
-        if solution.skills is not None and self.counted and groups.counted_in_time(self):
-            tables["groups"] = groups.worker_groups(self, solution)
+        if solution.skills is not None and self.model.counted and graph_spectrum.counted_in_time(self.labels):
+            tables["groups"] = graph_spectrum.worker_groups(self.model, solution)
         return tables

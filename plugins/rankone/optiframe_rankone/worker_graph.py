@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from optiframe_rankone.kernels.passes import pairs_on_shared_tasks
 from optiframe_rankone.ids import Codes
+from optiframe_rankone.kernels.passes import pairs_on_shared_tasks
 
 _LABELS_EACH = 16  # labels a worker in the first block, which usually connects all; four times as many then
 _BLOCK = 2**22  # labels at a time at most: 250 MB

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_rankone import plot_skills
-from optiframe_rankone.completion.known_correlations import KnownCorrelations, NoisyStar
+from optiframe_rankone.datasets.noisy_star import NoisyStar
 from optiframe_rankone.datasets.single_coin import SingleCoin
 from optiframe_rankone.datasets.sparsified import Sparsified, sparsify
+from optiframe_rankone.known_correlations import KnownCorrelations
 
 import optiframe
 from optiframe.errors import InvalidInput

@@ -11,13 +11,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_rankone.completion import from_labels as correlations
-from optiframe_rankone.completion.count_table import CountTable
 from optiframe_rankone.completion.counted_pairs import CountedPairs
 from optiframe_rankone.completion.from_labels import LabelCorrelations, LabelLeastSquares
 from optiframe_rankone.completion.label_pairs import LabelPairs
 from optiframe_rankone.completion.pairs import DensePairs, Pairs, SparsePairs
 from optiframe_rankone.completion.problem import RankOneCompletion
 from optiframe_rankone.kernels import passes as kernels
+from optiframe_rankone.kernels.count_table import CountTable
 from optiframe_rankone.problem import LabelAggregation
 
 import optiframe

@@ -11,14 +11,14 @@ import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone.kernels.count_table import NARROW, WIDE, CountTable
 from optiframe_rankone.completion.counted_pairs import CountedCorrelations, CountedLeastSquares, CountedPairs
 from optiframe_rankone.completion.from_labels import LabelLeastSquares
 from optiframe_rankone.completion.pairs import of_entries
 from optiframe_rankone.kernels import passes as kernels
 from optiframe_rankone.kernels import prepared, text
+from optiframe_rankone.kernels.count_table import NARROW, WIDE, CountTable
 from optiframe_rankone.problem import LabelAggregation
-from optiframe_rankone.trust import intervals as uncertainty
+from optiframe_rankone.trust import intervals
 
 import optiframe
 from optiframe.errors import InvalidInput
@@ -146,7 +146,7 @@ def test_compiled_sums_equal_those_of_numpy(problem: LabelAggregation, seed: int
     votes = prepared.vote(task, worker, label, x, tasks=tasks, classes=classes)
     assert np.array_equal(votes, kernels.vote(task, worker, label, x, tasks=tasks, classes=classes))
     pull, curvature = prepared.pulls_of_labels(task, worker, label, classes=classes, x=x)
-    slow_pull, others = uncertainty._plain_pulls(problem, x)
+    slow_pull, others = intervals._plain_pulls(problem.crowd, x)
     assert pull == pytest.approx(slow_pull, rel=1e-10, abs=1e-10)
     assert curvature == pytest.approx(np.bincount(worker, others, workers), rel=1e-10, abs=1e-10)
     count = problem.labels_per_worker
@@ -220,7 +220,7 @@ def test_both_ways_give_one_answer(
         monkeypatch.setattr(prepared, "_WORTH_LOADING", least)
         problem = LabelAggregation(labels=frame)
         result = optiframe.solve(problem, "rankone.pgd", progress=False)
-        results.append((problem, result, uncertainty.standard_errors(problem, result.solution)))
+        results.append((problem, result, intervals.standard_errors(problem, result.solution)))
     (one, first, errors), (two, second, compiled_errors) = results
     for name in ("task", "worker", "label", "task_ids", "worker_ids", "label_ids"):
         assert np.array_equal(getattr(one.labels, name), getattr(two.labels, name))

@@ -10,12 +10,12 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_rankone.problem import LabelAggregation
-from optiframe_rankone.trust import graph_spectrum as signless
+from optiframe_rankone.trust import graph_spectrum
 from optiframe_rankone.trust.worker_findings import doubtful
 
 import optiframe
 from optiframe import InvalidInput
-from optiframe.problems.problem import Finding
+from optiframe.findings import Finding
 
 from .slow import components, single_coin, two_colourable
 
@@ -43,21 +43,21 @@ def fixed_point(counts: np.ndarray, values: np.ndarray, low: float, high: float)
 def test_eigenvalues_of_cliques_and_rings_are_the_known_ones() -> None:
     for size in (3, 5, 9):
         clique = sp.csr_array(np.ones((size, size)) - np.eye(size))
-        assert signless.smallest_eigenvalue(clique) == pytest.approx(size - 2)
+        assert graph_spectrum.smallest_eigenvalue(clique) == pytest.approx(size - 2)
         odd = 2 - 2 * np.cos(np.pi / size)
-        assert signless.smallest_eigenvalue(ring(size)) == pytest.approx(odd)
+        assert graph_spectrum.smallest_eigenvalue(ring(size)) == pytest.approx(odd)
         assert odd >= 1 / size**3
-    assert signless.smallest_eigenvalue(ring(6)) == 0.0
+    assert graph_spectrum.smallest_eigenvalue(ring(6)) == 0.0
 
 
 def test_the_sparse_route_gives_the_dense_eigenvalue(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     edges = np.triu(rng.random((40, 40)) < 0.2, 1).astype(float)
     graph = sp.csr_array(edges + edges.T)
-    dense = signless.smallest_eigenvalue(graph)
-    monkeypatch.setattr(signless, "_DENSE", 10)
-    assert signless.smallest_eigenvalue(graph) == pytest.approx(dense, rel=1e-8)
-    assert signless.smallest_eigenvalue(ring(20)) == 0.0
+    dense = graph_spectrum.smallest_eigenvalue(graph)
+    monkeypatch.setattr(graph_spectrum, "_DENSE", 10)
+    assert graph_spectrum.smallest_eigenvalue(graph) == pytest.approx(dense, rel=1e-8)
+    assert graph_spectrum.smallest_eigenvalue(ring(20)) == 0.0
 
 
 @given(st.integers(0, 10_000), st.integers(2, 9))
@@ -70,7 +70,7 @@ def test_the_eigenvalue_is_0_exactly_for_bipartite_components(seed: int, size: i
     component = np.empty(size, dtype=np.int64)
     for number, members in enumerate(groups):
         component[list(members)] = number
-    found = signless.eigenvalues_by_component(sp.csr_array(3.0 * edges), component)
+    found = graph_spectrum.eigenvalues_by_component(sp.csr_array(3.0 * edges), component)
     assert [value == 0 for value in found] == [two_colourable(edges, members) for members in groups]
 
 
@@ -88,7 +88,7 @@ def test_the_bound_of_theorem_12_holds_for_the_limit_of_eq_4(seed: int) -> None:
     noise = np.triu(rng.uniform(-0.05, 0.05, (size, size)), 1)
     noise += noise.T
     found = fixed_point(counts, np.outer(skills, skills) + noise, low, high)
-    bound = signless.skill_bound(sp.csr_array(counts), float(np.abs(noise).max()), low, high)
+    bound = graph_spectrum.skill_bound(sp.csr_array(counts), float(np.abs(noise).max()), low, high)
     assert np.linalg.norm(found - skills) <= bound
 
 
@@ -97,21 +97,21 @@ def test_hoeffding_holds_for_all_pairs_together_and_by_pair_is_never_worse() -> 
     for seed in range(100):
         problem = LabelAggregation(**single_coin(seed, skills, tasks=40, per_task=3))
         fit = problem.formulation.problem.least_squares  # type: ignore[union-attr]  # it always formulates
-        failed += bool((np.abs(fit.targets.data - 0.25) > signless.deviation(fit.known, 2, risk)).any())
+        failed += bool((np.abs(fit.targets.data - 0.25) > graph_spectrum.deviation(fit.known, 2, risk)).any())
     assert failed / 100 <= risk
     counts = fit.known
-    uniform = signless.skill_bound(counts, float(signless.deviation(counts, 2).max()), 0.3, 0.8)
-    assert signless.finite_task_bound(counts, 2, 0.3, 0.8) <= uniform
-    assert signless.deviation(counts, 3) == pytest.approx(signless.deviation(counts, 2) * 3 / 4)
+    uniform = graph_spectrum.skill_bound(counts, float(graph_spectrum.deviation(counts, 2).max()), 0.3, 0.8)
+    assert graph_spectrum.finite_task_bound(counts, 2, 0.3, 0.8) <= uniform
+    assert graph_spectrum.deviation(counts, 3) == pytest.approx(graph_spectrum.deviation(counts, 2) * 3 / 4)
 
 
 def test_the_bound_is_infinite_on_an_even_ring_and_refuses_impossible_ranges() -> None:
-    assert signless.skill_bound(ring(6, 100.0), 0.1, 0.3, 0.8) == np.inf
-    assert signless.finite_task_bound(ring(6, 100.0), 2, 0.3, 0.8) == np.inf
+    assert graph_spectrum.skill_bound(ring(6, 100.0), 0.1, 0.3, 0.8) == np.inf
+    assert graph_spectrum.finite_task_bound(ring(6, 100.0), 2, 0.3, 0.8) == np.inf
     with pytest.raises(InvalidInput, match="0 < kappa <= largest"):
-        signless.skill_bound(ring(5), 0.1, 0.0, 0.8)
+        graph_spectrum.skill_bound(ring(5), 0.1, 0.0, 0.8)
     with pytest.raises(InvalidInput, match="risk must be between"):
-        signless.deviation(ring(5), 2, 1.0)
+        graph_spectrum.deviation(ring(5), 2, 1.0)
 
 
 def test_the_bound_is_mentioned_when_it_says_something_and_only_then() -> None:
@@ -153,7 +153,7 @@ def test_who_seems_wrong_by_chance_is_said_in_plain_words_with_what_hangs_on_it(
 
     def said(problem: LabelAggregation, skills: np.ndarray) -> tuple[Finding, ...]:
         ends = np.full(3, -0.9), np.full(3, 0.9)
-        return tuple(doubtful(problem, problem.weighted_vote(skills), np.full(3, 0.5), *ends))
+        return tuple(doubtful(problem.crowd, problem.weighted_vote(skills), np.full(3, 0.5), *ends))
 
     problem = LabelAggregation(labels=table)
     assert problem.labels.worker_ids.tolist() == ["Ann", "Chen", "Dee"]

@@ -16,9 +16,9 @@ from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.baselines import binary_tasks
 from optiframe_rankone.completion import orientation
 from optiframe_rankone.completion.spectral import leading
+from optiframe_rankone.data import agreement_with
 from optiframe_rankone.kernels import passes as kernels
 from optiframe_rankone.problem import LabelAggregation
-from optiframe_rankone.read import gold
 
 _GAP = 1e-9
 """Gap of eigenvalues, over the largest, below which the leading eigenvector is anyone's guess:
@@ -121,7 +121,7 @@ class EigenvectorRatio(Solver[LabelAggregation, Aggregation, None]):
         ratio = sp.csr_array((weight * correlation, *pattern), shape=shared.shape) + sp.diags_array(own)
         count = sp.csr_array((weight, *pattern), shape=shared.shape) + sp.diags_array(own)
 
-        told = gold.agreement(labels.task, labels.worker, codes, known, workers=workers, classes=classes)
+        told = agreement_with(known, labels.task, labels.worker, codes, workers=workers, classes=classes)
         skills = np.full(workers, _ALONE)
         component = problem.worker_graph.component
         for group in np.flatnonzero(np.bincount(component) > 1):

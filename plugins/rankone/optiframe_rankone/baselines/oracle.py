@@ -6,8 +6,8 @@ import numpy as np
 
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_rankone.answer import Aggregation
-from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.ids import listed
+from optiframe_rankone.problem import LabelAggregation
 
 
 class Oracle(Solver[LabelAggregation, Aggregation, None]):

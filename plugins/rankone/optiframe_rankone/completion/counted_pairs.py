@@ -16,17 +16,17 @@ from pydantic import Field, PlainValidator, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Accepts, Array
-from optiframe_rankone.kernels.count_table import CountTable
 from optiframe_rankone.completion.objective import PairwiseLeastSquares
 from optiframe_rankone.completion.pairs import EntryPairs, Pairs, of_entries
 from optiframe_rankone.completion.problem import RankOneFit
 from optiframe_rankone.kernels import prepared
+from optiframe_rankone.kernels.count_table import CountTable
 from optiframe_rankone.worker_graph import WorkerGraph
 
 _FILLED = 3  # a pass over the table is the quicker one where a third of its pairs met, or more
 
 
-def pays(table: CountTable) -> bool:
+def worth_dense(table: CountTable) -> bool:
     """Whether passes over the table are quicker than over a sparse matrix of the pairs that met."""
     return bool(np.count_nonzero(table.counts) * _FILLED >= len(table.counts))
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
 from optiframe_rankone.completion.pairs import Pairs
-from optiframe_rankone.kernels import passes as kernels
 from optiframe_rankone.ids import Codes
+from optiframe_rankone.kernels import passes as kernels
 from optiframe_rankone.worker_graph import WorkerGraph
 
 _ROUNDING = 1e-13  # share of a sum of up to some thousand terms that its rounding may reach

@@ -13,13 +13,14 @@ from pydantic import Field, model_validator
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.problem import Columns, Finding, Formulation, Minimize, Problem
+from optiframe.findings import Finding
+from optiframe.problems.minimize import Minimize
+from optiframe.problems.problem import Columns, Formulation, Problem
 from optiframe.problems.sets import Box
 from optiframe.records.fields import Array, Bound, Matrix, Vector, as_bound, as_vector
-from optiframe_rankone.completion import orientation
+from optiframe_rankone.completion import identifiability, orientation
 from optiframe_rankone.completion.objective import PairwiseLeastSquares, RankOneLeastSquares
 from optiframe_rankone.completion.pairs import Pairs, of_entries
-from optiframe_rankone.trust import identifiability as unknowns
 from optiframe_rankone.worker_graph import WorkerGraph
 
 _NO_LIMIT = as_bound(-np.inf), as_bound(np.inf)
@@ -33,7 +34,7 @@ class RankOneFit(Problem[Array]):
     """Find x with x_i x_j near known pairs, each with a weight, within ``lower <= x <= upper``.
 
     What its two kinds share: `RankOneCompletion`, of the entries of a matrix, and
-    `correlations.LabelCorrelations`, of labels without any matrix. The solvers of this
+    `from_labels.LabelCorrelations`, of labels without any matrix. The solvers of this
     plugin take both; they see the pairs through ``least_squares.pairs``.
     """
 
@@ -271,7 +272,7 @@ class RankOneCompletion(RankOneFit):
         return {} if self.truth is None else self.metrics(np.zeros_like(self.truth))
 
     def diagnose(self, solution: Array) -> tuple[Finding, ...]:
-        return tuple(unknowns.report(self))
+        return tuple(identifiability.report(self.least_squares, self.uncompared, self.bounds))
 
     def progress(self, solution: Array) -> dict[str, float]:
         """`distance` at every recorded iterate, as in Figures 4 and 5; empty without a truth."""

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
-from optiframe_rankone.kernels.compiling import compiled, compiled_sums
 from optiframe_rankone.ids import Codes
+from optiframe_rankone.kernels.compiling import compiled, compiled_sums
 
 
 @compiled

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
-from optiframe_rankone.kernels.compiling import compiled
 from optiframe_rankone.ids import Codes
+from optiframe_rankone.kernels.compiling import compiled
 
 
 @compiled

@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
-from optiframe_rankone.kernels.count_table import CountTable
-from optiframe_rankone.kernels import prepared
 from optiframe_rankone.ids import Codes
+from optiframe_rankone.kernels import prepared
+from optiframe_rankone.kernels.count_table import CountTable
 
 _WORTH_COMPILING = 4_000_000
 """Labels from which the compiled passes are used. Importing the compiler and compiling once on a

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from optiframe.errors import require
 from optiframe.records.fields import Array
-from optiframe_rankone.read.ids import Codes
+from optiframe_rankone.ids import Codes
 
 _WORTH_LOADING, _WORTH_PREPARING = 200_000, 16_000_000
 """Labels from which the compiled kernels are used: where this machine has compiled them before, which

@@ -16,7 +16,6 @@ from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
 from optiframe_rankone.answer import Aggregation
-from optiframe_rankone.completion.known_correlations import KnownCorrelations
 from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.trust.intervals import skill_intervals
 
@@ -64,7 +63,7 @@ def plot_skills(
     rank = np.arange(count)
     figure, axes = empty_axes(7.0, 1.6 + 0.19 * count if count <= _NAMED else 7.5)
     high = np.full(count, -np.inf)  # without intervals a skill below 0 is taken at its word
-    if intervals is True and isinstance(problem, KnownCorrelations):
+    if intervals is True and not problem.model.counted:
         intervals = False  # they would be those of counted correlations
     if intervals is not False:
         low, high = _ends(problem, solution, intervals, level)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.tables.read import Table
+from optiframe_rankone.data import Policy, Repeats
 from optiframe_rankone.kernels import passes as kernels
-from optiframe_rankone.ids import Codes, Ids
+
 
 def one_row_each(
     table: Table, pair: NDArray[np.int64], label: NDArray[np.int64], policy: Policy

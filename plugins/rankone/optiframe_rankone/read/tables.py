@@ -6,9 +6,7 @@ and gold have `task, label`. Ids are anything hashable. (True skills: `true_skil
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,14 +14,14 @@ from numpy.typing import NDArray
 from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.problem import Finding
 from optiframe.tables.column_names import column_names
 from optiframe.tables.read import Coded, Table, encode, missing, read_table
 from optiframe.tables.unused_columns import unread_columns
+from optiframe_rankone.data import LabelTable, TruthTable
+from optiframe_rankone.ids import Ids, kind, listed, locked, positions, without_unused
 from optiframe_rankone.kernels import prepared, text
-from optiframe_rankone.read.duplicates import Repeats, one_row_each, without_unused
-from optiframe_rankone.ids import Codes, Ids, kind, listed, positions
-from optiframe_rankone.trust import input_warnings as strange
+from optiframe_rankone.read.duplicates import one_row_each
+from optiframe_rankone.read.id_checks import look_alike, refuse_infinite
 
 _COLUMNS = ("task", "worker", "label", "truth", "gold", "skill")
 
@@ -51,7 +49,7 @@ def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
     table = read_table(value, ("task", "worker", "label"), title="labels", rename=rename, coder=text.coded)
     coded = {name: _encoded(table, name) for name in ("task", "worker", "label")}
     (task, task_ids), (worker, worker_ids), (label, label_ids) = coded.values()
-    alike = {name: strange.look_alike(table, name, coded[name][1]) for name in coded}
+    alike = {name: look_alike(table, name, coded[name][1]) for name in coded}
     repeats, inorder = None, None
     if prepared.ready_for(len(table)):
         sizes = {"tasks": len(task_ids), "workers": len(worker_ids), "classes": len(label_ids)}
@@ -94,7 +92,7 @@ def _encoded(table: Table, name: str) -> tuple[NDArray[Any], Ids]:
             return found
     codes, ids = table.encoded(name, f"{table.title} {name}s")
     if not isinstance(values, Coded):  # else all text
-        strange.refuse_infinite(table, name, codes, ids)
+        refuse_infinite(table, name, codes, ids)
     return codes, ids
 
 
@@ -127,7 +125,7 @@ def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
     if "label" not in table:
         read_table(value, ("task", "label"), title=what, rename=rename)  # says so in its words
     task, task_ids = encode(table["task"], f"{table.title} tasks")
-    strange.refuse_infinite(table, "task", task, task_ids)
+    refuse_infinite(table, "task", task, task_ids)
     place = positions(labels.task_ids, task_ids)
     if (place < 0).all():
         raise InvalidInput(
@@ -136,7 +134,7 @@ def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
         )
     rows = np.flatnonzero(~missing(table["label"]))
     label, label_ids = encode(table["label"][rows], f"{table.title} labels")
-    strange.refuse_infinite(table, "label", label, label_ids, rows)
+    refuse_infinite(table, "label", label, label_ids, rows)
     if len(rows) and (positions(labels.label_ids, label_ids) < 0).all():
         raise InvalidInput(
             f"{table.title}: none of its labels was given by a worker "

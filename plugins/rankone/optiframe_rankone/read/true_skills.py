@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,9 @@ from pydantic import ValidationInfo
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.tables.read import Table, encode, missing, read_table
-from optiframe_rankone.ids import Ids, positions
-from optiframe_rankone.read.tables import LabelTable, check_size, locked, mismatch
+from optiframe_rankone.data import LabelTable, SkillTable
+from optiframe_rankone.ids import Ids, locked, positions
+from optiframe_rankone.read.tables import check_size, mismatch
 
 
 def read_skills(value: Any, info: ValidationInfo) -> SkillTable | None:

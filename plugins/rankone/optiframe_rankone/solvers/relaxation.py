@@ -121,7 +121,7 @@ class TraceRelaxation(Solver[RankOneFit, Array, Relaxed]):
         if price == 0.0:  # X = 0 is best at every price; at none the diagonal would be anything
             yield Iterate(problem.clip(np.zeros(size)), detail=Relaxed(np.zeros((size, size)), 1.0))
             return Status.FINISHED, "all known entries are 0, and so is the answer"
-        found = run.nested(Cvxpy(), _Lifted(completion=problem, price=price))
+        found = run.solve(Cvxpy(), _Lifted(completion=problem, price=price))
         if found.solution is None:
             return found.status, found.message
         x, rank_one = _leading(problem, found.solution)

@@ -13,8 +13,8 @@ from optiframe.errors import InvalidInput
 from optiframe.problems.problem import Columns
 from optiframe.solving.solve import NotConverged, solve
 from optiframe.solving.solver import Solver
+from optiframe_rankone.ids import without_unused
 from optiframe_rankone.problem import LabelAggregation
-from optiframe_rankone.read.duplicates import without_unused
 
 
 def accuracy_by_labels(

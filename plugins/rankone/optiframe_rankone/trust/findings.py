@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.problems.problem import Finding
+from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe_rankone.answer import Aggregation
-from optiframe_rankone.completion.problem import RankOneFit
-from optiframe_rankone.read.duplicates import Repeats
-from optiframe_rankone.ids import Ids, listed
-from optiframe_rankone.trust import groups
-from optiframe_rankone.trust import input_warnings as strange
-from optiframe_rankone.trust import intervals as uncertainty
-from optiframe_rankone.trust.worker_findings import LEVEL, about, doubtful, negative
+from optiframe_rankone.completion.skill_model import SkillModel
+from optiframe_rankone.ids import Ids, about, listed
+from optiframe_rankone.trust import graph_spectrum, input_warnings, intervals
+from optiframe_rankone.trust.worker_findings import LEVEL, doubtful, negative
 from optiframe_rankone.worker_graph import WorkerGraph
-
-if TYPE_CHECKING:
-    from optiframe_rankone.problem import LabelAggregation
 
 _LABELS = 1_000_000
 """Up to this many labels the report has intervals of the skills: a dozen passes over the labels,
@@ -31,40 +24,56 @@ _CLOSE = 1e-4
 _UNLIKELY = 1.645  # standard deviations that 5% of chance results exceed
 
 
-def report(problem: LabelAggregation, solution: Aggregation) -> Iterator[Finding]:
+def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
     """Every finding on an answer: its ties, what was left out, and what the labels cannot tell."""
-    ids = problem.labels.worker_ids
+    crowd = model.crowd
+    ids = crowd.labels.worker_ids
+    yield from cut_off(model, solution)
     yield from unusable(solution)
     yield from ties(solution)
-    yield from left_out(problem)
-    yield from strange.classes(problem)
-    yield from consensus(problem)
-    small = groups.counted_in_time(problem)
+    yield from input_warnings.left_out(crowd)
+    yield from input_warnings.classes(crowd)
+    yield from input_warnings.consensus(crowd)
+    small = graph_spectrum.counted_in_time(crowd.labels)
     if small:
-        yield from chance(problem)
+        yield from chance(model)
     if solution.skills is None:
         return
-    graph = problem.worker_graph
+    graph = model.worker_graph
     if solution.oriented:
-        yield from signs(problem, solution.skills)
+        yield from signs(model, solution.skills)
     yield from unidentified(graph, ids)
     if solution.fitted:
-        yield from uncompared(problem)
-    yield from weightless(solution.skills, ids, problem.labels_per_worker, graph, problem.tau)
-    if len(problem.labels) <= _LABELS:
-        errors = uncertainty.standard_errors(problem, solution)
-        low, high = uncertainty.skill_intervals(problem, solution, errors, level=LEVEL)
-        yield from doubtful(problem, solution, errors, low, high)
+        yield from uncompared(model)
+    yield from weightless(solution.skills, ids, crowd.labels.per_worker, graph, model.tau)
+    if len(crowd.labels) <= _LABELS:
+        errors = intervals.standard_errors(model, solution)
+        low, high = intervals.skill_intervals(model, solution, errors, level=LEVEL)
+        yield from doubtful(crowd, solution, errors, low, high)
     else:
         yield from negative(solution)
     if small:
-        yield from groups.findings(problem, solution)
+        yield from graph_spectrum.findings(model, solution)
     else:
         yield Finding(
             "note",
             "how well the worker graph ties the skills together, and what Theorem 12 promises, is not worked "
             "out for so many workers or labels, since it would take longer than the answer; `worker_groups` "
             "of optiframe_rankone does",
+        )
+
+
+def cut_off(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
+    """Workers whom the cut-off leaves without a pair."""
+    if model.cutoff is None or solution.skills is None:
+        return
+    ignored = model.crowd.labels.worker_ids[model.worker_graph.isolated & ~model.meetings.isolated]
+    if len(ignored):
+        yield Finding(
+            "note",
+            f"{len(ignored)} worker{'s' if len(ignored) > 1 else ''} without a correlation beyond the "
+            f"cut-off: taken for guessing, so without weight: {listed(ignored)}",
+            tuple(ignored.tolist()),
         )
 
 
@@ -99,83 +108,17 @@ def ties(solution: Aggregation) -> Iterator[Finding]:
             yield about("note", "task", solution.task_ids[close], text)
 
 
-def left_out(problem: LabelAggregation) -> Iterator[Finding]:
-    """Rows that were merged or left out, and tables about tasks or workers without labels."""
-    yield from problem.labels.remarks
-    if problem.labels.repeats is not None:
-        yield from repeats(problem.labels.repeats)
-    for name, alike in problem.labels.look_alike.items():
-        yield Finding(
-            "warning",
-            f"{len(alike)} {name} id{'' if len(alike) == 1 else 's'} both as text and as something else that "
-            f"prints the same, such as {alike[0]!r} and {alike[0]}: taken for different {name}s; write them "
-            f"in one way: {listed(alike)}",
-            alike,
-        )
-    for name, known in (("truth", problem.truth), ("gold", problem.gold)):
-        if known is not None and len(known.ignored):
-            yield about("note", "task", known.ignored, f"in the {name} without any label; ignored")
-    if problem.skills is not None and len(problem.skills.ignored):
-        yield about("note", "worker", problem.skills.ignored, "in the skills without any label; ignored")
-
-
-def repeats(done: Repeats) -> Iterator[Finding]:
-    """What was done about rows that repeat a task and worker."""
-    pairs = f"{done.pairs} pair{'' if done.pairs == 1 else 's'} of task and worker"
-    how = {
-        "first": "the first row counts",
-        "last": "the last row counts",
-        "majority": "the label most of the rows give counts",
-    }.get(done.policy, "rows that agree count once")
-    if done.pairs == 1:
-        rows = "which disagree" if done.disagreeing else "which agree"
-    else:
-        rows = f"in {done.disagreeing} of them rows that disagree" if done.disagreeing else "which all agree"
-    text = f"{pairs} with several rows, {rows}: {how}"
-    if not done.left_out:
-        yield Finding("warning" if done.disagreeing else "note", text)
-        return
-    shown = listed([f"{task} by {worker}" for task, worker in done.left_out])
-    text += f"; {len(done.left_out)} left out, since nothing says which row is right: {shown}"
-    yield Finding("warning", text, done.left_out)
-    for what, lost in (("task", done.tasks), ("worker", done.workers)):
-        if lost:
-            ids = np.empty(len(lost), dtype=object)
-            ids[:] = lost
-            yield about("warning", what, ids, "without any label left, so not in the answer")
-
-
-def consensus(problem: LabelAggregation) -> Iterator[Finding]:
-    """Labels that cannot contradict each other: of one worker, or of workers who never disagree."""
-    labels = problem.labels
-    if len(labels.worker_ids) == 1:
-        yield about("warning", "worker", labels.worker_ids, "for all tasks: the answer repeats what was said")
-        return
-    met = labels.task[1:] == labels.task[:-1]
-    codes = problem.label_codes
-    if not met.any():
-        yield Finding(
-            "warning", "no task has two labels: the answer repeats what was said, and nothing checks it"
-        )
-    elif not (met & (codes[1:] != codes[:-1])).any():
-        yield Finding(
-            "warning",
-            "no two workers disagree on any task: they are taken to be right, but would agree as well if "
-            "all were wrong in the same way",
-        )
-
-
-def chance(problem: LabelAggregation) -> Iterator[Finding]:
+def chance(model: SkillModel) -> Iterator[Finding]:
     """Labels that agree no more than labels given at random would.
 
     Were all skills 0, the products of labels (Lemma 7) would have mean 0, variance 1/(M-1) and
     no correlation between pairs of workers. Neither their sum, which honest workers raise, nor
     the sum of squares over pairs, which adversaries raise too, is then likely to be large.
     """
-    shared, correlation = uncertainty.pair_counts(problem)
+    shared, correlation = model.pair_counts()
     if shared.nnz == 0:
         return  # another finding says that nobody shares a task
-    scale = float(len(problem.classes) - 1)
+    scale = float(len(model.crowd.classes) - 1)
     pairs = shared.nnz / 2  # each is stored twice, so sums are halved
     total = float(shared.data @ correlation) / 2 / np.sqrt(shared.data.sum() / 2 / scale)
     squares = (scale * float(shared.data @ correlation**2) / 2 - pairs) / np.sqrt(2 * pairs)
@@ -187,15 +130,15 @@ def chance(problem: LabelAggregation) -> Iterator[Finding]:
         )
 
 
-def signs(problem: LabelAggregation, values: Array) -> Iterator[Finding]:
+def signs(model: SkillModel, values: Array) -> Iterator[Finding]:
     """What settles who is right, in each group of workers who share tasks."""
-    graph, ids = problem.worker_graph, problem.labels.worker_ids
+    graph, ids = model.worker_graph, model.crowd.labels.worker_ids
     asked = np.zeros(graph.components, dtype=bool)
-    if problem.gold is not None:
-        asked = graph.sums(np.abs(problem.gold_agreement)) > 0
+    if model.crowd.gold is not None:
+        asked = graph.sums(np.abs(model.crowd.gold_agreement)) > 0
     if not asked.all():
         by_labels = "of skills, each times the worker's number of labels,"
-        summed = by_labels if problem.orientation == "labels" else "of the skills"
+        summed = by_labels if model.orientation == "labels" else "of the skills"
         where = "" if graph.components == 1 else " in each group of workers who share tasks, separately"
         but = ", but where gold says" if asked.any() else ""
         yield Finding(
@@ -203,8 +146,8 @@ def signs(problem: LabelAggregation, values: Array) -> Iterator[Finding]:
             f"agreement does not say who is right: by convention the sum {summed} is positive"
             f"{where}{but}; a few known labels (`gold`) would settle it",
         )
-    yield from contested(problem, values, ~asked)
-    against = (asked & (graph.sums(problem.sign_weights * values) < 0))[graph.component]
+    yield from contested(model, values, ~asked)
+    against = (asked & (graph.sums(model.sign_weights * values) < 0))[graph.component]
     if against.any():
         yield about(
             "warning",
@@ -214,14 +157,12 @@ def signs(problem: LabelAggregation, values: Array) -> Iterator[Finding]:
         )
 
 
-def contested(
-    problem: LabelAggregation, values: Array, by_convention: NDArray[np.bool_]
-) -> Iterator[Finding]:
+def contested(model: SkillModel, values: Array, by_convention: NDArray[np.bool_]) -> Iterator[Finding]:
     """Groups in which counting labels and counting workers say the opposite of who is right.
 
     ``by_convention`` marks the components that no gold settles, shape (components,).
     """
-    graph, counts = problem.worker_graph, problem.labels_per_worker
+    graph, counts = model.worker_graph, model.crowd.labels.per_worker
     by_labels, by_workers = graph.sums(counts * values), graph.sums(values)
     here = (by_convention & (by_labels * by_workers < 0))[graph.component]
     right, wrong = here & (values > 0), here & (values < 0)
@@ -231,8 +172,8 @@ def contested(
         f"{side.sum()} worker{'' if side.sum() == 1 else 's'} with {counts[side].sum()} labels"
         for side in (right, wrong)
     ]
-    ids = problem.labels.worker_ids[right]
-    if problem.orientation == "labels":
+    ids = model.crowd.labels.worker_ids[right]
+    if model.orientation == "labels":
         why = "skills are weighted by numbers of labels"
         otherwise = 'all skills counted the same (orientation = "workers")'
     else:
@@ -277,20 +218,17 @@ def unidentified(workers: WorkerGraph, ids: Ids) -> Iterator[Finding]:
         )
 
 
-def uncompared(problem: LabelAggregation) -> Iterator[Finding]:
+def uncompared(model: SkillModel) -> Iterator[Finding]:
     """Workers who share tasks only with workers whose box is {0}."""
-    if problem.labels_per_worker.min() > problem.tau**2:  # nobody has the box {0}
+    if model.crowd.labels.per_worker.min() > model.tau**2:  # nobody has the box {0}
         return
-    formulation = problem.formulation
-    assert formulation is not None
-    assert isinstance(formulation.problem, RankOneFit)
-    lower, upper = problem.box
-    alone = formulation.problem.uncompared & ~problem.worker_graph.isolated & ((lower < 0) | (upper > 0))
+    lower, upper = model.box
+    alone = model.completion.uncompared & ~model.worker_graph.isolated & ((lower < 0) | (upper > 0))
     if alone.any():
         yield about(
             "warning",
             "worker",
-            problem.labels.worker_ids[alone],
+            model.crowd.labels.worker_ids[alone],
             "sharing tasks only with workers without weight: nothing to compare with, so the skill is "
             "assumed, not estimated",
         )

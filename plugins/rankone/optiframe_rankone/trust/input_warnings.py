@@ -1,21 +1,17 @@
-"""Ids and classes that are probably not meant: infinite numbers, 1 beside "1", Cat beside cat."""
+"""Findings on the input, whatever the answer: rows left out, classes that are probably not meant."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.errors import InvalidInput, nearest
-from optiframe.problems.problem import Finding
-from optiframe.tables.read import Coded, Table
-from optiframe_rankone.ids import Codes, Ids, listed
-
-if TYPE_CHECKING:
-    from optiframe_rankone.problem import LabelAggregation
+from optiframe.errors import nearest
+from optiframe.findings import Finding
+from optiframe_rankone.data import Crowd, Repeats
+from optiframe_rankone.ids import Ids, about, listed
 
 _FEW = 3
 _IN_SO_MANY = 10_000
@@ -25,44 +21,83 @@ _TIMES = 20
 classes, a small one is nothing strange."""
 
 
-def refuse_infinite(
-    table: Table, name: str, codes: Codes, ids: Ids, rows: NDArray[np.intp] | None = None
-) -> None:
-    """Raise `InvalidInput` where an id of a column is an infinite number, naming its row.
+def left_out(crowd: Crowd) -> Iterator[Finding]:
+    """Rows that were merged or left out, and tables about tasks or workers without labels."""
+    yield from crowd.labels.remarks
+    if crowd.labels.repeats is not None:
+        yield from repeats(crowd.labels.repeats)
+    for name, alike in crowd.labels.look_alike.items():
+        yield Finding(
+            "warning",
+            f"{len(alike)} {name} id{'' if len(alike) == 1 else 's'} both as text and as something else that "
+            f"prints the same, such as {alike[0]!r} and {alike[0]}: taken for different {name}s; write them "
+            f"in one way: {listed(alike)}",
+            alike,
+        )
+    for name, known in (("truth", crowd.truth), ("gold", crowd.gold)):
+        if known is not None and len(known.ignored):
+            yield about("note", "task", known.ignored, f"in the {name} without any label; ignored")
+    if crowd.skills is not None and len(crowd.skills.ignored):
+        yield about("note", "worker", crowd.skills.ignored, "in the skills without any label; ignored")
 
-    ``codes`` are those of the given rows; of all of them by default.
-    """
-    if ids.dtype.kind not in "fO":
+
+def repeats(done: Repeats) -> Iterator[Finding]:
+    """What was done about rows that repeat a task and worker."""
+    pairs = f"{done.pairs} pair{'' if done.pairs == 1 else 's'} of task and worker"
+    how = {
+        "first": "the first row counts",
+        "last": "the last row counts",
+        "majority": "the label most of the rows give counts",
+    }.get(done.policy, "rows that agree count once")
+    if done.pairs == 1:
+        rows = "which disagree" if done.disagreeing else "which agree"
+    else:
+        rows = f"in {done.disagreeing} of them rows that disagree" if done.disagreeing else "which all agree"
+    text = f"{pairs} with several rows, {rows}: {how}"
+    if not done.left_out:
+        yield Finding("warning" if done.disagreeing else "note", text)
         return
-    endless = [isinstance(value, float) and abs(value) == np.inf for value in ids.tolist()]
-    if any(endless):
-        at = int(np.flatnonzero(np.asarray(endless)[codes])[0])
-        raise InvalidInput(
-            f"{table.title} {table.place(at if rows is None else int(rows[at]))}: {name} is "
-            f"{ids[codes[at]]}; an infinite number is no id: drop the row or give it one"
+    shown = listed([f"{task} by {worker}" for task, worker in done.left_out])
+    text += f"; {len(done.left_out)} left out, since nothing says which row is right: {shown}"
+    yield Finding("warning", text, done.left_out)
+    for what, lost in (("task", done.tasks), ("worker", done.workers)):
+        if lost:
+            ids = np.empty(len(lost), dtype=object)
+            ids[:] = lost
+            yield about("warning", what, ids, "without any label left, so not in the answer")
+
+
+def consensus(crowd: Crowd) -> Iterator[Finding]:
+    """Labels that cannot contradict each other: of one worker, or of workers who never disagree."""
+    labels = crowd.labels
+    if len(labels.worker_ids) == 1:
+        yield about("warning", "worker", labels.worker_ids, "for all tasks: the answer repeats what was said")
+        return
+    met = labels.task[1:] == labels.task[:-1]
+    codes = crowd.label_codes
+    if not met.any():
+        yield Finding(
+            "warning", "no task has two labels: the answer repeats what was said, and nothing checks it"
+        )
+    elif not (met & (codes[1:] != codes[:-1])).any():
+        yield Finding(
+            "warning",
+            "no two workers disagree on any task: they are taken to be right, but would agree as well if "
+            "all were wrong in the same way",
         )
 
 
-def look_alike(table: Table, name: str, ids: Ids) -> tuple[str, ...]:
-    """Text that occurs in a column beside another id that prints the same, such as "1" and 1 or 1.0."""
-    if isinstance(table.parts[name], Coded) or ids.dtype != object:
-        return ()
-    texts = {value for value in ids.tolist() if isinstance(value, str)}
-    others = {_printed(value) for value in ids.tolist() if not isinstance(value, str)}
-    return tuple(sorted(texts & others))
-
-
-def classes(problem: LabelAggregation) -> Iterator[Finding]:
+def classes(crowd: Crowd) -> Iterator[Finding]:
     """Classes that may be slips: written in several ways, or hardly ever given; true ones never given.
 
     A class too many changes every answer, since chances to be wrong are shared between the classes.
     """
-    count = np.bincount(problem.label_codes, minlength=len(problem.classes))
-    alike = _written_differently(problem.classes)
+    count = np.bincount(crowd.label_codes, minlength=len(crowd.classes))
+    alike = _written_differently(crowd.classes)
     if alike:
-        yield _in_several_ways(problem.classes, count, alike)
-    yield from _rare(problem, count, [code for codes in alike for code in codes])
-    yield from _only_true(problem)
+        yield _in_several_ways(crowd.classes, count, alike)
+    yield from _rare(crowd, count, [code for codes in alike for code in codes])
+    yield from _only_true(crowd)
 
 
 def _written_differently(ids: Ids) -> list[list[int]]:
@@ -86,12 +121,12 @@ def _in_several_ways(ids: Ids, count: NDArray[np.int64], alike: list[list[int]])
     )
 
 
-def _rare(problem: LabelAggregation, count: NDArray[np.int64], said: list[int]) -> Iterator[Finding]:
+def _rare(crowd: Crowd, count: NDArray[np.int64], said: list[int]) -> Iterator[Finding]:
     """Classes given hardly ever, beside others that are all given often; and never by two for one task.
 
     Not those of which something else was `said`.
     """
-    labels, codes, ids = problem.labels, problem.label_codes, problem.classes
+    labels, codes, ids = crowd.labels, crowd.label_codes, crowd.classes
     rare = (count > 0) & (count <= max(_FEW, len(labels) // _IN_SO_MANY))
     common = count[~rare & (count > 0)]
     if not rare.any() or not len(common) or common.min() < _TIMES * count[rare].max():
@@ -116,25 +151,20 @@ def _rare(problem: LabelAggregation, count: NDArray[np.int64], said: list[int]) 
         )
 
 
-def _only_true(problem: LabelAggregation) -> Iterator[Finding]:
+def _only_true(crowd: Crowd) -> Iterator[Finding]:
     """True labels that are no class, and so missed by every answer."""
-    known, ids, first = problem.truth_codes, problem.true_classes, len(problem.classes)
+    known, ids, first = crowd.truth_codes, crowd.true_classes, len(crowd.classes)
     missed = np.flatnonzero(known >= first)
     if not len(missed):
         return
     said = []
     for code in range(first, len(ids)):
-        tasks = problem.labels.task_ids[known == code]
+        tasks = crowd.labels.task_ids[known == code]
         said.append(f"{ids[code]} ({listed(tasks)})")
     number = f"{len(said)} true label{'' if len(said) == 1 else 's'}"
     yield Finding(
         "warning",
         f"{number} that no worker ever gave: {listed(said)}; no answer can be right there, which the metrics "
         "count as wrong",
-        tuple(problem.labels.task_ids[missed].tolist()),
+        tuple(crowd.labels.task_ids[missed].tolist()),
     )
-
-
-def _printed(value: object) -> str:
-    """As `str`, but 1.0 as 1, which is the same id."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

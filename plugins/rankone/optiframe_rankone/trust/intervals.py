@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,13 +11,10 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe_rankone.answer import Aggregation, accuracy
-from optiframe_rankone.completion import from_labels as correlations
-from optiframe_rankone.completion.objective import PairwiseLeastSquares
-from optiframe_rankone.completion.problem import RankOneFit
+from optiframe_rankone.completion.skill_model import SkillModel, Source, model_of
+from optiframe_rankone.data import Crowd
 from optiframe_rankone.kernels import prepared
-
-if TYPE_CHECKING:
-    from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.vote import check
 
 _JOINT = 300
 """Up to this many workers the errors take into account that the skills are estimated together:
@@ -26,7 +22,7 @@ one eigendecomposition of a matrix of workers by workers, some 20 ms for 300 of 
 _SINGULAR = 1e-9  # share of the curvature below which a direction is not determined but rounding
 
 
-def standard_errors(problem: LabelAggregation, solution: Aggregation) -> Array:
+def standard_errors(problem: Source, solution: Aggregation) -> Array:
     """Standard error of each worker's skill, shape (workers,); inf where the data does not tell.
 
     The sandwich estimate for the weighted least squares of Lemma 6, clustered by task: with
@@ -59,27 +55,29 @@ def standard_errors(problem: LabelAggregation, solution: Aggregation) -> Array:
     Source: White 1980 and Liang and Zeger 1986 for the sandwich; the equations are those of
     Ma et al., Sec. 4.1.
     """
-    x = _skills(problem, solution)
-    return np.maximum(_sandwich(problem, x), _known_truth(problem, x))
+    model = model_of(problem)
+    x = _skills(model, solution)
+    return np.maximum(_sandwich(model, x), _known_truth(model.crowd, x))
 
 
-def _known_truth(problem: LabelAggregation, x: Array) -> Array:
+def _known_truth(crowd: Crowd, x: Array) -> Array:
     """The errors if the truth were known, M/(M-1) sqrt(p(1 - p)/N); N labels never show p = 0 or 1."""
-    counts, m = problem.labels_per_worker, len(problem.classes)
+    counts, m = crowd.labels.per_worker, len(crowd.classes)
     least = 0.5 / (counts + 1.0)  # Jeffreys' estimate (k + 1/2)/(N + 1) for k = 0
     p = np.clip(accuracy(x, m), least, 1.0 - least)
     return np.asarray(m / (m - 1.0) * np.sqrt(p * (1.0 - p) / counts))
 
 
-def _sandwich(problem: LabelAggregation, x: Array) -> Array:
-    counts, labels = problem.labels_per_worker, problem.labels
-    telling = (counts > max(problem.tau**2, 1.0)) & ~problem.worker_graph.bipartite
+def _sandwich(model: SkillModel, x: Array) -> Array:
+    crowd, labels = model.crowd, model.crowd.labels
+    counts = labels.per_worker
+    telling = (counts > max(model.tau**2, 1.0)) & ~model.worker_graph.bipartite
     enlarged = np.sqrt(counts / np.maximum(counts - 1, 1))
-    if _plain(problem) and len(x) > _JOINT and prepared.ready_for(len(labels)):
-        codes = labels.task, labels.worker, problem.label_codes
-        squares, curvature = prepared.spread_of_pulls(*codes, classes=len(problem.classes), x=x, count=counts)
+    if model.plain and len(x) > _JOINT and prepared.ready_for(len(labels)):
+        codes = labels.task, labels.worker, crowd.label_codes
+        squares, curvature = prepared.spread_of_pulls(*codes, classes=len(crowd.classes), x=x, count=counts)
         return _apart(squares * enlarged**2, curvature, telling)
-    pull, curvature, weights = _pulls(problem, x)
+    pull, curvature, weights = _pulls(model, x)
     worker, known = labels.worker, telling & (curvature > 0)
     mean = np.bincount(worker, weights=pull, minlength=len(x)) / counts
     pull = (pull - mean[worker]) * enlarged[worker]
@@ -87,7 +85,7 @@ def _sandwich(problem: LabelAggregation, x: Array) -> Array:
         squares = np.bincount(worker, weights=pull**2, minlength=len(x)).astype(np.float64)
         return _apart(squares, curvature, telling)
     inverse, told = _inverse(weights.toarray() * np.outer(x, x) + np.diag(curvature), known)
-    start = np.searchsorted(problem.labels.task, np.arange(len(problem.labels.task_ids) + 1))
+    start = np.searchsorted(labels.task, np.arange(len(labels.task_ids) + 1))
     pulls = sp.csr_array((pull, worker, start), shape=(len(start) - 1, len(x)))
     variance = np.einsum("ij,jk,ki->i", inverse, (pulls.T @ pulls).toarray(), inverse, optimize=True)
     return np.where(told, np.sqrt(np.maximum(variance, 0.0)), np.inf)
@@ -100,13 +98,8 @@ def _apart(squares: Array, curvature: Array, telling: NDArray[np.bool_]) -> Arra
     return np.asarray(np.sqrt(np.divide(squares, curvature**2, out=infinite, where=known)))
 
 
-def _plain(problem: LabelAggregation) -> bool:
-    """Whether weights are the shared tasks of all pairs, so that sums over labels do for sums over pairs."""
-    return problem.weights == "count" and problem.cutoff is None
-
-
 def skill_intervals(
-    problem: LabelAggregation, solution: Aggregation, errors: Array | None = None, level: float = 0.9
+    problem: Source, solution: Aggregation, errors: Array | None = None, level: float = 0.9
 ) -> tuple[Array, Array]:
     """Lower and upper end of an interval for each worker's skill, each of shape (workers,).
 
@@ -120,48 +113,49 @@ def skill_intervals(
     """
     if not 0.0 < level < 1.0:
         raise InvalidInput(f"level must be between 0 and 1, got {level}")
-    x = _skills(problem, solution)
+    model = model_of(problem)
+    x = _skills(model, solution)
     reach = NormalDist().inv_cdf((1.0 + level) / 2.0)
-    half = reach * (standard_errors(problem, solution) if errors is None else errors)
-    least = -1.0 / (len(problem.classes) - 1)
+    half = reach * (standard_errors(model, solution) if errors is None else errors)
+    least = -1.0 / (len(model.crowd.classes) - 1)
     return np.maximum(x - half, least), np.minimum(x + half, 1.0)
 
 
-def _skills(problem: LabelAggregation, solution: Aggregation) -> Array:
-    problem.check(solution)
+def _skills(model: SkillModel, solution: Aggregation) -> Array:
+    check(model.crowd, solution)
     if solution.skills is None:
         raise InvalidInput("this answer has no skills; use a method that estimates them, such as rankone.pgd")
     return solution.skills
 
 
-def _pulls(problem: LabelAggregation, x: Array) -> tuple[Array, Array, sp.csr_array | None]:
+def _pulls(model: SkillModel, x: Array) -> tuple[Array, Array, sp.csr_array | None]:
     """g of each label, shape (labels,); A_ii of each worker; the weights of pairs, where few or needed."""
-    plain = _plain(problem)
-    labels, workers = problem.labels, len(x)
+    crowd, plain = model.crowd, model.plain
+    labels, workers = crowd.labels, len(x)
     shared, weights = None, None
     if not plain or workers <= _JOINT:
-        shared = shared_tasks(problem)
-        weights = shared if plain else _fit(problem).known
+        shared = shared_tasks(model)
+        weights = shared if plain else model.least_squares.known
     if plain:
         if prepared.ready_for(len(labels)):
-            codes = labels.task, labels.worker, problem.label_codes
-            pull, curvature = prepared.pulls_of_labels(*codes, classes=len(problem.classes), x=x)
+            codes = labels.task, labels.worker, crowd.label_codes
+            pull, curvature = prepared.pulls_of_labels(*codes, classes=len(crowd.classes), x=x)
             return pull, curvature, weights if workers <= _JOINT else None
-        pull, others = _plain_pulls(problem, x)
+        pull, others = _plain_pulls(crowd, x)
         curvature = np.bincount(labels.worker, weights=others, minlength=workers).astype(np.float64)
         return pull, curvature, weights if workers <= _JOINT else None
     assert shared is not None
     assert weights is not None
-    pull = _weighted_pulls(problem, x, shared, weights)
+    pull = _weighted_pulls(crowd, x, shared, weights)
     curvature = np.asarray(weights @ (x * x), dtype=np.float64)
     return pull, curvature, weights if workers <= _JOINT else None
 
 
-def _plain_pulls(problem: LabelAggregation, x: Array) -> tuple[Array, Array]:
+def _plain_pulls(crowd: Crowd, x: Array) -> tuple[Array, Array]:
     """g and the sum of the others' squared skills for each label, with every r_ij = 1; linear time."""
-    labels, m = problem.labels, len(problem.classes)
+    labels, m = crowd.labels, len(crowd.classes)
     tasks, mine = len(labels.task_ids), x[labels.worker]
-    cell = labels.task.astype(np.int64) * m + problem.label_codes
+    cell = labels.task.astype(np.int64) * m + crowd.label_codes
     same = np.bincount(cell, weights=mine, minlength=tasks * m)
     total = same.reshape(tasks, m).sum(axis=1)[labels.task] - mine
     agree = same[cell] - mine
@@ -169,11 +163,9 @@ def _plain_pulls(problem: LabelAggregation, x: Array) -> tuple[Array, Array]:
     return (m * agree - total) / (m - 1.0) - mine * others, np.maximum(others, 0.0)
 
 
-def _weighted_pulls(
-    problem: LabelAggregation, x: Array, shared: sp.csr_array, weights: sp.csr_array
-) -> Array:
+def _weighted_pulls(crowd: Crowd, x: Array, shared: sp.csr_array, weights: sp.csr_array) -> Array:
     """g of each label with any weights: pair by pair, the labels d places apart on one task at a time."""
-    labels, codes, m = problem.labels, problem.label_codes, len(problem.classes)
+    labels, codes, m = crowd.labels, crowd.label_codes, len(crowd.classes)
     pull = np.zeros(len(labels))
     apart = 1
     while True:
@@ -190,33 +182,9 @@ def _weighted_pulls(
         apart += 1
 
 
-def shared_tasks(problem: LabelAggregation) -> sp.csr_array:
+def shared_tasks(problem: Source) -> sp.csr_array:
     """Tasks shared by each pair of workers; as counted for the least squares, where its weights are these."""
-    return pair_counts(problem)[0]
-
-
-def pair_weights(problem: LabelAggregation) -> sp.csr_array:
-    """Weights of the pairs in the least squares; tasks shared unless `problem.weights` says otherwise."""
-    return _fit(problem).known
-
-
-def pair_counts(problem: LabelAggregation) -> tuple[sp.csr_array, Array]:
-    """Tasks shared by each pair of workers, and the pairs' correlations in the order of ``.data``."""
-    if _plain(problem):
-        fit = _fit(problem)
-        return fit.known, fit.targets.data
-    labels = problem.labels
-    return correlations.count(
-        labels.task, labels.worker, problem.label_codes, len(labels.worker_ids), len(problem.classes)
-    )
-
-
-def _fit(problem: LabelAggregation) -> PairwiseLeastSquares:
-    """The least squares that the problem formulates to."""
-    formulation = problem.formulation
-    assert formulation is not None
-    assert isinstance(formulation.problem, RankOneFit)
-    return formulation.problem.least_squares
+    return model_of(problem).pair_counts()[0]
 
 
 def _inverse(curvature: Array, known: NDArray[np.bool_]) -> tuple[Array, NDArray[np.bool_]]:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from optiframe.problems.problem import Finding
+from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe_rankone.answer import Aggregation
-from optiframe_rankone.ids import Ids, listed
-
-if TYPE_CHECKING:
-    from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.data import Crowd
+from optiframe_rankone.ids import about, listed
+from optiframe_rankone.vote import weighted_vote
 
 LEVEL = 0.9  # of the intervals of skills
 
 
 def doubtful(
-    problem: LabelAggregation, solution: Aggregation, errors: Array, low: Array, high: Array
+    crowd: Crowd, solution: Aggregation, errors: Array, low: Array, high: Array
 ) -> Iterator[Finding]:
     """Likely adversaries and spammers, by the errors and intervals of the skills, each of shape (workers,).
 
@@ -29,9 +27,9 @@ def doubtful(
     so that among a hundred honest ones nobody is accused for being the unluckiest.
     """
     assert solution.skills is not None
-    values, ids, share = solution.skills, problem.labels.worker_ids, f"{LEVEL:.0%}"
-    known = (low > -1.0 / (len(problem.classes) - 1)) | (high < 1.0)  # not the whole range
-    against = reliably_below_0(problem, values, np.where(known, errors, np.inf))
+    values, ids, share = solution.skills, crowd.labels.worker_ids, f"{LEVEL:.0%}"
+    known = (low > -1.0 / (len(crowd.classes) - 1)) | (high < 1.0)  # not the whole range
+    against = reliably_below_0(crowd, values, np.where(known, errors, np.inf))
     if against.any():
         yield about(
             "warning",
@@ -43,7 +41,7 @@ def doubtful(
         )
     below = (values < 0) & ~against
     if solution.reverses and below.any():
-        yield _reversed(problem, solution, below)
+        yield _reversed(crowd, solution, below)
     unclear = known & (low <= 0) & (high >= 0)
     if known.any() and (unclear | ~known).all() and values.any():
         yield Finding("warning", f"no skill can be told from 0 (by {share} intervals): all may be guessing")
@@ -57,7 +55,7 @@ def doubtful(
         )
 
 
-def reliably_below_0(problem: LabelAggregation, values: Array, errors: Array) -> NDArray[np.bool_]:
+def reliably_below_0(crowd: Crowd, values: Array, errors: Array) -> NDArray[np.bool_]:
     """Whose skill is below 0 by Holm's step-down procedure over the workers with a finite error.
 
     One-sided tests of skill 0; the chance that any worker of skill 0 or more is named is meant to be
@@ -67,7 +65,7 @@ def reliably_below_0(problem: LabelAggregation, values: Array, errors: Array) ->
     labels a task normal quantiles of these accuse somebody in four of five draws.
     """
     tested = np.flatnonzero(np.isfinite(errors))
-    count, classes = problem.labels_per_worker[tested], len(problem.classes)
+    count, classes = crowd.labels.per_worker[tested], len(crowd.classes)
     scale = np.maximum(errors[tested], 1.0 / np.sqrt((classes - 1.0) * count))
     chance = stdtr(np.maximum(count - 1.0, 1.0), values[tested] / scale)
     order = np.argsort(chance, kind="stable")
@@ -77,18 +75,18 @@ def reliably_below_0(problem: LabelAggregation, values: Array, errors: Array) ->
     return named
 
 
-def _reversed(problem: LabelAggregation, solution: Aggregation, below: NDArray[np.bool_]) -> Finding:
+def _reversed(crowd: Crowd, solution: Aggregation, below: NDArray[np.bool_]) -> Finding:
     """Workers who seem worse than guessing, and how many answers hang on taking that at its word."""
     assert solution.skills is not None
-    ids, values = problem.labels.worker_ids[below], solution.skills
-    if len(problem.classes) == 2:
+    ids, values = crowd.labels.worker_ids[below], solution.skills
+    if len(crowd.classes) == 2:
         wrong, counted = "wrong more often than right", "labels reversed"
     else:
         wrong, counted = "wrong more often than by guessing", "labels against what they say"
-    with_them = solution if solution.fitted else problem.weighted_vote(values)
-    without = problem.weighted_vote(np.where(below, 0.0, values))
+    with_them = solution if solution.fitted else weighted_vote(crowd, values)
+    without = weighted_vote(crowd, np.where(below, 0.0, values))
     others = int((with_them.winners != without.winners).any(axis=1).sum())
-    changes = f"leaving them out would change {others} of {len(problem.labels.task_ids)} answers"
+    changes = f"leaving them out would change {others} of {len(crowd.labels.task_ids)} answers"
     if len(ids) == 1:
         named = isinstance(ids[0], str) and not ids[0].isdigit()
         who = str(ids[0]) if named else f"worker {ids[0]}"  # "2 seems to be wrong" would read as a count
@@ -114,9 +112,3 @@ def negative(solution: Aggregation) -> Iterator[Finding]:
             "with an estimated skill below 0 (wrong more often than by guessing), which may be chance; "
             f"{counted}`standard_errors` of optiframe_rankone says how sure that is",
         )
-
-
-def about(level: Literal["note", "warning", "error"], what: str, ids: Ids, rest: str) -> Finding:
-    """`3 workers <rest>: a, b, c` with the ids attached."""
-    count = f"{len(ids)} {what}{'' if len(ids) == 1 else 's'}"
-    return Finding(level, f"{count} {rest}: {listed(ids)}", tuple(ids.tolist()))

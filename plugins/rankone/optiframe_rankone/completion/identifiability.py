@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from optiframe.problems.problem import Finding
-from optiframe_rankone.trust.worker_findings import about
+from optiframe.findings import Finding
+from optiframe.records.fields import Array
+from optiframe_rankone.completion.objective import PairwiseLeastSquares
+from optiframe_rankone.ids import about
 from optiframe_rankone.worker_graph import WorkerGraph
 
-if TYPE_CHECKING:
-    from optiframe_rankone.completion.problem import RankOneCompletion
 
-
-def report(problem: RankOneCompletion) -> Iterator[Finding]:
+def report(
+    fit: PairwiseLeastSquares, uncompared: NDArray[np.bool_], bounds: tuple[Array, Array]
+) -> Iterator[Finding]:
     """Every finding on the known entries: none, all 0, rows without any, groups, bipartite groups.
 
     Rows are named by their index, from 0. About the data alone, so the same for every solver.
+    ``uncompared`` and ``bounds`` are those of `RankOneFit`.
     """
-    fit = problem.least_squares
     rows = np.arange(fit.shape[0])
     if fit.known.nnz == 0:
         yield Finding(
@@ -42,7 +43,7 @@ def report(problem: RankOneCompletion) -> Iterator[Finding]:
             rows[graph.isolated],
             "without a known entry: nothing to compare with, so x_i there is assumed, not estimated",
         )
-    only = problem.uncompared & ~graph.isolated
+    only = uncompared & ~graph.isolated
     if only.any():
         yield about(
             "warning",
@@ -69,7 +70,7 @@ def report(problem: RankOneCompletion) -> Iterator[Finding]:
             "in a bipartite group (known entries only join its two sides, as in a ring of even length): one "
             "side can be multiplied and the other divided by the same number, so sizes depend on the start",
         )
-    lower, upper = problem.bounds
+    lower, upper = bounds
     if fit.targets.data.any() and (lower < 0).any() and (upper > 0).any():
         yield Finding(
             "note", "x and -x fit the values equally well: the sign is that of the start, unless bounds tell"

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
+from optiframe_rankone.ids import Codes
 from optiframe_rankone.kernels import prepared
-from optiframe_rankone.read.ids import Codes
 
 NARROW, WIDE = np.uint16, np.uint64
 _TRIED = 16  # one label in so many shows whether narrow counters will do

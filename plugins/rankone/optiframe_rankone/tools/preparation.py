@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe_rankone.completion.count_table import NARROW, WIDE, CountTable
 from optiframe_rankone.completion.counted_pairs import CountedPairs
 from optiframe_rankone.kernels import prepared
+from optiframe_rankone.kernels.count_table import NARROW, WIDE, CountTable
 
 
 def prepare() -> bool:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Solver
-from optiframe_rankone.read.duplicates import without_unused
-from optiframe_rankone.read.tables import LabelTable, TruthTable
+from optiframe_rankone.data import LabelTable, TruthTable
+from optiframe_rankone.ids import without_unused
 
 if TYPE_CHECKING:
     from optiframe_rankone.problem import LabelAggregation
@@ -85,7 +85,7 @@ def _has_gold(problem: LabelAggregation) -> NDArray[np.bool_]:
 
 
 def _need_counts(problem: LabelAggregation) -> None:
-    if not problem.counted:
+    if not problem.model.counted:
         raise InvalidInput(
             f"{problem.name}: its correlations are given, so the labels do not tell how well skills are known"
         )

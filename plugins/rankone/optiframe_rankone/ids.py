@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from optiframe.findings import Finding
 from optiframe.tables.read import encode
 
 Ids = NDArray[Any]
@@ -51,3 +52,24 @@ def listed(ids: Ids | Sequence[Any]) -> str:
     values = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
     shown = ", ".join(map(str, values[:_SHOWN]))
     return shown if len(values) <= _SHOWN else f"{shown} and {len(values) - _SHOWN} more"
+
+
+def without_unused(codes: Codes, ids: Ids) -> tuple[Codes, Ids, Ids]:
+    """Codes and ids without the ids that no code stands for, and those ids."""
+    used = np.zeros(len(ids), dtype=bool)
+    used[codes] = True
+    if used.all():
+        return codes, ids, ids[:0]
+    return (np.cumsum(used) - 1)[codes], ids[used], ids[~used]
+
+
+def locked(array: NDArray[Any]) -> NDArray[Any]:
+    """The array itself, read-only from now on."""
+    array.flags.writeable = False
+    return array
+
+
+def about(level: Literal["note", "warning", "error"], what: str, ids: Ids, rest: str) -> Finding:
+    """`3 workers <rest>: a, b, c` with the ids attached."""
+    count = f"{len(ids)} {what}{'' if len(ids) == 1 else 's'}"
+    return Finding(level, f"{count} {rest}: {listed(ids)}", tuple(ids.tolist()))

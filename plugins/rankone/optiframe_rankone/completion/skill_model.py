@@ -1,0 +1,216 @@
+"""How skills follow from labels: which pairs of workers count how much, and the completion that fits them."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from optiframe.errors import InvalidInput
+from optiframe.estimator import Estimator
+from optiframe.records.fields import Array
+from optiframe.solving.result import Result
+from optiframe_rankone.completion import orientation
+from optiframe_rankone.completion.counted_pairs import CountedCorrelations, correlations_of, worth_dense
+from optiframe_rankone.completion.from_labels import LabelCorrelations, LabelLeastSquares, count
+from optiframe_rankone.completion.objective import PairwiseLeastSquares
+from optiframe_rankone.completion.problem import RankOneCompletion, RankOneFit
+from optiframe_rankone.data import Crowd
+from optiframe_rankone.kernels import passes as kernels
+from optiframe_rankone.worker_graph import WorkerGraph
+
+_CANCEL = 1e-6
+"""Skills cancel when their sum is at most this share of the sum of their sizes: the default
+tolerance of a run is 1e-6 in units of skill, so a smaller sum has no sign of its own."""
+_MOST_PAIRS = 2**22
+"""Ordered pairs of workers kept as a matrix at most: 40 bytes each and as much again while they
+are counted, together about 300 MB. All pairs of 2,000 workers are within it."""
+_WORTH_COUNTING = 64
+"""Pairs are counted when there are at most this many on a task for each label. Counting one takes
+about as long as one label takes in a product, and a run takes some tens of products."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SkillModel:
+    """The least squares that estimate skills from labels, its box, and what settles the signs.
+
+    The parameters are the fields of `label-aggregation` of the same names, where they are described.
+    What is computed from them is computed on first use and dropped when pickled.
+    """
+
+    counted: ClassVar[bool] = True  # correlations come from the labels, which then tell how sure they are
+
+    crowd: Crowd
+    weights: Literal["count", "count-squared", "binary"]
+    cutoff: float | None
+    cutoff_noise: float
+    orientation: Literal["labels", "workers"]
+    tau: float
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: self.__dict__[each.name] for each in dataclasses.fields(self)}
+
+    @property
+    def plain(self) -> bool:
+        """Whether weights are the shared tasks of all pairs: sums over labels do for sums over pairs."""
+        return self.weights == "count" and self.cutoff is None
+
+    @cached_property
+    def sign_weights(self) -> Array:
+        """What each worker's skill counts in the sum that is positive (`orientation`), shape (workers,)."""
+        counts = self.crowd.labels.per_worker
+        return np.ones(len(counts)) if self.orientation == "workers" else counts.astype(np.float64)
+
+    @cached_property
+    def worker_graph(self) -> WorkerGraph:
+        """Who shares tasks with whom; with a cutoff, whose correlations are kept."""
+        return self.meetings if self.cutoff is None else WorkerGraph(self.least_squares.known)
+
+    @cached_property
+    def meetings(self) -> WorkerGraph:
+        """Who shares tasks with whom."""
+        labels = self.crowd.labels
+        return WorkerGraph.of_labels(labels.task, labels.worker, len(labels.worker_ids))
+
+    @cached_property
+    def box(self) -> tuple[Array, Array]:
+        """Least and largest skill of each worker, each of shape (workers,)."""
+        margin = self.tau / np.sqrt(self.crowd.labels.per_worker)
+        lower = np.minimum(margin - 1.0 / (len(self.crowd.classes) - 1), 0.0)
+        return lower, np.maximum(1.0 - margin, 0.0)
+
+    @property
+    def least_squares(self) -> PairwiseLeastSquares:
+        """The objective of `completion`."""
+        return self.completion.least_squares
+
+    @cached_property
+    def completion(self) -> RankOneFit:
+        """The rank-one completion that stands for the labels.
+
+        Pairs of workers are counted where they are few; where they are many, and the weights
+        are the counts and nothing is cut off, the labels are used as they are. Both have the
+        same gradient, so the same answer.
+        """
+        crowd, labels = self.crowd, self.crowd.labels
+        workers, classes = len(labels.worker_ids), len(crowd.classes)
+        lower, upper = self.box
+        if self.plain and not self._few_pairs():
+            products = LabelLeastSquares(
+                task=labels.task,
+                worker=labels.worker,
+                label=crowd.label_codes,
+                workers=workers,
+                classes=classes,
+            )
+            return LabelCorrelations(
+                products=products, lower=lower, upper=upper, sign_weights=self.sign_weights
+            )
+        table = kernels.count_table(labels.task, labels.worker, crowd.label_codes, workers)
+        if self.plain and table is not None and worth_dense(table):
+            return CountedCorrelations.of_table(
+                table, classes, lower, upper, sign_weights=self.sign_weights, graph=self.meetings
+            )
+        if table is None:
+            shared, correlation = count(labels.task, labels.worker, crowd.label_codes, workers, classes)
+        else:
+            shared, agreed = table.entries()
+            correlation = correlations_of(shared, agreed, classes)
+        weights = shared.data
+        if self.weights != "count":
+            weights = weights**2 if self.weights == "count-squared" else np.ones(shared.nnz)
+        if self.cutoff is None:
+            known = sp.csr_array((weights, shared.indices, shared.indptr), shared.shape)
+            return RankOneCompletion.of_counts(
+                known, correlation, lower, upper, sign_weights=self.sign_weights, graph=self.meetings
+            )
+        weights = np.where(self._uninformative(shared, correlation), 0.0, weights)
+        kept = sp.csr_array((weights, shared.indices, shared.indptr), shared.shape).sum(axis=1)
+        ignored = (kept == 0) & (np.diff(shared.indptr) > 0)
+        lower, upper = np.where(ignored, 0.0, lower), np.where(ignored, 0.0, upper)
+        return RankOneCompletion(
+            weights=sp.csr_array((weights, shared.indices, shared.indptr), shared.shape),
+            values=sp.csr_array((correlation, shared.indices, shared.indptr), shared.shape),
+            lower=lower,
+            upper=upper,
+            sign_weights=self.sign_weights,
+        )
+
+    def _few_pairs(self) -> bool:
+        labels = self.crowd.labels
+        size, workers = labels.per_task, len(labels.worker_ids)
+        possible = workers * (workers - 1.0)
+        met = float(np.dot(size, size - 1.0))  # ordered pairs on each task, summed
+        return min(met, possible) <= _MOST_PAIRS and met <= _WORTH_COUNTING * len(labels)
+
+    def _uninformative(self, shared: sp.csr_array, correlation: Array) -> NDArray[np.bool_]:
+        """Pairs that the cut-off drops (after Theorem 12): too little correlation to speak of."""
+        assert self.cutoff is not None
+        noise = np.sqrt(np.log(shared.shape[0]) / shared.data)
+        return np.asarray(np.abs(correlation) < self.cutoff + self.cutoff_noise * noise)
+
+    def pair_counts(self) -> tuple[sp.csr_array, Array]:
+        """Tasks shared by each pair of workers, and the pairs' correlations in the order of ``.data``.
+
+        As counted for the least squares, where its weights are these.
+        """
+        if self.plain:
+            return self.least_squares.known, self.least_squares.targets.data
+        labels = self.crowd.labels
+        return count(
+            labels.task,
+            labels.worker,
+            self.crowd.label_codes,
+            len(labels.worker_ids),
+            len(self.crowd.classes),
+        )
+
+    def with_positive_sums(self, skills: Array) -> Array:
+        """Skills with the sign of each component settled.
+
+        Reversed, and clipped to the box, where they contradict the gold or, without gold, where
+        their sum (`orientation`) is below 0; all zero where that cancels, since then nothing
+        says which side is right.
+        """
+        component = self.worker_graph.component
+        by_gold = () if self.crowd.gold is None else (self.crowd.gold_agreement * skills,)
+        signs = orientation.of_groups(component, *by_gold, self.sign_weights * skills, cancel=_CANCEL)
+        sign = signs[component]
+        settled = np.where(sign < 0, np.clip(-skills, *self.box), skills)
+        return np.where(sign == 0, 0.0, settled)
+
+
+class HasModel(Protocol):
+    """What holds a model of skills, such as the problem."""
+
+    @property
+    def model(self) -> SkillModel:
+        """How skills follow from its labels."""
+
+
+Source: TypeAlias = SkillModel | HasModel | Result[Any, Any] | Estimator
+"""What tools take labels and their model from."""
+
+
+def model_of(source: Source) -> SkillModel:
+    """The model of a problem, of a result or of a fitted `LabelAggregator`; a model itself.
+
+    Raises
+    ------
+    InvalidInput
+        For anything else, or before `fit`.
+    """
+    found: Any = getattr(source, "result_", source)
+    found = getattr(found, "problem", found)
+    found = getattr(found, "model", found)
+    if not isinstance(found, SkillModel):
+        raise InvalidInput(
+            "give a label-aggregation problem, the result of a solver for it or a fitted LabelAggregator, "
+            f"not a {type(source).__name__}"
+        )
+    return found

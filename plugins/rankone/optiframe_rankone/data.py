@@ -1,0 +1,284 @@
+"""What a crowd said and what is known of it, as everything else reads it: codes, ids and counts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.errors import InvalidInput
+from optiframe.estimator import Estimator
+from optiframe.findings import Finding
+from optiframe.records.fields import Array
+from optiframe.solving.result import Result
+from optiframe_rankone.ids import Codes, Ids, positions, union
+
+Policy: TypeAlias = Literal["error", "agreeing", "first", "last", "majority", "drop"]
+"""What to do with a pair that has several rows.
+
+- ``error``: refuse the table, naming the rows;
+- ``agreeing``: rows that agree count once, rows that disagree are refused, naming them;
+- ``first``, ``last``: the first or last row counts;
+- ``majority``: the label most of its rows give counts; a pair without such a label is left out;
+- ``drop``: rows that agree count once, a pair whose rows disagree is left out.
+"""
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """What was done about pairs with several rows.
+
+    Parameters
+    ----------
+    policy
+        The policy that was followed.
+    pairs, disagreeing
+        How many pairs had several rows, and how many of those had rows that disagree.
+    left_out
+        The pairs left out, as (task, worker).
+    tasks, workers
+        Ids that lost their last label by it, so that nothing is said about them.
+    """
+
+    policy: Policy
+    pairs: int
+    disagreeing: int
+    left_out: tuple[tuple[object, object], ...]
+    tasks: tuple[object, ...] = ()
+    workers: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTable:
+    """Labels as codes, sorted by task and then by worker.
+
+    Parameters
+    ----------
+    task, worker, label
+        Codes, shape (labels,), into the three id tables; read-only.
+    task_ids, worker_ids, label_ids
+        What the codes stand for. Every id occurs in some row.
+    backend
+        The data-frame library the labels came from, for the way out. Not content.
+    repeats
+        What was done about rows that repeat a pair; None when there were none. Not content.
+    look_alike
+        Column -> ids that occur both as text and as something else that prints the same, such as "1"
+        and 1, and so count as two. Not content.
+    remarks
+        What reading the table left open. Not content.
+    """
+
+    task: Codes
+    worker: Codes
+    label: Codes
+    task_ids: Ids
+    worker_ids: Ids
+    label_ids: Ids
+    backend: str | None = field(default=None, compare=False)
+    repeats: Repeats | None = field(default=None, compare=False)
+    look_alike: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    remarks: tuple[Finding, ...] = field(default=(), compare=False)
+
+    def __len__(self) -> int:
+        return len(self.task)
+
+    @cached_property
+    def per_task(self) -> NDArray[np.int64]:
+        """Number of labels of each task, shape (tasks,)."""
+        return np.bincount(self.task, minlength=len(self.task_ids))
+
+    @cached_property
+    def per_worker(self) -> NDArray[np.int64]:
+        """Number of labels of each worker, shape (workers,)."""
+        return np.bincount(self.worker, minlength=len(self.worker_ids))
+
+    def __repr__(self) -> str:
+        return (
+            f"<{len(self)} labels of {len(self.task_ids)} tasks by {len(self.worker_ids)} workers, "
+            f"{len(self.label_ids)} values>"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: self.__dict__[each.name] for each in dataclasses.fields(self)}
+
+
+@dataclass(frozen=True, eq=False)
+class TruthTable:
+    """Known true labels of some tasks: the truth, or gold.
+
+    Parameters
+    ----------
+    label
+        Codes, shape (tasks,), into `label_ids`; -1 where the truth is not known.
+    label_ids
+        The labels that occur in the truth.
+    ignored
+        Tasks of the truth that nobody labelled.
+    """
+
+    label: NDArray[np.int64]
+    label_ids: Ids
+    ignored: Ids
+
+    def __repr__(self) -> str:
+        return f"<truth of {int((self.label >= 0).sum())} tasks>"
+
+    def codes_in(self, classes: Ids) -> NDArray[np.int64]:
+        """Index into `classes` of each task's true label, -1 where not known, shape (tasks,)."""
+        place = np.append(positions(classes, self.label_ids), -1)
+        return np.asarray(place[self.label])
+
+    def classes_after(self, classes: Ids) -> Ids:
+        """`classes`, and after them the labels of these tasks that are none of them."""
+        known = np.zeros(len(self.label_ids) + 1, dtype=bool)
+        known[self.label] = True  # the last: tasks without a label
+        more = self.label_ids[known[:-1] & (positions(classes, self.label_ids) < 0)]
+        if not len(more):
+            return classes
+        kind = classes.dtype if classes.dtype == more.dtype else np.dtype(object)
+        return np.concatenate([classes.astype(kind), more.astype(kind)])
+
+
+@dataclass(frozen=True, eq=False)
+class SkillTable:
+    """True skills of some workers.
+
+    Parameters
+    ----------
+    skill
+        Shape (workers,); nan where not known.
+    ignored
+        Workers with a skill who labelled nothing.
+    """
+
+    skill: Array
+    ignored: Ids
+
+    def __repr__(self) -> str:
+        return f"<skills of {int((~np.isnan(self.skill)).sum())} workers>"
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """The labels of a crowd, with the true labels and true skills that are known.
+
+    Everything but the tables is computed on first use and dropped when pickled.
+
+    Parameters
+    ----------
+    labels
+        Who said what about which task.
+    truth, gold
+        Known true labels, for the metrics and to build on; None without any.
+    skills
+        Known true skills; None without any.
+    """
+
+    labels: LabelTable
+    truth: TruthTable | None = None
+    gold: TruthTable | None = None
+    skills: SkillTable | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: self.__dict__[each.name] for each in dataclasses.fields(self)}
+
+    @cached_property
+    def classes(self) -> Ids:
+        """Every label that occurs in the labels or the gold, sorted; those of the truth change nothing."""
+        given = self.labels.label_ids
+        return given if self.gold is None else union(given, self.gold.label_ids)
+
+    @cached_property
+    def true_classes(self) -> Ids:
+        """What `truth_codes` stand for: `classes`, then the true labels that are none of them."""
+        return self.classes if self.truth is None else self.truth.classes_after(self.classes)
+
+    @cached_property
+    def label_codes(self) -> NDArray[Any]:
+        """Index into `classes` of each label, shape (labels,)."""
+        place = positions(self.classes, self.labels.label_ids)
+        return self.labels.label if len(place) == len(self.classes) else place[self.labels.label]
+
+    @cached_property
+    def truth_codes(self) -> NDArray[np.int64]:
+        """Index into `true_classes` of each task's true label, -1 where not known, shape (tasks,)."""
+        return self._codes(self.truth, self.true_classes)
+
+    @cached_property
+    def gold_codes(self) -> NDArray[np.int64]:
+        """Index into `classes` of each task's gold label, -1 where there is none, shape (tasks,)."""
+        return self._codes(self.gold, self.classes)
+
+    def _codes(self, known: TruthTable | None, classes: Ids) -> NDArray[np.int64]:
+        if known is None:
+            return np.full(len(self.labels.task_ids), -1, dtype=np.int64)
+        return known.codes_in(classes)
+
+    @property
+    def true_skills(self) -> Array | None:
+        """Known true skill of each worker, nan where not known, shape (workers,); None without any."""
+        return None if self.skills is None else self.skills.skill
+
+    @cached_property
+    def gold_agreement(self) -> Array:
+        """N_i C_i of each worker with the gold, shape (workers,); 0 for who labelled none of it."""
+        labels = self.labels
+        return agreement_with(
+            self.gold_codes,
+            labels.task,
+            labels.worker,
+            self.label_codes,
+            workers=len(labels.worker_ids),
+            classes=len(self.classes),
+        )
+
+
+def agreement_with(
+    gold: NDArray[np.int64], task: Codes, worker: Codes, label: Codes, *, workers: int, classes: int
+) -> Array:
+    """N_i C_i of each worker with the gold, shape (workers,): products of labels, summed over its gold tasks.
+
+    A product is 1 where the labels are equal and -1/(M-1) where they differ: Lemma 7 with a second worker
+    of skill 1, whose expectation is the skill.
+    """
+    truth = gold[task]
+    asked = np.flatnonzero(truth >= 0)
+    product = np.where(label[asked] == truth[asked], 1.0, -1.0 / (classes - 1))
+    return np.asarray(np.bincount(worker[asked], weights=product, minlength=workers), dtype=np.float64)
+
+
+class HasCrowd(Protocol):
+    """What holds the labels of a crowd, such as the problem."""
+
+    @property
+    def crowd(self) -> Crowd:
+        """The labels, and what is known."""
+
+
+Source: TypeAlias = Crowd | HasCrowd | Result[Any, Any] | Estimator
+"""What tools take the labels of a crowd from."""
+
+
+def crowd_of(source: Source) -> Crowd:
+    """The labels of a problem, of a result or of a fitted `LabelAggregator`; those of a crowd itself.
+
+    Raises
+    ------
+    InvalidInput
+        For anything else, or before `fit`.
+    """
+    found: Any = getattr(source, "result_", source)
+    found = getattr(found, "problem", found)
+    found = getattr(found, "crowd", found)
+    if not isinstance(found, Crowd):
+        raise InvalidInput(
+            "give a label-aggregation problem, the result of a solver for it or a fitted LabelAggregator, "
+            f"not a {type(source).__name__}"
+        )
+    return found
