@@ -36,10 +36,10 @@ class RobustRanker(Estimator):
 
     Parameters
     ----------
-    method
+    solver
         "lbi", "hlasso", "l2", ... for the solver `hodge.lbi`, ...; any solver's full name; a table
         with `name` and parameters as in a configuration file (``{"name": "lbi", "kappa": 100.0}``);
-        or a solver. One parameter is changed with ``set_params(method__kappa=100.0)``.
+        or a solver. One parameter is changed with ``set_params(solver__kappa=100.0)``.
     seed
         Fixes every random choice.
     budget
@@ -74,13 +74,13 @@ class RobustRanker(Estimator):
     be read by many threads; it must not be fitted by two at the same time.
     """
 
-    nested: ClassVar[tuple[str, ...]] = ("method", "budget")
+    nested: ClassVar[tuple[str, ...]] = ("solver", "budget")
 
     _truth: Any
 
     def __init__(
         self,
-        method: str | Mapping[str, Any] | Solver[Any, Any, Any] = "lbi",
+        solver: str | Mapping[str, Any] | Solver[Any, Any, Any] = "lbi",
         *,
         seed: int = 0,
         budget: Budget | Mapping[str, Any] | None = None,
@@ -88,7 +88,7 @@ class RobustRanker(Estimator):
         outlier_price: float | None = None,
     ) -> None:
         # Kept exactly as given and checked by `fit`: cloning compares the very objects.
-        self.method = method
+        self.solver = solver
         self.seed = seed
         self.budget = budget
         self.columns = columns
@@ -249,7 +249,7 @@ class RobustRanker(Estimator):
         )
 
     def _learn(self, problem: PairwiseRanking, truth: Any) -> Self:
-        given = self.method
+        given = self.solver
         solver = given if isinstance(given, Solver) else registry.build("solver", self._table(given))
         # Without a trace: the answer is judged at the end, curves are for `optiframe.solve`.
         result = solve(problem, solver, seed=whole_seed(self.seed), budget=self.budget, trace=False)

@@ -158,17 +158,17 @@ def test_what_there_is_not_is_an_attribute_error_that_says_why() -> None:
 
 def test_parameters_are_read_and_changed_as_of_any_estimator() -> None:
     model = RobustRanker({"name": "hodge.lbi", "kappa": 20.0}, seed=3)
-    assert model.get_params()["method__kappa"] == 20.0
-    other = clone(model).set_params(method__kappa=100.0, budget__time=5.0)
-    assert other.method == {"name": "hodge.lbi", "kappa": 100.0}
+    assert model.get_params()["solver__kappa"] == 20.0
+    other = clone(model).set_params(solver__kappa=100.0, budget__time=5.0)
+    assert other.solver == {"name": "hodge.lbi", "kappa": 100.0}
     assert other.budget == {"time": 5.0}
-    assert model.method == {"name": "hodge.lbi", "kappa": 20.0}
-    other.set_params(method="hlasso", method__lambda_=1.0)
+    assert model.solver == {"name": "hodge.lbi", "kappa": 20.0}
+    other.set_params(solver="hlasso", solver__lambda_=1.0)
     assert other.fit(TINY).result_.settings["solver"]["lambda_"] == 1.0
-    assert RobustRanker(LinearizedBregman(kappa=10.0)).get_params()["method__kappa"] == 10.0
-    with pytest.raises(InvalidInput, match="has no parameter 'methd'; did you mean 'method'"):
-        model.set_params(methd="l2")
-    assert repr(RobustRanker("l2", seed=1)) == "RobustRanker(method='l2', seed=1)"
+    assert RobustRanker(LinearizedBregman(kappa=10.0)).get_params()["solver__kappa"] == 10.0
+    with pytest.raises(InvalidInput, match="has no parameter 'solvr'; did you mean 'solver'"):
+        model.set_params(solvr="l2")
+    assert repr(RobustRanker("l2", seed=1)) == "RobustRanker(solver='l2', seed=1)"
     assert repr(RobustRanker()) == "RobustRanker()"
 
 
