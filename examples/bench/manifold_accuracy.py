@@ -157,7 +157,7 @@ def main() -> int:
     one_thread()
     warnings.simplefilter("ignore", optiframe.NotConverged)
     METHODS["BFGDB"][1]["change"] = chosen.change
-    from optiframe_manifold.kernels.prepared import prepare
+    from optiframe_manifold import prepare
 
     prepare()
     good = True

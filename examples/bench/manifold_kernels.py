@@ -18,12 +18,12 @@ import os
 import sys
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from time import process_time
 from typing import Any
 
 import numpy as np
 from optiframe_manifold.kernels import plain
-from optiframe_manifold.kernels.row_passes import RowPasses
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.objective.btl import BtlObjective
 from optiframe_manifold.objective.naive import naive_value
@@ -74,14 +74,14 @@ def by_autograd(f: BtlObjective, x: LowRank, v: LowRank) -> dict[str, Callable[[
 def ours(f: BtlObjective, x: LowRank, v: LowRank) -> dict[str, Callable[[], LowRank]]:
     from optiframe_manifold.objective.btl_point import BtlPoint
 
-    prepared = BtlPoint(f, x)
-    return {"gradient": lambda: BtlPoint(f, x).gradient, "product": lambda: prepared.hessian_product(v)}
+    prepared = BtlPoint(f.terms, x)
+    return {"gradient": lambda: BtlPoint(f.terms, x).gradient, "product": lambda: prepared.hessian_product(v)}
 
 
 def through(f: BtlObjective, passes: Any) -> BtlObjective:
     """The same objective with these passes, whatever its size."""
     copy = f.model_copy()
-    copy.__dict__["row_passes"] = RowPasses(copy._comparisons, passes, copy.exponents)
+    copy.__dict__["terms"] = replace(copy.terms, passes=passes)
     return copy
 
 

@@ -172,7 +172,7 @@ def main() -> int:
     chosen = parser.parse_args()
     one_thread()
     warnings.simplefilter("ignore", optiframe.NotConverged)
-    from optiframe_manifold.kernels.prepared import prepare
+    from optiframe_manifold import prepare
 
     # Processor time for the solvers' clock, so that a busy machine does not count.
     clock.perf_counter = process_time

@@ -12,19 +12,19 @@ from optiframe.lazy import exports
 
 if TYPE_CHECKING:
     from optiframe_manifold.estimator import CollaborativeRanker as CollaborativeRanker
-    from optiframe_manifold.kernels.prepared import prepare as prepare
     from optiframe_manifold.low_rank import LowRank as LowRank
     from optiframe_manifold.low_rank import NuclearBall as NuclearBall
     from optiframe_manifold.low_rank import Rank as Rank
     from optiframe_manifold.objective.btl import BtlObjective as BtlObjective
+    from optiframe_manifold.objective.prepare import prepare as prepare
     from optiframe_manifold.plots.methods import plot_convergence as plot_convergence
     from optiframe_manifold.plots.methods import plot_error as plot_error
     from optiframe_manifold.plots.methods import plot_time as plot_time
+    from optiframe_manifold.tools.intervals import score_intervals as score_intervals
     from optiframe_manifold.tools.next_pairs import suggest_pairs as suggest_pairs
     from optiframe_manifold.tools.rank_choice import choose_rank as choose_rank
     from optiframe_manifold.tools.updating import update as update
     from optiframe_manifold.trust.certificate import second_order as second_order
-    from optiframe_manifold.trust.intervals import score_intervals as score_intervals
 
 # Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
 __getattr__, _, __all__ = exports(
@@ -36,9 +36,9 @@ __getattr__, _, __all__ = exports(
         "low_rank": ("LowRank", "NuclearBall", "Rank"),
         "tools.next_pairs": ("suggest_pairs",),
         "plots.methods": ("plot_convergence", "plot_error", "plot_time"),
-        "kernels.prepared": ("prepare",),
+        "objective.prepare": ("prepare",),
         "tools.rank_choice": ("choose_rank",),
-        "trust.intervals": ("score_intervals",),
+        "tools.intervals": ("score_intervals",),
         "tools.updating": ("update",),
     },
 )

@@ -14,10 +14,10 @@ from optiframe.errors import InvalidInput, nearest
 from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
 from optiframe.tables.read import to_frame
-from optiframe_manifold.baselines.population import Population
+from optiframe_manifold.agreement import nearness
+from optiframe_manifold.data import Ids
 from optiframe_manifold.low_rank import LowRank, blocks
-from optiframe_manifold.read.ids import Ids
-from optiframe_manifold.trust.agreement import nearness
+from optiframe_manifold.population import Population
 
 _BLOCK = 1 << 22  # scores held at a time, 32 MB each array; also the pairs of one user in Eq. 2
 
@@ -63,7 +63,7 @@ class Rankings:
 
         Those of the factors; but users without a comparison have those of all users together, and
         an item never compared has the average of the items compared (see
-        `optiframe_manifold.baselines.population`). Rank r, or r + 1 where there are such users.
+        `optiframe_manifold.population`). Rank r, or r + 1 where there are such users.
         """
         if self.population is not None:
             return self.population.served(self.factors)

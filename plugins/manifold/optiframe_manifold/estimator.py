@@ -17,12 +17,14 @@ from optiframe.solving.solve import solve, whole_seed
 from optiframe.solving.solver import Solver
 from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
-from optiframe_manifold.problem import CollaborativeRanking, Penalty
+from optiframe_manifold.objective.btl import Penalty
+from optiframe_manifold.population import pooled_scores
+from optiframe_manifold.problem import CollaborativeRanking
+from optiframe_manifold.tools.intervals import Method, score_intervals
 from optiframe_manifold.tools.next_pairs import suggest_pairs
 from optiframe_manifold.tools.predictions import codes_among, predicted, table_of
 from optiframe_manifold.tools.rank_choice import RankChoice, Rule, choose_rank
 from optiframe_manifold.tools.updating import carried, with_comparisons
-from optiframe_manifold.trust.intervals import Method, score_intervals
 
 _BARRIERS = ("bfgd", "spg", "convex")  # short names of solvers `btl.*`
 
@@ -227,11 +229,9 @@ class CollaborativeRanker(Estimator):
         InvalidInput
             Before `fit`.
         """
-        from optiframe_manifold.baselines.population import pooled_scores
-
         self._answer()
         problem = cast(CollaborativeRanking, self._result().problem)
-        scores = pooled_scores(problem)
+        scores = pooled_scores(problem.likelihood)
         order = np.argsort(-scores, kind="stable")
         better = np.searchsorted(np.sort(-scores), -scores[order])
         table = {"item": problem.item_ids[order], "rank": better + 1, "score": scores[order]}

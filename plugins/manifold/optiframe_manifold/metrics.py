@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
+from optiframe_manifold.agreement import kendall_tau, levels, top_overlap
+from optiframe_manifold.answer import Rankings
+from optiframe_manifold.data import ChoiceTable
 from optiframe_manifold.low_rank import LowRank, blocks
-from optiframe_manifold.trust.agreement import kendall_tau, levels, top_overlap
-
-if TYPE_CHECKING:
-    from optiframe_manifold.answer import Rankings
-    from optiframe_manifold.read.tables import ChoiceTable
 
 _BLOCK = 1 << 20  # entries of both matrices held at a time: 8 MB each
 _USERS = 1000

@@ -17,26 +17,18 @@ from optiframe.problems.problem import Columns, Formulation, Problem
 from optiframe.records.fields import Accepts, Array
 from optiframe_manifold import metrics
 from optiframe_manifold.answer import Rankings
-from optiframe_manifold.baselines.population import Population, population
+from optiframe_manifold.data import Choices, ChoiceTable, Ids
 from optiframe_manifold.low_rank import LowRank, Rank
-from optiframe_manifold.objective.btl import BtlObjective, Scale
-from optiframe_manifold.read.ids import Ids, read_ids, sizes
+from optiframe_manifold.objective.btl import BtlObjective, Penalty, Scale
+from optiframe_manifold.population import Population, population
+from optiframe_manifold.read.ids import read_ids, sizes
 from optiframe_manifold.read.known_scores import read_truth
-from optiframe_manifold.read.tables import (
-    Choices,
-    ChoiceTable,
-    grouped,
-    read_columns,
-    read_comparisons,
-    read_held_out,
-)
+from optiframe_manifold.read.tables import read_columns, read_comparisons, read_held_out
 from optiframe_manifold.trust import findings as trust
 
 _TABLE = "data frame, mapping of columns, or path of a CSV or Parquet file, with the columns "
 _FOLLOWED = 10_000_000  # entries of a truth up to which each recorded iterate is compared with it
 _LISTED = 100  # best items of each user in the answer's table; the factors give all the others
-
-Penalty = Literal["log-sum-exp", "frobenius", "none"]
 
 
 class CollaborativeRanking(Problem[Rankings]):
@@ -138,22 +130,22 @@ class CollaborativeRanking(Problem[Rankings]):
     @property
     def shape(self) -> tuple[int, int]:
         """Users and items."""
-        return len(self.user_ids), len(self.item_ids)
+        return self.comparisons.shape
 
     @property
     def rows(self) -> int:
         """Number of comparisons, before merging."""
         return len(self.comparisons)
 
-    @cached_property
+    @property
     def choices(self) -> Choices:
         """Comparisons grouped by user and merged."""
-        return grouped(self.comparisons)
+        return self.comparisons.choices
 
     @cached_property
     def population(self) -> Population | None:
         """What users without a comparison and items never compared are given; None without such."""
-        return population(self)
+        return population(self.likelihood)
 
     @property
     def strength(self) -> float:
@@ -252,7 +244,8 @@ class CollaborativeRanking(Problem[Rankings]):
         return {"relative_error": metrics.of_scores(self.truth, solution.factors)["relative_error"]}
 
     def diagnose(self, solution: Rankings) -> tuple[Finding, ...]:
-        return tuple(trust.report(self, solution))
+        penalized = self.penalty != "none" and self.strength != 0
+        return tuple(trust.report(self.comparisons, solution.factors, rank=self.rank, penalized=penalized))
 
     def answer(self, solution: Rankings) -> dict[str, Columns]:
         """Tables `rankings` (the best 100 items of each user), and the factors by user and by item.

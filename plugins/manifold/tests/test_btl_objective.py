@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_manifold.kernels import compiled as kernels
 from optiframe_manifold.kernels import plain, prepared
-from optiframe_manifold.kernels.entry_passes import EntryPasses
-from optiframe_manifold.kernels.row_passes import RowPasses
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.objective import penalties
 from optiframe_manifold.objective.btl import BtlObjective
+from optiframe_manifold.objective.btl_start import comparison_matrix
+from optiframe_manifold.objective.prepare import prepare
 
 from optiframe.errors import InvalidInput
 
@@ -90,10 +91,7 @@ def again(f: BtlObjective) -> BtlObjective:
 def with_passes(f: BtlObjective, passes: Any, by_rows: bool) -> BtlObjective:
     """The same objective, going over the data as told."""
     chosen = again(f)
-    data = chosen._comparisons
-    chosen.__dict__["by_rows"] = by_rows
-    chosen.__dict__["row_passes"] = RowPasses(data, passes, chosen.exponents)
-    chosen.__dict__["entry_passes"] = EntryPasses(data, passes)
+    chosen.__dict__["terms"] = replace(chosen.terms, passes=passes, by_rows=by_rows)
     return chosen
 
 
@@ -193,7 +191,7 @@ def test_blocks_of_rows_add_up_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> 
     whole = f.at(x)
     monkeypatch.setattr("optiframe_manifold.kernels.row_passes._BLOCK", 27)  # three rows, and two at the end
     parts = again(f).at(x)
-    assert len(parts._objective.row_passes.blocks) == 7
+    assert len(parts._terms.row_passes.blocks) == 7
     assert parts.value == pytest.approx(whole.value, rel=1e-14)
     np.testing.assert_allclose(parts.gradient.right, whole.gradient.right, rtol=1e-12)
     one, other = parts.hessian_product(v), whole.hessian_product(v)
@@ -283,10 +281,10 @@ def test_small_input_is_compiled_once_asked_for(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(prepared, "_here", [])
     assert prepared.passes_for(10) is plain
     assert prepared.passes_for(10**6) is kernels
-    assert prepared.prepare()
+    assert prepare()
     assert prepared.passes_for(10) is kernels
     monkeypatch.setattr(prepared, "_compiled", lambda: None)  # as without numba
-    assert not prepared.prepare()
+    assert not prepare()
     assert prepared.passes_for(10**6) is plain
 
 
@@ -352,7 +350,7 @@ def test_value_and_gradient_are_the_same_together_and_apart() -> None:
 def test_the_comparison_matrix_is_the_gradient_of_the_loss() -> None:
     f = comparisons(penalty="none")
     assert f.weight is not None
-    at_zero = f.comparison_matrix(-f.weight / (2 * f.sigma)).toarray()
+    at_zero = comparison_matrix(f.terms.comparisons, -f.weight / (2 * f.sigma)).toarray()
     np.testing.assert_allclose(at_zero, slow_dense_gradient(f, np.zeros(f.shape)), atol=1e-12)
     np.testing.assert_allclose(at_zero.sum(axis=1), 0, atol=1e-12)
 

@@ -25,7 +25,7 @@ def solved(density: float = 8.0) -> Any:
 def brute(result: Any, asked: list[tuple[int, int, int]], weight: float = 1.0) -> tuple[float, int, int, int]:
     """The best pair after those asked, from precision matrices built anew."""
     problem, solution = result.problem, result.solution
-    blocks = Blocks.of(problem, solution)
+    blocks = Blocks.of(problem.likelihood, problem.to_factors(solution))
     x, sigma = blocks.factors, problem.sigma
     users, items = np.linalg.inv(blocks.users), np.linalg.inv(blocks.items)
 

@@ -13,9 +13,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from optiframe_manifold.answer import Rankings
-from optiframe_manifold.baselines.population import pooled_scores
 from optiframe_manifold.estimator import CollaborativeRanker
 from optiframe_manifold.low_rank import LowRank
+from optiframe_manifold.population import pooled_scores
 from optiframe_manifold.problem import CollaborativeRanking
 from optiframe_manifold.solvers.trust_region import TrustRegion
 from optiframe_manifold.tools.updating import carried, update, with_comparisons
@@ -298,15 +298,15 @@ def pooled_by_hand(problem: CollaborativeRanking, ridge: float) -> Array:
 def test_pooled_scores_are_the_best_single_ranking() -> None:
     problem = CollaborativeRanking(comparisons=VOTES, rank=1)
     ridge = max(2 * problem.strength / 4, 1 / (4 * 0.18**2))
-    np.testing.assert_allclose(pooled_scores(problem), pooled_by_hand(problem, ridge), atol=1e-5)
+    np.testing.assert_allclose(pooled_scores(problem.likelihood), pooled_by_hand(problem, ridge), atol=1e-5)
     free = problem.model_copy(update={"penalty": "none"})
-    assert np.isfinite(pooled_scores(free)).all()
+    assert np.isfinite(pooled_scores(free.likelihood)).all()
 
 
 def test_a_user_nobody_knows_is_given_the_ranking_of_all() -> None:
     problem = CollaborativeRanking(comparisons=VOTES, users=["ann", "bob", "cy", "eve"], rank=1)
     result = optiframe.solve(problem, "manifold.trust-region")
-    pooled = pooled_scores(problem)
+    pooled = pooled_scores(problem.likelihood)
     np.testing.assert_allclose(result.solution.scores("eve"), pooled)
     assert result.solution.ranking("eve")["item"].tolist() == problem.item_ids[np.argsort(-pooled)].tolist()
     # Nobody else's scores change by it, nor do the factors, nor the objective.
@@ -342,7 +342,7 @@ def test_held_out_choices_of_a_user_nobody_knows_are_judged_by_the_population() 
         comparisons=VOTES, users=["ann", "bob", "cy", "eve"], rank=1, held_out=held_out
     )
     result = optiframe.solve(problem, "manifold.trust-region")
-    pooled = pooled_scores(problem)
+    pooled = pooled_scores(problem.likelihood)
     gap = pooled[problem.item_ids == "tea"] - pooled[problem.item_ids == "water"]
     assert result.metrics["held_out_loss"] == pytest.approx(float(np.logaddexp(0, -gap / 0.18)[0]))
 
@@ -377,7 +377,7 @@ def test_new_users_begin_at_the_population_and_new_items_at_the_average() -> Non
     np.testing.assert_array_equal(now.left[:28], before.left)
     np.testing.assert_allclose(now.right[20], before.right.mean(axis=0))
     # The least-squares fit of the population by the items' factors.
-    pooled = pooled_scores(larger)[:20]
+    pooled = pooled_scores(larger.likelihood)[:20]
     centred = before.right - before.right.mean(axis=0)
     rest = pooled - pooled.mean() - centred @ now.left[28]
     np.testing.assert_allclose(centred.T @ rest, 0.0, atol=1e-9)

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from optiframe_manifold.geometry.fixed_rank import balanced
 from optiframe_manifold.low_rank import LowRank
+from optiframe_manifold.objective.btl import BtlObjective
+from optiframe_manifold.tools.intervals import bootstrap_errors, score_errors, score_intervals
 from optiframe_manifold.trust import curvature
 from optiframe_manifold.trust.curvature import Blocks, Joint
-from optiframe_manifold.trust.intervals import bootstrap_errors, score_errors, score_intervals
 from scipy.special import expit
 
 import optiframe
@@ -24,6 +25,11 @@ def solved(seed: int = 0, density: float = 10.0, penalty: str = "frobenius", use
     data = {"name": "collaborative.low-rank", "users": users, "items": 15, "rank": 2, "seed": seed}
     problem = optiframe.problem(dataset=data | {"density": density}, penalty=penalty)
     return optiframe.solve(problem, "manifold.trust-region", trace=False)
+
+
+def at(result: Any) -> tuple[BtlObjective, LowRank]:
+    """The objective, and the scores found."""
+    return result.problem.likelihood, result.problem.to_factors(result.solution)
 
 
 def joint_by_hand(result: Any, user: int) -> Array:
@@ -61,15 +67,15 @@ def test_joint_errors_are_the_delta_method_with_the_whole_hessian(penalty: str) 
 
 def test_conjugate_gradients_give_what_the_inverse_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     result = solved()
-    whole = Joint(result.problem, result.solution).errors(3)
+    whole = Joint(*at(result)).errors(3)
     monkeypatch.setattr(curvature, "_DENSE", 0)
-    np.testing.assert_allclose(Joint(result.problem, result.solution).errors(3), whole, rtol=1e-6)
+    np.testing.assert_allclose(Joint(*at(result)).errors(3), whole, rtol=1e-6)
 
 
 def test_blocks_are_the_inverse_information_of_each_user_and_item() -> None:
     result = solved()
     problem, x = result.problem, balanced(result.solution.factors)
-    found = Blocks.of(problem, result.solution)
+    found = Blocks.of(*at(result))
     ridge = 2 * problem.strength / (25 * 15)
     table = problem.comparisons
     user, item = ridge * x.right.T @ x.right, ridge * x.left.T @ x.left
@@ -86,8 +92,8 @@ def test_blocks_are_the_inverse_information_of_each_user_and_item() -> None:
 @pytest.mark.slow
 def test_the_three_ways_agree_where_there_is_much_to_go_by() -> None:
     result = solved(density=60.0)
-    joint = Joint(result.problem, result.solution)
-    blocks = Blocks.of(result.problem, result.solution)
+    joint = Joint(*at(result))
+    blocks = Blocks.of(*at(result))
     drawn = bootstrap_errors(result.problem, result.solution, draws=30)
     each = np.array([joint.errors(u) for u in range(25)])
     assert np.sqrt((np.array([blocks.errors(u) for u in range(25)]) ** 2 / each**2).mean()) == pytest.approx(
@@ -114,7 +120,7 @@ def test_ninety_percent_intervals_hold_the_truth_about_as_often() -> None:
         result = solved(seed, 15.0, "log-sum-exp", 30)
         truth, scores = result.problem.truth.dense(), result.solution.served.dense()
         miss = np.abs(scores - (truth - truth.mean(axis=1, keepdims=True)))
-        joint, blocks = Joint(result.problem, result.solution), Blocks.of(result.problem, result.solution)
+        joint, blocks = Joint(*at(result)), Blocks.of(*at(result))
         for user in range(30):
             inside["joint"].append(np.mean(miss[user] <= 1.645 * joint.errors(user)))
             inside["blocks"].append(np.mean(miss[user] <= 1.645 * blocks.errors(user)))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.problem import CollaborativeRanking
-from optiframe_manifold.solvers.rank_increment import one_rank_more
+from optiframe_manifold.solvers.rank_increment import increment_rank
 from optiframe_manifold.tools.cross_validation import Tried, deal
 from optiframe_manifold.tools.rank_choice import _findings, choose_rank
 from optiframe_manifold.tools.subsets import like, some_rows
@@ -112,7 +112,7 @@ def test_a_further_rank_lowers_the_objective_at_once() -> None:
     one = problem.model_copy(update={"rank": 1})
     x = optiframe.solve(one, "manifold.trust-region").solution.factors
     f = problem.likelihood
-    more = one_rank_more(f, x)
+    more = increment_rank(f, x)
     assert more.rank == 2
     assert f.value(more) < f.value(x)
 

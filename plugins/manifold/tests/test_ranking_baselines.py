@@ -21,7 +21,7 @@ from optiframe_manifold.baselines.nuclear import gap
 from optiframe_manifold.baselines.spg import SpectralProjectedGradient, spectral_projected_gradient
 from optiframe_manifold.low_rank import LowRank, NuclearBall
 from optiframe_manifold.objective.btl import BtlObjective
-from optiframe_manifold.objective.dense_likelihood import DenseBtl, likelihood_of
+from optiframe_manifold.objective.dense_likelihood import DenseBtl
 from optiframe_manifold.problem import CollaborativeRanking
 
 import optiframe
@@ -120,14 +120,14 @@ def exact(problem: CollaborativeRanking, **how: Any) -> float:
     """The least value of the relaxation, by an interior-point method."""
     solver = ConvexRelaxation(engine="CLARABEL", cut=False, **how)
     found = solve(problem, solver, progress=False)
-    return DenseBtl(of=likelihood_of(problem, penalized=solver.penalized)).value(
+    return DenseBtl(of=problem.likelihood if solver.penalized else problem.likelihood.unpenalized()).value(
         found.solution.factors.dense()
     )
 
 
 def step_by_step(problem: CollaborativeRanking, start: LowRank, alpha: float) -> list[Array]:
     """One round of BFGDB without a step to shorten, in dense matrices: the first three points."""
-    f = likelihood_of(problem)
+    f = problem.likelihood.unpenalized()
     u, v = start.left, start.right
     tau = u.shape[0] * v.shape[0] / plain_loss(f, u @ v.T)
     step = 2 / 187 * min(1 / np.linalg.norm(u) ** 2, 1 / np.linalg.norm(v) ** 2)
@@ -152,7 +152,7 @@ def step_by_step(problem: CollaborativeRanking, start: LowRank, alpha: float) ->
 def test_the_objective_of_a_matrix_is_that_of_its_factors(
     problem: CollaborativeRanking, penalty: str
 ) -> None:
-    f = likelihood_of(problem, penalized=True)
+    f = problem.likelihood
     f = BtlObjective(**{**{k: getattr(f, k) for k in type(f).model_fields}, "penalty": penalty})
     x = factors(problem.shape, 2, 1)
     dense = DenseBtl(of=f)
@@ -164,7 +164,7 @@ def test_the_objective_of_a_matrix_is_that_of_its_factors(
 
 def test_the_baselines_minimize_the_loss_alone() -> None:
     problem = weighted()
-    f, x = likelihood_of(problem), factors(problem.shape, 2, 0)
+    f, x = problem.likelihood.unpenalized(), factors(problem.shape, 2, 0)
     assert f.value(x) == pytest.approx(plain_loss(f, x.dense()), rel=1e-12)
 
 
@@ -246,7 +246,7 @@ def test_spg_reaches_the_value_of_the_convex_program(radius: float) -> None:
     solver = SpectralProjectedGradient(radius=radius, cut=False)
     found = solve(problem, solver, progress=False, budget={"tolerance": 1e-6})
     assert found.status is Status.CONVERGED
-    value = DenseBtl(of=likelihood_of(problem)).value(found.solution.factors.dense())
+    value = DenseBtl(of=problem.likelihood.unpenalized()).value(found.solution.factors.dense())
     assert value == pytest.approx(exact(problem, radius=radius), rel=1e-5)
     x = found.solution.factors.dense()
     assert np.linalg.norm(x, "nuc") <= radius * (1 + 1e-9)
@@ -255,14 +255,14 @@ def test_spg_reaches_the_value_of_the_convex_program(radius: float) -> None:
 def test_scs_comes_near_the_exact_value() -> None:
     problem = drawn(5, 4, density=2.0)
     found = solve(problem, "btl.convex", alpha=0.5, cut=False, progress=False)
-    value = DenseBtl(of=likelihood_of(problem)).value(found.solution.factors.dense())
+    value = DenseBtl(of=problem.likelihood.unpenalized()).value(found.solution.factors.dense())
     assert value == pytest.approx(exact(problem, alpha=0.5), rel=1e-3)
 
 
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 1000), radius=st.floats(0.1, 10.0))
 def test_the_certificate_bounds_the_gap(seed: int, radius: float) -> None:
-    dense, ball = DenseBtl(of=likelihood_of(drawn(5, 4))), NuclearBall(radius=radius)
+    dense, ball = DenseBtl(of=drawn(5, 4).likelihood.unpenalized()), NuclearBall(radius=radius)
     rng = np.random.default_rng(seed)
     x, other = (ball.project(rng.standard_normal((5, 4))) for _ in range(2))
     value, slope = dense.value_and_gradient(x)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_manifold import metrics
+from optiframe_manifold.agreement import kendall_tau, levels, top_overlap
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.problem import CollaborativeRanking
-from optiframe_manifold.trust.agreement import kendall_tau, levels, top_overlap
 
 from optiframe.records.fields import Array
 

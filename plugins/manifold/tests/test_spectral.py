@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.objective.btl import BtlObjective
-from optiframe_manifold.solvers.spectral import spectral_start
 
 from optiframe.errors import InvalidInput
 
@@ -35,7 +34,7 @@ def times(x: LowRank, t: float) -> LowRank:
 @pytest.mark.parametrize("penalty", ["log-sum-exp", "frobenius", "none"])
 def test_the_start_is_near_the_best_point_of_its_ray(penalty: str) -> None:
     f, _ = planted(penalty=penalty)
-    start = spectral_start(f, 2)
+    start = f.spectral_start(2)
     assert start.rank == 2
     best = min(f.value(times(start, t)) for t in np.linspace(0.5, 2, 31))
     origin = f.value(times(start, 0.0))
@@ -44,7 +43,7 @@ def test_the_start_is_near_the_best_point_of_its_ray(penalty: str) -> None:
 
 def test_the_start_points_to_the_true_scores() -> None:
     f, truth = planted(count=20_000)
-    start = spectral_start(f, 2).dense()
+    start = f.spectral_start(2).dense()
     centred = truth.dense() - truth.dense().mean(axis=1, keepdims=True)
     cosine = np.sum(start * centred) / np.linalg.norm(start) / np.linalg.norm(centred)
     assert cosine > 0.9
@@ -52,7 +51,7 @@ def test_the_start_points_to_the_true_scores() -> None:
 
 def test_the_factors_are_balanced_and_the_same_each_time() -> None:
     f, _ = planted(users=330, items=310, count=9000)  # wide enough for ARPACK
-    start, again = spectral_start(f, 3), spectral_start(f, 3)
+    start, again = f.spectral_start(3), f.spectral_start(3)
     np.testing.assert_allclose(start.left.T @ start.left, start.right.T @ start.right, atol=1e-10)
     np.testing.assert_array_equal(start.left, again.left)
     np.testing.assert_array_equal(start.right, again.right)
@@ -60,28 +59,28 @@ def test_the_factors_are_balanced_and_the_same_each_time() -> None:
 
 def test_a_rank_beyond_what_the_comparisons_span_still_has_full_factors() -> None:
     f = BtlObjective(users=4, items=3, winner=[0], loser=[1], pointer=[0, 1, 1, 1, 1], strength=1.0)
-    start = spectral_start(f, 2)
+    start = f.spectral_start(2)
     assert np.linalg.matrix_rank(start.left) == np.linalg.matrix_rank(start.right) == 2
 
 
 def test_comparisons_that_all_agree_without_a_penalty_give_a_finite_start() -> None:
     f = BtlObjective(users=2, items=3, winner=[0, 1], loser=[1, 2], pointer=[0, 1, 2], penalty="none")
-    start = spectral_start(f, 1)
+    start = f.spectral_start(1)
     assert np.isfinite(start.left).all()
     assert f.value(start) < 1e-9
 
 
 def test_comparisons_that_cancel_begin_at_zero_which_is_the_answer() -> None:
     f = BtlObjective(users=2, items=3, winner=[0, 1], loser=[1, 0], pointer=[0, 2, 2])
-    assert not spectral_start(f, 1).dense().any()
+    assert not f.spectral_start(1).dense().any()
     without = f.model_copy(update={"winner": [], "loser": [], "pointer": [0, 0, 0]})
-    assert not spectral_start(without, 1).dense().any()
+    assert not without.spectral_start(1).dense().any()
 
 
 def test_a_rank_that_cannot_be_is_named() -> None:
     f, _ = planted(users=2, items=3, count=9)
     with pytest.raises(InvalidInput, match="rank 3 is none a 2 x 3 matrix can have; give 1 to 2"):
-        spectral_start(f, 3)
+        f.spectral_start(3)
 
 
 @pytest.mark.parametrize("penalty", ["log-sum-exp", "none"])
@@ -98,7 +97,7 @@ def test_ties_whose_sums_round_begin_at_zero(penalty: str) -> None:
         weight=np.tile(weight, 2),
         penalty=penalty,
     )
-    assert not spectral_start(ties, 2).dense().any()
+    assert not ties.spectral_start(2).dense().any()
 
 
 def test_a_large_problem_of_ties_alone_begins_at_zero() -> None:

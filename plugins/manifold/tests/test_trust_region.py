@@ -259,10 +259,10 @@ def test_inner_loops_take_rough_hessian_products_but_for_the_last_digits() -> No
 
     geometry = FixedRank(14, 11, 2)
     first = Factors(random_start((14, 11), 2, np.random.default_rng(0)))
-    landscape = Rough(problem.function, geometry)
-    ambient = landscape.gradient(first)
+    adapted = Rough(problem.function, geometry)
+    ambient = adapted.gradient(first)
     norms = [geometry.norm(first, geometry.euclidean_to_riemannian_gradient(first, ambient))]
-    for step in trust_region(geometry, landscape, first, radius=1.0, largest=4.0, theta=1.0):
+    for step in trust_region(geometry, adapted, first, radius=1.0, largest=4.0, theta=1.0):
         norms.append(step.gradient_norm)
         if norms[-1] <= 1e-10 * norms[0]:
             break

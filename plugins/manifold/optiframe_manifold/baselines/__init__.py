@@ -1,1 +1,1 @@
-"""Other methods for collaborative ranking, one a file."""
+"""Other people's methods for collaborative ranking and for matrices of low rank, one a file."""

@@ -16,7 +16,6 @@ from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.low_rank import LowRank, Rank, blocks, finite
 from optiframe_manifold.objective.btl import BtlObjective
-from optiframe_manifold.objective.dense_likelihood import likelihood_of
 from optiframe_manifold.problem import CollaborativeRanking
 from optiframe_manifold.solvers.starts import LARGEST, random_start
 
@@ -72,7 +71,7 @@ class BiFactoredGradientDescent(Solver[CollaborativeRanking, Rankings, None]):
     )
 
     def iterates(self, problem: CollaborativeRanking, run: Run) -> Iterates:
-        likelihood = likelihood_of(problem)
+        likelihood = problem.likelihood.unpenalized()
         space = Rank(*problem.shape, problem.rank)
         x = self._begin(problem, space, run)
         loss = likelihood.value(x)

@@ -12,7 +12,7 @@ from optiframe.solving.solver import Iterate, Solver
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.baselines.bfgd import largest
 from optiframe_manifold.low_rank import LowRank, NuclearBall, Rank
-from optiframe_manifold.objective.dense_likelihood import DenseBtl, likelihood_of
+from optiframe_manifold.objective.dense_likelihood import DenseBtl
 from optiframe_manifold.problem import CollaborativeRanking
 
 _NEGLIGIBLE = 1e-12  # singular values below this share of the largest are rounding
@@ -54,8 +54,8 @@ class Relaxation(Solver[CollaborativeRanking, Rankings, None]):
 
     def relaxed(self, problem: CollaborativeRanking) -> tuple[DenseBtl, NuclearBall]:
         """What is minimized, and the ball."""
-        objective = DenseBtl(of=likelihood_of(problem, penalized=self.penalized))
-        return objective, NuclearBall(radius=self.radius_for(problem))
+        likelihood = problem.likelihood if self.penalized else problem.likelihood.unpenalized()
+        return DenseBtl(of=likelihood), NuclearBall(radius=self.radius_for(problem))
 
     def radius_for(self, problem: CollaborativeRanking) -> float:
         """The radius of the ball: `radius`, or alpha sqrt(r m n)."""

@@ -1,1 +1,1 @@
-"""Published comparisons, and comparisons drawn from a model."""
+"""Published comparisons by name, and comparisons drawn from a model."""

@@ -1,1 +1,1 @@
-"""Manifolds: matrices of one rank, positive rank-one matrices, pymanopt's."""
+"""Manifolds of matrices, ours and pymanopt's under the same names, and objectives in their terms."""

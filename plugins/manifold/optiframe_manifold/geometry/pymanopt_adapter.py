@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe_manifold.solvers.trust_region_loop import Manifold
+from optiframe_manifold.geometry.protocols import Manifold
 
 NEEDED = (
     "inner_product",

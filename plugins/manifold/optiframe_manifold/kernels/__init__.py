@@ -1,1 +1,1 @@
-"""Passes over comparisons and blocks of rows, compiled where numba is at hand."""
+"""Passes over comparisons and blocks of rows: compiled where numba is installed, and their plain twins."""

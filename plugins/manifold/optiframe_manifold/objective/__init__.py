@@ -1,1 +1,1 @@
-"""Objectives over matrices of low rank: the likelihood, its penalties, completion."""
+"""What is minimized over matrices of low rank: the penalized likelihood of comparisons, and completion."""

@@ -6,19 +6,18 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.objective import Objective
-from optiframe.records.fields import Accepts, Array, Vector, frozen
-from optiframe_manifold.kernels import plain
-from optiframe_manifold.kernels.entry_passes import EntryPasses
+from optiframe.records.fields import Accepts, Vector, frozen
 from optiframe_manifold.kernels.prepared import passes_for
-from optiframe_manifold.kernels.row_passes import Comparisons, RowPasses
+from optiframe_manifold.kernels.row_passes import Comparisons
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.objective.btl_point import BtlPoint
+from optiframe_manifold.objective.btl_start import spectral_start
+from optiframe_manifold.objective.btl_terms import Terms
 
 Penalty = Literal["log-sum-exp", "frobenius", "none"]
 # Second derivatives go as its inverse square, and squares of these must be numbers still.
@@ -152,7 +151,10 @@ class BtlObjective(Objective):
         for point in known:
             if point.holds(x):
                 return point
-        point = BtlPoint(self, x)
+        if not isinstance(x, LowRank) or x.shape != self.shape:
+            got = f"{x.shape[0]} x {x.shape[1]}" if isinstance(x, LowRank) else type(x).__name__
+            raise InvalidInput(f"{self.name} takes a LowRank point of {self.users} x {self.items}, got {got}")
+        point = BtlPoint(self.terms, x)
         self.__dict__["_points"] = (point, *known)[:_KEPT]  # one assignment, so that threads may share it
         return point
 
@@ -179,22 +181,14 @@ class BtlObjective(Objective):
         """
         return self.at(x).rough_hessian_product(v)
 
-    def comparison_matrix(self, amount: Array) -> sp.csr_array:
-        """The m x n matrix with ``amount[e]`` at each winner less the same at each loser, summed: sparse.
-
-        With ``amount`` the derivative of the loss by each margin it is the loss's gradient by X.
-        """
-        places = np.stack([self.winner, self.loser], axis=1).reshape(-1)
-        amounts = np.stack([amount, -amount], axis=1).reshape(-1)
-        matrix = sp.csr_array((amounts, places, 2 * self.pointer), shape=self.shape)
-        matrix.sum_duplicates()
-        return matrix
-
     def spectral_start(self, rank: int) -> LowRank:
-        """Where to begin: see `optiframe_manifold.solvers.spectral.spectral_start`."""
-        from optiframe_manifold.solvers.spectral import spectral_start
+        """Where to begin: see `optiframe_manifold.objective.btl_start.spectral_start`."""
+        return spectral_start(self.terms, self.first_ridge, rank)
 
-        return spectral_start(self, rank)
+    def unpenalized(self) -> BtlObjective:
+        """The likelihood alone: the same objective without its penalty."""
+        kept = ("users", "items", "winner", "loser", "pointer", "weight", "sigma")
+        return BtlObjective(**{name: getattr(self, name) for name in kept}, penalty="none")
 
     def as_cvxpy(self, x: Any) -> Any:
         """The objective of a whole m x n variable, of which it is convex; for small cases."""
@@ -219,33 +213,26 @@ class BtlObjective(Objective):
     @property
     def ridge(self) -> float:
         """The factor of |X|_F^2 / 2 where the penalty is `frobenius`; else 0."""
-        return 2 * self.strength / (self.users * self.items) if self.penalty == "frobenius" else 0.0
-
-    @cached_property
-    def by_rows(self) -> bool:
-        """Whether passes go over blocks of rows, or over the comparisons alone."""
-        return self.exponents or self.users * self.items <= _CROWDED * len(self.winner)
+        return self.first_ridge if self.penalty == "frobenius" else 0.0
 
     @property
-    def compiled(self) -> bool:
-        """Whether passes by rows run compiled."""
-        return self.row_passes.passes is not plain
+    def first_ridge(self) -> float:
+        """The factor of |X|_F^2 / 2 in the first term of the penalty (see `penalties`); 0 without one."""
+        return 0.0 if self.penalty == "none" else 2 * self.strength / (self.users * self.items)
 
     @cached_property
-    def row_passes(self) -> RowPasses:
-        """Passes by blocks of rows."""
-        return RowPasses(self._comparisons, passes_for(len(self.winner)), self.exponents)
-
-    @cached_property
-    def entry_passes(self) -> EntryPasses:
-        """Passes over the comparisons alone."""
-        return EntryPasses(self._comparisons, passes_for(len(self.winner)))
-
-    @cached_property
-    def _comparisons(self) -> Comparisons:
+    def terms(self) -> Terms:
+        """The comparisons and the penalty, prepared for evaluations."""
+        count = len(self.winner)
         weight = np.empty(0) if self.weight is None else self.weight
         weight.flags.writeable = False  # of one type with what was given, for the compiler
-        return Comparisons(self.winner, self.loser, self.pointer, weight, self.sigma, self.items)
+        return Terms(
+            Comparisons(self.winner, self.loser, self.pointer, weight, self.sigma, self.items),
+            strength=self.strength if self.exponents else 0.0,
+            ridge=self.ridge,
+            passes=passes_for(count),
+            by_rows=self.exponents or self.users * self.items <= _CROWDED * count,
+        )
 
 
 def _copy(x: LowRank) -> LowRank:

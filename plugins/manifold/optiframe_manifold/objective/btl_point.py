@@ -11,10 +11,10 @@ from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe_manifold.low_rank import LowRank, finite
 from optiframe_manifold.objective import penalties
+from optiframe_manifold.objective.btl_terms import Terms
 
 if TYPE_CHECKING:
     from optiframe_manifold.kernels.single_passes import SinglePasses
-    from optiframe_manifold.objective.btl import BtlObjective
 
 _FAINT = 1e-30  # a penalty this weak is left to double precision: single ends at 1e-38
 _LARGEST = math.exp(32.0)  # up to exponents of 32 a rounded one changes exp by 2e-6 at most
@@ -29,13 +29,8 @@ class BtlPoint:
     finite, without a warning.
     """
 
-    def __init__(self, objective: BtlObjective, x: LowRank) -> None:
-        if not isinstance(x, LowRank) or x.shape != objective.shape:
-            got = f"{x.shape[0]} x {x.shape[1]}" if isinstance(x, LowRank) else type(x).__name__
-            raise InvalidInput(
-                f"{objective.name} takes a LowRank point of {objective.users} x {objective.items}, got {got}"
-            )
-        self._objective = objective
+    def __init__(self, terms: Terms, x: LowRank) -> None:
+        self._terms = terms
         # Copies, so that nobody changes the point under what was computed for it.
         self.x = LowRank(np.array(x.left, order="C"), np.array(x.right, order="C"))
         self._derivatives: tuple[Array, Array] | None = None
@@ -75,12 +70,12 @@ class BtlPoint:
         That is by compiled passes over all entries, where the digits of X_ij^2 suffice for exp(X_ij^2).
         """
         self._check(v)
-        f, _ = self._objective, self.gradient
+        f, _ = self._terms, self.gradient
         shift, total = self._exponents[:2] if self._exponents else (0.0, math.inf)
         _, scale, growth = self._exponents_along(v)
         # The sum of exp(X^2) bounds each of them.
         if not (f.compiled and shift == 0.0 and total <= _LARGEST and scale >= _FAINT):
-            return f.hessian_product(self.x, v)
+            return self.hessian_product(v)
         assert self._derivatives is not None
         with np.errstate(all="ignore"):
             if self._single is None:
@@ -88,7 +83,7 @@ class BtlPoint:
 
                 self._single = SinglePasses(f.row_passes, self.x, scale, *self._derivatives)
             found = self._single.hessian_product(v, growth)
-        return found if finite(found) else f.hessian_product(self.x, v)
+        return found if finite(found) else self.hessian_product(v)
 
     def hessian_product(self, v: LowRank) -> LowRank:
         """The derivative of `gradient` along `v`."""
@@ -96,7 +91,7 @@ class BtlPoint:
         _ = self.gradient
         assert self._derivatives is not None
         slope, bend = self._derivatives
-        f, x = self._objective, self.x
+        f, x = self._terms, self.x
         v = LowRank(np.ascontiguousarray(v.left), np.ascontiguousarray(v.right))
         with np.errstate(all="ignore"):
             if f.by_rows:
@@ -121,10 +116,10 @@ class BtlPoint:
             return 0.0, 0.0, 0.0
         shift, total, of_log = self._exponents
         growth = float(np.sum(of_log.left * v.left) + np.sum(of_log.right * v.right))
-        return shift, 2 * self._objective.strength / total, growth
+        return shift, 2 * self._terms.strength / total, growth
 
     def _evaluate(self) -> float:
-        f, x = self._objective, self.x
+        f, x = self._terms, self.x
         slope, bend = self._room()
         if not f.by_rows:
             return f.entry_passes.value(x, slope, bend) + penalties.ridge_value(x, f.ridge)
@@ -133,7 +128,7 @@ class BtlPoint:
         return loss + self._penalty(shift, total)
 
     def _differentiate(self) -> tuple[float, LowRank]:
-        f, x = self._objective, self.x
+        f, x = self._terms, self.x
         if f.by_rows:
             slope, bend = self._room()
             shift = self._shift()
@@ -155,17 +150,17 @@ class BtlPoint:
 
     def _room(self) -> tuple[Array, Array]:
         if self._derivatives is None:
-            count = len(self._objective.winner)
+            count = len(self._terms.comparisons.winner)
             self._derivatives = np.empty(count), np.empty(count)
         return self._derivatives
 
     def _shift(self) -> float:
-        if not (self._objective.exponents and penalties.needs_shift(self.x)):
+        if not (self._terms.exponents and penalties.needs_shift(self.x)):
             return 0.0
-        return self._objective.row_passes.greatest_square(self.x)
+        return self._terms.row_passes.greatest_square(self.x)
 
     def _penalty(self, shift: float, total: float) -> float:
-        f = self._objective
+        f = self._terms
         if not f.exponents:
             return penalties.ridge_value(self.x, f.ridge)
         if math.isinf(shift):

@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import Objective
 from optiframe.records.fields import Array
 from optiframe_manifold.kernels.prepared import passes_for
 from optiframe_manifold.objective.btl import BtlObjective
-from optiframe_manifold.problem import CollaborativeRanking
 
 
 class DenseBtl(Objective):
@@ -68,17 +66,3 @@ class DenseBtl(Objective):
 
     def as_cvxpy(self, x: Any) -> Any:
         return self.of.as_cvxpy(x)
-
-
-def likelihood_of(problem: CollaborativeRanking, *, penalized: bool = False) -> BtlObjective:
-    """The objective of a problem, without its penalty unless that is asked for."""
-    formulation = problem.formulation
-    assert formulation is not None
-    basic = formulation.problem
-    assert isinstance(basic, Minimize)
-    assert isinstance(basic.function, BtlObjective)
-    f = basic.function
-    if penalized:
-        return f
-    kept = ("users", "items", "winner", "loser", "pointer", "weight", "sigma")
-    return BtlObjective(**{name: getattr(f, name) for name in kept}, penalty="none")

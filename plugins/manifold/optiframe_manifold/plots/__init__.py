@@ -1,1 +1,1 @@
-"""Pictures of comparisons of methods."""
+"""Pictures that compare methods: convergence, error and time."""

@@ -1,1 +1,1 @@
-"""Tables of comparisons and known scores, checked and turned into codes."""
+"""Tables of comparisons, ids and known scores: checked and turned into codes."""

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.tables.read import encode, missing, read_table
-
-Ids = NDArray[Any]
+from optiframe_manifold.data import Ids
 
 _SHOWN = 5  # ids named in a sentence before "and N more"
 

@@ -10,8 +10,9 @@ from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array, as_array, resolve
+from optiframe_manifold.data import ChoiceTable, locked
 from optiframe_manifold.low_rank import LowRank, finite
-from optiframe_manifold.read.tables import ChoiceTable, locked, read_scores
+from optiframe_manifold.read.tables import read_scores
 
 
 def read_truth(value: Any, info: ValidationInfo) -> LowRank | Array | None:

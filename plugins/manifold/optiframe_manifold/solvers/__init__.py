@@ -1,1 +1,1 @@
-"""The Riemannian trust region and where it starts."""
+"""The Riemannian trust region: its loop, its solver, and where a search begins."""

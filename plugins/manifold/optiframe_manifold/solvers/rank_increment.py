@@ -12,7 +12,7 @@ _ROUNDS = 10  # passes of the power iteration; the search itself does the rest
 _HALVINGS = 20
 
 
-def one_rank_more(objective: Objective, x: LowRank) -> LowRank:
+def increment_rank(objective: Objective, x: LowRank) -> LowRank:
     """``x`` plus the multiple of its gradient's leading singular pair that lowers the objective most.
 
     At a minimum of rank r the gradient by X is orthogonal to X's rows and columns, and its leading

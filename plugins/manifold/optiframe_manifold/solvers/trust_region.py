@@ -88,12 +88,12 @@ class TrustRegion(Solver[Minimize, Any, None]):
         )
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
-        manifold, landscape, start = self._setting(problem, run)
+        manifold, objective, start = self._setting(problem, run)
         unit = typical_distance(manifold)
         preconditioner = getattr(manifold, "precondition", None) if self.precondition else None
         search = trust_region(
             manifold,
-            landscape,
+            objective,
             start,
             radius=self.radius * unit,
             largest=max(self.largest, self.radius) * unit,

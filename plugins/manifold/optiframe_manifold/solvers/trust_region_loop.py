@@ -9,65 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
+
+from optiframe_manifold.geometry.protocols import Manifold, ManifoldObjective
 
 _EPS = float(np.finfo(np.float64).eps)
 # A difference of two values below this share of them is rounding: sums of many terms lose two
 # to three digits (Conn, Gould and Toint, Trust-Region Methods, Sec. 17.4.2; Manopt's 1e3).
 _NOISE = 1e3 * _EPS
 # The share of the gradient norm down to which an inner loop takes Hessian products of six digits, where a
-# landscape offers them: three digits more than are asked for. After a step that went badly it does not.
+# objective offers them: three digits more than are asked for. After a step that went badly it does not.
 _ROUGH = 1e-3
 NO_PLACE_TO_BEGIN = (
     "the objective or its gradient is not finite at the start; give another start, or scale the data"
 )
-
-
-class Manifold(Protocol):
-    """What the trust region asks of a manifold."""
-
-    @property
-    def dim(self) -> int:
-        """Its dimension."""
-
-    def inner_product(self, point: Any, a: Any, b: Any, /) -> float:
-        """The metric at a point."""
-
-    def norm(self, point: Any, v: Any, /) -> float:
-        """Length in the metric."""
-
-    def zero_vector(self, point: Any, /) -> Any:
-        """The tangent vector that does not move."""
-
-    def to_tangent_space(self, point: Any, v: Any, /) -> Any:
-        """A tangent vector freed from rounding."""
-
-    def retraction(self, point: Any, v: Any, /) -> Any:
-        """The point reached from `point` along `v`."""
-
-    def euclidean_to_riemannian_gradient(self, point: Any, gradient: Any, /) -> Any:
-        """The gradient in the metric from the derivatives."""
-
-    def euclidean_to_riemannian_hessian(self, point: Any, gradient: Any, product: Any, v: Any, /) -> Any:
-        """The Hessian in the metric, applied to `v`, from the derivatives and their change along `v`."""
-
-
-class Landscape(Protocol):
-    """An objective in the terms of a manifold's points, with derivatives in the ambient space.
-
-    It may have a `rough_hessian_product`, to about six digits.
-    """
-
-    def value(self, point: Any, /) -> float:
-        """The objective."""
-
-    def gradient(self, point: Any, /) -> Any:
-        """Its derivatives."""
-
-    def hessian_product(self, point: Any, v: Any, /) -> Any:
-        """How the derivatives change along a tangent vector."""
 
 
 Preconditioner = Callable[[Any, Any], Any]
@@ -110,7 +67,7 @@ class Step:
 
 def trust_region(
     manifold: Manifold,
-    landscape: Landscape,
+    objective: ManifoldObjective,
     start: Any,
     *,
     radius: float,
@@ -126,7 +83,7 @@ def trust_region(
 
     Parameters
     ----------
-    manifold, landscape, start
+    manifold, objective, start
         Where, what and from where.
     radius, largest
         The first and the largest radius, in the metric (or, with a preconditioner, in the
@@ -160,8 +117,8 @@ def trust_region(
     A step that overflows is refused; NumPy's warnings of it are the caller's to silence.
     """
     limit = manifold.dim if products is None else products
-    point, ambient = start, landscape.gradient(start)  # first: some objectives then know the value
-    value = landscape.value(point)
+    point, ambient = start, objective.gradient(start)  # first: some objectives then know the value
+    value = objective.value(point)
     gradient = manifold.euclidean_to_riemannian_gradient(point, ambient)
     norm = manifold.norm(point, gradient)
     if not math.isfinite(value + norm):
@@ -171,9 +128,9 @@ def trust_region(
     while True:
         relative = (norm / first) ** theta if first > 0 else 0.0
         target = max(norm * min(kappa, relative), 0.5 * enough)
-        product = landscape.hessian_product
+        product = objective.hessian_product
         if going_well and target >= _ROUGH * norm:
-            product = getattr(landscape, "rough_hessian_product", product)
+            product = getattr(objective, "rough_hessian_product", product)
 
         def hessian(v: Any, at: Any = point, of: Any = ambient, product: Any = product) -> Any:
             return manifold.euclidean_to_riemannian_hessian(at, of, product(at, v), v)
@@ -192,8 +149,8 @@ def trust_region(
         proposal = manifold.retraction(point, model.step)
         # After a step that went well the next one is likely to, and its gradient will be wanted:
         # some objectives then know the value, too.
-        new_ambient = landscape.gradient(proposal) if going_well else None
-        reached = landscape.value(proposal)
+        new_ambient = objective.gradient(proposal) if going_well else None
+        reached = objective.value(proposal)
         predicted = -manifold.inner_product(point, gradient, model.step)
         predicted -= 0.5 * manifold.inner_product(point, model.step, model.image)
         # Near the answer both differences drown in rounding; the same small amount added to both
@@ -208,7 +165,7 @@ def trust_region(
             radius = min(2 * radius, largest)
         if accepted:
             if new_ambient is None:
-                new_ambient = landscape.gradient(proposal)
+                new_ambient = objective.gradient(proposal)
             new_gradient = manifold.euclidean_to_riemannian_gradient(proposal, new_ambient)
             new_norm = manifold.norm(proposal, new_gradient)
             # Where values cannot tell better from worse, the gradient can.

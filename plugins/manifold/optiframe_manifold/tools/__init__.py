@@ -1,1 +1,1 @@
-"""What to do with rankings: choice of rank, next pairs, predictions, updating."""
+"""What to do with rankings: intervals, the choice of a rank, next pairs, predictions, updating."""

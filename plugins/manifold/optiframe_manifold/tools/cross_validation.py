@@ -16,12 +16,12 @@ from optiframe.solving.budget import Budget
 from optiframe.solving.solve import NotConverged, solve
 from optiframe.solving.solver import Solver
 from optiframe_manifold.answer import Rankings
-from optiframe_manifold.baselines.population import Population, pooled_scores
+from optiframe_manifold.data import ChoiceTable
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.metrics import of_held_out
+from optiframe_manifold.population import Population, pooled_scores
 from optiframe_manifold.problem import CollaborativeRanking
-from optiframe_manifold.read.tables import ChoiceTable
-from optiframe_manifold.solvers.rank_increment import one_rank_more
+from optiframe_manifold.solvers.rank_increment import increment_rank
 from optiframe_manifold.tools.subsets import like
 
 
@@ -111,7 +111,7 @@ class Search:
             return None
         factors = before.factors
         while factors.rank < part.rank:
-            factors = one_rank_more(part.likelihood, factors)
+            factors = increment_rank(part.likelihood, factors)
         return part.from_factors(factors)
 
 
@@ -131,7 +131,7 @@ def pooled(
     for train, test in parts:
         part = like(problem, train, rank=1)
         users, items = part.shape
-        everyone = Population(pooled_scores(part), np.ones(users, bool), np.zeros(items, bool))
+        everyone = Population(pooled_scores(part.likelihood), np.ones(users, bool), np.zeros(items, bool))
         nobody = LowRank(np.zeros((users, 1)), np.zeros((items, 1)))
         judged.append(
             of_held_out(test, Rankings(part.user_ids, part.item_ids, nobody, part.sigma, None, everyone))

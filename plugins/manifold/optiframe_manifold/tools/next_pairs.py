@@ -30,7 +30,7 @@ def suggest_pairs(
     """The comparisons expected to tell most, for one user or whoever tells most, the best first.
 
     What a comparison of items j and k by user i tells of its margin X_ij - X_ik is at most
-    ``log(1 + weight I s^2)/2`` nats: s^2 is the margin's variance now (by `uncertainty.Blocks`: of the
+    ``log(1 + weight I s^2)/2`` nats: s^2 is the margin's variance now (by `trust.curvature.Blocks`: of the
     user's taste and of both items) and I = P(1 - P)/sigma^2 what a choice of probability P tells. So a
     pair whose outcome is plain tells little, however little else is known of it, and a pair that is even
     and well known as well. Pairs are chosen one by one, each as if those before it had been answered.
@@ -116,7 +116,7 @@ class _Known:
     """Variances of margins, and how they fall with what is asked."""
 
     def __init__(self, problem: CollaborativeRanking, solution: Rankings, weight: float) -> None:
-        blocks = Blocks.of(problem, solution)
+        blocks = Blocks.of(problem.likelihood, problem.to_factors(solution))
         self.factors, self.users, self.items = blocks.factors, blocks.users.copy(), blocks.items.copy()
         # Chances by the scores given out, in the problem's unit.
         self.served, self.unit = solution.served, solution.sigma

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe_manifold.read.ids import Ids, positions
-from optiframe_manifold.read.tables import ChoiceTable, locked
-
-if TYPE_CHECKING:
-    from optiframe_manifold.problem import CollaborativeRanking
+from optiframe_manifold.data import ChoiceTable, Ids, locked
+from optiframe_manifold.problem import CollaborativeRanking
+from optiframe_manifold.read.ids import positions
 
 
 def some_rows(table: ChoiceTable, rows: NDArray[Any]) -> ChoiceTable:

@@ -13,8 +13,8 @@ from optiframe.solving.result import Result
 from optiframe.solving.solve import solve
 from optiframe.solving.solver import Solver
 from optiframe_manifold.answer import Rankings
-from optiframe_manifold.baselines.population import pooled_scores
 from optiframe_manifold.low_rank import LowRank
+from optiframe_manifold.population import pooled_scores
 from optiframe_manifold.problem import CollaborativeRanking
 from optiframe_manifold.tools.subsets import joined, like
 
@@ -76,7 +76,7 @@ def carried(problem: CollaborativeRanking, solution: Rankings) -> Rankings:
     left[:users] = old.left
     if not begun.all():
         # In the answer's unit, which is its sigma.
-        pooled = pooled_scores(problem) * (solution.sigma / problem.sigma)
+        pooled = pooled_scores(problem.likelihood) * (solution.sigma / problem.sigma)
         known = np.zeros(len(right), dtype=bool)
         known[:items] = seen
         centred = right[known] - right[known].mean(axis=0)

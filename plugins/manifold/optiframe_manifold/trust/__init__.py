@@ -1,1 +1,1 @@
-"""Whether rankings can be believed: findings, certificates, intervals."""
+"""Whether rankings can be believed: findings, curvature behind standard errors, certificates."""

@@ -167,9 +167,9 @@ class _Hessian:
     def __init__(self, problem: Minimize, x: LowRank) -> None:
         self.geometry = FixedRank(len(x.left), len(x.right), x.rank)
         self.point = Factors(x)
-        self.landscape = OfFactors(problem.function, self.geometry)
+        self.objective = OfFactors(problem.function, self.geometry)
         self.root = np.sqrt(np.einsum("ij,ij->j", x.left, x.left))  # balanced: of both factors
-        self.gradient = self.landscape.gradient(self.point)
+        self.gradient = self.objective.gradient(self.point)
         riemannian = self.geometry.euclidean_to_riemannian_gradient(self.point, self.gradient)
         self.gradient_norm = self.geometry.norm(self.point, riemannian)
         self.beyond = 0.0
@@ -182,7 +182,7 @@ class _Hessian:
     def __call__(self, w: Array) -> Array:
         self.products += 1
         v = self.lifted(w)
-        change = self.landscape.hessian_product(self.point, v)
+        change = self.objective.hessian_product(self.point, v)
         curved = self.geometry.euclidean_to_riemannian_hessian(self.point, self.gradient, change, v)
         inside = (v / self.root).ravel()
         return np.asarray((curved / self.root).ravel() + self.beyond * (w.ravel() - inside))

@@ -10,10 +10,9 @@ from scipy.special import expit
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
-from optiframe_manifold.answer import Rankings
 from optiframe_manifold.geometry.fixed_rank import balanced
 from optiframe_manifold.low_rank import LowRank, blocks
-from optiframe_manifold.problem import CollaborativeRanking
+from optiframe_manifold.objective.btl import BtlObjective
 
 _DENSE = 1500  # numbers in the factors up to which the Hessian is inverted whole: 18 MB, a second or two
 _FLAT = 1e-10  # curvature below this share of the largest is none: rewriting the factors moves no score
@@ -46,24 +45,24 @@ class Blocks:
     unit: float
 
     @classmethod
-    def of(cls, problem: CollaborativeRanking, solution: Rankings) -> Blocks:
-        """Memory: 8 (users + items) r^2 bytes."""
-        x = balanced(problem.to_factors(solution))
-        rows, rank = problem.choices, x.rank
-        weight = np.ones(len(rows)) if rows.weight is None else rows.weight
-        prior_user, prior_item = _priors(problem, x)
+    def of(cls, objective: BtlObjective, x: LowRank) -> Blocks:
+        """At the scores `x`. Memory: 8 (users + items) r^2 bytes."""
+        x, count = balanced(x), len(objective.winner)
+        weight = np.ones(count) if objective.weight is None else objective.weight
+        user = np.repeat(np.arange(objective.users), np.diff(objective.pointer))
+        prior_user, prior_item = _priors(objective, x)
         users = np.tile(prior_user, (len(x.left), 1, 1))
         items = np.tile(prior_item, (len(x.right), 1, 1))
         centre = x.right.mean(axis=0)
-        for part in blocks(len(rows), max(1, _BLOCK // rank)):
-            u, j, k = rows.user[part], rows.winner[part], rows.loser[part]
+        for part in blocks(count, max(1, _BLOCK // x.rank)):
+            u, j, k = user[part], objective.winner[part], objective.loser[part]
             gap = x.right[j] - x.right[k]
-            bend = weight[part] * information(np.einsum("er,er->e", x.left[u], gap), problem.sigma)
+            bend = weight[part] * information(np.einsum("er,er->e", x.left[u], gap), objective.sigma)
             np.add.at(users, u, bend[:, None, None] * gap[:, :, None] * gap[:, None, :])
             outer = bend[:, None, None] * x.left[u][:, :, None] * x.left[u][:, None, :]
             np.add.at(items, j, outer)
             np.add.at(items, k, outer)
-        return cls(LowRank(x.left, x.right - centre), _inverse(users), _inverse(items), problem.sigma)
+        return cls(LowRank(x.left, x.right - centre), _inverse(users), _inverse(items), objective.sigma)
 
     def errors(self, user: int) -> Array:
         """Standard errors of a user's scores, relative to their average."""
@@ -79,11 +78,9 @@ class Blocks:
 class Joint:
     """The inverse of the objective's Hessian by all factors, which are of the balanced kind."""
 
-    def __init__(self, problem: CollaborativeRanking, solution: Rankings) -> None:
-        self.objective = problem.likelihood
-        x = balanced(problem.to_factors(solution))
-        self.x = LowRank(x.left, x.right)
-        self.blocks = Blocks.of(problem, solution)
+    def __init__(self, objective: BtlObjective, x: LowRank) -> None:
+        self.objective, self.x = objective, balanced(x)
+        self.blocks = Blocks.of(objective, x)
 
     def errors(self, user: int) -> Array:
         """Standard errors of a user's scores, relative to their average."""
@@ -164,13 +161,12 @@ def information(margin: Array, sigma: float) -> Array:
     return np.asarray(chance * (1 - chance) / sigma**2)
 
 
-def _priors(problem: CollaborativeRanking, x: LowRank) -> tuple[Array, Array]:
+def _priors(objective: BtlObjective, x: LowRank) -> tuple[Array, Array]:
     """What is known of a user's and of an item's factors without a comparison: precisions, r x r."""
     users, items = x.shape
     left, right = x.left.T @ x.left, x.right.T @ x.right
-    ridge = 0.0 if problem.penalty == "none" else 2 * problem.strength / (users * items)
-    if ridge > 0:
-        return ridge * right, ridge * left
+    if objective.first_ridge > 0:
+        return objective.first_ridge * right, objective.first_ridge * left
     return _inverse(left / users), _inverse(right / items)
 
 

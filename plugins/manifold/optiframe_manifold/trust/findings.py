@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from optiframe.findings import Finding
-from optiframe_manifold.read.ids import Ids, listed
-
-if TYPE_CHECKING:
-    from optiframe_manifold.answer import Rankings
-    from optiframe_manifold.problem import CollaborativeRanking
+from optiframe_manifold.data import ChoiceTable, Ids
+from optiframe_manifold.low_rank import LowRank
+from optiframe_manifold.read.ids import listed
 
 
 @dataclass(frozen=True)
@@ -31,11 +29,11 @@ class Pairs:
     user: NDArray[np.int64]
 
     @classmethod
-    def of(cls, problem: CollaborativeRanking) -> Pairs:
+    def of(cls, table: ChoiceTable) -> Pairs:
         """Sort by user, then by pair."""
-        rows, user = problem.choices, problem.choices.user
+        rows, user = table.choices, table.choices.user
         low, high = np.minimum(rows.winner, rows.loser), np.maximum(rows.winner, rows.loser)
-        pair = low * np.int64(len(problem.item_ids)) + high
+        pair = low * np.int64(len(table.item_ids)) + high
         order = np.lexsort((pair, user))
         fresh = np.ones(len(order), dtype=bool)
         fresh[1:] = (np.diff(pair[order]) != 0) | (np.diff(user[order]) != 0)
@@ -43,26 +41,39 @@ class Pairs:
         return cls(order, start, user[order[start]])
 
 
-def report(problem: CollaborativeRanking, solution: Rankings) -> Iterator[Finding]:
-    """Every finding: on users, on items, on the comparisons as a whole, then on the model."""
-    pairs = Pairs.of(problem)
-    yield from problem.comparisons.remarks
-    yield from silent_users(problem)
-    yield from contradicting_users(problem, pairs)
-    yield from never_compared(problem)
-    yield from apart(problem)
-    yield from ties(problem)
-    yield from merged(problem)
-    yield from too_high_rank(problem, pairs)
-    yield from unbounded(problem)
-    yield from alike(problem, solution)
+def report(table: ChoiceTable, factors: LowRank, *, rank: int, penalized: bool) -> Iterator[Finding]:
+    """Every finding: on users, on items, on the comparisons as a whole, then on the model.
+
+    Parameters
+    ----------
+    table
+        The comparisons.
+    factors
+        The scores found.
+    rank
+        That they may have.
+    penalized
+        Whether a penalty keeps them finite.
+    """
+    pairs = Pairs.of(table)
+    yield from table.remarks
+    yield from silent_users(table, rank)
+    yield from contradicting_users(table, pairs)
+    yield from never_compared(table)
+    yield from apart(table)
+    yield from ties(table)
+    yield from merged(table)
+    yield from too_high_rank(table.shape, rank, pairs)
+    if not penalized:
+        yield unbounded()
+    yield from alike(factors)
     yield shift()
 
 
-def silent_users(problem: CollaborativeRanking) -> Iterator[Finding]:
+def silent_users(table: ChoiceTable, rank: int) -> Iterator[Finding]:
     """Users with no comparison, with one, and with fewer than the numbers to be found for each."""
-    count = np.bincount(problem.comparisons.user, minlength=len(problem.user_ids))
-    none, one = problem.user_ids[count == 0], problem.user_ids[count == 1]
+    count = np.bincount(table.user, minlength=len(table.user_ids))
+    none, one = table.user_ids[count == 0], table.user_ids[count == 1]
     if len(none):
         yield _about(
             none,
@@ -77,28 +88,27 @@ def silent_users(problem: CollaborativeRanking) -> Iterator[Finding]:
             f"{_users(one)} with a single comparison: {listed(one)}; but for the one pair, their "
             "rankings come from others who chose alike",
         )
-    few = problem.user_ids[(count > 1) & (count < problem.rank)]
+    few = table.user_ids[(count > 1) & (count < rank)]
     if len(few):
         yield _about(
             few,
             "note",
-            f"{_users(few)} with fewer comparisons than the rank {problem.rank}: {listed(few)}; that many "
+            f"{_users(few)} with fewer comparisons than the rank {rank}: {listed(few)}; that many "
             "numbers are to be found for each, so that the penalty decides some",
         )
 
 
-def contradicting_users(problem: CollaborativeRanking, pairs: Pairs) -> Iterator[Finding]:
+def contradicting_users(table: ChoiceTable, pairs: Pairs) -> Iterator[Finding]:
     """Users who chose either item of each of their pairs equally often, ties aside."""
-    rows, order, start = problem.choices, pairs.order, pairs.start
+    rows, order, start = table.choices, pairs.order, pairs.start
     weight = np.ones(len(rows)) if rows.weight is None else rows.weight[order]
     sign = np.where(rows.winner[order] < rows.loser[order], weight, -weight)
     balance, size = np.add.reduceat(sign, start), np.add.reduceat(weight, start)
     # Sums of weights that are equal but for rounding cancel.
     undecided = np.abs(balance) <= 1e-12 * size
-    decided = np.bincount(pairs.user, ~undecided, len(problem.user_ids)) > 0
-    table = problem.comparisons
-    chose = np.bincount(table.user[table.outcome != 0], minlength=len(problem.user_ids)) > 0
-    ids = problem.user_ids[chose & ~decided]
+    decided = np.bincount(pairs.user, ~undecided, len(table.user_ids)) > 0
+    chose = np.bincount(table.user[table.outcome != 0], minlength=len(table.user_ids)) > 0
+    ids = table.user_ids[chose & ~decided]
     if len(ids):
         yield _about(
             ids,
@@ -108,9 +118,9 @@ def contradicting_users(problem: CollaborativeRanking, pairs: Pairs) -> Iterator
         )
 
 
-def never_compared(problem: CollaborativeRanking) -> Iterator[Finding]:
+def never_compared(table: ChoiceTable) -> Iterator[Finding]:
     """Items that nobody compared with anything."""
-    ids = problem.item_ids[~_compared(problem)]
+    ids = table.item_ids[~table.compared]
     if len(ids):
         yield _about(
             ids,
@@ -120,20 +130,20 @@ def never_compared(problem: CollaborativeRanking) -> Iterator[Finding]:
         )
 
 
-def apart(problem: CollaborativeRanking) -> Iterator[Finding]:
+def apart(table: ChoiceTable) -> Iterator[Finding]:
     """Items that no chain of comparisons, by whomever, joins.
 
     All right factors of one group can be moved by a common vector without a change of any
     comparison and of the rank, so that for no user is it known how groups stand to each other.
     """
-    rows, items = problem.choices, len(problem.item_ids)
+    rows, items = table.choices, len(table.item_ids)
     graph = sp.coo_array((np.ones(len(rows)), (rows.winner, rows.loser)), shape=(items, items))
     group = connected_components(graph.tocsr(), directed=False)[1]
-    group = group[_compared(problem)]
+    group = group[table.compared]
     count = np.bincount(group)
     if (count > 0).sum() < 2:
         return
-    others = problem.item_ids[_compared(problem)][group != int(count.argmax())]
+    others = table.item_ids[table.compared][group != int(count.argmax())]
     yield _about(
         others,
         "warning",
@@ -143,9 +153,9 @@ def apart(problem: CollaborativeRanking) -> Iterator[Finding]:
     )
 
 
-def ties(problem: CollaborativeRanking) -> Iterator[Finding]:
+def ties(table: ChoiceTable) -> Iterator[Finding]:
     """How many of the comparisons are ties; an empty label, which is one, may be a slip."""
-    number, rows = int((problem.comparisons.outcome == 0).sum()), problem.rows
+    number, rows = int((table.outcome == 0).sum()), len(table)
     if number == rows:
         yield Finding("warning", "all comparisons are ties: there is nothing to rank by")
     elif number:
@@ -156,24 +166,24 @@ def ties(problem: CollaborativeRanking) -> Iterator[Finding]:
         )
 
 
-def merged(problem: CollaborativeRanking) -> Iterator[Finding]:
+def merged(table: ChoiceTable) -> Iterator[Finding]:
     """Equal comparisons of one user that were merged, and ties that were split."""
-    rows, ties = problem.rows, int((problem.comparisons.outcome == 0).sum())
-    if len(problem.choices) < rows + ties:
+    rows, ties = len(table), int((table.outcome == 0).sum())
+    if len(table.choices) < rows + ties:
         yield Finding(
             "note",
-            f"{rows} comparisons became {len(problem.choices)} weighted rows: equal ones of a user are "
+            f"{rows} comparisons became {len(table.choices)} weighted rows: equal ones of a user are "
             f"merged{', a tie is half a win for each side' if ties else ''} (changes no answer)",
         )
 
 
-def too_high_rank(problem: CollaborativeRanking, pairs: Pairs) -> Iterator[Finding]:
+def too_high_rank(shape: tuple[int, int], rank: int, pairs: Pairs) -> Iterator[Finding]:
     """More numbers to be found than there are different comparisons."""
-    users, items = problem.shape
+    users, items = shape
     number = len(pairs.start)
-    free = freedom(users, items, problem.rank)
+    free = freedom(users, items, rank)
     if free > number:
-        supported = max((r for r in range(1, problem.rank) if freedom(users, items, r) <= number), default=0)
+        supported = max((r for r in range(1, rank) if freedom(users, items, r) <= number), default=0)
         advice = (
             f"the data could support a rank of {supported} at most"
             if supported
@@ -181,7 +191,7 @@ def too_high_rank(problem: CollaborativeRanking, pairs: Pairs) -> Iterator[Findi
         )
         yield Finding(
             "warning",
-            f"a matrix of rank {problem.rank} has {free} numbers to be found, and only {number} different "
+            f"a matrix of rank {rank} has {free} numbers to be found, and only {number} different "
             f"pairs were compared: {advice}, and what is beyond is the penalty's doing",
         )
 
@@ -192,19 +202,17 @@ def freedom(users: int, items: int, rank: int) -> int:
     return rank * (users + items - 1 - rank)
 
 
-def unbounded(problem: CollaborativeRanking) -> Iterator[Finding]:
+def unbounded() -> Finding:
     """Nothing keeps the scores finite."""
-    if problem.strength == 0 or problem.penalty == "none":
-        yield Finding(
-            "note",
-            "without a penalty the likelihood may have no maximum: where a user's choices do not "
-            "contradict each other the scores grow without end, and their size means little",
-        )
+    return Finding(
+        "note",
+        "without a penalty the likelihood may have no maximum: where a user's choices do not "
+        "contradict each other the scores grow without end, and their size means little",
+    )
 
 
-def alike(problem: CollaborativeRanking, solution: Rankings) -> Iterator[Finding]:
+def alike(factors: LowRank) -> Iterator[Finding]:
     """All scores of everybody are equal."""
-    factors = solution.factors
     if not (np.abs(factors.left).max() > 0 and np.ptp(factors.right, axis=0).max() > 0):
         yield Finding("warning", "all scores are equal: nothing is ranked")
 
@@ -216,13 +224,6 @@ def shift() -> Finding:
         "a constant added to all scores of one user changes no comparison: scores are relative to the "
         "user's average item, and cannot be compared between users",
     )
-
-
-def _compared(problem: CollaborativeRanking) -> NDArray[np.bool_]:
-    compared = np.zeros(len(problem.item_ids), dtype=bool)
-    compared[problem.choices.winner] = True
-    compared[problem.choices.loser] = True
-    return compared
 
 
 def _users(ids: Ids) -> str:

@@ -12,7 +12,6 @@ the solver's, and with them the objective.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,9 +20,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from optiframe.records.fields import Array
 from optiframe_manifold.low_rank import LowRank
-
-if TYPE_CHECKING:
-    from optiframe_manifold.problem import CollaborativeRanking
+from optiframe_manifold.objective.btl import BtlObjective
 
 _NEWTON = 50  # five to ten steps are usual
 _SMALL = 1e-9  # a Newton step below this share of the scores ends the search
@@ -60,25 +57,24 @@ class Population:
         )
 
 
-def population(problem: CollaborativeRanking) -> Population | None:
-    """The pooled scores of a problem, where there is a user or an item to give them to; else None."""
-    rows = problem.choices
-    silent = np.diff(rows.pointer) == 0
-    unseen = np.ones(len(problem.item_ids), dtype=bool)
-    unseen[rows.winner] = False
-    unseen[rows.loser] = False
+def population(objective: BtlObjective) -> Population | None:
+    """The pooled scores of all users, where there is a user or an item to give them to; else None."""
+    silent = np.diff(objective.pointer) == 0
+    unseen = np.ones(objective.items, dtype=bool)
+    unseen[objective.winner] = False
+    unseen[objective.loser] = False
     if not (silent.any() or unseen.any()):
         return None
-    scores = pooled_scores(problem) if silent.any() else np.zeros(len(unseen))
+    scores = pooled_scores(objective) if silent.any() else np.zeros(len(unseen))
     for array in (scores, silent, unseen):
         array.flags.writeable = False
     return Population(scores, silent, unseen)
 
 
-def pooled_scores(problem: CollaborativeRanking) -> Array:
+def pooled_scores(objective: BtlObjective) -> Array:
     """Bradley-Terry-Luce scores of all comparisons together, as if all users had one taste.
 
-    Minimizes the problem's own objective over matrices of equal rows, the penalty taken as its
+    Minimizes the objective over matrices of equal rows, the penalty taken as its
     first term, which is ``2 strength / items`` times half the squared scores. They are shrunk by
     at least what a single tie of each item with the average one would do, 1/(4 sigma^2), so that
     items which won or lost always stay finite.
@@ -91,9 +87,9 @@ def pooled_scores(problem: CollaborativeRanking) -> Array:
     Array
         Shape (items,), sum zero; an item never compared has zero, the average.
     """
-    rows, items, sigma = problem.choices, len(problem.item_ids), problem.sigma
-    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
-    key, place = np.unique(rows.winner.astype(np.int64) * items + rows.loser, return_inverse=True)
+    items, sigma = objective.items, objective.sigma
+    weight = np.ones(len(objective.winner)) if objective.weight is None else objective.weight
+    key, place = np.unique(objective.winner.astype(np.int64) * items + objective.loser, return_inverse=True)
     weight = np.bincount(place.ravel(), weight).astype(np.float64, copy=False)
     winner, loser = np.divmod(key, items)
     pair = np.arange(len(key))
@@ -101,7 +97,7 @@ def pooled_scores(problem: CollaborativeRanking) -> Array:
         (np.repeat([1.0, -1.0], len(key)), (np.tile(pair, 2), np.concatenate([winner, loser]))),
         shape=(len(key), items),
     )
-    ridge = max(2 * problem.strength / items if problem.penalty != "none" else 0.0, 1 / (4 * sigma**2))
+    ridge = max(2 * objective.strength / items if objective.penalty != "none" else 0.0, 1 / (4 * sigma**2))
 
     def loss(scores: Array) -> float:
         return float(

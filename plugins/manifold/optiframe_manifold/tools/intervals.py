@@ -22,8 +22,8 @@ from optiframe.solving.budget import Budget
 from optiframe.solving.solve import NotConverged, solve
 from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
+from optiframe_manifold.data import locked
 from optiframe_manifold.problem import CollaborativeRanking
-from optiframe_manifold.read.tables import locked
 from optiframe_manifold.tools.subsets import like
 from optiframe_manifold.trust.curvature import Blocks, Joint
 
@@ -100,9 +100,9 @@ def score_errors(
     problem.check(solution)
     code = solution.code(user)
     if method == "joint":
-        found = Joint(problem, solution).errors(code)
+        found = Joint(problem.likelihood, problem.to_factors(solution)).errors(code)
     elif method == "blocks":
-        found = Blocks.of(problem, solution).errors(code)
+        found = Blocks.of(problem.likelihood, problem.to_factors(solution)).errors(code)
     elif method == "bootstrap":
         found = bootstrap_errors(problem, solution, draws=draws, seed=seed)[code]
     else:
