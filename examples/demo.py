@@ -22,7 +22,7 @@ GENERATED = {
 RANKING_SOLVERS = (
     ("manifold.trust-region", {}),
     ("manifold.lbfgs", {}),
-    ("manifold.pymanopt", {"derivatives": "autograd", "begin": "random"}),
+    ("manifold.pymanopt", {"derivatives": "autograd", "init": "random"}),
 )
 
 

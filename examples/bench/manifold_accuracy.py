@@ -37,8 +37,8 @@ METRICS = ("relative_error", "centred_error", "kendall_tau")
 SPG = {"tolerance": 1e-3}
 
 METHODS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
-    "PRTRS": ("manifold.trust-region", {"begin": "random"}, {"tolerance": 1e-6}),
-    "L-BFGS": ("manifold.lbfgs", {"begin": "random"}, {"tolerance": 1e-3}),
+    "PRTRS": ("manifold.trust-region", {"init": "random"}, {"tolerance": 1e-6}),
+    "L-BFGS": ("manifold.lbfgs", {"init": "random"}, {"tolerance": 1e-3}),
     "BFGDB": ("btl.bfgd", {"change": CHANGE}, {"iterations": None}),
     "SPG": ("btl.spg", {"cut": False}, SPG),
     "SPG, cut": ("btl.spg", {}, SPG),
@@ -117,10 +117,10 @@ def sensitivity() -> None:
         row(f"{change:g}", figures("btl.bfgd", {"change": change}, {"iterations": None}, 5.0))
     head("d = 5, SPG: radius, start, answer")
     for radius in (None, "oracle"):
-        for begin in ("random", "zero"):
+        for init in ("random", "zero"):
             for cut in (False, True):
-                given = {"begin": begin, "cut": cut} | ({"radius": radius} if radius else {})
-                name = f"{radius or 'paper'}, {begin}, {'cut to the rank' if cut else 'as it is'}"
+                given = {"init": init, "cut": cut} | ({"radius": radius} if radius else {})
+                name = f"{radius or 'paper'}, {init}, {'cut to the rank' if cut else 'as it is'}"
                 row(name, figures("btl.spg", given, SPG, 5.0))
 
 
@@ -131,7 +131,7 @@ def starts() -> bool:
         optiframe.solve(
             basic,
             "manifold.trust-region",
-            begin="random",
+            init="random",
             seed=seed,
             budget={"tolerance": 1e-6},
             progress=False,

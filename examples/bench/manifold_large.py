@@ -50,7 +50,7 @@ def forget_peak() -> None:
         print("the peak of drawing the comparisons counts, too")
 
 
-def one(size: int, penalty: str, begin: str, timed: bool) -> int:
+def one(size: int, penalty: str, init: str, timed: bool) -> int:
     data = {"name": "collaborative.low-rank", "users": size, "items": size, "rank": 10, "density": 5.0}
     problem = optiframe.problem(dataset=data, penalty=penalty)
     basic = problem.formulation.problem  # without metrics and report, which are not what is timed
@@ -61,7 +61,7 @@ def one(size: int, penalty: str, begin: str, timed: bool) -> int:
     result = optiframe.solve(
         basic,
         "manifold.trust-region",
-        begin=begin,
+        init=init,
         progress=False,
         trace=False,
         budget={"tolerance": TOLERANCE, "time": MOST},
@@ -85,8 +85,8 @@ def main() -> int:
     one_thread()
     if chosen.case is not None:
         size, penalty = SIZES[chosen.case]
-        begin = "random" if chosen.random else "spectral"
-        return one(size, penalty, begin, timed=penalty == "log-sum-exp")
+        init = "random" if chosen.random else "spectral"
+        return one(size, penalty, init, timed=penalty == "log-sum-exp")
     code = 0
     for case in range(len(SIZES)):
         child = [sys.executable, *sys.argv, "--case", str(case)]

@@ -44,7 +44,7 @@ GAP = 1e-6
 
 RIVALS: dict[str, tuple[str, dict[str, Any], float]] = {  # name, parameters, tolerance
     "ours": ("manifold.trust-region", {}, 1e-6),
-    "ours, random start": ("manifold.trust-region", {"begin": "random"}, 1e-6),
+    "ours, random start": ("manifold.trust-region", {"init": "random"}, 1e-6),
     "pymanopt + autograd": ("manifold.pymanopt", {"derivatives": "autograd"}, 1e-6),
     "pymanopt, our derivatives": ("manifold.pymanopt", {}, 1e-6),
     "SPG": ("btl.spg", {}, 1e-3),
@@ -129,15 +129,15 @@ def to_one_gap(problem: Any) -> bool:
     return good
 
 
-def beside_lbfgs(size: int, begin: str) -> bool:
+def beside_lbfgs(size: int, init: str) -> bool:
     """Processor time to the first iterate inside the gap, which a run with a trace tells beforehand."""
     problem = problem_of(size).formulation.problem
-    print(f"K = {size}, {begin} start: ours and L-BFGS")
+    print(f"K = {size}, {init} start: ours and L-BFGS")
     limits = {"manifold.trust-region": 1e-6, "manifold.lbfgs": 0.0}
 
     def solve(solver: str, **more: Any) -> Any:
         budget = {"iterations": None, "tolerance": limits[solver]} | more.pop("budget", {})
-        return optiframe.solve(problem, solver, begin=begin, budget=budget, progress=False, **more)
+        return optiframe.solve(problem, solver, init=init, budget=budget, progress=False, **more)
 
     whole = {solver: solve(solver) for solver in limits}
     lowest = min(min(result.trace["objective"]) for result in whole.values())

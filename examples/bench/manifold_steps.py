@@ -22,12 +22,12 @@ SIZES = [30] if QUICK else [100, 200]
 SEEDS = range(1 if QUICK else 2)
 
 
-def counts(problem: Any, begin: str, precondition: bool) -> tuple[int, int]:
+def counts(problem: Any, init: str, precondition: bool) -> tuple[int, int]:
     """Outer steps and Hessian products until the gradient norm is 1e-6."""
     solver = "manifold.trust-region"
     budget = {"tolerance": 1e-6}
     result = optiframe.solve(
-        problem, solver, begin=begin, precondition=precondition, budget=budget, progress=False
+        problem, solver, init=init, precondition=precondition, budget=budget, progress=False
     )
     assert result.status is optiframe.Status.CONVERGED, result.message
     return result.iterations, round(float(sum(result.trace["products"])))
@@ -48,13 +48,13 @@ def main() -> int:
             }
             problem = optiframe.problem(dataset=data).formulation.problem
             steps = {}
-            for begin in ("spectral", "random"):
-                (steps[begin], with_it), (plain, without) = (
-                    counts(problem, begin, precondition) for precondition in (True, False)
+            for init in ("spectral", "random"):
+                (steps[init], with_it), (plain, without) = (
+                    counts(problem, init, precondition) for precondition in (True, False)
                 )
                 saved.append(1 - with_it / without)
                 case = f"{size}, {seed}"
-                row = f"{case:<10} {begin:<9} {steps[begin]:>5} {plain:>5} {with_it:>6} {without:>6}"
+                row = f"{case:<10} {init:<9} {steps[init]:>5} {plain:>5} {with_it:>6} {without:>6}"
                 print(f"{row}   {saved[-1]:.0%} fewer")
             share.append(steps["spectral"] / steps["random"])
     good = verdict("products saved by the preconditioner, least", min(saved), 0.2, most=False)

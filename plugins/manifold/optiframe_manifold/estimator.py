@@ -44,7 +44,7 @@ class CollaborativeRanker(Estimator):
     method
         "trust-region", "lbfgs", ... for the solver `manifold.trust-region`, ...; any solver's full name; a
         table with `name` and parameters as in a configuration file; or a solver. One parameter
-        is changed with ``set_params(method__begin="random")``.
+        is changed with ``set_params(method__init="random")``.
     penalty, multiplier, sigma
         Of the problem `collaborative-ranking`.
     folds, rule

@@ -133,7 +133,7 @@ def test_it_is_an_estimator_as_scikit_learn_has_them() -> None:
         == "CollaborativeRanker(n_components=3, method={'name': 'lbfgs'}, budget={'iterations': 50})"
     )
     assert copy.set_params(budget__iterations=7).get_params()["budget__iterations"] == 7
-    fitted = CollaborativeRanker(1, method=TrustRegion(begin="random")).fit(VOTES)
+    fitted = CollaborativeRanker(1, method=TrustRegion(init="random")).fit(VOTES)
     again = pickle.loads(pickle.dumps(fitted))
     assert again.rank("ann")["item"].tolist() == fitted.rank("ann")["item"].tolist()
 

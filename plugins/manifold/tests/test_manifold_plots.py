@@ -20,7 +20,7 @@ def runs() -> dict[str, Any]:
     problem = optiframe.problem(dataset=data)
     return {
         "spectral": optiframe.solve(problem, "manifold.trust-region"),
-        "random": optiframe.solve(problem, "manifold.trust-region", begin="random"),
+        "random": optiframe.solve(problem, "manifold.trust-region", init="random"),
     }
 
 

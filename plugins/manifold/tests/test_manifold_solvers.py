@@ -73,7 +73,7 @@ class TestPymanoptTrustRegion(SolverContract):
 
 
 class TestPymanoptConjugateGradient(TestPymanoptTrustRegion):
-    solver = Pymanopt(optimizer="conjugate-gradient", begin="random")
+    solver = Pymanopt(optimizer="conjugate-gradient", init="random")
 
 
 @pytest.mark.slow
@@ -101,7 +101,7 @@ class TestFactorLBFGS(TestPymanoptTrustRegion):
         Pymanopt(optimizer="steepest-descent"),
         Pymanopt(optimizer="conjugate-gradient", precondition=True, derivatives="autograd"),
         FactorLBFGS(),
-        FactorLBFGS(begin="random", memory=5),
+        FactorLBFGS(init="random", memory=5),
     ],
     ids=repr,
 )

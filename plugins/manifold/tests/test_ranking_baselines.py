@@ -98,7 +98,7 @@ class TestSpg(SolverContract):
 
 
 class TestSpgFromZeroOnThePenalizedProblem(TestSpg):
-    solver = SpectralProjectedGradient(radius=3.0, begin="zero", penalized=True, cut=False, memory=1)
+    solver = SpectralProjectedGradient(radius=3.0, init="zero", penalized=True, cut=False, memory=1)
 
     def instances(self) -> Iterable[Problem[Any]]:
         return [drawn(rank=6)]  # of full rank, so that no answer is outside

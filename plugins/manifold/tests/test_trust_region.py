@@ -35,6 +35,7 @@ from optiframe import (
     Status,
     Unsuited,
     solve,
+    solver,
 )
 from optiframe.problems.objective import SquaredDistance, from_function
 from optiframe.problems.sets import Box
@@ -83,14 +84,14 @@ class TestTrustRegion(SolverContract):
 
 
 class TestTrustRegionFromARandomStartWithoutPreconditioner(TestTrustRegion):
-    solver = TrustRegion(begin="random", precondition=False)
+    solver = TrustRegion(init="random", precondition=False)
 
 
-@pytest.mark.parametrize("begin", ["spectral", "random"])
+@pytest.mark.parametrize("init", ["spectral", "random"])
 @pytest.mark.parametrize("precondition", [True, False])
-def test_a_planted_matrix_is_recovered(begin: str, precondition: bool) -> None:
+def test_a_planted_matrix_is_recovered(init: str, precondition: bool) -> None:
     problem, truth = planted(1, rows=30, columns=25, rank=3)
-    result = run(problem, begin=begin, precondition=precondition)
+    result = run(problem, init=init, precondition=precondition)
     assert result.status is Status.CONVERGED
     assert problem.over.distance(result.solution, truth) < 1e-7
     assert result.trace["residual"][-1] <= 1e-8
@@ -99,7 +100,7 @@ def test_a_planted_matrix_is_recovered(begin: str, precondition: bool) -> None:
 def test_the_likelihood_is_minimized_to_a_gradient_norm_of_a_millionth_from_many_starts() -> None:
     # With ten comparisons a user there are several local minima; with enough, one.
     problem = small_likelihood(each=100)
-    results = [run(problem, begin="random", seed=seed, budget={"tolerance": 1e-6}) for seed in range(6)]
+    results = [run(problem, init="random", seed=seed, budget={"tolerance": 1e-6}) for seed in range(6)]
     results.append(run(problem, budget={"tolerance": 1e-6}))
     assert {r.status for r in results} == {Status.CONVERGED}
     lowest = min(r.objective for r in results)
@@ -123,7 +124,7 @@ def test_the_answer_does_not_depend_on_the_factorization_of_the_start() -> None:
 
 
 def test_the_objective_never_rises_and_a_refused_step_leaves_the_point() -> None:
-    result = run(planted(5)[0], begin="random", radius=4.0, largest=8.0)
+    result = run(planted(5)[0], init="random", radius=4.0, max_radius=8.0)
     values, accepted = np.array(result.trace["objective"]), np.array(result.trace["accepted"])
     assert (np.diff(values) <= 0).all()
     assert not accepted.all()
@@ -236,7 +237,7 @@ def test_the_time_limit_is_looked_at_before_every_hessian_product() -> None:
         OfFactors(counted, geometry),
         Factors(random_start((14, 11), 2, np.random.default_rng(0))),
         radius=1e3,
-        largest=1e3,
+        max_radius=1e3,
         time_left=lambda: next(left),
     )
     step = next(search)
@@ -262,7 +263,7 @@ def test_inner_loops_take_rough_hessian_products_but_for_the_last_digits() -> No
     adapted = Rough(problem.function, geometry)
     ambient = adapted.gradient(first)
     norms = [geometry.norm(first, geometry.euclidean_to_riemannian_gradient(first, ambient))]
-    for step in trust_region(geometry, adapted, first, radius=1.0, largest=4.0, theta=1.0):
+    for step in trust_region(geometry, adapted, first, radius=1.0, max_radius=4.0, theta=1.0):
         norms.append(step.gradient_norm)
         if norms[-1] <= 1e-10 * norms[0]:
             break
@@ -272,14 +273,14 @@ def test_inner_loops_take_rough_hessian_products_but_for_the_last_digits() -> No
 
 def test_a_time_limit_ends_the_run_with_the_point_reached() -> None:
     with pytest.warns(NotConverged):
-        result = run(planted(1)[0], begin="random", budget={"time": 1e-6, "tolerance": 0.0})
+        result = run(planted(1)[0], init="random", budget={"time": 1e-6, "tolerance": 0.0})
     assert result.status is Status.TIME_LIMIT
     assert result.iterations == 1
 
 
 def test_the_solvers_own_limit_of_outer_steps_is_kept() -> None:
     with pytest.warns(NotConverged, match="3 outer steps"):
-        result = run(planted(1)[0], begin="random", steps=3)
+        result = run(planted(1)[0], init="random", steps=3)
     assert result.status is Status.ITERATION_LIMIT
     assert result.iterations == 3
 
@@ -524,5 +525,20 @@ def test_what_it_cannot_take_is_said_in_words(problem: Problem[Any], why: str) -
 
 def test_an_iteration_budget_ends_between_outer_steps() -> None:
     with pytest.warns(NotConverged):
-        result = run(planted(1)[0], begin="random", budget=Budget(iterations=2))
+        result = run(planted(1)[0], init="random", budget=Budget(iterations=2))
     assert result.iterations == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value", "now"),
+    [
+        ("manifold.trust-region", "begin", "random", "init = 'random'"),
+        ("manifold.trust-region", "largest", 2.0, "max_radius = 2.0"),
+        ("manifold.lbfgs", "begin", "random", "init = 'random'"),
+        ("manifold.pymanopt", "begin", "random", "init = 'random'"),
+        ("btl.spg", "begin", "zero", "init = 'zero'"),
+    ],
+)
+def test_a_parameter_of_an_old_name_is_told_the_new_one(name: str, key: str, value: Any, now: str) -> None:
+    with pytest.raises(InvalidInput, match=f"{key}: unknown key.*; {key} is now called {now}"):
+        solver(name, **{key: value})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, PositiveInt
@@ -16,6 +16,7 @@ from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, stacked
 from optiframe_manifold.low_rank import LowRank, Rank
+from optiframe_manifold.solvers.starts import renamed
 from optiframe_manifold.solvers.trust_region import first_factors
 
 _LINE_SEARCH_FAILED = 2  # status of SciPy's result when it could not go on
@@ -38,10 +39,14 @@ class FactorLBFGS(Solver[Minimize, LowRank, None]):
     residual = "norm of the Riemannian gradient, as for manifold.trust-region"
     point_type = LowRank
 
-    begin: Literal["spectral", "random"] = Field(
+    init: Literal["spectral", "random"] = Field(
         default="spectral", description="where to begin without a start, as for manifold.trust-region"
     )
     memory: PositiveInt = Field(default=10, description="pairs of steps and gradient changes kept")
+
+    @classmethod
+    def instead_of(cls, key: str, value: Any) -> str:
+        return renamed(key, value, begin="init") or super().instead_of(key, value)
 
     def unsuited(self, problem: Minimize) -> str | None:
         return unsuited_to_factors(problem, Objective.gradient)
@@ -51,7 +56,7 @@ class FactorLBFGS(Solver[Minimize, LowRank, None]):
         assert isinstance(over, Rank)  # else `unsuited` said so
         geometry = FixedRank(over.rows, over.columns, over.rank)
         given = problem.start if run.start is None else run.start
-        start = first_factors(objective, geometry, given, self.begin, run)
+        start = first_factors(objective, geometry, given, self.init, run)
         last: list[tuple[Array, LowRank, float, Array]] = []
 
         def evaluated(flat: Array) -> tuple[Array, LowRank, float, Array]:

@@ -21,6 +21,7 @@ from optiframe_manifold.geometry.fixed_rank import FixedRank, stacked
 from optiframe_manifold.geometry.quotient_manifold import quotient_manifold
 from optiframe_manifold.low_rank import LowRank, Rank
 from optiframe_manifold.objective.naive import naive_value
+from optiframe_manifold.solvers.starts import renamed
 from optiframe_manifold.solvers.trust_region import first_factors
 from optiframe_manifold.solvers.trust_region_loop import NO_PLACE_TO_BEGIN
 
@@ -51,10 +52,14 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
     derivatives: Literal["ours", "autograd"] = Field(
         default="ours", description="the objective's own, or by autograd through the dense matrix"
     )
-    begin: Literal["spectral", "random"] = Field(
+    init: Literal["spectral", "random"] = Field(
         default="spectral", description="where to begin without a start, as for manifold.trust-region"
     )
     precondition: bool = Field(default=False, description="hand pymanopt the Gram preconditioner")
+
+    @classmethod
+    def instead_of(cls, key: str, value: Any) -> str:
+        return renamed(key, value, begin="init") or super().instead_of(key, value)
 
     def unsuited(self, problem: Minimize) -> str | None:
         if self.precondition and self.optimizer == "steepest-descent":
@@ -76,7 +81,7 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
         geometry = FixedRank(over.rows, over.columns, over.rank)
         manifold = quotient_manifold(over.rows, over.columns, over.rank)
         given = problem.start if run.start is None else run.start
-        begin = stacked(first_factors(problem.function, geometry, given, self.begin, run))
+        begin = stacked(first_factors(problem.function, geometry, given, self.init, run))
         watch = _Watch(emit, geometry, skip=self.optimizer != "trust-region")
         functions = self._functions(pymanopt, manifold, problem.function, geometry, watch)
         preconditioner = manifold.preconditioner if self.precondition else None

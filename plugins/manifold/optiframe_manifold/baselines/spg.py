@@ -6,7 +6,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, PositiveInt
@@ -16,7 +16,7 @@ from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run
 from optiframe_manifold.baselines.nuclear import Relaxation, gap
 from optiframe_manifold.problem import CollaborativeRanking
-from optiframe_manifold.solvers.starts import random_start
+from optiframe_manifold.solvers.starts import random_start, renamed
 
 _SUFFICIENT = 1e-4  # share of the decrease a straight line promises that has to be there (Armijo; BMR)
 _SHRINK = (0.1, 0.5)  # a shortened step is between these shares of the one before (BMR)
@@ -57,7 +57,7 @@ class SpectralProjectedGradient(Relaxation):
     )
     accepts_start = True
 
-    begin: Literal["random", "zero"] = Field(
+    init: Literal["random", "zero"] = Field(
         default="random",
         description="without a start: a random matrix of the rank, largest entry .95, as the paper, or zero",
     )
@@ -68,12 +68,16 @@ class SpectralProjectedGradient(Relaxation):
         default=30, description="times a step is shortened before it is given up"
     )
 
+    @classmethod
+    def instead_of(cls, key: str, value: Any) -> str:
+        return renamed(key, value, begin="init") or super().instead_of(key, value)
+
     def iterates(self, problem: CollaborativeRanking, run: Run) -> Iterates:
         objective, ball = self.relaxed(problem)
         search = spectral_projected_gradient(
             objective.value_and_gradient,
             ball.project,
-            self._begin(problem, run),
+            self._first(problem, run),
             memory=self.memory,
             most=self.most,
         )
@@ -89,10 +93,10 @@ class SpectralProjectedGradient(Relaxation):
                 residual = gap(point.x, point.gradient, ball.radius) / max(abs(point.value), 1.0)
             yield Iterate(point.x, residual=residual, info=info)
 
-    def _begin(self, problem: CollaborativeRanking, run: Run) -> Array:
+    def _first(self, problem: CollaborativeRanking, run: Run) -> Array:
         if run.start is not None:
             return problem.to_factors(run.start).dense()
-        if self.begin == "zero":
+        if self.init == "zero":
             return np.zeros(problem.shape)
         return random_start(problem.shape, problem.rank, run.rng).dense()
 

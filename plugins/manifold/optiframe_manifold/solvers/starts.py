@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from optiframe.errors import InvalidInput
@@ -18,6 +20,11 @@ _EPS = float(np.finfo(np.float64).eps)
 _NEWTON, _NEAR = 5, 0.05  # steps along the ray, and how near is enough: the search itself does the rest
 _LARGEST_START = 1e300  # entries of the matrix beyond may not be numbers, nor their sums
 _FILL = 1e-3  # missing directions of a start, relative to its largest singular value
+
+
+def renamed(key: str, value: Any, **names: str) -> str:
+    """For `Solver.instead_of`: what an old parameter is called now; empty for one that has no new name."""
+    return f"{key} is now called {names[key]}: {names[key]} = {value!r}" if key in names else ""
 
 
 def random_start(shape: tuple[int, int], rank: int, rng: np.random.Generator) -> LowRank:

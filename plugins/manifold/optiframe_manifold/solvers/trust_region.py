@@ -18,7 +18,7 @@ from optiframe_manifold.geometry.objective_adapters import OfArrays, OfFactors
 from optiframe_manifold.geometry.positive_rank_one import PositiveRankOne, Vectors, holds_all_vectors
 from optiframe_manifold.geometry.pymanopt_adapter import as_manifold, random_point, typical_distance
 from optiframe_manifold.low_rank import LowRank, Rank
-from optiframe_manifold.solvers.starts import completed, random_start, spectral_start
+from optiframe_manifold.solvers.starts import completed, random_start, renamed, spectral_start
 from optiframe_manifold.solvers.trust_region_loop import Step, trust_region
 
 # Below this share of the largest a singular value says that the rank is lower. A superfluous one only
@@ -52,7 +52,7 @@ class TrustRegion(Solver[Minimize, Any, None]):
     residual = "norm of the Riemannian gradient, in the metric of Eq. 12"
     point_type = object
 
-    begin: Literal["spectral", "random"] = Field(
+    init: Literal["spectral", "random"] = Field(
         default="spectral",
         description="where to begin without a start: leading directions of the gradient at zero, or random "
         "factors with largest entry .95",
@@ -64,7 +64,7 @@ class TrustRegion(Solver[Minimize, Any, None]):
     radius: PositiveFloat = Field(
         default=0.25, description="first radius, relative to the length of a point in its own metric"
     )
-    largest: PositiveFloat = Field(default=1.0, description="largest radius, in the same unit")
+    max_radius: PositiveFloat = Field(default=1.0, description="largest radius, in the same unit")
     kappa: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=0.1, description="share of the gradient norm at which an inner loop ends, far from the answer"
     )
@@ -72,6 +72,10 @@ class TrustRegion(Solver[Minimize, Any, None]):
     manifold: Annotated[
         Any, PlainValidator(as_manifold), Accepts("a manifold object of pymanopt, in Python only")
     ] = Field(default=None, description="manifold to search, for an objective over its arrays")
+
+    @classmethod
+    def instead_of(cls, key: str, value: Any) -> str:
+        return renamed(key, value, begin="init", largest="max_radius") or super().instead_of(key, value)
 
     def unsuited(self, problem: Minimize) -> str | None:
         needed = (Objective.gradient, Objective.hessian_product)
@@ -96,7 +100,7 @@ class TrustRegion(Solver[Minimize, Any, None]):
             objective,
             start,
             radius=self.radius * unit,
-            largest=max(self.largest, self.radius) * unit,
+            max_radius=max(self.max_radius, self.radius) * unit,
             precondition=preconditioner,
             kappa=self.kappa,
             theta=self.theta,
@@ -131,7 +135,7 @@ class TrustRegion(Solver[Minimize, Any, None]):
         given = problem.start if run.start is None else run.start
         if isinstance(problem.over, Rank):
             geometry = FixedRank(problem.over.rows, problem.over.columns, problem.over.rank)
-            start = first_factors(problem.function, geometry, given, self.begin, run)
+            start = first_factors(problem.function, geometry, given, self.init, run)
             return geometry, OfFactors(problem.function, geometry), Factors(start)
         if self.manifold is not None:
             point = random_point(self.manifold, run.rng) if given is None else _finite(given)
@@ -148,9 +152,9 @@ class TrustRegion(Solver[Minimize, Any, None]):
 
 
 def first_factors(
-    objective: Objective, geometry: FixedRank, given: LowRank | None, begin: str, run: Run
+    objective: Objective, geometry: FixedRank, given: LowRank | None, init: str, run: Run
 ) -> LowRank:
-    """Where a search over factors begins: the caller's start, else as `begin` says.
+    """Where a search over factors begins: the caller's start, else as `init` says.
 
     An objective that overflows there is left to the solver, which says so.
     """
@@ -164,8 +168,8 @@ def first_factors(
                 "what is missing was filled with small random directions"
             )
             return start
-        run.warn(f"the start is zero, where the gradient by the factors vanishes: began {begin} instead")
-    if begin == "spectral":
+        run.warn(f"the start is zero, where the gradient by the factors vanishes: began {init} instead")
+    if init == "spectral":
         with np.errstate(all="ignore"):
             found = spectral_start(objective, geometry.rank)
         if found is not None:

@@ -71,7 +71,7 @@ def trust_region(
     start: Any,
     *,
     radius: float,
-    largest: float,
+    max_radius: float,
     precondition: Preconditioner | None = None,
     kappa: float = 0.1,
     theta: float = 0.5,
@@ -85,7 +85,7 @@ def trust_region(
     ----------
     manifold, objective, start
         Where, what and from where.
-    radius, largest
+    radius, max_radius
         The first and the largest radius, in the metric (or, with a preconditioner, in the
         norm of its inverse).
     precondition
@@ -162,7 +162,7 @@ def trust_region(
         if not ratio >= 0.25:  # True for nan, too
             radius /= 4
         elif ratio > 0.75 and model.ending in ("curvature", "boundary"):
-            radius = min(2 * radius, largest)
+            radius = min(2 * radius, max_radius)
         if accepted:
             if new_ambient is None:
                 new_ambient = objective.gradient(proposal)
