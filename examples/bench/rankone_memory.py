@@ -40,16 +40,16 @@ def generate(folder: Path, workers: int, labels: int) -> None:
 
 
 def solve(folder: Path, repeats: int) -> int:
-    from optiframe_rankone.kernels import passes as kernels
-    from optiframe_rankone.problem import LabelAggregation
     from optiframe_rankone.data import LabelTable
+    from optiframe_rankone.kernels import passes
+    from optiframe_rankone.problem import LabelAggregation
 
     codes = {name: np.load(folder / f"{name}.npy") for name in COLUMNS}
     truth, skills = np.load(folder / "truth.npy"), np.load(folder / "skills.npy")
     count = len(codes["task"])
     ids = {f"{name}_ids": np.arange(int(codes[name].max()) + 1) for name in COLUMNS}
     began = perf_counter()
-    compiled = kernels.compiled_for(count)
+    compiled = passes.compiled_for(count)
     if compiled is not None:
         two = np.array([0, 2])
         compiled.label_pulls(two, codes["worker"], codes["label"], skills, 2, 2.0, 1.0)

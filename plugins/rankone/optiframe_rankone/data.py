@@ -6,16 +6,13 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.errors import InvalidInput
-from optiframe.estimator import Estimator
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
-from optiframe.solving.result import Result
 from optiframe_rankone.ids import Codes, Ids, positions, union
 
 Policy: TypeAlias = Literal["error", "agreeing", "first", "last", "majority", "drop"]
@@ -251,34 +248,3 @@ def agreement_with(
     asked = np.flatnonzero(truth >= 0)
     product = np.where(label[asked] == truth[asked], 1.0, -1.0 / (classes - 1))
     return np.asarray(np.bincount(worker[asked], weights=product, minlength=workers), dtype=np.float64)
-
-
-class HasCrowd(Protocol):
-    """What holds the labels of a crowd, such as the problem."""
-
-    @property
-    def crowd(self) -> Crowd:
-        """The labels, and what is known."""
-
-
-Source: TypeAlias = Crowd | HasCrowd | Result[Any, Any] | Estimator
-"""What tools take the labels of a crowd from."""
-
-
-def crowd_of(source: Source) -> Crowd:
-    """The labels of a problem, of a result or of a fitted `LabelAggregator`; those of a crowd itself.
-
-    Raises
-    ------
-    InvalidInput
-        For anything else, or before `fit`.
-    """
-    found: Any = getattr(source, "result_", source)
-    found = getattr(found, "problem", found)
-    found = getattr(found, "crowd", found)
-    if not isinstance(found, Crowd):
-        raise InvalidInput(
-            "give a label-aggregation problem, the result of a solver for it or a fitted LabelAggregator, "
-            f"not a {type(source).__name__}"
-        )
-    return found

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, nearest
 from optiframe.estimator import Estimator
-from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
 from optiframe.registry import registry
 from optiframe.solving.budget import Budget
 from optiframe.solving.result import Result
 from optiframe.solving.solve import solve, whole_seed
 from optiframe.solving.solver import Solver
+from optiframe.tables.columns import Columns
 from optiframe.tables.read import read_table, to_frame
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.data import Policy

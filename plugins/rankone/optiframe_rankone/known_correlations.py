@@ -12,8 +12,8 @@ from pydantic import Field, model_validator
 
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
-from optiframe.problems.problem import Columns
 from optiframe.records.fields import Matrix
+from optiframe.tables.columns import Columns
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.problem import RankOneCompletion
 from optiframe_rankone.completion.skill_model import SkillModel

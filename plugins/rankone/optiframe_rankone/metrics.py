@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array, as_vector
 from optiframe_rankone.answer import Aggregation, accuracy
-from optiframe_rankone.data import Crowd, Source, crowd_of
+from optiframe_rankone.completion.skill_model import Source, model_of
+from optiframe_rankone.data import Crowd
 from optiframe_rankone.vote import weighted_vote
 
 _ROUNDING = 1e-9  # room for a skill out of a rounded file
@@ -68,7 +69,7 @@ def promised_error(crowd: Crowd) -> dict[str, float]:
     skills, open_tasks = crowd.true_skills, crowd.gold_codes < 0
     if skills is None or np.isnan(skills).any() or not open_tasks.any():
         return {}
-    return {"error_bound": float(error_bounds(crowd, skills)[open_tasks].mean())}
+    return {"error_bound": float(_bounds(crowd, skills)[open_tasks].mean())}
 
 
 def committee_potential(problem: Source, skills: Array) -> Array:
@@ -98,7 +99,10 @@ def committee_potential(problem: Source, skills: Array) -> Array:
     does not hold: for 101 workers of skill 0.3 the best vote errs with probability 9.9e-4,
     the printed bound is 8.4e-5, and this one 9.2e-3.
     """
-    crowd = crowd_of(problem)
+    return _potential(model_of(problem).crowd, skills)
+
+
+def _potential(crowd: Crowd, skills: Array) -> Array:
     labels, classes = crowd.labels, len(crowd.classes)
     skills = _checked(crowd, skills)
     tiny = float(np.finfo(np.float64).eps)
@@ -123,16 +127,19 @@ def error_bounds(problem: Source, skills: Array) -> Array:
     InvalidInput
         When the skills are not one number from -1/(M-1) to 1 for each worker.
     """
-    crowd = crowd_of(problem)
+    return _bounds(model_of(problem).crowd, skills)
+
+
+def _bounds(crowd: Crowd, skills: Array) -> Array:
     classes = len(crowd.classes)
-    bound = (classes - 1) * np.exp(-committee_potential(crowd, skills) / 2.0)
+    bound = (classes - 1) * np.exp(-_potential(crowd, skills) / 2.0)
     return np.asarray(np.minimum(bound, 1.0 - 1.0 / classes))
 
 
 def expected_errors(crowd: Crowd, skills: Array) -> Array:
     """`error_bounds` with estimated skills, for an answer's table; 0 for gold, which is certain."""
     within = np.clip(skills, -1.0 / (len(crowd.classes) - 1), 1.0)
-    return np.where(crowd.gold_codes >= 0, 0.0, error_bounds(crowd, within))
+    return np.where(crowd.gold_codes >= 0, 0.0, _bounds(crowd, within))
 
 
 def _checked(crowd: Crowd, skills: Array) -> Array:

@@ -12,8 +12,9 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PlainValidator, Po
 
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
-from optiframe.problems.problem import Columns, Formulation, Problem
+from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
+from optiframe.tables.columns import Columns
 from optiframe_rankone import metrics, vote
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.skill_model import SkillModel

@@ -12,7 +12,7 @@ from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe_rankone.answer import Aggregation, log_odds
 from optiframe_rankone.data import Crowd
-from optiframe_rankone.kernels import passes as kernels
+from optiframe_rankone.kernels import passes
 
 _CERTAIN = -float(np.log(np.finfo(np.float64).eps))
 """Log-odds of a label that is certain, about 36: one rounding error away from probability 1, as
@@ -34,7 +34,7 @@ def vote(
     if np.shape(weight) != labels.worker_ids.shape:
         wanted = f"{len(labels.worker_ids)} numbers, one for each worker"
         raise InvalidInput(f"weight must be {wanted}, got shape {np.shape(weight)}")
-    scores = kernels.vote(labels.task, labels.worker, crowd.label_codes, weight, tasks=tasks, classes=classes)
+    scores = passes.vote(labels.task, labels.worker, crowd.label_codes, weight, tasks=tasks, classes=classes)
     return from_scores(crowd, scores, scale, skills)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone.kernels import passes as kernels
+from optiframe_rankone.kernels import passes
 from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.worker_graph import WorkerGraph
 
@@ -28,7 +28,7 @@ def label_sets(draw: st.DrawFn) -> LabelAggregation:
 @given(label_sets())
 def test_shared_and_agreed_counts_equal_a_loop_over_pairs_of_labels(problem: LabelAggregation) -> None:
     labels = problem.labels
-    shared, agreed = kernels.co_occurrence(
+    shared, agreed = passes.co_occurrence(
         labels.task,
         labels.worker,
         problem.label_codes,
@@ -72,9 +72,9 @@ def test_an_odd_ring_of_pairs_is_not_bipartite_and_an_even_one_is() -> None:
 
 def test_expected_hits_equal_a_loop() -> None:
     problem = LabelAggregation(**single_coin(0, np.full(5, 0.5), tasks=12, per_task=3, classes=3))
-    posterior = kernels.softmax(np.random.default_rng(1).normal(size=(12, 3)))
+    posterior = passes.softmax(np.random.default_rng(1).normal(size=(12, 3)))
     labels, slow = problem.labels, np.zeros(5)
     for task, worker, label in zip(labels.task, labels.worker, problem.label_codes, strict=True):
         slow[worker] += posterior[task, label]
-    fast = kernels.expected_hits(labels.task, labels.worker, problem.label_codes, posterior, 5)
+    fast = passes.expected_hits(labels.task, labels.worker, problem.label_codes, posterior, 5)
     assert fast == pytest.approx(slow)

@@ -10,13 +10,12 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone.completion import from_labels as correlations
 from optiframe_rankone.completion.counted_pairs import CountedPairs
-from optiframe_rankone.completion.from_labels import LabelCorrelations, LabelLeastSquares
+from optiframe_rankone.completion.from_labels import LabelCorrelations, LabelLeastSquares, count
 from optiframe_rankone.completion.label_pairs import LabelPairs
 from optiframe_rankone.completion.pairs import DensePairs, Pairs, SparsePairs
 from optiframe_rankone.completion.problem import RankOneCompletion
-from optiframe_rankone.kernels import passes as kernels
+from optiframe_rankone.kernels import passes
 from optiframe_rankone.kernels.count_table import CountTable
 from optiframe_rankone.problem import LabelAggregation
 
@@ -42,7 +41,7 @@ def all_kinds(problem: LabelAggregation) -> dict[str, Pairs]:
     workers = len(labels.worker_ids)
     codes = labels.task, labels.worker, problem.label_codes
     sizes = {"tasks": len(labels.task_ids), "workers": workers, "classes": classes}
-    known, values = correlations.count(*codes, workers, classes)
+    known, values = count(*codes, workers, classes)
     targets = sp.csr_array((values, known.indices, known.indptr), known.shape)
     return {
         "dense": DensePairs(known, targets),
@@ -208,7 +207,7 @@ def test_pairs_are_counted_for_few_workers_and_left_in_the_labels_for_many() -> 
     completion = many.formulation.problem  # type: ignore[union-attr]
     assert isinstance(completion, LabelCorrelations)
     x = rng.normal(size=workers)
-    shared, values = correlations.count(*(many.labels.task, many.labels.worker, many.label_codes), workers, 2)
+    shared, values = count(*(many.labels.task, many.labels.worker, many.label_codes), workers, 2)
     counted = SparsePairs(shared, sp.csr_array((values, shared.indices, shared.indptr), shared.shape))
     for mine, theirs in zip(completion.least_squares.pulls(x), counted.pulls(x), strict=True):
         assert np.abs(mine - theirs).max() <= NEAR * np.abs(theirs).max()
@@ -217,20 +216,20 @@ def test_pairs_are_counted_for_few_workers_and_left_in_the_labels_for_many() -> 
 
 
 def test_the_compiler_is_neither_imported_for_few_labels_nor_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert kernels.compiled_for(1_000_000) is None
-    assert kernels.compiled_for(10_000_000) is not None
-    kernels._compiled.cache_clear()
+    assert passes.compiled_for(1_000_000) is None
+    assert passes.compiled_for(10_000_000) is not None
+    passes._compiled.cache_clear()
     monkeypatch.setitem(sys.modules, "numba", None)  # as where it is not installed
     for module in ("compiled", "compiling"):
         monkeypatch.delitem(sys.modules, f"optiframe_rankone.kernels.{module}")
-    assert kernels.compiled_for(10_000_000) is None
-    kernels._compiled.cache_clear()
+    assert passes.compiled_for(10_000_000) is None
+    passes._compiled.cache_clear()
 
 
 def test_compiled_votes_equal_the_plain_ones() -> None:
     problem = LabelAggregation(**single_coin(0, np.full(6, 0.6), tasks=30, per_task=3, classes=3))
     weight, codes = np.linspace(-1, 1, 6), (problem.labels.task, problem.labels.worker, problem.label_codes)
-    plain = kernels.vote(*codes, weight, tasks=30, classes=3)
+    plain = passes.vote(*codes, weight, tasks=30, classes=3)
     assert compiled().vote(*codes, weight, 30, 3) == pytest.approx(plain)
 
 
@@ -239,8 +238,8 @@ def test_counting_by_a_table_equals_counting_by_products(problem: LabelAggregati
     labels, workers = problem.labels, len(problem.labels.worker_ids)
     codes = labels.task, labels.worker, problem.label_codes
     sizes = {"tasks": len(labels.task_ids), "workers": workers, "classes": len(problem.classes)}
-    table = kernels._co_occurrence_in_a_table(np.bincount(labels.task), *codes[1:], workers)
-    product = kernels._co_occurrence_by_products(*codes, **sizes)
+    table = passes._co_occurrence_in_a_table(np.bincount(labels.task), *codes[1:], workers)
+    product = passes._co_occurrence_by_products(*codes, **sizes)
     assert np.array_equal(table[0].toarray(), product[0].toarray())
     assert np.array_equal(table[1], product[1])
     assert np.array_equal(table[0].indices, product[0].indices)
@@ -249,7 +248,7 @@ def test_counting_by_a_table_equals_counting_by_products(problem: LabelAggregati
 @given(st.lists(st.integers(0, 2**40), max_size=30))
 def test_radix_order_is_the_stable_order(keys: list[int]) -> None:
     keys = np.array(keys + keys, dtype=np.int64)
-    assert np.array_equal(kernels.order(keys), np.argsort(keys, kind="stable"))
+    assert np.array_equal(passes.order(keys), np.argsort(keys, kind="stable"))
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from optiframe_rankone.completion.counted_pairs import CountedCorrelations, CountedLeastSquares, CountedPairs
 from optiframe_rankone.completion.from_labels import LabelLeastSquares
 from optiframe_rankone.completion.pairs import of_entries
-from optiframe_rankone.kernels import passes as kernels
-from optiframe_rankone.kernels import prepared, text
+from optiframe_rankone.kernels import passes, prepared, text
 from optiframe_rankone.kernels.count_table import NARROW, WIDE, CountTable
 from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.trust import intervals
@@ -105,7 +104,7 @@ def test_labels_are_sorted_by_task_and_worker(cells: set[tuple[int, int]], rando
     random.shuffle(rows)
     task, worker = np.array(rows).T
     label = np.arange(len(rows))  # says which row it was
-    order = kernels.order(task * 5 + worker)
+    order = passes.order(task * 5 + worker)
     for classes in (len(rows), 2**40):  # as numbers of 32 bits, and of 64
         found = prepared.sorted_labels(task, worker, label, tasks=6, workers=5, classes=classes)
         assert found is not None
@@ -144,7 +143,7 @@ def test_compiled_sums_equal_those_of_numpy(problem: LabelAggregation, seed: int
     task, worker, label = codes(problem)
     tasks = len(problem.labels.task_ids)
     votes = prepared.vote(task, worker, label, x, tasks=tasks, classes=classes)
-    assert np.array_equal(votes, kernels.vote(task, worker, label, x, tasks=tasks, classes=classes))
+    assert np.array_equal(votes, passes.vote(task, worker, label, x, tasks=tasks, classes=classes))
     pull, curvature = prepared.pulls_of_labels(task, worker, label, classes=classes, x=x)
     slow_pull, others = intervals._plain_pulls(problem.crowd, x)
     assert pull == pytest.approx(slow_pull, rel=1e-10, abs=1e-10)

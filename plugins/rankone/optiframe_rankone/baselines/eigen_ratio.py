@@ -17,7 +17,7 @@ from optiframe_rankone.baselines import binary_tasks
 from optiframe_rankone.completion import orientation
 from optiframe_rankone.completion.spectral import leading
 from optiframe_rankone.data import agreement_with
-from optiframe_rankone.kernels import passes as kernels
+from optiframe_rankone.kernels import passes
 from optiframe_rankone.problem import LabelAggregation
 
 _GAP = 1e-9
@@ -110,7 +110,7 @@ class EigenvectorRatio(Solver[LabelAggregation, Aggregation, None]):
     ) -> Array:
         """Signed ratios, shape (workers,)."""
         labels, workers = problem.labels, len(problem.labels.worker_ids)
-        shared, agreed = kernels.co_occurrence(
+        shared, agreed = passes.co_occurrence(
             labels.task, labels.worker, codes, tasks=len(labels.task_ids), workers=workers, classes=classes
         )
         correlation = (classes * agreed / shared.data - 1.0) / (classes - 1)

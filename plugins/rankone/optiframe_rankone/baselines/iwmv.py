@@ -8,7 +8,7 @@ import numpy as np
 
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_rankone.answer import Aggregation
-from optiframe_rankone.kernels import passes as kernels
+from optiframe_rankone.kernels import passes
 from optiframe_rankone.problem import LabelAggregation
 
 
@@ -47,7 +47,7 @@ class IterativeWeightedMajority(Solver[LabelAggregation, Aggregation, None]):
         before = np.full(len(labels.worker_ids), np.nan)
         while True:
             credit = answer.winners / answer.winners.sum(axis=1, keepdims=True)
-            hits = kernels.expected_hits(labels.task, labels.worker, codes, credit, len(before))
+            hits = passes.expected_hits(labels.task, labels.worker, codes, credit, len(before))
             agreement = hits / problem.labels_per_worker
             skills = (classes * agreement - 1.0) / (classes - 1)
             answer = replace(problem.vote(classes * skills, "log-odds", skills), reverses=True)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
-from optiframe_rankone.kernels import passes as kernels
+from optiframe_rankone.kernels import passes
 from optiframe_rankone.problem import LabelAggregation
 
 _GAP = 1e-4  # duality gap to reach, over the objective: far below what moves a label's margin of 1
@@ -55,7 +55,7 @@ class Machine:
     def scores(self, weights: Array) -> Array:
         """Weighted votes, shape (tasks, classes)."""
         labels = self.problem.labels
-        return kernels.vote(
+        return passes.vote(
             labels.task,
             labels.worker,
             self.problem.label_codes,

@@ -9,7 +9,7 @@ from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.baselines import confusion
-from optiframe_rankone.kernels import passes as kernels
+from optiframe_rankone.kernels import passes
 from optiframe_rankone.problem import LabelAggregation
 
 
@@ -52,7 +52,7 @@ class OneCoinEM(Solver[LabelAggregation, Aggregation, None]):
         posterior = self._first(problem, run).probabilities
         before = np.full(len(count), np.nan)  # nothing to compare with yet: residual nan
         for _ in range(self.steps):
-            hits = kernels.expected_hits(labels.task, labels.worker, codes, posterior, len(count))
+            hits = passes.expected_hits(labels.task, labels.worker, codes, posterior, len(count))
             p = np.clip(hits / count, least, 1.0 - least)
             answer = problem.weighted_vote((classes * p - 1.0) / (classes - 1))
             posterior = answer.probabilities

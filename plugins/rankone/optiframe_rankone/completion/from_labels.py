@@ -17,7 +17,7 @@ from optiframe_rankone.completion.label_pairs import LabelPairs
 from optiframe_rankone.completion.objective import PairwiseLeastSquares
 from optiframe_rankone.completion.problem import RankOneFit
 from optiframe_rankone.ids import Codes
-from optiframe_rankone.kernels import passes as kernels
+from optiframe_rankone.kernels import passes
 
 
 def _codes(value: Any) -> Codes:
@@ -72,7 +72,7 @@ class LabelLeastSquares(PairwiseLeastSquares):
             tasks=int(self.task[-1]) + 1,
             workers=self.workers,
             classes=self.classes,
-            compiled=kernels.compiled_for(len(self.task)),
+            compiled=passes.compiled_for(len(self.task)),
         )
 
     @cached_property
@@ -121,7 +121,7 @@ def count(
     task: Codes, worker: Codes, label: Codes, workers: int, classes: int
 ) -> tuple[sp.csr_array, NDArray[np.float64]]:
     """Tasks shared by each pair of workers, and their correlation (Lemma 7) in the order of ``.data``."""
-    shared, agreed = kernels.co_occurrence(
+    shared, agreed = passes.co_occurrence(
         task, worker, label, tasks=int(task[-1]) + 1, workers=workers, classes=classes
     )
     return shared, correlations_of(shared, agreed, classes)

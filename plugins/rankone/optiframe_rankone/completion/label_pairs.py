@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from optiframe.records.fields import Array
 from optiframe_rankone.completion.pairs import Pairs
 from optiframe_rankone.ids import Codes
-from optiframe_rankone.kernels import passes as kernels
+from optiframe_rankone.kernels import passes
 from optiframe_rankone.worker_graph import WorkerGraph
 
 _ROUNDING = 1e-13  # share of a sum of up to some thousand terms that its rounding may reach
@@ -171,7 +171,7 @@ class LabelPairs(Pairs):
         place = np.full(self.size, -1)
         place[members] = np.arange(len(members))
         chosen = np.flatnonzero(place[self._worker] >= 0)
-        shared, agreed = kernels.co_occurrence(
+        shared, agreed = passes.co_occurrence(
             self._task[chosen],
             place[self._worker[chosen]],
             self._label[chosen],

@@ -15,9 +15,10 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.problem import Columns, Formulation, Problem
+from optiframe.problems.problem import Formulation, Problem
 from optiframe.problems.sets import Box
 from optiframe.records.fields import Array, Bound, Matrix, Vector, as_bound, as_vector
+from optiframe.tables.columns import Columns
 from optiframe_rankone.completion import identifiability, orientation
 from optiframe_rankone.completion.objective import PairwiseLeastSquares, RankOneLeastSquares
 from optiframe_rankone.completion.pairs import Pairs, of_entries

@@ -21,7 +21,7 @@ from optiframe_rankone.completion.from_labels import LabelCorrelations, LabelLea
 from optiframe_rankone.completion.objective import PairwiseLeastSquares
 from optiframe_rankone.completion.problem import RankOneCompletion, RankOneFit
 from optiframe_rankone.data import Crowd
-from optiframe_rankone.kernels import passes as kernels
+from optiframe_rankone.kernels import passes
 from optiframe_rankone.worker_graph import WorkerGraph
 
 _CANCEL = 1e-6
@@ -111,7 +111,7 @@ class SkillModel:
             return LabelCorrelations(
                 products=products, lower=lower, upper=upper, sign_weights=self.sign_weights
             )
-        table = kernels.count_table(labels.task, labels.worker, crowd.label_codes, workers)
+        table = passes.count_table(labels.task, labels.worker, crowd.label_codes, workers)
         if self.plain and table is not None and worth_dense(table):
             return CountedCorrelations.of_table(
                 table, classes, lower, upper, sign_weights=self.sign_weights, graph=self.meetings

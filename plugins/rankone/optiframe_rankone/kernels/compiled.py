@@ -1,4 +1,4 @@
-"""Compiled twins of the passes over labels; imported for big inputs only (`kernels.compiled_for`).
+"""Compiled twins of the passes over labels; imported for big inputs only (`passes.compiled_for`).
 
 The first use on a machine compiles for about a second and keeps the result on disk. Loops are
 written out, since that is what compiles well; what they compute is said by their twins in

@@ -92,7 +92,7 @@ def task_pulls(  # noqa: PLR0917  # compiled code is called by position
     pull: Array,
     sums: NDArray[np.float64],
 ) -> None:
-    """g of each label, where ``pull`` has room for them, and sums for each worker; see `uncertainty`.
+    """g of each label, where ``pull`` has room for them, and sums for each worker; see `trust.intervals`.
 
     The columns of ``sums``: the others' squared skills, g, and its square.
     """

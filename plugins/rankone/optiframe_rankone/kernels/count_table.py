@@ -78,7 +78,7 @@ class CountTable:
         return self.counts & self.counts.dtype.type((1 << int(self.shift)) - 1)
 
     def entries(self) -> tuple[sp.csr_array, Array]:
-        """What `kernels.co_occurrence` gives, which is the twin; 40 bytes for each ordered pair that met."""
+        """What `passes.co_occurrence` gives, which is the twin; 40 bytes for each ordered pair that met."""
         module, table = prepared.kernels("compiled_pairs"), prepared.fixed(self.counts, self.counts.dtype)
         start = np.zeros(self.workers + 1, dtype=np.int32)
         module.pairs_met(table, start)

@@ -141,7 +141,7 @@ def sorted_labels(
 
     Each label becomes one whole number, and NumPy sorts those many at a time, as fast as the
     processor's vector instructions do. Memory 20 bytes a label, 8 more where the codes have more
-    than 32 bits together. Twin: `kernels.order`.
+    than 32 bits together. Twin: `passes.order`.
     """
     of_task, of_worker, of_label = ((count - 1).bit_length() for count in (tasks, workers, classes))
     bits = of_task + of_worker + of_label
@@ -168,7 +168,7 @@ def weighted_misses(known: Any, targets: Array, x: Array) -> float:
 def pulls_of_labels(
     task: Codes, worker: Codes, label: Codes, *, classes: int, x: Array
 ) -> tuple[Array, Array]:
-    """Pull of each label, sorted by task, and curvature of each worker. Twin: `uncertainty`'s own."""
+    """Pull of each label, sorted by task, and curvature of each worker. Twin: `trust.intervals`' own."""
     pull = np.empty(len(task))
     return pull, _pulls(task, worker, label, classes, x, pull)[:, 0]
 
@@ -180,7 +180,7 @@ def spread_of_pulls(
 
     ``count`` is the number of labels of each worker, at least 1, shape (workers,).
     Squares minus the mean's, which rounds to 1e-8 of the root of the squares: where the pulls
-    hardly vary, the error if the truth were known is above that. Twin: `uncertainty`'s own.
+    hardly vary, the error if the truth were known is above that. Twin: `trust.intervals`' own.
     """
     curvature, total, squares = _pulls(task, worker, label, classes, x, np.empty(0)).T
     return np.maximum(squares - total**2 / count, 0.0), curvature
@@ -194,7 +194,7 @@ def _pulls(task: Codes, worker: Codes, label: Codes, classes: int, x: Array, pul
 
 
 def vote(task: Codes, worker: Codes, label: Codes, weight: Array, *, tasks: int, classes: int) -> Array:
-    """What `kernels.vote` gives, which is its twin."""
+    """What `passes.vote` gives, which is its twin."""
     scores = np.zeros(tasks * classes)
     codes = (fixed(each) for each in (task, worker, label))
     kernels("compiled_tables").vote(*codes, fixed(weight, np.float64), classes, scores)

@@ -12,9 +12,9 @@ import numpy as np
 
 from optiframe.errors import InvalidInput
 from optiframe.plotting import BLACK, BLUE, GREY, LOOKS, VERMILION, empty_axes, legend_below
-from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
+from optiframe.tables.columns import Columns
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.trust.intervals import skill_intervals

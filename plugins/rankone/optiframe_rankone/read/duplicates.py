@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.tables.read import Table
 from optiframe_rankone.data import Policy, Repeats
-from optiframe_rankone.kernels import passes as kernels
+from optiframe_rankone.kernels import passes
 
 
 def one_row_each(
@@ -30,7 +30,7 @@ def one_row_each(
     InvalidInput
         Where the policy refuses repeats, or leaves no row at all.
     """
-    order = kernels.order(pair)  # stable: of two equal pairs the earlier row comes first
+    order = passes.order(pair)  # stable: of two equal pairs the earlier row comes first
     fresh = np.ones(len(order), dtype=bool)
     ordered = pair[order]
     fresh[1:] = ordered[1:] != ordered[:-1]

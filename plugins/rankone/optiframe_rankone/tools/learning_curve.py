@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.problem import Columns
 from optiframe.solving.solve import NotConverged, solve
 from optiframe.solving.solver import Solver
+from optiframe.tables.columns import Columns
 from optiframe_rankone.ids import without_unused
 from optiframe_rankone.problem import LabelAggregation
 

@@ -12,8 +12,8 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
-from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
+from optiframe.tables.columns import Columns
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.skill_model import SkillModel, Source, model_of
 from optiframe_rankone.data import LabelTable
