@@ -13,10 +13,11 @@ from pydantic import Field, PlainSerializer, PlainValidator, PositiveInt, model_
 from optiframe.errors import InvalidInput, Unsuited
 from optiframe.records.fields import Accepts
 from optiframe.registry import registry
+from optiframe.solving.budget import Budget
 from optiframe.solving.chain import why_unsuited
 from optiframe.solving.result import Result
 from optiframe.solving.solve import solve
-from optiframe.solving.solver import Budget, Iterate, Iterates, Run, Solver
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.graph.comparison_graph import Codes
 from optiframe_hodgerank.problem import PairwiseRanking
@@ -111,7 +112,7 @@ class BootstrapIntervals(Solver[PairwiseRanking, Ranking, Bootstrap]):
                 drawn = more
 
     def _run(self, problem: PairwiseRanking, run: Run) -> Result[Any, Any]:
-        return run.nested(
+        return run.solve(
             self.of, problem, budget=Budget(iterations=self.steps, tolerance=run.budget.tolerance)
         )
 
