@@ -35,8 +35,10 @@ lint: $(VENV)/installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# All benchmarks, or those that BENCH names; their figures go to docs/measurements.md.
+BENCH ?=
 bench: $(VENV)/installed
-	@failed=0; for script in examples/bench/*.py; do echo "== $$script"; $(BIN)/python $$script || failed=1; done; exit $$failed
+	$(BIN)/python examples/bench/measure.py $(BENCH)
 
 # Tables and figures of the papers, each with its verdict: PAPERS=full for the papers' sizes.
 PAPERS ?= quick

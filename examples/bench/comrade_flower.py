@@ -84,8 +84,8 @@ def main() -> None:
     ours, rivals = found["COMRADE"], [each for label, each in found.items() if label != "COMRADE"]
     fewer = all(rounds == 0 or ours[0] < rounds for rounds, _, _ in rivals) and ours[0] > 0
     faster = all(ours[1] < seconds for _, seconds, _ in rivals)
-    print(f"\ntarget: fewer rounds than GIANT: {'met' if fewer else 'MISSED'}")
-    print(f"target: less time than GIANT: {'met' if faster else 'MISSED'}")
+    print(f"\ntarget: fewer rounds than GIANT: {'reached' if fewer else 'MISSED'}")
+    print(f"target: less time than GIANT: {'reached' if faster else 'MISSED'}")
 
 
 if __name__ == "__main__":

@@ -124,7 +124,7 @@ def table(case: Case, alpha: float) -> dict[tuple[str, str], float]:
 
 
 def verdict(what: str, holds: bool, figures: str) -> None:
-    print(f"{'holds' if holds else 'DOES NOT HOLD HERE'}: {what} ({figures})")
+    print(f"{what} ({figures}): {'reached' if holds else 'MISSED'}")
 
 
 def main() -> int:

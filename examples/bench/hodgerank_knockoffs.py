@@ -66,7 +66,7 @@ def main() -> None:
             error = np.std([one for one, _ in found]) / draws**0.5
             held = held and false <= level + 2 * error
             print(f"{kind:18}{level:6.1f}{false:11.3f} +- {error:.3f}{power:8.2f}")
-    print(f"verdict: the level is {'held within two standard errors' if held else 'MISSED'} ({draws} draws)")
+    print(f"level held within two standard errors ({draws} draws): {'reached' if held else 'MISSED'}")
 
 
 if __name__ == "__main__":

@@ -85,8 +85,8 @@ def main() -> int:
     ]
     print(f"bare generator    {plain / count * 1e6:8.3f} microseconds an iterate")
     for title, cost, target in figures:
-        verdict = "within" if cost <= target else "OVER"
-        print(f"{title:<16}  {cost:8.3f} microseconds, {verdict} the target of {target:g}")
+        verdict = "reached" if cost <= target else "MISSED"
+        print(f"{title:<16}  {cost:8.3f} microseconds, target at most {target:g}: {verdict}")
     return 0 if all(cost <= target for _, cost, target in figures) else 1
 
 
