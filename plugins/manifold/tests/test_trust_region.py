@@ -532,13 +532,13 @@ def test_an_iteration_budget_ends_between_outer_steps() -> None:
 @pytest.mark.parametrize(
     ("name", "key", "value", "now"),
     [
-        ("manifold.trust-region", "begin", "random", "init = 'random'"),
-        ("manifold.trust-region", "largest", 2.0, "max_radius = 2.0"),
-        ("manifold.lbfgs", "begin", "random", "init = 'random'"),
-        ("manifold.pymanopt", "begin", "random", "init = 'random'"),
-        ("btl.spg", "begin", "zero", "init = 'zero'"),
+        ("manifold.trust-region", "begin", "random", "init"),
+        ("manifold.trust-region", "largest", 2.0, "max_radius"),
+        ("manifold.lbfgs", "begin", "random", "init"),
+        ("manifold.pymanopt", "begin", "random", "init"),
+        ("btl.spg", "begin", "zero", "init"),
     ],
 )
 def test_a_parameter_of_an_old_name_is_told_the_new_one(name: str, key: str, value: Any, now: str) -> None:
-    with pytest.raises(InvalidInput, match=f"{key}: unknown key.*; {key} is now called {now}"):
+    with pytest.raises(InvalidInput, match=f"{key}: unknown key.*; `{key}` is now called `{now}`"):
         solver(name, **{key: value})

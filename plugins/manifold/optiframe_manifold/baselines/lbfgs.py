@@ -46,7 +46,7 @@ class FactorLBFGS(Solver[Minimize, LowRank, None]):
 
     @classmethod
     def instead_of(cls, key: str, value: Any) -> str:
-        return renamed(key, value, begin="init") or super().instead_of(key, value)
+        return renamed(key, begin="init") or super().instead_of(key, value)
 
     def unsuited(self, problem: Minimize) -> str | None:
         return unsuited_to_factors(problem, Objective.gradient)

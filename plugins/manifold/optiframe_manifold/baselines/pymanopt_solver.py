@@ -59,7 +59,7 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
 
     @classmethod
     def instead_of(cls, key: str, value: Any) -> str:
-        return renamed(key, value, begin="init") or super().instead_of(key, value)
+        return renamed(key, begin="init") or super().instead_of(key, value)
 
     def unsuited(self, problem: Minimize) -> str | None:
         if self.precondition and self.optimizer == "steepest-descent":

@@ -70,7 +70,7 @@ class SpectralProjectedGradient(Relaxation):
 
     @classmethod
     def instead_of(cls, key: str, value: Any) -> str:
-        return renamed(key, value, begin="init") or super().instead_of(key, value)
+        return renamed(key, begin="init") or super().instead_of(key, value)
 
     def iterates(self, problem: CollaborativeRanking, run: Run) -> Iterates:
         objective, ball = self.relaxed(problem)

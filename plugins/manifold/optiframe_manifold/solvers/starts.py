@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from optiframe.errors import InvalidInput
@@ -22,9 +20,9 @@ _LARGEST_START = 1e300  # entries of the matrix beyond may not be numbers, nor t
 _FILL = 1e-3  # missing directions of a start, relative to its largest singular value
 
 
-def renamed(key: str, value: Any, **names: str) -> str:
-    """For `Solver.instead_of`: what an old parameter is called now; empty for one that has no new name."""
-    return f"{key} is now called {names[key]}: {names[key]} = {value!r}" if key in names else ""
+def renamed(key: str, **names: str) -> str:
+    """For `Solver.instead_of`: what a parameter of old is called now; empty for any other key."""
+    return f"`{key}` is now called `{names[key]}`" if key in names else ""
 
 
 def random_start(shape: tuple[int, int], rank: int, rng: np.random.Generator) -> LowRank:

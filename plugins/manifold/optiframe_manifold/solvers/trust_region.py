@@ -75,7 +75,7 @@ class TrustRegion(Solver[Minimize, Any, None]):
 
     @classmethod
     def instead_of(cls, key: str, value: Any) -> str:
-        return renamed(key, value, begin="init", largest="max_radius") or super().instead_of(key, value)
+        return renamed(key, begin="init", largest="max_radius") or super().instead_of(key, value)
 
     def unsuited(self, problem: Minimize) -> str | None:
         needed = (Objective.gradient, Objective.hessian_product)
