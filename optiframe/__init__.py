@@ -38,15 +38,15 @@ if TYPE_CHECKING:
     from optiframe.registry.by_name import ByName as ByName
     from optiframe.registry.by_name import Part as Part
     from optiframe.registry.by_name import part as part
-    from optiframe.registry.construct import constraint_set as constraint_set
-    from optiframe.registry.construct import dataset as dataset
-    from optiframe.registry.construct import objective as objective
-    from optiframe.registry.construct import problem as problem
-    from optiframe.registry.construct import solver as solver
     from optiframe.registry.registry import register as register
     from optiframe.solving.budget import Budget as Budget
     from optiframe.solving.callbacks import iterates_from_callback as iterates_from_callback
     from optiframe.solving.chain import why_unsuited as why_unsuited
+    from optiframe.solving.construct import constraint_set as constraint_set
+    from optiframe.solving.construct import dataset as dataset
+    from optiframe.solving.construct import objective as objective
+    from optiframe.solving.construct import problem as problem
+    from optiframe.solving.construct import solver as solver
     from optiframe.solving.result import Result as Result
     from optiframe.solving.result import Status as Status
     from optiframe.solving.result import Trace as Trace
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from optiframe.solving.solver import Solver as Solver
 
 _HOME = {
-    "registry.construct": ("constraint_set", "dataset", "objective", "problem", "solver"),
+    "solving.construct": ("constraint_set", "dataset", "objective", "problem", "solver"),
     "solving.callbacks": ("iterates_from_callback",),
     "solving.chain": ("why_unsuited",),
     "comparison.comparison": ("Comparison", "compare"),

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from optiframe import InvalidInput, UnknownName
-from optiframe.comparison.run.watched import WatchedChild
+from optiframe.comparison.processes.watched import WatchedChild
 from optiframe.registry import registry
 from optiframe.testing import bad_solvers, dangerous_solvers
 from optiframe.testing.checks import CHECKS, check_time_budget_is_honoured

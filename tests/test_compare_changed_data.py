@@ -14,9 +14,9 @@ import pytest
 import optiframe as of
 from optiframe.comparison.engine import run_plan
 from optiframe.comparison.plan.plan import make_plan, read_plan
+from optiframe.comparison.plan.unchanged import DataChanged, unchanged
 from optiframe.comparison.records import Outcome, Plan, Sums
 from optiframe.comparison.store.store import load
-from optiframe.comparison.unchanged import DataChanged, unchanged
 from optiframe.problems.datasets import DataSet
 from optiframe.registry import registry
 from optiframe.registry.user_modules import bring

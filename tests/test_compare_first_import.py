@@ -14,8 +14,8 @@ import optiframe as of
 from optiframe.comparison.engine import run_plan
 from optiframe.comparison.plan import first_import
 from optiframe.comparison.plan.plan import make_plan, read_plan
+from optiframe.comparison.processes.watched import WatchedChild
 from optiframe.comparison.records import Outcome, Records
-from optiframe.comparison.run.watched import WatchedChild
 from optiframe.registry import registry
 
 from .command_line import run_in

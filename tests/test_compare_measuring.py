@@ -22,13 +22,13 @@ from hypothesis import strategies as st
 
 from optiframe import Minimize, Projection, from_function
 from optiframe.comparison.plan.plan import make_plan
+from optiframe.comparison.plan.requests import request_of
+from optiframe.comparison.processes.memory import memory_of
 from optiframe.comparison.records import Limits, Measure, Outcome, Request
 from optiframe.comparison.run.copies import Copies
 from optiframe.comparison.run.counting import counted
 from optiframe.comparison.run.isolation import run_isolated
-from optiframe.comparison.run.memory import memory_of
 from optiframe.comparison.run.repeats import go_on, median_interval, narrow_enough
-from optiframe.comparison.run.requests import request_of
 from optiframe.comparison.run.wire import (
     Malformed,
     plain,

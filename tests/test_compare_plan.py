@@ -27,8 +27,8 @@ from optiframe.comparison.plan.sources import code_of
 from optiframe.comparison.plan.sweep import expand, fill, seeded
 from optiframe.comparison.plan.titles import made_unique, variant_titles
 from optiframe.comparison.plan.toml_writer import as_toml
-from optiframe.comparison.plan.units import bytes_of, in_words
 from optiframe.comparison.records import Cell, Choice, Limits, Plan
+from optiframe.comparison.units import bytes_of, in_words
 from optiframe.errors import InvalidInput
 from optiframe.files.toml_source import line_of
 from optiframe.registry.user_modules import bring

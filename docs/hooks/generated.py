@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 from mkdocs.structure.files import File, Files
 
-from optiframe.records.field_help import bounds_of, default_of, kind_of
+from optiframe.registry.field_help import bounds_of, default_of, kind_of
 from optiframe.registry.registry import Entry, registry
 
 _ROOT = Path(__file__).parents[2]

@@ -22,7 +22,7 @@ import numpy as np
 from optiframe import Budget, Iterate, Iterates, Minimize, Run, Solver, register
 from optiframe.comparison.records import Limits, Measure, Outcome, Request
 from optiframe.comparison.run.isolation import run_isolated
-from optiframe.registry import construct as api
+from optiframe.solving import construct as api
 from optiframe.solving.clock import Clock
 
 ERROR_TARGET = 0.10  # of the time of the same solve timed alone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from optiframe.comparison.plan.units import bytes_of
+from optiframe.comparison.units import bytes_of
 from optiframe.errors import InvalidInput
 
 

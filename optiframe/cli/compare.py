@@ -13,9 +13,9 @@ from rich.text import Text
 
 from optiframe.comparison.environment import usable_cores
 from optiframe.comparison.plan.plan import read_plan
-from optiframe.comparison.plan.units import in_words
 from optiframe.comparison.records import Plan
 from optiframe.comparison.run.executors import workers_of
+from optiframe.comparison.units import in_words
 from optiframe.registry import registry
 
 

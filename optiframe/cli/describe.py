@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from optiframe.errors import UnknownName, nearest
-from optiframe.records.field_help import bounds_of, default_of, kind_of
 from optiframe.records.record import Described
 from optiframe.registry.contracts import KINDS, normalise
+from optiframe.registry.field_help import bounds_of, default_of, kind_of
 from optiframe.registry.registry import registry
 
 

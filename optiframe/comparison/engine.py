@@ -15,12 +15,12 @@ from typing import Any
 
 from optiframe.comparison.environment import environment
 from optiframe.comparison.live import View, view_for
+from optiframe.comparison.plan.requests import request_of
+from optiframe.comparison.plan.unchanged import DataChanged
 from optiframe.comparison.records import Cell, Outcome, Plan, Records, Request
 from optiframe.comparison.run.executor import Executor
 from optiframe.comparison.run.executors import executor_for
-from optiframe.comparison.run.requests import request_of
 from optiframe.comparison.store.store import Store
-from optiframe.comparison.unchanged import DataChanged
 from optiframe.errors import OptiframeError
 from optiframe.solving.result import Status
 

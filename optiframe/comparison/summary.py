@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from optiframe.comparison.records import Direction, Records, Row
-from optiframe.comparison.run.tracebacks import traceback_file
 from optiframe.comparison.stats.digits import digits_apart
 from optiframe.comparison.stats.no_ranking_reason import why_unranked, without_metrics
+from optiframe.comparison.store.tracebacks import traceback_file
 from optiframe.solving.result import FEASIBLE, Status
 
 _TITLES = 0.5  # share of the terminal's width that problems and solvers may take together

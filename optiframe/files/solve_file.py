@@ -21,8 +21,8 @@ from optiframe.files import toml_source as document
 from optiframe.files.toml_source import below, line_of
 from optiframe.problems.problem import Problem
 from optiframe.records.record import Described
-from optiframe.registry import construct as api
 from optiframe.registry import registry
+from optiframe.solving import construct as api
 from optiframe.solving.budget import Budget
 from optiframe.solving.chain import why_unsuited
 from optiframe.solving.solver import Solver

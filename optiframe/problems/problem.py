@@ -13,11 +13,9 @@ from optiframe.findings import Finding
 from optiframe.problems.constraints import CvxpyProgram
 from optiframe.records.fields import Array
 from optiframe.records.record import Described
+from optiframe.tables.columns import Columns
 
 S = TypeVar("S")
-
-Columns = Mapping[str, Any]
-"""A table as column name -> sequence of values, all of one length."""
 
 
 @dataclass(frozen=True)

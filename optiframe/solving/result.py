@@ -10,7 +10,8 @@ from typing import Any, Generic, TypeVar
 
 from optiframe.errors import UnknownName, nearest
 from optiframe.findings import Finding
-from optiframe.problems.problem import Columns, Problem
+from optiframe.problems.problem import Problem
+from optiframe.tables.columns import Columns
 
 FEASIBLE = 1e-6
 """A violation up to this is feasible; of its own, since a residual's tolerance may be wide."""

@@ -12,7 +12,7 @@ import numpy as np
 from optiframe.errors import InvalidInput
 from optiframe.problems.objective import Objective
 from optiframe.problems.problem import Problem
-from optiframe.registry import construct
+from optiframe.solving import construct
 from optiframe.solving.budget import Budget
 from optiframe.solving.interrupt import first_interrupt
 from optiframe.solving.progress import Progress

@@ -17,6 +17,9 @@ from optiframe.errors import InvalidInput
 GAP_WORDS = frozenset(["NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None"])
 _CROWDED = 4  # numbers in the span of an id column for each row: 9 bytes each, as much as sorting takes
 
+Columns = Mapping[str, Any]
+"""A table as column name -> sequence of values, all of one length."""
+
 
 @dataclass(frozen=True)
 class Coded:

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.problem import Columns
-from optiframe.tables.columns import GAP_WORDS
+from optiframe.tables.columns import GAP_WORDS, Columns
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _SEPARATORS = ",;\t"

@@ -18,12 +18,12 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from optiframe.errors import Complaints, InvalidInput, nearest
-from optiframe.problems.problem import Columns
 from optiframe.records.fields import resolve
 from optiframe.tables.columns import (
     Coded,
     Coder,
     Column,
+    Columns,
     absent,
     as_array,
     as_column,

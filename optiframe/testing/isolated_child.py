@@ -12,8 +12,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from optiframe.comparison.run.memory import refuse_more_than
-from optiframe.comparison.run.watched import private_channel
+from optiframe.comparison.processes.memory import refuse_more_than
+from optiframe.comparison.processes.watched import private_channel
 from optiframe.errors import BrokenPlugin, InvalidInput, MissingPackage, OptiframeError, UnknownName
 from optiframe.testing.failures import described_error
 
@@ -107,7 +107,7 @@ def _solver_class(name: str) -> type[Any]:
 def _problems(task: Mapping[str, Any], solver: Any) -> Iterator[tuple[str, Any, Any]]:
     """Title, problem and budget (None: the default) of what the solver is tried on."""
     from optiframe.files import solve_file as config
-    from optiframe.registry import construct as api
+    from optiframe.solving import construct as api
     from optiframe.solving.chain import why_unsuited
 
     if not task["problems"] and not task["datasets"]:
@@ -150,8 +150,8 @@ def _title(problem: Any) -> str:
 
 def _generated() -> Iterator[tuple[str, Any]]:
     """The problems of registered data sets that are generated, where their parameters have defaults."""
-    from optiframe.registry import construct as api
     from optiframe.registry import registry
+    from optiframe.solving import construct as api
 
     names = registry.registry()
     for entry in names.entries("data set"):

@@ -10,11 +10,11 @@ from typing import Any
 
 from optiframe.comparison.plan.content_key import Checksums, object_source, origin, parts_of, solver_versions
 from optiframe.comparison.plan.inputs import check_inputs
+from optiframe.comparison.plan.requests import Made
 from optiframe.comparison.plan.sweep import Chosen, expand, fill, seeded
 from optiframe.comparison.plan.table_facts import called, is_plain, names_in
 from optiframe.comparison.plan.titles import made_unique, told_apart, variant_titles
 from optiframe.comparison.records import Choice, Sums
-from optiframe.comparison.run.requests import Made
 from optiframe.errors import InvalidInput, OptiframeError, UnknownName
 from optiframe.files.toml_source import Document, Keys, below
 from optiframe.problems.datasets import DataSet

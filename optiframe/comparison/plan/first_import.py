@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from optiframe.comparison.run.watched import Say, WatchedChild, private_channel
+from optiframe.comparison.processes.watched import Say, WatchedChild, private_channel
 from optiframe.registry import registry
 from optiframe.registry.contracts import KINDS, normalise
 from optiframe.registry.user_modules import bring

@@ -57,6 +57,7 @@ import numpy as np
 from optiframe.comparison.plan.choices import Chooser, Entry, by_name
 from optiframe.comparison.plan.content_key import cell_key
 from optiframe.comparison.plan.first_import import bring_survivors
+from optiframe.comparison.plan.requests import request_of
 from optiframe.comparison.plan.settings import (
     ExecutorTable,
     LimitsTable,
@@ -69,7 +70,6 @@ from optiframe.comparison.plan.sweep import MOST
 from optiframe.comparison.plan.table_facts import names_in
 from optiframe.comparison.plan.toml_writer import as_toml
 from optiframe.comparison.records import Cell, Choice, Direction, Plan
-from optiframe.comparison.run.requests import request_of
 from optiframe.errors import InvalidInput
 from optiframe.files.toml_source import Document, Keys
 from optiframe.solving.budget import Budget

@@ -11,8 +11,8 @@ import numpy as np
 from pydantic import Field, NonNegativeInt, PlainValidator, PositiveFloat, PositiveInt, model_validator
 
 from optiframe.comparison.plan.sweep import MOST
-from optiframe.comparison.plan.units import bytes_of
 from optiframe.comparison.records import Direction, ExecutorChoice, Limits, Measure, Plan
+from optiframe.comparison.units import bytes_of
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Accepts
 from optiframe.records.record import Described

@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from optiframe.comparison.plan.unchanged import DataChanged, unchanged
 from optiframe.comparison.records import Limits, Outcome, Request
 from optiframe.comparison.run.copies import Copies
 from optiframe.comparison.run.timing import TimedSolves
 from optiframe.comparison.run.wire import Board, plain
-from optiframe.comparison.unchanged import DataChanged, unchanged
 from optiframe.errors import InvalidInput, OptiframeError, Unsuited
 from optiframe.solving.result import Status
 
@@ -58,7 +58,7 @@ class OneCell:
         return self._finish(Outcome(status, message, traceback=traceback.format_exc()))
 
     def _finish(self, outcome: Outcome) -> Outcome:
-        from optiframe.comparison.run.memory import peak_of_this_process
+        from optiframe.comparison.processes.memory import peak_of_this_process
 
         return replace(outcome, memory=peak_of_this_process(), **self.known)
 
@@ -86,10 +86,10 @@ class OneCell:
         """The problem and the solver, with everything they import."""
         from optiframe.errors import UnknownName, require
         from optiframe.records.fields import paths_relative_to
-        from optiframe.registry import construct as api
         from optiframe.registry import registry
         from optiframe.registry.by_name import versions_of
         from optiframe.registry.user_modules import bring
+        from optiframe.solving import construct as api
 
         request = self.request
         sys.path.extend(folder for folder in request.path if folder not in sys.path)
@@ -150,7 +150,7 @@ def _said(error: BaseException) -> str:
 
 def _limit_memory(limits: Limits) -> None:
     if limits.memory is not None:
-        from optiframe.comparison.run.memory import refuse_more_than
+        from optiframe.comparison.processes.memory import refuse_more_than
 
         refuse_more_than(limits.memory)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from optiframe.comparison.records import Outcome, Records, Row
 from optiframe.comparison.store.rows import NUMBERS, POINT_COLUMNS
 from optiframe.errors import InvalidInput
-from optiframe.problems.problem import Columns
+from optiframe.tables.columns import Columns
 from optiframe.tables.files import write_table
 
 

@@ -12,9 +12,10 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 
-from optiframe.errors import InvalidInput, OptiframeError
+from optiframe.errors import DISTRIBUTION, InvalidInput, OptiframeError
 
 FILE = "comparison.sqlite"
 VERSION = 1
@@ -202,8 +203,6 @@ def _recognise(connection: sqlite3.Connection, path: Path) -> int | None:
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    from optiframe import __version__
-
     with transaction(connection):
         (made,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if made:  # another process was faster
@@ -212,7 +211,8 @@ def _create(connection: sqlite3.Connection) -> None:
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.executemany(
-            "INSERT INTO meta VALUES (?, ?)", [("schema", str(VERSION)), ("written by", __version__)]
+            "INSERT INTO meta VALUES (?, ?)",
+            [("schema", str(VERSION)), ("written by", metadata.version(DISTRIBUTION))],
         )
 
 

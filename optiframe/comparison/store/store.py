@@ -19,7 +19,6 @@ from typing import Any
 from optiframe.comparison.plan.parameters import parameters_of
 from optiframe.comparison.plan.sweep import seeded
 from optiframe.comparison.records import Cell, Outcome, Plan, Records, Row
-from optiframe.comparison.run.tracebacks import read_traceback, write_traceback
 from optiframe.comparison.store import claims
 from optiframe.comparison.store.rows import (
     CELL_COLUMNS,
@@ -44,6 +43,7 @@ from optiframe.comparison.store.schema import (
     speaking,
     transaction,
 )
+from optiframe.comparison.store.tracebacks import read_traceback, write_traceback
 from optiframe.errors import InvalidInput
 from optiframe.solving.result import FEASIBLE, Status
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
+from optiframe.tables.columns import Columns
 from optiframe_hodgerank.answer import NORMAL_90, Ranking
 from optiframe_hodgerank.data import Comparisons
 from optiframe_hodgerank.trust.workers import count_workers

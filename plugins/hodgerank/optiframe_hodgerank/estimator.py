@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.estimator import Estimator
-from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
 from optiframe.registry import registry
 from optiframe.solving.budget import Budget
 from optiframe.solving.solve import solve, whole_seed
 from optiframe.solving.solver import Solver
+from optiframe.tables.columns import Columns
 from optiframe.tables.read import encode, read_table, to_frame
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.path.path import Path

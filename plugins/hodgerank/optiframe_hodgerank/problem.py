@@ -11,8 +11,9 @@ from pydantic import Field, PlainValidator, PositiveFloat
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.problem import Columns, Formulation, Problem
+from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
+from optiframe.tables.columns import Columns
 from optiframe_hodgerank import metrics
 from optiframe_hodgerank.answer import Ranking, as_numbers
 from optiframe_hodgerank.answer_tables import outlier_table, worker_table

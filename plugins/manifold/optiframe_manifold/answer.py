@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, nearest
-from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
+from optiframe.tables.columns import Columns
 from optiframe.tables.read import to_frame
 from optiframe_manifold.agreement import nearness
 from optiframe_manifold.data import Ids

@@ -13,8 +13,9 @@ from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveInt, model
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.problem import Columns, Formulation, Problem
+from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
+from optiframe.tables.columns import Columns
 from optiframe_manifold import metrics
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.data import Choices, ChoiceTable, Ids

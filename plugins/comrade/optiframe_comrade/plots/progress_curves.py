@@ -8,9 +8,10 @@ import numpy as np
 
 from optiframe.errors import InvalidInput
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.problem import Columns, Problem
+from optiframe.problems.problem import Problem
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
+from optiframe.tables.columns import Columns
 from optiframe_comrade.local.newton import minimum
 from optiframe_comrade.problem import LinearClassification
 from optiframe_comrade.protocol.ledger import Ledger

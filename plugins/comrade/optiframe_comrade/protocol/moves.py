@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from optiframe.problems.problem import Columns
+from optiframe.tables.columns import Columns
 from optiframe_comrade.messages import Fault
 
 

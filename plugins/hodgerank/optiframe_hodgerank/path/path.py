@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
+from optiframe.tables.columns import Columns
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.path.path_events import PathEvents
 from optiframe_hodgerank.path.tables import path_tables

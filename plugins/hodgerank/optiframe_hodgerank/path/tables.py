@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
+from optiframe.tables.columns import Columns
 
 _ROWS = 50_000
 """A table of scores has at most about so many rows, a file of two megabytes: of a longer path, knots evenly

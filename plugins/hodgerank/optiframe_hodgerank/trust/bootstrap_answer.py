@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.findings import Finding
-from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
+from optiframe.tables.columns import Columns
 from optiframe.tables.read import to_frame
 from optiframe_hodgerank.answer import Ranking
 

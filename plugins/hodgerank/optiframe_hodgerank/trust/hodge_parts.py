@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import lsqr
 
 from optiframe.errors import OptiframeError
-from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
+from optiframe.tables.columns import Columns
 from optiframe.tables.read import to_frame
 from optiframe_hodgerank.data import Source, comparisons_of
 from optiframe_hodgerank.graph.comparison_graph import Codes, ComparisonGraph

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
+from optiframe.tables.columns import Columns
 from optiframe_hodgerank.data import Source, comparisons_of
 
 _LEVELS, _LAST = 60, 0.02

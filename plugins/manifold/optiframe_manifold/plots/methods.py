@@ -14,9 +14,9 @@ import numpy as np
 
 from optiframe.errors import InvalidInput, require
 from optiframe.plotting import LOOKS, empty_figure, legend_below
-from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
+from optiframe.tables.columns import Columns
 from optiframe.tables.read import read_table
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ import numpy as np
 from scipy.special import expit, ndtri
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
 from optiframe.solving.budget import Budget
 from optiframe.solving.solve import NotConverged, solve
+from optiframe.tables.columns import Columns
 from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.data import locked

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
+from optiframe.tables.columns import Columns
 from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.problem import CollaborativeRanking

@@ -10,11 +10,11 @@ import numpy as np
 
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
-from optiframe.problems.problem import Columns
 from optiframe.records.fields import Array
-from optiframe.registry import construct as api
+from optiframe.solving import construct as api
 from optiframe.solving.budget import Budget
 from optiframe.solving.solver import Solver
+from optiframe.tables.columns import Columns
 from optiframe.tables.read import to_frame
 from optiframe_manifold.problem import CollaborativeRanking
 from optiframe_manifold.read.ids import sizes

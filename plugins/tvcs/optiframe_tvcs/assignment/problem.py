@@ -15,8 +15,9 @@ from scipy.special import expit
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.problem import Columns, Formulation, Problem
+from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
+from optiframe.tables.columns import Columns
 from optiframe.tables.read import to_frame
 from optiframe_tvcs.assignment.objective import AssignmentLoss, Estimate, Judge
 from optiframe_tvcs.assignment.read import (

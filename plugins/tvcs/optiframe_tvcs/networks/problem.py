@@ -14,8 +14,9 @@ from pydantic import Field, PlainValidator, model_validator
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.problem import Columns, Formulation, Problem
+from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
+from optiframe.tables.columns import Columns
 from optiframe.tables.read import to_frame
 from optiframe_tvcs.assignment.read import as_cap, as_total, caps_of, share_of
 from optiframe_tvcs.networks.metrics import HIGHER, ranked, scores_against

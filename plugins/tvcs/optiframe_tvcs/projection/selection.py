@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.problems.problem import Columns
+from optiframe.tables.columns import Columns
 from optiframe_tvcs.projection.certificate import Bounds, Certificate, Prices, used
 
 Names = Sequence[Any] | NDArray[Any] | None  # of the groups of a view; None: they are numbered

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from optiframe.comparison.run.reaper import MARKER
+from optiframe.comparison.processes.reaper import MARKER
 from optiframe.errors import OptiframeError
 
 _THREADS = (

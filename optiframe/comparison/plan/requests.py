@@ -14,14 +14,14 @@ from typing import Any
 
 from optiframe.comparison.plan.content_key import classes_of
 from optiframe.comparison.plan.sweep import fill
+from optiframe.comparison.plan.unchanged import unchanged
 from optiframe.comparison.records import Cell, Choice, Plan, Request, Sums
-from optiframe.comparison.unchanged import unchanged
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.problem import Problem
 from optiframe.records.fields import paths_relative_to
 from optiframe.records.record import Described
-from optiframe.registry import construct as api
 from optiframe.registry import registry
+from optiframe.solving import construct as api
 
 _LARGE = (
     2**20

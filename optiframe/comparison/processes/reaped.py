@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from optiframe.comparison.run import reaper as guardian
+from optiframe.comparison.processes import reaper as guardian
 
 _PATIENCE = 2.0  # seconds the guardian may take to end when we do: it has nothing left to do
 

@@ -1,0 +1,54 @@
+"""Tables of ids: finding some among others, and naming a few in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ids = NDArray[Any]
+
+_SHOWN = 5  # ids named in a sentence before "and N more"
+
+
+def positions(ids: Ids, wanted: Ids) -> NDArray[np.int64]:
+    """Where each wanted id is in `ids`; -1 where it is not. Ids must be hashable.
+
+    An id that is not there is looked for by its spelling: a column of a file is numbers or text as a
+    whole, so that 1 may come as "1".
+
+    Parameters
+    ----------
+    ids
+        (n,) distinct ids.
+    wanted
+        (k,) ids.
+
+    Returns
+    -------
+    (k,) int64
+    """
+    table = {value: code for code, value in enumerate(ids.tolist())}
+    found = [table.get(value, -1) for value in wanted.tolist()]
+    if min(found, default=0) < 0:
+        spelled = {str(value): code for value, code in table.items()}
+        found = [
+            spelled.get(str(value), -1) if code < 0 else code
+            for value, code in zip(wanted.tolist(), found, strict=True)
+        ]
+    return np.array(found, dtype=np.int64)
+
+
+def listed(ids: Ids | Sequence[Any]) -> str:
+    """The first few ids, and how many more there are."""
+    values = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    shown = ", ".join(map(str, values[:_SHOWN]))
+    return shown if len(values) <= _SHOWN else f"{shown} and {len(values) - _SHOWN} more"
+
+
+def locked(array: NDArray[Any]) -> NDArray[Any]:
+    """The array itself, read-only from now on."""
+    array.flags.writeable = False
+    return array
