@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
+from optiframe.tables.ids import Ids
 from optiframe.tables.read import to_frame
-from optiframe_rankone.ids import Ids
 from optiframe_rankone.kernels.passes import softmax
 
 _SAME = 1e-12

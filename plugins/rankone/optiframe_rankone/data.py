@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
-from optiframe_rankone.ids import Codes, Ids, positions, union
+from optiframe.tables.ids import Ids
+from optiframe_rankone.ids import Codes, exact_positions, union
 
 Policy: TypeAlias = Literal["error", "agreeing", "first", "last", "majority", "drop"]
 """What to do with a pair that has several rows.
@@ -128,14 +129,14 @@ class TruthTable:
 
     def codes_in(self, classes: Ids) -> NDArray[np.int64]:
         """Index into `classes` of each task's true label, -1 where not known, shape (tasks,)."""
-        place = np.append(positions(classes, self.label_ids), -1)
+        place = np.append(exact_positions(classes, self.label_ids), -1)
         return np.asarray(place[self.label])
 
     def classes_after(self, classes: Ids) -> Ids:
         """`classes`, and after them the labels of these tasks that are none of them."""
         known = np.zeros(len(self.label_ids) + 1, dtype=bool)
         known[self.label] = True  # the last: tasks without a label
-        more = self.label_ids[known[:-1] & (positions(classes, self.label_ids) < 0)]
+        more = self.label_ids[known[:-1] & (exact_positions(classes, self.label_ids) < 0)]
         if not len(more):
             return classes
         kind = classes.dtype if classes.dtype == more.dtype else np.dtype(object)
@@ -199,7 +200,7 @@ class Crowd:
     @cached_property
     def label_codes(self) -> NDArray[Any]:
         """Index into `classes` of each label, shape (labels,)."""
-        place = positions(self.classes, self.labels.label_ids)
+        place = exact_positions(self.classes, self.labels.label_ids)
         return self.labels.label if len(place) == len(self.classes) else place[self.labels.label]
 
     @cached_property

@@ -18,10 +18,11 @@ from optiframe.solving.result import Result
 from optiframe.solving.solve import solve, whole_seed
 from optiframe.solving.solver import Solver
 from optiframe.tables.columns import Columns
+from optiframe.tables.ids import Ids
 from optiframe.tables.read import read_table, to_frame
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.data import Policy
-from optiframe_rankone.ids import Ids, positions
+from optiframe_rankone.ids import exact_positions
 from optiframe_rankone.problem import LabelAggregation
 
 _COLUMNS = ("task", "worker", "label")
@@ -269,7 +270,7 @@ def warm_start(problem: LabelAggregation, before: Result[Any, Any]) -> Aggregati
     if not solution.fitted or solution.skills is None or not solution.skills.any():
         return None
     ids = problem.labels.worker_ids
-    place = positions(ids, earlier.labels.worker_ids)
+    place = exact_positions(ids, earlier.labels.worker_ids)
     compared = ~earlier.worker_graph.isolated
     groups = np.stack(
         [earlier.worker_graph.component[compared], problem.worker_graph.component[place[compared]]]

@@ -15,11 +15,11 @@ from optiframe.findings import Finding
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
 from optiframe.tables.columns import Columns
+from optiframe.tables.ids import Ids
 from optiframe_rankone import metrics, vote
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.skill_model import SkillModel
 from optiframe_rankone.data import Crowd, LabelTable, Policy, SkillTable, TruthTable
-from optiframe_rankone.ids import Ids
 from optiframe_rankone.read.tables import read_columns, read_labels, read_truth, refuse_contradictions
 from optiframe_rankone.read.true_skills import read_skills, refuse_low_skills
 from optiframe_rankone.trust import findings, graph_spectrum, intervals

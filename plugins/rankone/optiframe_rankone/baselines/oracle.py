@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
+from optiframe.tables.ids import listed
 from optiframe_rankone.answer import Aggregation
-from optiframe_rankone.ids import listed
 from optiframe_rankone.problem import LabelAggregation
 
 

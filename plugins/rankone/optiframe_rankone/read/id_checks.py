@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
+from optiframe.tables.ids import Ids
 from optiframe.tables.read import Coded, Table
-from optiframe_rankone.ids import Codes, Ids
+from optiframe_rankone.ids import Codes
 
 
 def refuse_infinite(

@@ -15,10 +15,11 @@ from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
 from optiframe.tables.column_names import column_names
+from optiframe.tables.ids import Ids, listed, locked
 from optiframe.tables.read import Coded, Table, encode, missing, read_table
 from optiframe.tables.unused_columns import unread_columns
 from optiframe_rankone.data import LabelTable, TruthTable
-from optiframe_rankone.ids import Ids, kind, listed, locked, positions, without_unused
+from optiframe_rankone.ids import exact_positions, without_unused
 from optiframe_rankone.kernels import prepared, text
 from optiframe_rankone.read.duplicates import one_row_each
 from optiframe_rankone.read.id_checks import look_alike, refuse_infinite
@@ -126,7 +127,7 @@ def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
         read_table(value, ("task", "label"), title=what, rename=rename)  # says so in its words
     task, task_ids = encode(table["task"], f"{table.title} tasks")
     refuse_infinite(table, "task", task, task_ids)
-    place = positions(labels.task_ids, task_ids)
+    place = exact_positions(labels.task_ids, task_ids)
     if (place < 0).all():
         raise InvalidInput(
             f"{table.title}: none of its {len(task_ids)} tasks occurs among the labels "
@@ -135,7 +136,7 @@ def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
     rows = np.flatnonzero(~missing(table["label"]))
     label, label_ids = encode(table["label"][rows], f"{table.title} labels")
     refuse_infinite(table, "label", label, label_ids, rows)
-    if len(rows) and (positions(labels.label_ids, label_ids) < 0).all():
+    if len(rows) and (exact_positions(labels.label_ids, label_ids) < 0).all():
         raise InvalidInput(
             f"{table.title}: none of its labels was given by a worker "
             f"({mismatch(label_ids, labels.label_ids)})"
@@ -157,10 +158,24 @@ def check_size(known: int, here: int, what: str) -> None:
 
 def mismatch(theirs: Ids, ours: Ids) -> str:
     """Why ids of two tables do not meet: their kinds, or a few of each."""
-    if kind(theirs) != kind(ours):
+    if _kind(theirs) != _kind(ours):
         here, there = theirs.tolist()[0], ours.tolist()[0]
-        return f"these are {kind(theirs)}, such as {here!r}; there they are {kind(ours)}, such as {there!r}"
+        return f"these are {_kind(theirs)}, such as {here!r}; there they are {_kind(ours)}, such as {there!r}"
     return f"these are {listed(theirs)}; there they are {listed(ours)}"
+
+
+def _kind(ids: Ids) -> str:
+    """What sort of ids these are, in words."""
+    if ids.dtype == np.int64:
+        return "whole numbers"
+    if ids.dtype == np.float64:
+        return "decimal numbers"
+    if ids.dtype == bool:
+        return "true or false"
+    found = {type(value) for value in ids.tolist()}
+    if found == {str}:
+        return "text"
+    return "whole numbers" if found == {int} else "values of mixed type"
 
 
 def refuse_contradictions(

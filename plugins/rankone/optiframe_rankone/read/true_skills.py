@@ -9,9 +9,10 @@ from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
+from optiframe.tables.ids import Ids, locked
 from optiframe.tables.read import Table, encode, missing, read_table
 from optiframe_rankone.data import LabelTable, SkillTable
-from optiframe_rankone.ids import Ids, locked, positions
+from optiframe_rankone.ids import exact_positions
 from optiframe_rankone.read.tables import check_size, mismatch
 
 
@@ -40,7 +41,7 @@ def read_skills(value: Any, info: ValidationInfo) -> SkillTable | None:
     if "skill" not in table.columns:
         read_table(value, ("worker", "skill"), title="skills", rename=rename)  # says so in its words
     worker, worker_ids = encode(table["worker"], f"{table.title} workers")
-    place = positions(labels.worker_ids, worker_ids)
+    place = exact_positions(labels.worker_ids, worker_ids)
     if (place < 0).all():
         raise InvalidInput(
             f"{table.title}: none of its {len(worker_ids)} workers occurs among the labels "

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
+from optiframe.tables.ids import Ids, listed
 from optiframe.tables.read import to_frame
 from optiframe_rankone.answer import Aggregation, accuracy
-from optiframe_rankone.ids import Ids, listed, positions
+from optiframe_rankone.ids import exact_positions
 
 if TYPE_CHECKING:
     from optiframe_rankone.problem import LabelAggregation
@@ -176,7 +177,7 @@ def _allowed(ids: Ids, workers: Sequence[Any] | str) -> NDArray[np.intp]:
     wanted[:] = list(workers)
     if len(wanted) == 0:
         raise InvalidInput("workers is empty; name those who may be asked, or use 'all' or 'average'")
-    codes = positions(ids.astype(object), wanted)
+    codes = exact_positions(ids.astype(object), wanted)
     if (codes < 0).any():
         raise InvalidInput(
             f"workers: {listed(wanted[codes < 0])} labelled nothing, so their skill is not known"

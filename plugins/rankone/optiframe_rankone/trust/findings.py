@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
+from optiframe.tables.ids import Ids, listed
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.skill_model import SkillModel
-from optiframe_rankone.ids import Ids, about, listed
+from optiframe_rankone.ids import about
 from optiframe_rankone.trust import graph_spectrum, input_warnings, intervals
 from optiframe_rankone.trust.worker_findings import LEVEL, doubtful, negative
 from optiframe_rankone.worker_graph import WorkerGraph

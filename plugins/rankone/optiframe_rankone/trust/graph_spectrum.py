@@ -14,10 +14,10 @@ from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
+from optiframe.tables.ids import listed
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.skill_model import SkillModel, Source, model_of
 from optiframe_rankone.data import LabelTable
-from optiframe_rankone.ids import listed
 from optiframe_rankone.vote import check
 
 _DENSE = 500  # LAPACK takes some 20 ms there; sparse factors of a dense graph would not be faster

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from optiframe.errors import nearest
 from optiframe.findings import Finding
+from optiframe.tables.ids import Ids, listed
 from optiframe_rankone.data import Crowd, Repeats
-from optiframe_rankone.ids import Ids, about, listed
+from optiframe_rankone.ids import about
 
 _FEW = 3
 _IN_SO_MANY = 10_000

@@ -10,9 +10,10 @@ from scipy.special import stdtr
 
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
+from optiframe.tables.ids import listed
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.data import Crowd
-from optiframe_rankone.ids import about, listed
+from optiframe_rankone.ids import about
 from optiframe_rankone.vote import weighted_vote
 
 LEVEL = 0.9  # of the intervals of skills
