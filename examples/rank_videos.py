@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from optiframe_hodgerank import bootstrap, hodge_split, suggest_pairs, transitivity
+from optiframe_hodgerank import bootstrap, hodge_split, suggest, transitivity
 
 import optiframe
 from optiframe.problems.datasets import MissingData
@@ -57,7 +57,7 @@ def main() -> None:
         if low < high:
             print(f"  {item}: {low} to {high}")
 
-    next_ones = suggest_pairs(problem, lbi.solution, 3)
+    next_ones = suggest(problem, lbi.solution, 3)
     pairs = zip(next_ones["left"], next_ones["right"], strict=True)
     print("\nCompare next:", ", ".join(f"{left} with {right}" for left, right in pairs))
     for finding in lbi.findings:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from optiframe_hodgerank.plots.paths import plot_path as plot_path
     from optiframe_hodgerank.solvers.bootstrap import bootstrap as bootstrap
     from optiframe_hodgerank.tools.identifiability import conditions as conditions
-    from optiframe_hodgerank.tools.next_pairs import suggest_pairs as suggest_pairs
+    from optiframe_hodgerank.tools.next_pairs import suggest as suggest
     from optiframe_hodgerank.tools.streaming import flagged as flagged
     from optiframe_hodgerank.tools.streaming import merge_stream as merge_stream
     from optiframe_hodgerank.tools.streaming import parquet_chunks as parquet_chunks
@@ -36,7 +36,7 @@ __getattr__, _, __all__ = exports(
         "trust.hodge_parts": ("hodge_split",),
         "tools.identifiability": ("conditions",),
         "trust.knockoffs": ("position_bias",),
-        "tools.next_pairs": ("suggest_pairs",),
+        "tools.next_pairs": ("suggest",),
         "plots.paths": ("plot_outliers", "plot_path"),
         "solvers.bootstrap": ("bootstrap",),
         "tools.streaming": ("flagged", "merge_stream", "parquet_chunks"),

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
+from optiframe.estimator import Estimator
 from optiframe.records.fields import Array
+from optiframe.solving.result import Result
 from optiframe.tables.columns import Columns
 from optiframe.tables.read import to_frame
 from optiframe_hodgerank.data import Ids
@@ -145,6 +147,24 @@ class Ranking:
     def with_intervals(self, low: Array, high: Array) -> Ranking:
         """The same answer with intervals of its scores."""
         return replace(self, low=low, high=high)
+
+
+def ranking_of(source: Ranking | Result[Any, Any] | Estimator) -> Ranking:
+    """The answer of a result or of a fitted `RobustRanker`; an answer itself.
+
+    Raises
+    ------
+    InvalidInput
+        For anything else, or before `fit`.
+    """
+    found: Any = getattr(source, "result_", source)
+    found = getattr(found, "solution", found)
+    if not isinstance(found, Ranking):
+        raise InvalidInput(
+            "give a ranking, the result of a solver for pairwise-ranking or a fitted RobustRanker, "
+            f"not a {type(source).__name__}"
+        )
+    return found
 
 
 def as_numbers(name: str, values: Any, count: int, each: str, otherwise: str = "") -> NDArray[Any]:

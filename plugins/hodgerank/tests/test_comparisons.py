@@ -5,7 +5,8 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from optiframe_hodgerank import RobustRanker, hodge_split, transitivity
+from optiframe_hodgerank import RobustRanker, conditions, hodge_split, suggest, transitivity
+from optiframe_hodgerank.answer import ranking_of
 from optiframe_hodgerank.data import comparisons_of
 
 import optiframe
@@ -29,7 +30,20 @@ def test_tools_take_a_problem_a_result_and_a_fitted_ranker_alike() -> None:
         assert hodge_split(source).shares == hodge_split(problem).shares
 
 
+def test_tools_take_an_answer_and_its_result_alike() -> None:
+    drawn = {"name": "pairwise.random-order", "items": 6, "comparisons": 60, "outlier_share": 0.1}
+    result = optiframe.solve(optiframe.problem(dataset=drawn), "hodge.lbi")
+    problem, solution = result.problem, result.solution
+    assert solution.outliers.any()
+    assert conditions(problem, result) == conditions(problem, solution)
+    assert {k: v.tolist() for k, v in suggest(problem, result, 2).items()} == {
+        k: v.tolist() for k, v in suggest(problem, solution, 2).items()
+    }
+
+
 @pytest.mark.parametrize("source", [None, RobustRanker(), [1, 2]])
-def test_what_has_no_comparisons_is_refused(source: object) -> None:
+def test_what_has_no_comparisons_and_no_answer_is_refused(source: object) -> None:
     with pytest.raises(optiframe.InvalidInput, match=f"not a {type(source).__name__}$"):
         comparisons_of(source)  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(optiframe.InvalidInput, match=f"not a {type(source).__name__}$"):
+        ranking_of(source)  # type: ignore[arg-type]  # on purpose

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.bootstrap import BootstrapIntervals, bootstrap
-from optiframe_hodgerank.tools.next_pairs import suggest_pairs
+from optiframe_hodgerank.tools.next_pairs import suggest
 from optiframe_hodgerank.trust.bootstrap_answer import Bootstrap
 
 import optiframe
@@ -287,7 +287,7 @@ def slow(matrix: np.ndarray, count: int, measure: str, weight: float) -> list[fl
 @given(st.integers(0, 10**6), st.sampled_from(["variance", "volume"]), st.sampled_from([0.5, 1.0, 3.0]))
 def test_suggestions_gain_what_new_inverses_say(seed: int, measure: Any, weight: float) -> None:
     problem = votes(seed, items=5, rows=6)
-    table = suggest_pairs(problem, None, 3, measure=measure, weight=weight)
+    table = suggest(problem, None, 3, measure=measure, weight=weight)
     np.testing.assert_allclose(table["gain"], slow(laplacian(problem), 3, measure, weight), rtol=1e-7)
 
 
@@ -299,7 +299,7 @@ def test_groups_are_joined_first_and_then_counted_as_joined(seed: int, weight: f
     right = (left + right) % 8
     problem = PairwiseRanking(comparisons={"left": left, "right": right, "margin": np.ones(5)})
     groups = int(problem.graph.components.max()) + 1
-    table = suggest_pairs(problem, None, groups + 1, weight=weight)
+    table = suggest(problem, None, groups + 1, weight=weight)
     assert np.isinf(table["gain"][: groups - 1]).all()
     matrix = laplacian(problem)
     code = {item: at for at, item in enumerate(problem.item_ids.tolist())}
@@ -315,28 +315,28 @@ def test_comparisons_taken_for_outliers_do_not_count_as_known() -> None:
     rows = {"left": [1, 2, 3, 1], "right": [2, 3, 4, 4], "label": [1, 2, 3, 4]}
     problem = PairwiseRanking(comparisons=pl.DataFrame(rows))
     answer = problem.ranking(np.zeros(4), outliers=np.array([0.0, 0.0, 0.0, -2.0]))
-    found = suggest_pairs(problem, answer, 1, measure="volume")
+    found = suggest(problem, answer, 1, measure="volume")
     assert isinstance(found, pl.DataFrame)
     assert found["resistance"][0] == pytest.approx(3.0)  # a chain of three, its ends
-    assert suggest_pairs(problem, None, 1, measure="volume")["resistance"][0] == pytest.approx(1.0)
+    assert suggest(problem, None, 1, measure="volume")["resistance"][0] == pytest.approx(1.0)
 
 
 def test_outliers_are_left_out_by_their_weight() -> None:
     rows = {"left": [1, 1, 2], "right": [2, 2, 3], "margin": [1.0, 1.0, 1.0], "weight": [1.0, 9.0, 100.0]}
     problem = PairwiseRanking(comparisons=rows)
     answer = replace(optiframe.solve(problem, "hodge.l2").solution, outliers=np.array([0.0, 0.5, 0.0]))
-    found = suggest_pairs(problem, answer, 1, measure="volume")
+    found = suggest(problem, answer, 1, measure="volume")
     assert found["resistance"][0] == pytest.approx(1 + 1 / 100)  # of the pair 1 and 2 the weight 1 is left
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"count": 0}, "count must be at least 1"),
+        ({"n": 0}, "n must be at least 1"),
         ({"weight": -1.0}, "positive"),
         ({"measure": "size"}, "'variance' or 'volume'"),
     ],
 )
 def test_wrong_wishes_are_refused(more: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        suggest_pairs(votes(0), **more)
+        suggest(votes(0), **more)

@@ -17,7 +17,7 @@ from optiframe.estimator import Estimator
 from optiframe.plotting import BLACK, BLUE, GREY, VERMILION, empty_axes, legend_below
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
-from optiframe_hodgerank.answer import Ranking
+from optiframe_hodgerank.answer import Ranking, ranking_of
 from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.read.ids import listed
@@ -117,7 +117,7 @@ def plot_outliers(result: Solved, *, shares: Sequence[float] = _BANDS) -> Figure
     MissingPackage
         Without matplotlib.
     """
-    problem, solution = parts_of(result)
+    problem, solution = problem_of(result), ranking_of(result)
     if solution.strength is None:
         raise InvalidInput(
             "this answer says of no comparison how wrong it looks; take hodge.lbi, for example"
@@ -206,20 +206,19 @@ def _bands(
     return np.searchsorted(ends, before, side="right"), flagged
 
 
-def parts_of(result: Solved) -> tuple[PairwiseRanking, Ranking]:
-    """The problem and the answer; `InvalidInput` for anything else than such a result."""
-    found = getattr(result, "result_", result)
-    problem, solution = getattr(found, "problem", None), getattr(found, "solution", None)
-    if not isinstance(problem, PairwiseRanking) or not isinstance(solution, Ranking):
+def problem_of(result: Solved) -> PairwiseRanking:
+    """The problem that was solved; `InvalidInput` for anything else than such a result."""
+    problem = getattr(getattr(result, "result_", result), "problem", None)
+    if not isinstance(problem, PairwiseRanking):
         raise InvalidInput(
             "give the result of a solver for pairwise-ranking or a fitted RobustRanker, "
             f"not a {type(result).__name__}"
         )
-    return problem, solution
+    return problem
 
 
 def _with_path(result: Solved) -> tuple[PairwiseRanking, Ranking, Path]:
-    problem, solution = parts_of(result)
+    problem, solution = problem_of(result), ranking_of(result)
     path = getattr(getattr(result, "result_", result), "detail", None)
     if isinstance(path, Path) and not len(path.row):
         raise InvalidInput("no comparison became an outlier on this path")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,13 @@ from scipy.linalg import cho_factor, cho_solve, eigvalsh
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
-from optiframe_hodgerank.answer import Ranking
+from optiframe.solving.result import Result
+from optiframe_hodgerank.answer import Ranking, ranking_of
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.graph.laplacian import DENSE
+from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.lbi import LinearizedBregman
 from optiframe_hodgerank.solvers.thresholding import without
-
-if TYPE_CHECKING:
-    from optiframe_hodgerank.problem import PairwiseRanking
 
 _FLAGGED = 4000
 """Most flagged comparisons: three dense matrices of so many rows take 400 MB, their eigenvalues 10 s."""
@@ -142,7 +141,7 @@ class Conditions:
 
 def conditions(
     problem: PairwiseRanking,
-    flagged: Ranking | Sequence[int] | NDArray[np.bool_],
+    flagged: Ranking | Result[Any, Any] | Sequence[int] | NDArray[np.bool_],
     *,
     sigma: float | None = None,
     kappa: float | None = None,
@@ -154,7 +153,7 @@ def conditions(
     problem
         Comparisons of equal weight.
     flagged
-        An answer that names outliers, or the caller's rows: their numbers, or true and false.
+        An answer that names outliers, a result, or the caller's rows: their numbers, or true and false.
     sigma
         Noise level. None: from the misfit of the other comparisons to their own least squares.
     kappa
@@ -222,9 +221,10 @@ def conditions(
 
 def _flagged_rows(problem: PairwiseRanking, flagged: Any) -> NDArray[np.int64]:
     """Numbers of the caller's rows that are flagged, sorted."""
-    if isinstance(flagged, Ranking):
-        problem.check(flagged)
-        found = flagged.flagged
+    if isinstance(flagged, Ranking | Result):
+        answer = ranking_of(flagged)
+        problem.check(answer)
+        found = answer.flagged
     else:
         given = np.asarray(flagged)
         if given.dtype == bool and given.shape != (problem.rows,):

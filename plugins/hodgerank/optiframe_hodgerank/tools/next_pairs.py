@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
+from optiframe.solving.result import Result
 from optiframe.tables.columns import Columns
 from optiframe.tables.read import to_frame
+from optiframe_hodgerank.answer import Ranking, ranking_of
 from optiframe_hodgerank.graph.laplacian import DENSE, invert
+from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.thresholding import without
-
-if TYPE_CHECKING:
-    from optiframe_hodgerank.answer import Ranking
-    from optiframe_hodgerank.problem import PairwiseRanking
 
 _SAME = 1e-9  # gains within this of the largest are equal but for rounding
 
 
-def suggest_pairs(
+def suggest(
     problem: PairwiseRanking,
-    solution: Ranking | None = None,
-    count: int = 10,
+    solution: Ranking | Result[Any, Any] | None = None,
+    n: int = 10,
     *,
     measure: Literal["variance", "volume"] = "variance",
     weight: float = 1.0,
@@ -48,8 +47,9 @@ def suggest_pairs(
     problem
         The comparisons so far.
     solution
-        An answer; the comparisons that it takes for outliers are not counted as known. None: all are.
-    count
+        An answer, or a result; the comparisons that it takes for outliers are not counted as known.
+        None: all are.
+    n
         How many to suggest; a pair may come more than once.
     measure
         What is to fall.
@@ -66,7 +66,7 @@ def suggest_pairs(
     Raises
     ------
     InvalidInput
-        For a count or weight that is not positive, or more than 2,000 items.
+        For an n or weight that is not positive, or more than 2,000 items.
 
     Notes
     -----
@@ -75,21 +75,21 @@ def suggest_pairs(
     memory is 32 items^2 bytes.
     """
     return to_frame(
-        suggestions(problem, solution, count, measure=measure, weight=weight), problem.comparisons.backend
+        suggestions(problem, solution, n, measure=measure, weight=weight), problem.comparisons.backend
     )
 
 
 def suggestions(
     problem: PairwiseRanking,
-    solution: Ranking | None,
-    count: int,
+    solution: Ranking | Result[Any, Any] | None,
+    n: int,
     *,
     measure: str,
     weight: float,
 ) -> Columns:
-    """`suggest_pairs` as columns."""
-    if isinstance(count, bool) or count < 1:
-        raise InvalidInput(f"count must be at least 1, got {count}")
+    """`suggest` as columns."""
+    if isinstance(n, bool) or n < 1:
+        raise InvalidInput(f"n must be at least 1, got {n}")
     if not (weight > 0 and np.isfinite(weight)):
         raise InvalidInput(f"weight must be a positive number, got {weight}")
     if measure not in ("variance", "volume"):
@@ -100,15 +100,16 @@ def suggestions(
             f"all pairs of items are looked at, of at most {DENSE:,} items; here are {graph.items:,}"
         )
     if solution is not None:
-        problem.check(solution)
-        if solution.outliers is not None:
+        answer = ranking_of(solution)
+        problem.check(answer)
+        if answer.outliers is not None:
             each = np.ones(problem.rows) if problem.comparisons.weight is None else problem.comparisons.weight
-            kept = np.where(solution.outliers == 0, each, 0.0)
+            kept = np.where(answer.outliers == 0, each, 0.0)
             graph = without(graph, np.bincount(merged.inverse, kept, len(merged)) / merged.weight)
     component = graph.components.copy()
     covariance = invert(graph.laplacian, component, "dense").solve(np.eye(graph.items))
     chosen: list[tuple[int, int, float, float]] = []
-    for _ in range(count):
+    for _ in range(n):
         if component.any():
             i, j = _joining(covariance, component)
             covariance = _joined(covariance, component, i, j, weight)
