@@ -16,10 +16,9 @@ from optiframe.estimator import Estimator
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
+from optiframe.tables.ids import Ids
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.graph.merging import Merged, merge
-
-Ids = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

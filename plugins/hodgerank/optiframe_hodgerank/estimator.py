@@ -17,12 +17,11 @@ from optiframe.solving.budget import Budget
 from optiframe.solving.solve import solve, whole_seed
 from optiframe.solving.solver import Solver
 from optiframe.tables.columns import Columns
+from optiframe.tables.ids import Ids, listed, positions
 from optiframe.tables.read import encode, read_table, to_frame
 from optiframe_hodgerank.answer import Ranking
-from optiframe_hodgerank.data import Ids
 from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking
-from optiframe_hodgerank.read.ids import listed, positions
 
 _EQUAL = 1e-9  # two scores within this, relative to the largest, predict a tie
 

@@ -17,10 +17,10 @@ from optiframe.estimator import Estimator
 from optiframe.plotting import BLACK, BLUE, GREY, VERMILION, empty_axes, legend_below
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
+from optiframe.tables.ids import listed
 from optiframe_hodgerank.answer import Ranking, ranking_of
 from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking
-from optiframe_hodgerank.read.ids import listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,11 +10,10 @@ from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import as_vector
+from optiframe.tables.ids import listed, locked, positions
 from optiframe.tables.pairs import numbers
 from optiframe.tables.read import encode, read_table
 from optiframe_hodgerank.data import Comparisons, TruthTable
-from optiframe_hodgerank.read.ids import listed, positions
-from optiframe_hodgerank.read.tables import locked
 
 
 def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:

@@ -16,10 +16,11 @@ from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.column_names import column_names
+from optiframe.tables.ids import Ids, locked
 from optiframe.tables.pairs import empty_labels, read_preferences
 from optiframe.tables.read import Table, encode, missing, read_table
 from optiframe.tables.unused_columns import unread_columns
-from optiframe_hodgerank.data import Comparisons, Ids
+from optiframe_hodgerank.data import Comparisons
 
 # Scores of six items, some pairs of them weighing so many times more than the others, were off by 2e-7
 # at 1e10, by 3e-4 at 1e13 and by .3 at 1e16; at 1e20 factorizations failed.
@@ -128,12 +129,6 @@ def _workers(table: Table) -> tuple[NDArray[np.int64] | None, Ids]:
     worker = np.full(len(table), -1, dtype=np.int64)
     worker[known] = code
     return worker, ids
-
-
-def locked(array: NDArray[Any]) -> NDArray[Any]:
-    """The array itself, read-only from now on."""
-    array.flags.writeable = False
-    return array
 
 
 def _check_size(table: Table, margin: Array, weight: Array | None) -> None:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Run
+from optiframe.tables.ids import listed
 from optiframe_hodgerank.data import Comparisons
-from optiframe_hodgerank.read.ids import listed
 
 EQUAL = 1e-9  # of the largest: misfits that differ by less are equal but for rounding
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from optiframe.findings import Finding
+from optiframe.tables.ids import listed
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.data import Comparisons, TruthTable
 from optiframe_hodgerank.huber.newton import least_squares
-from optiframe_hodgerank.read.ids import listed
 from optiframe_hodgerank.trust.hodge_parts import explained
 from optiframe_hodgerank.trust.separation import separation
 from optiframe_hodgerank.trust.workers import suspicious

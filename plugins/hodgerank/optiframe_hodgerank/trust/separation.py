@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from optiframe_hodgerank.read.ids import Ids, listed
+from optiframe.tables.ids import Ids, listed
 
 if TYPE_CHECKING:
     from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph

@@ -12,9 +12,9 @@ from scipy.special import bdtrc, gammaln, xlog1py, xlogy
 
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
+from optiframe.tables.ids import listed
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.data import Comparisons
-from optiframe_hodgerank.read.ids import listed
 
 LEVEL = 0.05
 """Chance that anybody at all is named without cause, if all workers answer alike: the usual 5%, after
