@@ -16,12 +16,12 @@ from optiframe.registry import registry
 from optiframe.solving.budget import Budget
 from optiframe.solving.solve import solve, whole_seed
 from optiframe.solving.solver import Solver
-from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids, listed, positions
 from optiframe.tables.read import encode, read_table, to_frame
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.read.batches import joined
 
 _EQUAL = 1e-9  # two scores within this, relative to the largest, predict a tie
 
@@ -141,8 +141,8 @@ class RobustRanker(Estimator):
                 "one batch says who won (label) and the other by how much (margin); they cannot be joined"
             )
         truth = self._truth if truth is None else truth
-        joined = _joined(_decoded(earlier), _decoded(batch))
-        table = PairwiseRanking(comparisons=cast(Any, joined)).comparisons
+        rows = joined(earlier.comparisons, batch.comparisons)
+        table = PairwiseRanking(comparisons=cast(Any, rows)).comparisons
         columns = cast(Any, {k: v for k, v in (self.columns or {}).items() if k in ("item", "score")})
         problem = PairwiseRanking(
             comparisons=replace(table, backend=batch.comparisons.backend),
@@ -283,39 +283,3 @@ class RobustRanker(Estimator):
         margin[np.abs(margin) <= _EQUAL * float(np.abs(answer.scores).max(initial=0.0))] = 0.0
         margin[answer.component[left] != answer.component[right]] = np.nan
         return np.asarray(margin)
-
-
-def _decoded(problem: PairwiseRanking) -> dict[str, NDArray[Any]]:
-    """The comparisons of a problem as columns of ids and margins."""
-    table = problem.comparisons
-    left, right = table.item_ids[table.left], table.item_ids[table.right]
-    columns: dict[str, NDArray[Any]] = {"left": left, "right": right}
-    if table.graded:
-        columns["margin"] = table.margin
-    else:
-        label = left.astype(object)
-        label[table.margin < 0] = right[table.margin < 0]
-        label[table.margin == 0] = None
-        columns["label"] = label
-    if table.weight is not None:
-        columns["weight"] = table.weight
-    if table.worker is not None:
-        worker = table.worker_ids[table.worker].astype(object)
-        worker[table.worker < 0] = None
-        columns["worker"] = worker
-    return columns
-
-
-def _joined(first: dict[str, NDArray[Any]], second: dict[str, NDArray[Any]]) -> Columns:
-    """One table after the other; a column that one of them lacks is filled with what its lack means."""
-    joined: dict[str, NDArray[Any]] = {}
-    for name in {**first, **second}:
-        parts = []
-        for table in (first, second):
-            rows = len(table["left"])
-            lacking = np.ones(rows) if name == "weight" else np.full(rows, None, dtype=object)
-            parts.append(table.get(name, lacking))
-        if parts[0].dtype != parts[1].dtype:
-            parts = [part.astype(object) for part in parts]
-        joined[name] = np.concatenate(parts)
-    return joined

@@ -1,1 +1,1 @@
-"""What to do with a ranking: which pairs to compare next, and more rows than fit in memory."""
+"""What to do with a ranking: pairs to compare next, conditions on its outliers, more rows than memory."""
