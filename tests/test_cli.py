@@ -290,4 +290,4 @@ def test_help_lists_the_commands(run: Run) -> None:
 
 
 def test_solve_without_anything_says_what_to_give(run: Run) -> None:
-    assert "give a FILE, or --dataset and --solver" in run("solve", code=2).stderr
+    assert "give a FILE, or --dataset NAME" in run("solve", code=2).stderr

@@ -130,7 +130,7 @@ def test_every_error_of_a_table_is_reported_at_once(write: Any) -> None:
 
 
 def test_a_missing_table_says_what_to_add(write: Any) -> None:
-    assert "solver: is missing; add a table [solver]" in message(write("seed = 1\n"), "solver")
+    assert "problem: is missing; add a table [problem]" in message(write("seed = 1\n"), "problem")
     assert "problem.name: is missing; or give a `dataset`" in message(write("[problem]\n"), "problem")
 
 

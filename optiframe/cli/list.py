@@ -20,6 +20,7 @@ _PLURALS = {kind + "s": kind for kind in KINDS}
 
 @click.command("list", short_help="what is there")
 @click.argument("kind", required=False, type=click.Choice([p.replace(" ", "-") for p in _PLURALS]))
+@click.argument("problem", required=False)
 @click.option(
     "--for",
     "problem_file",
@@ -31,8 +32,16 @@ _PLURALS = {kind + "s": kind for kind in KINDS}
 @click.option(
     "--all", "every", is_flag=True, help="With --for: show the solvers of other kinds of problems, too."
 )
-def command(kind: str | None, problem_file: str | None, every: bool) -> None:
-    """Print the registered names, of one KIND or of all."""
+def command(kind: str | None, problem: str | None, problem_file: str | None, every: bool) -> None:
+    """Print the registered names, of one KIND or of all.
+
+    `optiframe list solvers PROBLEM` prints the solvers of one problem by its name.
+    """
+    if problem is not None:
+        if kind != "solvers" or problem_file is not None:
+            raise InvalidInput("a problem's name goes with `optiframe list solvers`, and without --for")
+        _of_problem(problem)
+        return
     if problem_file is not None:
         if kind not in (None, "solvers"):
             raise InvalidInput("--for goes with `list solvers`")
@@ -108,6 +117,21 @@ def _suited(problem_file: str, every: bool) -> None:
             f"{elsewhere} solver{'' if one else 's'} of other kinds of problems {'is' if one else 'are'} "
             "not shown; --all shows them"
         )
+
+
+def _of_problem(name: str) -> None:
+    """The solvers of a problem's own kind; what it formulates to is known only with its data."""
+    wanted, found, broken = registry().get("problem", name), [], []
+    for entry in registry().entries("solver"):
+        try:
+            if issubclass(wanted, registry().get("solver", entry.name).solves):
+                found.append((entry.name, entry.summary))
+        except Exception:  # one solver that does not load must not hide the others
+            broken.append(entry.name)
+    _section(f"solvers of {wanted.name}", found)
+    click.echo("Solvers of problems it can be turned into are shown with its data: --for FILE.")
+    if broken:
+        click.echo(f"{', '.join(broken)}: broken; run `optiframe doctor`")
 
 
 def _kinds(problem: Problem[Any]) -> Iterator[Problem[Any]]:

@@ -1,4 +1,4 @@
-"""`optiframe solve`: the problem of a file, with the solver it names."""
+"""`optiframe solve`: the problem of a file, with the solver it names or the one recommended."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from optiframe.errors import OptiframeError
 from optiframe.files import output
 from optiframe.files import solve_file as config
 from optiframe.problems.problem import Problem
+from optiframe.solving.recommend import recommend
 from optiframe.solving.result import Result, Status
 from optiframe.solving.solve import NotConverged, solve
 from optiframe.solving.solver import Solver
@@ -64,11 +65,12 @@ def command(  # noqa: PLR0917  # click calls it with keywords
 ) -> None:
     """Solve the problem of FILE and write answer, result.json and trace.csv to the output folder.
 
-    Without FILE give --dataset and --solver. Exit code: 0 with an answer, 1 when there is
+    Without FILE give --dataset. Without a solver the problem recommends one for its data, and a
+    note says which and why. Exit code: 0 with an answer, 1 when there is
     none, it diverged, the solver raised, or --verify failed; 2 when an input is wrong.
     """
     if file is None and not (dataset or overrides):
-        raise click.UsageError("give a FILE, or --dataset and --solver")
+        raise click.UsageError("give a FILE, or --dataset NAME")
     given = [*overrides]
     if solver is not None:
         given.insert(0, f'solver="{solver}"')
@@ -80,6 +82,7 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     stem = Path(file).stem if file else "-".join(filter(None, (dataset, solver)))
     target = Path(folder or wanted.folder or Path("results") / stem)
     problem = document.problem
+    used = recommend(problem).solver if chosen is None else chosen
     output.check_writable(target, wanted.answer, force)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)  # the summary says it
@@ -88,7 +91,7 @@ def command(  # noqa: PLR0917  # click calls it with keywords
         except OptiframeError:  # says all there is to say
             raise
         except Exception as error:  # somebody's code: that of the solver, or of the problem
-            _say_raised(error, problem, chosen, whole)
+            _say_raised(error, problem, used, whole)
             ctx.exit(1)
     written = output.write(result, target, wanted.answer, document.table)
     certificate = certify(result) if verify else None

@@ -24,7 +24,7 @@ from optiframe.records.record import Described
 from optiframe.registry import registry
 from optiframe.solving import construct as api
 from optiframe.solving.budget import Budget
-from optiframe.solving.chain import why_unsuited
+from optiframe.solving.recommend import those_that_take
 from optiframe.solving.solver import Solver
 
 __all__ = ["Document", "Output", "line_of", "read"]
@@ -100,9 +100,11 @@ class Document(document.Document):
             return api.problem(name, dataset=data, **table)
 
     @cached_property
-    def solver(self) -> Solver[Any, Any, Any]:
-        """The solver of ``[solver]``."""
+    def solver(self) -> Solver[Any, Any, Any] | None:
+        """The solver of ``[solver]``; None without that table: the problem recommends one."""
         section = self.table.get("solver")
+        if section is None:
+            return None
         named = section if isinstance(section, str) else self.section("solver")
         with self.located("solver"):
             if isinstance(named, Mapping) and named.get("name") is None:
@@ -114,15 +116,10 @@ class Document(document.Document):
     def _those_that_suit(self) -> str:
         """The solvers of the problem's own kind that take it, and how to see the others."""
         try:
-            problem, names = self.problem, registry.registry()
+            problem = self.problem
         except OptiframeError:  # it has its own errors, which come next
             return " `optiframe list solvers` shows them"
-        suited = []
-        for entry in names.entries("solver"):
-            with suppress(Exception):  # one solver's fault, or a parameter it needs, hides no other
-                cls = names.get("solver", entry.name)
-                if isinstance(problem, cls.solves) and why_unsuited(problem, cls()) is None:
-                    suited.append(entry.name)
+        suited = those_that_take(problem)
         where = f"optiframe list solvers --for {self.path}" if self.path else "optiframe list solvers"
         known = f" These take {problem.name}: {', '.join(suited)};" if suited else ""
         return f"{known} `{where}` says more"

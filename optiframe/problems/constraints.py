@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -84,6 +84,10 @@ class ConstraintSet(Described):
 
     def check_shape(self, shape: tuple[int, ...]) -> None:
         """Raise `InvalidInput` when points of this shape cannot be in the set; fine by default."""
+
+    def recommended(self, problem: str) -> Sequence[tuple[str, str]]:
+        """Names of solvers for `problem` ("minimize" or "projection") over this set, as for a problem."""
+        return ()
 
     def as_cvxpy(self, x: Any) -> list[Any] | None:
         """Constraints on the CVXPY expression `x`; None where the set is not convex."""

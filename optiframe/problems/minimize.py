@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -93,6 +93,14 @@ class Minimize(Problem[Any]):
     def initial(self) -> Any:
         """The suggested start (a copy), or the point of the set nearest to the origin."""
         return self.over.origin(self.function.shape) if self.start is None else copy.deepcopy(self.start)
+
+    def recommended(self) -> Sequence[tuple[str, str]]:
+        return (
+            *self.over.recommended(self.name),
+            ("scipy.lbfgs", "the objective has a gradient and the constraints are at most bounds"),
+            ("scipy.trust-constr", "the constraints are ones that SciPy takes"),
+            ("cvxpy", "the problem is convex and can be written for CVXPY"),
+        )
 
     def as_cvxpy(self) -> CvxpyProgram | None:
         cp = require("cvxpy", "reference")

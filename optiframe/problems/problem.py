@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Literal, TypeVar
@@ -96,6 +96,14 @@ class Problem(Described, Generic[S]):
 
     def diagnose(self, solution: S) -> tuple[Finding, ...]:
         """The trust report: what speaks for or against believing this solution, in words."""
+        return ()
+
+    def recommended(self) -> Sequence[tuple[str, str]]:
+        """Names of solvers for this problem's data, best first, each with the reason in one sentence.
+
+        `optiframe.solve` without a solver takes the first that is installed and suits the problem, and
+        asks the formulated problem next; nothing is recommended by default.
+        """
         return ()
 
     def check(self, solution: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -57,6 +57,9 @@ class Projection(Problem[Any]):
         return Formulation(
             Minimize(SquaredDistance(to=self.point), over=self.onto), interpret=_same, encode=_same
         )
+
+    def recommended(self) -> Sequence[tuple[str, str]]:
+        return self.onto.recommended(self.name)
 
     def as_cvxpy(self) -> CvxpyProgram | None:
         require("cvxpy", "reference")

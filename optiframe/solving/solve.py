@@ -5,17 +5,20 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from optiframe.errors import InvalidInput
+from optiframe.findings import Finding
 from optiframe.problems.objective import Objective
 from optiframe.problems.problem import Problem
 from optiframe.solving import construct
 from optiframe.solving.budget import Budget
 from optiframe.solving.interrupt import first_interrupt
 from optiframe.solving.progress import Progress
+from optiframe.solving.recommend import recommend
 from optiframe.solving.result import Result, Status
 from optiframe.solving.runner import Runner
 from optiframe.solving.solver import Solver
@@ -27,7 +30,7 @@ class NotConverged(UserWarning):
 
 def solve(
     problem: Problem[Any],
-    solver: str | Solver[Any, Any, Any],
+    solver: str | Solver[Any, Any, Any] | None = None,
     *,
     seed: int = 0,
     budget: Budget | Mapping[str, Any] | None = None,
@@ -43,7 +46,8 @@ def solve(
     problem
         What to solve.
     solver
-        A registered name, with its parameters as further keywords, or a solver object.
+        A registered name, with its parameters as further keywords, or a solver object. None takes
+        the one that the problem recommends for its data; a finding says which and why.
     seed
         Fixes every random choice: same seed, same answer, on one machine and thread count.
     budget
@@ -69,7 +73,11 @@ def solve(
         Before anything has run.
     """
     _check_arguments(problem, solver, budget, parameters)
-    if isinstance(solver, str):
+    why = None
+    if solver is None:
+        chosen = recommend(problem)
+        solver, why = chosen.solver, chosen.reason
+    elif isinstance(solver, str):
         solver = construct.solver(solver, **parameters)
     elif parameters:
         raise InvalidInput(
@@ -88,6 +96,10 @@ def solve(
             stop=stop,
             watch=Progress(solver.name, limits) if progress and sys.stderr.isatty() else None,
         ).result()
+    if why is not None:
+        note = Finding("note", f"{solver.name} was chosen because {why}; name a solver to use another")
+        settings = {**result.settings, "recommended": why}
+        result = replace(result, findings=(note, *result.findings), settings=settings)
     if result.status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED, Status.DIVERGED):
         warnings.warn(f"{solver.name}: {result.message}", NotConverged, stacklevel=2)
     return result
@@ -109,7 +121,9 @@ def _check_arguments(problem: Any, solver: Any, budget: Any, parameters: Mapping
             f"a {type(problem).__name__} is not a problem; build one, such as "
             'optiframe.problem(dataset="labels.rte") or optiframe.Minimize(objective)'
         )
-    if not isinstance(solver, str | Solver):
+    if solver is None and parameters:
+        raise InvalidInput(f"parameters ({', '.join(parameters)}) go with a solver's name; give one")
+    if not isinstance(solver, str | Solver | None):
         what = solver.__name__ if isinstance(solver, type) else type(solver).__name__
         raise InvalidInput(f"solver must be a name or a solver object, such as {what}(), got {solver!r:.60}")
     keyed = isinstance(budget, Mapping) and all(isinstance(key, str) for key in budget)

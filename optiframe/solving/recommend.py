@@ -1,0 +1,69 @@
+"""The solver for a problem when nobody has named one."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+from optiframe.errors import InvalidInput
+from optiframe.problems.problem import Problem
+from optiframe.registry.registry import registry
+from optiframe.solving.chain import why_unsuited
+from optiframe.solving.solver import Solver
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A solver for a problem, and why it was chosen, in one sentence."""
+
+    solver: Solver[Any, Any, Any]
+    reason: str
+
+
+def recommend(problem: Problem[Any]) -> Recommendation:
+    """The first solver of `Problem.recommended` that is installed and takes this problem.
+
+    The problems it formulates to are asked after the problem itself.
+
+    Raises
+    ------
+    InvalidInput
+        When there is none, with the names of the solvers that take the problem.
+    """
+    asked: Problem[Any] | None = problem
+    while asked is not None:
+        for name, reason in asked.recommended():
+            solver = _usable(name, problem)
+            if solver is not None:
+                return Recommendation(solver, reason)
+        formulation = asked.formulation
+        asked = None if formulation is None else formulation.problem
+    names = those_that_take(problem)
+    known = f"these take it: {', '.join(names)}" if names else "none that is installed takes it"
+    raise InvalidInput(f"no solver is recommended for {problem.name!r}; name one ({known})")
+
+
+def those_that_take(problem: Problem[Any]) -> list[str]:
+    """Names of the solvers of the problem's own kind that take it at their defaults."""
+    return [
+        entry.name
+        for entry in registry().entries("solver")
+        if (solver := _usable(entry.name, problem)) is not None and isinstance(problem, solver.solves)
+    ]
+
+
+def _usable(name: str, problem: Problem[Any]) -> Solver[Any, Any, Any] | None:
+    """The solver of this name, where it is installed and takes the problem at its defaults."""
+    with suppress(Exception):  # one solver's fault, or a parameter it needs, hides no other
+        cls = registry().get("solver", name)
+        if all(_installed(module) for module in cls.needs):
+            solver: Solver[Any, Any, Any] = cls()
+            if why_unsuited(problem, solver) is None:
+                return solver
+    return None
+
+
+def _installed(module: str) -> bool:
+    return find_spec(module.partition(".")[0]) is not None

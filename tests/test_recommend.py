@@ -1,0 +1,130 @@
+"""A problem recommends a solver for its data, and whoever solves without one is told which and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import optiframe as of
+from optiframe.problems.losses import LeastSquares
+from optiframe.solving.recommend import recommend, those_that_take
+
+from .command_line import run_in
+
+
+def bowl() -> of.Minimize:
+    return of.Minimize(LeastSquares(matrix=[[2.0, 0.0], [0.0, 1.0]], target=[2.0, 3.0]))
+
+
+class Wrapped(of.Problem[np.ndarray]):
+    """A problem of a third party that recommends nothing and formulates to a bowl."""
+
+    name = "test.wrapped"
+
+    def formulate(self) -> of.Formulation:
+        return of.Formulation(bowl(), interpret=lambda x: x, encode=lambda x: x)
+
+
+class Choosy(Wrapped):
+    """Recommends what is not there, what does not suit, and then what does."""
+
+    name = "test.choosy"
+
+    def recommended(self):
+        return (
+            ("nobody.knows-it", "it is not registered"),
+            ("test.absent", "its library is not installed"),
+            ("test.refusing", "it refuses"),
+            ("scipy.trust-constr", "it is the first that works"),
+        )
+
+
+class Alone(of.Problem[np.ndarray]):
+    """Neither recommends nor formulates."""
+
+    name = "test.alone"
+
+
+class Absent(of.Solver[of.Minimize, np.ndarray, None]):
+    """Its library is not installed."""
+
+    name = "test.absent"
+    solves = of.Minimize
+    needs = ("a_library_that_nobody_has",)
+
+    def iterates(self, problem, run):
+        yield of.Iterate(problem.initial())
+
+
+class Refusing(Absent):
+    """Suits no problem."""
+
+    name = "test.refusing"
+    needs = ()
+
+    def unsuited(self, problem):
+        return "never"
+
+
+@pytest.mark.usefixtures("fresh_registry")
+def test_the_first_that_is_registered_installed_and_suited_is_taken() -> None:
+    of.register(Absent)
+    of.register(Refusing)
+    chosen = recommend(Choosy())
+    assert chosen.solver.name == "scipy.trust-constr"
+    assert chosen.reason == "it is the first that works"
+
+
+def test_a_problem_that_recommends_nothing_is_solved_as_what_it_formulates_to() -> None:
+    result = of.solve(Wrapped())
+    np.testing.assert_allclose(result.solution, [1.0, 3.0], atol=1e-5)
+    assert result.settings["solver"]["name"] == "scipy.lbfgs"
+
+
+def test_the_result_says_which_solver_was_chosen_and_why() -> None:
+    result = of.solve(bowl())
+    assert result.findings[0].level == "note"
+    assert result.findings[0].text.startswith("scipy.lbfgs was chosen because the objective has a gradient")
+    assert result.settings["recommended"] in result.findings[0].text
+    named = of.solve(bowl(), "scipy.lbfgs")
+    assert "recommended" not in named.settings
+    assert not any("was chosen" in finding.text for finding in named.findings)
+
+
+def test_where_nothing_is_recommended_the_error_lists_the_solvers_that_take_the_problem() -> None:
+    circle = of.Minimize(
+        LeastSquares(matrix=[[1.0, 0.0], [0.0, 1.0]], target=[1.0, 2.0]),
+        over=of.constraint_set("cardinality", size=1),
+    )
+    assert "tvcs.iht" in those_that_take(circle)
+    with pytest.raises(
+        of.InvalidInput, match=r"no solver is recommended for 'minimize'; name one .*tvcs\.iht"
+    ):
+        of.solve(circle)
+    with pytest.raises(of.InvalidInput, match="none that is installed takes it"):
+        of.solve(Alone())
+
+
+def test_parameters_without_a_solver_are_refused() -> None:
+    with pytest.raises(of.InvalidInput, match=r"parameters \(memory\) go with a solver's name"):
+        of.solve(bowl(), memory=5)
+
+
+def test_a_file_without_a_solver_uses_the_recommended_one(tmp_path: Path) -> None:
+    (tmp_path / "bowl.toml").write_text(
+        '[problem]\nname = "minimize"\n'
+        'objective = { name = "least-squares", matrix = [[2.0, 0.0], [0.0, 1.0]], target = [2.0, 3.0] }\n'
+    )
+    shown = run_in(tmp_path, "solve", "bowl.toml").stdout
+    assert "minimize by scipy.lbfgs" in shown
+    assert "note: scipy.lbfgs was chosen because" in shown
+
+
+def test_solvers_are_listed_by_the_name_of_a_problem(tmp_path: Path) -> None:
+    shown = run_in(tmp_path, "list", "solvers", "label-aggregation").stdout
+    assert "labels.dawid-skene" in shown
+    assert "hodge.lbi" not in shown
+    wrong = run_in(tmp_path, "list", "solvers", "label-agregation", code=2).stderr
+    assert "did you mean 'label-aggregation'" in wrong
