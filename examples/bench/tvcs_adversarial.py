@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 from hodgerank_common import one_thread, quick
+from optiframe_tvcs import prepare
 from optiframe_tvcs.datasets.adversarial import CASES, Case, adversarial_instance
-from optiframe_tvcs.projection.prepared import prepare
 from tvcs_speed import flow_of, least, set_of
 
 

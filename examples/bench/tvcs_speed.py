@@ -23,8 +23,8 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+from optiframe_tvcs import prepare
 from optiframe_tvcs.datasets.generators import Instance, hard_instance, paper_instance
-from optiframe_tvcs.projection.prepared import prepare
 from optiframe_tvcs.sets.groups import Groups
 from optiframe_tvcs.sets.three_view import ThreeView
 from rankone_common import one_thread, verdict

@@ -11,12 +11,12 @@ from optiframe.hookspec import Description, hookimpl
 from optiframe.lazy import exports
 
 if TYPE_CHECKING:
+    from optiframe_tvcs.program.shadow_prices import gains as gains
     from optiframe_tvcs.projection.certificate import Certificate as Certificate
     from optiframe_tvcs.projection.certificate import Prices as Prices
     from optiframe_tvcs.projection.plan import ProjectionPlan as ProjectionPlan
-    from optiframe_tvcs.projection.prepared import prepare as prepare
+    from optiframe_tvcs.projection.prepare import prepare as prepare
     from optiframe_tvcs.projection.selection import Selection as Selection
-    from optiframe_tvcs.projection.shadow_prices import gains as gains
     from optiframe_tvcs.sets.groups import Groups as Groups
     from optiframe_tvcs.sets.three_view import ThreeView as ThreeView
 
@@ -25,10 +25,10 @@ __getattr__, _, __all__ = exports(
     __name__,
     {
         "projection.certificate": ("Certificate", "Prices"),
-        "projection.shadow_prices": ("gains",),
+        "program.shadow_prices": ("gains",),
         "sets.groups": ("Groups",),
         "projection.plan": ("ProjectionPlan",),
-        "projection.prepared": ("prepare",),
+        "projection.prepare": ("prepare",),
         "projection.selection": ("Selection",),
         "sets.three_view": ("ThreeView",),
     },
@@ -191,28 +191,28 @@ def optiframe_datasets() -> list[Description]:
     return [
         Description(
             "sparse.planted-regression",
-            _HERE + "learning.planted:PlantedRegression",
+            _HERE + "datasets.planted:PlantedRegression",
             "Gaussian samples of a matrix with a three-view support: regression",
         ),
         Description(
             "sparse.planted-classification",
-            _HERE + "learning.planted:PlantedClassification",
+            _HERE + "datasets.planted:PlantedClassification",
             "Gaussian samples of a matrix with a three-view support: classification",
         ),
         Description(
             "assignment.uniform",
-            _HERE + "assignment.data:UniformQualities",
+            _HERE + "datasets.assignments:UniformQualities",
             "Qualities of workers for tasks, uniform between .5 and .9, caps as ratios",
         ),
         Description(
             "grn.random-network",
-            _HERE + "networks.data:RandomNetwork",
+            _HERE + "datasets.gene_networks:RandomNetwork",
             "A drawn network of 30 genes with bounded degrees, linear dynamics and noise",
         ),
         *(
             Description(
                 f"grn.dream4-10.{k}",
-                _HERE + f"networks.data:Dream4Of10Number{k}",
+                _HERE + f"datasets.gene_networks:Dream4Of10Number{k}",
                 f"DREAM4 network {k} of ten genes: 105 points, {edges} edges",
             )
             for k, edges in enumerate((15, 16, 15, 13, 12), start=1)
@@ -220,7 +220,7 @@ def optiframe_datasets() -> list[Description]:
         *(
             Description(
                 f"grn.dream4-100.{k}",
-                _HERE + f"networks.data:Dream4Of100Number{k}",
+                _HERE + f"datasets.gene_networks:Dream4Of100Number{k}",
                 f"DREAM4 network {k} of a hundred genes: 210 points, {edges} edges",
             )
             for k, edges in enumerate((176, 249), start=1)

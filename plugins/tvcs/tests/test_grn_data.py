@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optiframe_tvcs.networks.data import RandomNetwork, read_gold, read_series
+from optiframe_tvcs.datasets.gene_networks import RandomNetwork, read_gold, read_series
 from optiframe_tvcs.networks.problem import NetworkIdentification
 
 import optiframe

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optiframe_tvcs.program.support_program import SupportProgram
 from optiframe_tvcs.projectors.cvxpy_projection import CvxpyProjection
 from optiframe_tvcs.projectors.first_order import FirstOrderProjection, balance, lipschitz, steps_of
 from optiframe_tvcs.projectors.greedy import GreedyProjection
 from optiframe_tvcs.projectors.highs import SimplexProjection
-from optiframe_tvcs.projectors.linear_program import SupportProgram
 from optiframe_tvcs.projectors.ortools_flow import FlowProjection
 from optiframe_tvcs.projectors.pdhg import PrimalDualProjection
 from optiframe_tvcs.sets.three_view import ThreeView

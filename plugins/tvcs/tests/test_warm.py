@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_tvcs.datasets.adversarial import CASES, Case, adversarial_instance
 from optiframe_tvcs.datasets.generators import KINDS, Instance, paper_instance, random_instance
+from optiframe_tvcs.datasets.planted import PlantedRegression
 from optiframe_tvcs.learning.gradmp import GradientMatchingPursuit
 from optiframe_tvcs.learning.htp import HardThresholdingPursuit
 from optiframe_tvcs.learning.iht import IterativeHardThresholding
-from optiframe_tvcs.learning.planted import PlantedRegression
 from optiframe_tvcs.learning.stochastic import StochasticIHT
 from optiframe_tvcs.projection.certificate import Prices, quantise
 from optiframe_tvcs.projection.plan import ProjectionPlan

@@ -9,9 +9,10 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from optiframe_tvcs.networks.answer import Network
 from optiframe_tvcs.networks.association import correlations, directions
 from optiframe_tvcs.networks.objective import off_diagonal
-from optiframe_tvcs.networks.problem import Network, NetworkIdentification
+from optiframe_tvcs.networks.problem import NetworkIdentification
 from optiframe_tvcs.projection.selection import Selection
 from pydantic import Field
 from scipy.stats import rankdata

@@ -7,9 +7,9 @@ import sys
 from typing import Any, Literal
 
 import numpy as np
-from optiframe_tvcs.projection.proving import completed, feasible, fill, prove
+from optiframe_tvcs.program.proving import completed, feasible, fill, prove
+from optiframe_tvcs.program.support_program import SupportProgram, left_open, relative_gap, why_not
 from optiframe_tvcs.projection.selection import Selection
-from optiframe_tvcs.projectors.linear_program import SupportProgram, left_open, relative_gap, why_not
 from pydantic import Field
 
 from optiframe.problems.projection import Projection

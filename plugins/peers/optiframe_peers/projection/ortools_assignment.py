@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from optiframe_tvcs.assignment.problem import Assignment, TaskAssignment
+from optiframe_tvcs.assignment.answer import Assignment
+from optiframe_tvcs.assignment.problem import TaskAssignment
+from optiframe_tvcs.program.support_program import relative_gap
 from optiframe_tvcs.projection.selection import Selection
-from optiframe_tvcs.projectors.linear_program import relative_gap
 from optiframe_tvcs.projectors.ortools_flow import FlowProjection
 
 from optiframe.problems.projection import Projection

@@ -1,1 +1,1 @@
-"""Task assignment: the problem, its objective, its data and its solvers."""
+"""Task assignment: the problem, its data and answers, its objective and its solvers."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -18,72 +17,20 @@ from optiframe.problems.minimize import Minimize
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
 from optiframe.tables.columns import Columns
-from optiframe.tables.read import to_frame
-from optiframe_tvcs.assignment.objective import AssignmentLoss, Estimate, Judge
-from optiframe_tvcs.assignment.read import (
-    Ids,
-    QualityTable,
-    as_cap,
-    as_prior,
-    as_total,
-    caps_of,
-    priors_of,
-    read_columns,
-    read_quality,
-    share_of,
-)
+from optiframe_tvcs.assignment.answer import Assignment
+from optiframe_tvcs.assignment.data import Ids, QualityTable
+from optiframe_tvcs.assignment.objective import AssignmentLoss, Judge
+from optiframe_tvcs.assignment.read import as_prior, priors_of, read_columns, read_quality
+from optiframe_tvcs.program.shadow_prices import gains
 from optiframe_tvcs.projection.certificate import Prices
 from optiframe_tvcs.projection.selection import Selection
-from optiframe_tvcs.projection.shadow_prices import gains
 from optiframe_tvcs.sets.boxed_three_view import BoxedThreeView
+from optiframe_tvcs.sets.caps import as_cap, as_total, caps_of, share_of
 from optiframe_tvcs.sets.three_view import ThreeView
 
 _FORMULATED = 256  # draws of the finite sum: a block of 64 of them is what tvcs.stochastic-iht takes
 _JUDGING, _REPORTING, _LEARNING = 0, 1, 2  # streams of random numbers that do not overlap
 _CAP = "whole number, ratio (0.2), list, or table by id"
-
-
-@dataclass(frozen=True, eq=False)
-class Assignment:
-    """Who answers which task.
-
-    Parameters
-    ----------
-    chosen
-        Shape (workers, tasks).
-    workers, tasks
-        Ids of rows and columns.
-    quality
-        Chance of a right answer of each pair, as given.
-    accuracy
-        Expected share of right labels, over answers that no solver and no choice between
-        iterates has seen.
-    backend
-        The data-frame library `frame` answers in.
-    """
-
-    chosen: NDArray[np.bool_] = field(repr=False)
-    workers: Ids = field(repr=False)
-    tasks: Ids = field(repr=False)
-    quality: Array = field(repr=False)
-    accuracy: Estimate
-    backend: str | None = field(default=None, repr=False)
-
-    def __len__(self) -> int:
-        return int(np.count_nonzero(self.chosen))
-
-    def columns(self) -> Columns:
-        """Columns `task, worker, quality`, by task."""
-        task, worker = np.nonzero(self.chosen.T)
-        return {
-            "task": self.tasks[task],
-            "worker": self.workers[worker],
-            "quality": self.quality[worker, task],
-        }
-
-    def frame(self) -> Any:
-        """`columns()` as the kind of data frame the qualities came in; a dict of arrays for files."""
-        return to_frame(self.columns(), self.backend)
 
 
 class TaskAssignment(Problem[Assignment]):

@@ -1,9 +1,8 @@
-"""Who answers which task how well, and the caps of an assignment: reading and checking."""
+"""Qualities and priors of an assignment: reading and checking."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,42 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationInfo
 
-from optiframe.errors import InvalidInput, nearest
+from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array, as_array
 from optiframe.tables.column_names import column_names
 from optiframe.tables.pairs import numbers
 from optiframe.tables.read import read_table
-
-Ids = NDArray[Any]
+from optiframe_tvcs.assignment.data import Ids, QualityTable
+from optiframe_tvcs.sets.caps import by_id
 
 _COLUMNS = ("worker", "task", "quality")
-_RATIO_ROUNDING = 1e-9  # so that .29 of 100 is 29, although .29 * 100 is a little less in float64
-
-
-@dataclass(frozen=True, eq=False)
-class QualityTable:
-    """The chance that a worker answers a task rightly, for each pair.
-
-    Parameters
-    ----------
-    quality
-        Shape (workers, tasks), between 0 and 1; 0.5 where the pair is not known.
-    known
-        Which pairs were given, and so may be assigned; same shape.
-    worker_ids, task_ids
-        What rows and columns stand for.
-    backend
-        The data-frame library of the table, for the way out. Not content.
-    """
-
-    quality: Array
-    known: NDArray[np.bool_]
-    worker_ids: Ids
-    task_ids: Ids
-    backend: str | None = field(default=None, compare=False)
-
-    def __repr__(self) -> str:
-        return f"<qualities of {len(self.worker_ids)} workers for {len(self.task_ids)} tasks>"
 
 
 def read_columns(value: Any) -> dict[str, str]:
@@ -125,62 +97,6 @@ def _not_a_quality(value: float) -> str:
     )
 
 
-def as_cap(value: Any) -> Any:
-    """A cap as it may be written: a whole number, a ratio, a list, or a table by id; None: no cap."""
-    if value is None or _is_count(value) or _is_ratio(value):
-        return value
-    if isinstance(value, Mapping):
-        wrong = [key for key, cap in value.items() if not _is_count(cap)]
-        if wrong:
-            raise InvalidInput(f"the cap of {wrong[0]!r} is {value[wrong[0]]!r}; give a whole number >= 0")
-        return {key: int(cap) for key, cap in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        caps = list(value)
-        for at, cap in enumerate(caps):
-            if not _is_count(cap):
-                raise InvalidInput(f"cap number {at} is {cap!r}; give a whole number of at least 0")
-        return tuple(int(cap) for cap in caps)
-    raise InvalidInput(
-        f"must be a whole number of at least 0, a ratio above 0 and up to 1 (with a decimal point), or "
-        f"one whole number for each, got {value!r:.60}"
-    )
-
-
-def as_total(value: Any) -> Any:
-    """The cap on the whole assignment: a whole number or a ratio; None: no cap."""
-    if value is None or _is_count(value) or _is_ratio(value):
-        return value
-    raise InvalidInput(
-        f"must be a whole number of at least 0, or a ratio above 0 and up to 1, got {value!r:.60}"
-    )
-
-
-def caps_of(cap: Any, ids: Ids, others: int, kind: str) -> NDArray[np.int64]:
-    """The cap of each of `ids`; a ratio is that share of `others`, rounded down and at least 1.
-
-    Raises
-    ------
-    InvalidInput
-        When a list has another length, or a table by id misses one or has one there is not.
-    """
-    if cap is None:
-        return np.full(len(ids), others, dtype=np.int64)
-    if _is_ratio(cap):
-        return np.full(len(ids), share_of(cap, others), dtype=np.int64)
-    if isinstance(cap, tuple):
-        if len(cap) != len(ids):
-            raise InvalidInput(f"there are {len(cap)} caps for {len(ids)} {kind}s; give one for each")
-        return np.array(cap, dtype=np.int64)
-    if isinstance(cap, Mapping):
-        return np.array(_by_id(cap, ids, kind, "cap"), dtype=np.int64)
-    return np.full(len(ids), cap, dtype=np.int64)
-
-
-def share_of(ratio: float, whole: int) -> int:
-    """`ratio` of `whole`, rounded down and at least 1."""
-    return max(1, int(ratio * whole + _RATIO_ROUNDING))
-
-
 def as_prior(value: Any) -> Any:
     """Chances of answer 1: a number, one for each task, or a table by task id."""
     if isinstance(value, Mapping):
@@ -194,26 +110,10 @@ def as_prior(value: Any) -> Any:
 def priors_of(prior: Any, ids: Ids) -> Array:
     """The prior of each task; shape (tasks,)."""
     if isinstance(prior, Mapping):
-        return np.array(_by_id(prior, ids, "task", "prior"))
+        return np.array(by_id(prior, ids, "task", "prior"))
     if isinstance(prior, tuple) and len(prior) != len(ids):
         raise InvalidInput(f"there are {len(prior)} priors for {len(ids)} tasks; give one for each")
     return np.array(np.broadcast_to(np.asarray(prior, dtype=np.float64), (len(ids),)))
-
-
-def _by_id(given: Mapping[Any, Any], ids: Ids, kind: str, what: str) -> list[Any]:
-    known = ids.tolist()
-    table = dict(given)
-    if table.keys().isdisjoint(known):  # keys of a TOML table are text; the ids may be numbers
-        table = {str(key): value for key, value in given.items()}
-        known = [str(one) for one in known]
-    there = set(known)
-    strange = [key for key in table if key not in there]
-    if strange:
-        raise InvalidInput(f"there is no {kind} {strange[0]!r}{nearest(str(strange[0]), map(str, known))}")
-    absent = [one for one in known if one not in table]
-    if absent:
-        raise InvalidInput(f"{kind} {absent[0]!r} has no {what}; give one for each {kind}")
-    return [table[one] for one in known]
 
 
 def _chance(value: Any, what: str) -> float:
@@ -221,14 +121,6 @@ def _chance(value: Any, what: str) -> float:
     if not number or not 0 < value < 1:
         raise InvalidInput(f"{what} is {value!r}; it must be a number above 0 and below 1")
     return float(value)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 0)
-
-
-def _is_ratio(value: Any) -> bool:
-    return isinstance(value, float | np.floating) and bool(0 < value <= 1)
 
 
 def _locked(array: NDArray[Any]) -> NDArray[Any]:

@@ -8,7 +8,8 @@ import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
-from optiframe_tvcs.assignment.problem import Assignment, TaskAssignment
+from optiframe_tvcs.assignment.answer import Assignment
+from optiframe_tvcs.assignment.problem import TaskAssignment
 from optiframe_tvcs.projection.selection import Selection
 
 

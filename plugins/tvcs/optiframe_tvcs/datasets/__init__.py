@@ -1,1 +1,1 @@
-"""Instances of the projection, from easy to adversarial."""
+"""Data sets by name, and instances of the projection from easy to adversarial."""

@@ -51,8 +51,8 @@ def carry_all(
 
 
 @compiled
-def settle_all(first, col, whole, row_caps, column_caps, total, limit, u, w, state, record, sums):
-    """As `settle`, with all elements as the list and exact prices from none; gives (failures, y0).
+def certify_all(first, col, whole, row_caps, column_caps, total, limit, u, w, state, record, sums):
+    """As `certify`, with all elements as the list and exact prices from none; gives (failures, y0).
 
     Where the windows around smoothed prices missed what decides; half the work again, then the fallback.
     """
@@ -80,7 +80,7 @@ def settle_all(first, col, whole, row_caps, column_caps, total, limit, u, w, sta
 
 
 @compiled
-def settle(
+def certify(
     first, col, whole, lfirst, lcol, lworth, lplace, chosen, base_r, base_c, listed_r, row_caps,
     column_caps, total, unit, limit, y0, u, w, window_r, window_c, state, forced, record, sums,
 ):  # fmt: skip
@@ -137,7 +137,7 @@ def settle(
                 break
         lfirst, lcol, lworth, lplace, chosen = gather(first, col, whole, state, listed_r)
     if not forced:
-        failures, y0 = settle_all(
+        failures, y0 = certify_all(
             first, col, whole, row_caps, column_caps, total, limit, u, w, state, record, sums
         )
         if failures == 0:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from optiframe_tvcs.kernels.candidates import rank_value
-from optiframe_tvcs.kernels.certify import settle
+from optiframe_tvcs.kernels.certify import certify
 from optiframe_tvcs.kernels.direct import direct
 from optiframe_tvcs.kernels.jit import NO, YES, compiled
 from optiframe_tvcs.kernels.scan import give_out, opened
 from optiframe_tvcs.kernels.search import by_sample, by_windows
 from optiframe_tvcs.kernels.ties import common_unit
-from optiframe_tvcs.kernels.warm_start import follow
+from optiframe_tvcs.kernels.warm_start import warm_start
 
 __all__ = ["direct", "project"]
 
@@ -47,7 +47,7 @@ def project(
     if warm:
         for k in range(len(prices)):
             prices[k] = min(prices[k] * scale, limit)
-        near, y0, found = follow(
+        near, y0, found = warm_start(
             first, col, whole, column_length, row_caps, column_caps, total, unit, prices[0], u, w, window_r,
             window_c, state, base_r, base_c, listed_r,
         )  # fmt: skip
@@ -74,7 +74,7 @@ def project(
         )  # fmt: skip
     lfirst, lcol, lworth, lplace, chosen = found
     record[5] = len(lcol)
-    failures, prices[0] = settle(
+    failures, prices[0] = certify(
         first, col, whole, lfirst, lcol, lworth, lplace, chosen, base_r, base_c, listed_r, row_caps,
         column_caps, total, unit, limit, y0, u, w, window_r, window_c, state, forced, record, sums,
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """The flow that agrees with prices and a choice of elements, and by how much it fails to be one.
 
-The graph of groups is that of `repair_kernels`.
+The graph of groups is that of `kernels.repair`.
 """
 
 # mypy: disable-error-code="no-untyped-def"

@@ -1,4 +1,4 @@
-"""Prices on one list by single Newton steps: the smoothed dual of `dual_kernels`, without solving each block.
+"""Prices on one list by single Newton steps: the smoothed dual of `kernels.dual`, without solving each block.
 
 One pass over the list counts each group's elements above its threshold by a ramp, and how many
 lie on the ramp. That gives one Newton step for each threshold and for y0; the other view follows
@@ -20,7 +20,7 @@ def newton_block(
 ):  # fmt: skip
     """One step for y0 and the prices of one view; gives y0 and how many elements lie on the ramp.
 
-    As in `dual_kernels`, `base` counts elements chosen for sure that are not in the list, and no
+    As in `kernels.dual`, `base` counts elements chosen for sure that are not in the list, and no
     threshold leaves its window around its centre; `star` is scratch, one number a group.
     """
     inverse = 1.0 / tau

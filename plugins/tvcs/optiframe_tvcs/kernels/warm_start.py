@@ -53,7 +53,7 @@ def misplaced(base, lfirst, chosen_of, caps, price):
 
 
 @compiled
-def follow(
+def warm_start(
     first, col, whole, column_length, row_caps, column_caps, total, unit, y0, u, w,
     window_r, window_c, state, base_r, base_c, listed_r,
 ):  # fmt: skip

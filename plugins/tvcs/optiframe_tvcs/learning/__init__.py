@@ -1,1 +1,1 @@
-"""Sparse learning over three-view sets: solvers, baselines and planted data."""
+"""Sparse learning over three-view sets: thresholding, matching pursuits, and what they are compared with."""

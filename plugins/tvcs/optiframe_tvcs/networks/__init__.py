@@ -1,1 +1,1 @@
-"""Network identification: the problem, its objective, its data and its metrics."""
+"""Network identification: the problem, its data and answers, its objective and its metrics."""

@@ -9,8 +9,9 @@ from pydantic import Field
 
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
+from optiframe_tvcs.networks.answer import Network
 from optiframe_tvcs.networks.objective import off_diagonal
-from optiframe_tvcs.networks.problem import Network, NetworkIdentification
+from optiframe_tvcs.networks.problem import NetworkIdentification
 from optiframe_tvcs.projection.selection import Selection
 
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of a mean and of differences, relative to the levels

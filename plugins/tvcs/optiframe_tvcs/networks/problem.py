@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -17,59 +16,15 @@ from optiframe.problems.minimize import Minimize
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
 from optiframe.tables.columns import Columns
-from optiframe.tables.read import to_frame
-from optiframe_tvcs.assignment.read import as_cap, as_total, caps_of, share_of
+from optiframe_tvcs.networks.answer import Network
+from optiframe_tvcs.networks.data import Ids, Transitions
 from optiframe_tvcs.networks.metrics import HIGHER, ranked, scores_against
 from optiframe_tvcs.networks.objective import NetworkLeastSquares, filled, off_diagonal
-from optiframe_tvcs.networks.read import Ids, Transitions, read_columns, read_expression, read_truth
+from optiframe_tvcs.networks.read import read_columns, read_expression, read_truth
+from optiframe_tvcs.sets.caps import as_cap, as_total, caps_of, share_of
 from optiframe_tvcs.sets.three_view import ThreeView
 
 _CAP = "whole number, ratio (0.2), list, or table by gene"
-
-
-@dataclass(frozen=True, eq=False)
-class Network:
-    """A directed network of effects.
-
-    Parameters
-    ----------
-    weights
-        Effect of the gene of the column on that of the row, shape (genes, genes); 0: no edge. In
-        the units of the series (changes by levels), or of scaled ones where the problem scales.
-    genes
-        Ids of rows and columns.
-    backend
-        The data-frame library `frame` answers in.
-    scores
-        How likely each pair is an edge to the method, the others than the edges too, shape (genes,
-        genes), the diagonal without meaning; higher is more. None: the method ranks its edges only.
-    """
-
-    weights: Array = field(repr=False)
-    genes: Ids = field(repr=False)
-    backend: str | None = field(default=None, repr=False)
-    scores: Array | None = field(default=None, repr=False)
-
-    def __repr__(self) -> str:
-        return f"<network of {len(self.genes)} genes with {len(self)} edges>"
-
-    def __len__(self) -> int:
-        return int(np.count_nonzero(self.weights))
-
-    def columns(self) -> Columns:
-        """Columns `source, target, weight`, the strongest edge first."""
-        target, source = np.nonzero(self.weights)
-        weight = self.weights[target, source]
-        order = np.argsort(-np.abs(weight), kind="stable")
-        return {
-            "source": self.genes[source][order],
-            "target": self.genes[target][order],
-            "weight": weight[order],
-        }
-
-    def frame(self) -> Any:
-        """`columns()` as the kind of data frame the series came in; a dict of arrays for files."""
-        return to_frame(self.columns(), self.backend)
 
 
 class NetworkIdentification(Problem[Network]):

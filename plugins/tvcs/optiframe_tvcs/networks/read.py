@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,38 +17,9 @@ from optiframe.tables.column_names import column_names
 from optiframe.tables.files import read_csv, read_parquet
 from optiframe.tables.pairs import numbers
 from optiframe.tables.read import Table, missing, read_table
-
-Ids = NDArray[Any]
+from optiframe_tvcs.networks.data import Ids, Transitions
 
 _COLUMNS = ("series", "time", "gene", "value", "source", "target", "edge")
-
-
-@dataclass(frozen=True, eq=False)
-class Transitions:
-    """States and the changes that follow them, within series only.
-
-    Parameters
-    ----------
-    states
-        x_t of every point but the last of its series, shape (genes, transitions).
-    changes
-        x_{t+1} - x_t, same shape.
-    genes
-        Ids of the genes.
-    even
-        Whether all points of all series are equally far apart in time.
-    backend
-        The data-frame library of the table, for the way out. Not content.
-    """
-
-    states: Array
-    changes: Array
-    genes: Ids
-    even: bool
-    backend: str | None = field(default=None, compare=False)
-
-    def __repr__(self) -> str:
-        return f"<{self.states.shape[1]} transitions of {len(self.genes)} genes>"
 
 
 def read_columns(value: Any) -> dict[str, str]:

@@ -1,1 +1,1 @@
-"""The exact projection: its plan, prices, rounding and certificate."""
+"""The exact projection: its plan, prices, the supports it selects and the certificate that proves them."""

@@ -52,7 +52,7 @@ def _firsts(codes: Codes, groups: int) -> Counts:
 
 
 def direct_layout(grouped: Grouped) -> tuple[Any, ...]:
-    """What `direct_kernels.direct` takes: the elements by rows, and their places column by column."""
+    """What `kernels.direct.direct` takes: the elements by rows, and their places column by column."""
     order, (row, column, row_caps, column_caps, total) = grouped.by_rows()
     place = np.argsort(column, kind="stable").astype(np.int32)
     first, column_first = _firsts(row, len(row_caps)), _firsts(column, len(column_caps))

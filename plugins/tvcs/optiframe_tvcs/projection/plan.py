@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe_tvcs.projection import small
+from optiframe_tvcs.projection.binding import Binding
 from optiframe_tvcs.projection.certificate import Bounds, Prices, check, quantise, with_loss
+from optiframe_tvcs.projection.closed import closed_elements, open_worths, with_closed
 from optiframe_tvcs.projection.layouts import Codes, Counts, Grouped, direct_layout, sampled_layout
 from optiframe_tvcs.projection.prepared import uses_compiled
 from optiframe_tvcs.projection.report import REPORT, Effort, read_report
 from optiframe_tvcs.projection.selection import Selection
-from optiframe_tvcs.sets.binding import Binding
-from optiframe_tvcs.sets.closed import closed_elements, open_worths, with_closed
 
 _DIRECT = 3000  # elements up to which all are one list
 _NO_SUPPORT, _NO_VALUES = np.empty(0, np.bool_), np.empty(0)
@@ -28,11 +28,11 @@ class ProjectionPlan:
     """Three views prepared for repeated projections: exact, and proved on every call.
 
     The support program is a transportation problem with a bound on the whole flow. Prices near the
-    optimum come from the smoothed dual: up to 3,000 elements on all of them at once (`direct_kernels`),
-    beyond on samples first, then on candidates near the thresholds (`search_kernels`), or from the
-    prices of a similar projection (`follow_kernels`). Shortest paths on the graph of groups make them
-    exact, and pricing all elements proves it (`settle_kernels`). When the repair takes more than a
-    bounded effort, scaling bit by bit takes over (`scaling_kernels`), whose effort is always bounded.
+    optimum come from the smoothed dual: up to 3,000 elements on all of them at once (`kernels.direct`),
+    beyond on samples first, then on candidates near the thresholds (`kernels.search`), or from the
+    prices of a similar projection (`kernels.warm_start`). Shortest paths on the graph of groups make them
+    exact, and pricing all elements proves it (`kernels.certify`). When the repair takes more than a
+    bounded effort, scaling bit by bit takes over (`kernels.scaling`), whose effort is always bounded.
 
     Up to 2,000 elements, unless `optiframe_tvcs.prepare()` was called, and without numba, a plain NumPy
     path answers (`small`). Memory: 12

@@ -74,7 +74,7 @@ def _sweep(worth: Array, group: Codes, caps: Counts, total: int) -> tuple[float,
 
 
 class _Flow:
-    """Units on the graph of groups: S to rows to columns to T, and back to S (see `repair_kernels`)."""
+    """Units on the graph of groups: S to rows to columns to T, and back to S (see `kernels.repair`)."""
 
     def __init__(  # noqa: PLR0917  # as `select`
         self,

@@ -6,9 +6,9 @@ from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
+from optiframe_tvcs.program.support_program import left_open, relative_gap, why_not
 from optiframe_tvcs.projection.prepared import uses_compiled
 from optiframe_tvcs.projection.selection import Selection
-from optiframe_tvcs.projectors.linear_program import left_open, relative_gap, why_not
 from optiframe_tvcs.sets.three_view import ThreeView
 
 _SLOW = 20_000  # elements beyond which a projection without numba is worth a warning

@@ -15,16 +15,16 @@ from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterates, Run, Solver
-from optiframe_tvcs.projection.certificate import check
-from optiframe_tvcs.projection.proving import exact_prices, fill
-from optiframe_tvcs.projection.selection import Selection
-from optiframe_tvcs.projectors.linear_program import (
+from optiframe_tvcs.program.proving import exact_prices, fill
+from optiframe_tvcs.program.support_program import (
     SupportProgram,
     left_open,
     perturbed,
     relative_gap,
     why_not,
 )
+from optiframe_tvcs.projection.certificate import check
+from optiframe_tvcs.projection.selection import Selection
 
 
 class FirstOrderProjection(Solver[Projection, Array, Selection]):

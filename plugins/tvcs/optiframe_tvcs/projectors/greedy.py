@@ -7,9 +7,9 @@ import numpy as np
 from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterates, Run, Solver
-from optiframe_tvcs.projection.proving import fill, prove
+from optiframe_tvcs.program.proving import fill, prove
+from optiframe_tvcs.program.support_program import SupportProgram, left_open, relative_gap, why_not
 from optiframe_tvcs.projection.selection import Selection
-from optiframe_tvcs.projectors.linear_program import SupportProgram, left_open, relative_gap, why_not
 
 
 class GreedyProjection(Solver[Projection, Array, Selection]):

@@ -11,9 +11,9 @@ from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
-from optiframe_tvcs.projection.proving import completed, feasible, prove
+from optiframe_tvcs.program.proving import completed, feasible, prove
+from optiframe_tvcs.program.support_program import SupportProgram, left_open, relative_gap, why_not
 from optiframe_tvcs.projection.selection import Selection
-from optiframe_tvcs.projectors.linear_program import SupportProgram, left_open, relative_gap, why_not
 
 _PRECISE = {"dual_feasibility_tolerance": 1e-10}  # HiGHS's least; worths are relative to the largest
 

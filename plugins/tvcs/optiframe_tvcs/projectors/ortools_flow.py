@@ -11,9 +11,9 @@ from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterates, Run, Solver
-from optiframe_tvcs.projection.proving import prove
+from optiframe_tvcs.program.proving import prove
+from optiframe_tvcs.program.support_program import SupportProgram, left_open, relative_gap, why_not
 from optiframe_tvcs.projection.selection import Selection
-from optiframe_tvcs.projectors.linear_program import SupportProgram, left_open, relative_gap, why_not
 
 _COST_BITS = 61  # costs are multiplied by the number of nodes + 1 inside, in signed 64-bit integers
 

@@ -9,16 +9,16 @@ from pydantic import Field, NonNegativeFloat, PositiveInt
 from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterates, Run, Solver
-from optiframe_tvcs.projection.proving import completed, descend, exact_prices, feasible, fill
-from optiframe_tvcs.projection.rounding import to_vertex
-from optiframe_tvcs.projection.selection import Selection
-from optiframe_tvcs.projectors.linear_program import (
+from optiframe_tvcs.program.proving import completed, descend, exact_prices, feasible, fill
+from optiframe_tvcs.program.rounding import to_vertex
+from optiframe_tvcs.program.support_program import (
     SupportProgram,
     left_open,
     perturbed,
     relative_gap,
     why_not,
 )
+from optiframe_tvcs.projection.selection import Selection
 
 _DECREASE = 0.2  # restart when the error fell to this share of that at the last restart (PDLP's beta)
 _STAGNATE = 0.8  # or to this share, and rises again

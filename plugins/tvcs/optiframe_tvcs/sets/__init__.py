@@ -1,1 +1,1 @@
-"""Three-view sets and the groups they are made of."""
+"""Three-view sets, the groups and caps they are made of, and what learning asks of any sparse set."""

@@ -16,10 +16,10 @@ from optiframe.errors import InvalidInput, require
 from optiframe.problems.constraints import ConstraintSet, CvxpyProgram
 from optiframe.records.fields import Accepts, Array
 from optiframe_tvcs.projection.certificate import squares
+from optiframe_tvcs.projection.closed import open_worths
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.projection.warm_start import WarmProjector
-from optiframe_tvcs.sets.closed import open_worths
 from optiframe_tvcs.sets.groups import Groups
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
-from optiframe_tvcs.projectors.linear_program import SupportProgram
+from optiframe_tvcs.program.support_program import SupportProgram
 
 _SHARE = 1e-6  # shares this near to 0 or 1 count as whole
 _LOAD = 1e-3  # loads of a group, sums of many shares, this near to a whole number count as whole

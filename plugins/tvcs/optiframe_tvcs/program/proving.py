@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
+from optiframe_tvcs.program.support_program import SupportProgram
 from optiframe_tvcs.projection.certificate import Prices
 from optiframe_tvcs.projection.selection import Selection
-from optiframe_tvcs.projectors.linear_program import SupportProgram
 
 Units = NDArray[np.int64]
 
