@@ -109,3 +109,15 @@ class Fault:
     round: int
     kind: FaultKind
     text: str
+
+    @classmethod
+    def silent(cls, worker: int, round: int, kind: str = "late") -> Fault:
+        """Of a worker that has sent nothing: it is "late", or else it has crashed."""
+        if kind == "late":
+            return cls(worker, round, "late", "no reply by the deadline")
+        return cls(worker, round, "crashed", "the worker is gone")
+
+    @classmethod
+    def failed(cls, worker: int, round: int, error: BaseException) -> Fault:
+        """Of a worker whose computation has raised an error."""
+        return cls(worker, round, "crashed", f"its computation failed: {error!s:.80}")

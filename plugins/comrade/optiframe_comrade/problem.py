@@ -19,11 +19,8 @@ from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Array, Matrix
 from optiframe_comrade.local.newton import minimum
 
-_LOSSES: dict[str, type[LinearModel]] = {
-    "logistic": Logistic,
-    "least-squares": LeastSquares,
-    "squared-hinge": SquaredHinge,
-}
+LOSSES: dict[str, type[LinearModel]] = {loss.name: loss for loss in (Logistic, LeastSquares, SquaredHinge)}
+"""The losses of a row, by the names that `LinearClassification` takes."""
 
 
 class LinearClassification(Problem[Array]):
@@ -75,7 +72,7 @@ class LinearClassification(Problem[Array]):
     def function(self) -> LinearModel:
         """The objective: the mean loss with its L2 term."""
         l2 = 1 / max(1, len(self.target)) if self.l2 is None else self.l2
-        return _LOSSES[self.loss](matrix=self.matrix, target=self.target, l2=l2)
+        return LOSSES[self.loss](matrix=self.matrix, target=self.target, l2=l2)
 
     def formulate(self) -> Formulation:
         return Formulation(Minimize(self.function), interpret=np.asarray, encode=np.asarray)

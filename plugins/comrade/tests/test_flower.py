@@ -22,8 +22,9 @@ from optiframe_comrade.backends.flower.embedded_server import EmbeddedServer, Fe
 from optiframe_comrade.backends.flower.grid_workers import GridWorkers, Ready
 from optiframe_comrade.backends.flower.keys import make_node_keys
 from optiframe_comrade.backends.flower.node import save_rows
+from optiframe_comrade.backends.flower.protocol import work_of
 from optiframe_comrade.backends.flower.start_local import LocalFederation, _listens, free_ports
-from optiframe_comrade.backends.flower.trial import Trial, work_of
+from optiframe_comrade.backends.flower.trial import Trial
 from optiframe_comrade.backends.in_process import InProcess
 from optiframe_comrade.local.newton import minimum
 from optiframe_comrade.messages import NEWTON_STEP
@@ -74,7 +75,7 @@ class Stage:
         return GridWorkers(
             self.task.grid,
             self.federation.nodes,
-            work_of(SHARDS[0], config),
+            work_of(config, SHARDS[0].name, SHARDS[0].l2),
             config.compressor,
             names=[f"node {number}" for number in range(NODES)],
             sizes=[len(shard) for shard in SHARDS],
@@ -291,7 +292,9 @@ def test_a_superlink_that_does_not_know_the_run_is_told_from_one_that_is_busy(
         def _ask(self, broadcast, deadline, to):
             raise error
 
-    workers = Failing(None, [1, 2], work_of(SHARDS[0], WorkerConfig()), WorkerConfig().compressor)
+    workers = Failing(
+        None, [1, 2], work_of(WorkerConfig(), SHARDS[0].name, SHARDS[0].l2), WorkerConfig().compressor
+    )
     with pytest.raises(FederationFailed, match=words):
         workers.ask(Broadcast(2, NEWTON_STEP, np.zeros(COLUMNS)))
 

@@ -81,7 +81,7 @@ class DaskBackend(Backend):
             raise
 
     def unsuited(self, function: FiniteSum, config: WorkerConfig) -> str | None:
-        if config.attack.colludes and config.byzantine:
+        if config.colludes:
             return f"{config.attack.name} must know what honest workers send, and on Dask nobody does"
         return None
 

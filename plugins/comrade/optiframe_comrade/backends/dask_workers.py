@@ -153,7 +153,7 @@ class DaskWorkers:
                     behind.discard(number)
                     replies[number] = self._delivered(number, asked, task)
         for number in awaited | behind:
-            replies[number] = Fault(number, asked.round, "late", "no reply by the deadline")
+            replies[number] = Fault.silent(number, asked.round)
         return replies
 
     def _put(self, number: int, asked: Broadcast) -> None:
@@ -181,13 +181,10 @@ class DaskWorkers:
         if isinstance(error, NotFinite):
             return fault("not-finite", str(error))
         if error is not None:
-            return fault("crashed", f"its computation failed: {error!s:.80}")
+            return Fault.failed(number, asked.round, error)
         sent = task.result()
         if isinstance(sent, str):
-            late = sent == "late"
-            return (
-                fault("late", "no reply by the deadline") if late else fault("crashed", "the worker is gone")
-            )
+            return Fault.silent(number, asked.round, sent)
         try:
             return Reply(number, *sent)
         except Exception:  # not two things, and perhaps an object made to annoy

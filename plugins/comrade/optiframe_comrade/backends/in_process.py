@@ -22,7 +22,7 @@ class InProcess:
 
     def __init__(self, shards: Sequence[FiniteSum], config: WorkerConfig | None = None) -> None:
         config = WorkerConfig() if config is None else config
-        self._colluding = config.attack.colludes and bool(config.byzantine)
+        self._colluding = config.colludes
         self.workers = [Worker(number, shard, config) for number, shard in enumerate(shards)]
         self.names = [f"worker {number}" for number in range(len(shards))]
         self.sizes = [len(shard) for shard in shards]
@@ -53,7 +53,7 @@ class InProcess:
         try:
             return self.workers[number].compute(broadcast)
         except (ValueError, FloatingPointError) as error:
-            return Fault(number, broadcast.round, "crashed", f"its computation failed: {error!s:.80}")
+            return Fault.failed(number, broadcast.round, error)
 
     def _send(
         self, number: int, broadcast: Broadcast, computed: Array | Fault, honest: Array | None
@@ -63,8 +63,6 @@ class InProcess:
         try:
             return self.workers[number].send(broadcast, computed, honest)
         except NoReply as silence:
-            if silence.kind == "late":
-                return Fault(number, broadcast.round, "late", "no reply by the deadline")
-            return Fault(number, broadcast.round, "crashed", "the worker is gone")
+            return Fault.silent(number, broadcast.round, silence.kind)
         except NotFinite as overflow:
             return Fault(number, broadcast.round, "not-finite", str(overflow))

@@ -54,6 +54,11 @@ class WorkerConfig:
     seed: int = 0
     hessian_terms: int | None = None
 
+    @property
+    def colludes(self) -> bool:
+        """Whether hostile workers must know what the honest ones send."""
+        return self.attack.colludes and bool(self.byzantine)
+
 
 class NotFinite(OptiframeError):
     """A worker's vector is not finite, and its compressor has no bytes for that."""

@@ -122,7 +122,7 @@ class GridWorkers:
             time.sleep(_POLL)
         self._silent.update(pending.values())
         for worker in asked:
-            replies.setdefault(worker, Fault(worker, broadcast.round, "late", "no reply by the deadline"))
+            replies.setdefault(worker, Fault.silent(worker, broadcast.round))
         return [replies[worker] for worker in asked]
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ from pydantic import Field
 from optiframe.problems.losses import LinearModel
 from optiframe.problems.objective import FiniteSum
 from optiframe_comrade.backends.backend import Backend
-from optiframe_comrade.backends.flower.node import LOSSES
+from optiframe_comrade.problem import LOSSES
 from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.protocol.workers import Workers
 
@@ -47,7 +47,7 @@ class FlowerBackend(Backend):
     def unsuited(self, function: FiniteSum, config: WorkerConfig) -> str | None:
         if not isinstance(function, LinearModel) or type(function) not in LOSSES.values():
             return f"a node on Flower takes the losses {', '.join(LOSSES)}, whose rows are plain arrays"
-        if config.attack.colludes and config.byzantine:
+        if config.colludes:
             return f"the attack {config.attack.name!r} needs what others send, which no node on Flower knows"
         return None
 

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
+from optiframe.problems.losses import LinearModel
 from optiframe.records.fields import Array
 from optiframe.registry.by_name import part
 from optiframe.tables.libsvm import read_libsvm
@@ -29,11 +29,9 @@ from optiframe_comrade.backends.flower.protocol import (
     write_reply,
 )
 from optiframe_comrade.parts.kinds import Attack, Compressor, Honest
+from optiframe_comrade.problem import LOSSES
 from optiframe_comrade.protocol.sharding import split
 from optiframe_comrade.protocol.worker import NotFinite, Worker, WorkerConfig
-
-LOSSES: dict[str, type[LinearModel]] = {loss.name: loss for loss in (Logistic, LeastSquares, SquaredHinge)}
-"""Losses that a coordinator may name: a node computes nothing else with its rows."""
 
 _OWED = "owed."  # begins the keys of what error feedback owes
 
@@ -128,7 +126,7 @@ def worker_config_of(config: Mapping[str, Any], work: Work) -> tuple[int, Worker
 
 def objective(matrix: Any, target: Array, work: Work, columns: int) -> LinearModel:
     """The mean loss of the rows, over as many columns as the coordinator's point has."""
-    if work.loss not in LOSSES:
+    if work.loss not in LOSSES:  # the coordinator names one: a node computes nothing else with its rows
         raise InvalidInput(f"no loss {work.loss!r:.40} here; known are {', '.join(LOSSES)}")
     count, wide = matrix.shape
     if wide > columns:

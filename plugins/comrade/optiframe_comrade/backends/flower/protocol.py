@@ -7,6 +7,7 @@ much memory to set aside. Nothing in this module imports Flower or unpickles any
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -25,6 +26,7 @@ from optiframe_comrade.messages import (
     FaultKind,
     Reply,
 )
+from optiframe_comrade.protocol.worker import WorkerConfig
 
 Values: TypeAlias = dict[str, Any]
 
@@ -169,6 +171,20 @@ def read_reply(worker: int, asked: Broadcast, values: Mapping[str, Any]) -> Repl
 def most_bytes(payload: int) -> int:
     """The most bytes an honest reply takes up whose payload has that many."""
     return payload + _HEAD
+
+
+def work_of(config: WorkerConfig, loss: str, l2: float) -> Work:
+    """What every node of a run is told: the objective by name, and how to answer."""
+    return Work(
+        loss=loss,
+        l2=l2,
+        compressor=config.compressor.table(),
+        error_feedback=config.error_feedback,
+        local=config.method,
+        seed=config.seed,
+        hessian_terms=config.hessian_terms or 0,
+        run=uuid.uuid4().hex,
+    )
 
 
 def write_work(work: Work) -> Values:

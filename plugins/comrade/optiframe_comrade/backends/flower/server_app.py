@@ -11,7 +11,6 @@ import json
 import logging
 import math
 import time
-import uuid
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +26,8 @@ from optiframe.problems.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe_comrade.backends.flower.grid_workers import GridWorkers, Ready
 from optiframe_comrade.backends.flower.loopback import only_loopback_answers
-from optiframe_comrade.backends.flower.node import LOSSES
-from optiframe_comrade.backends.flower.protocol import Work
+from optiframe_comrade.backends.flower.protocol import work_of
+from optiframe_comrade.problem import LOSSES
 from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.protocol.workers import Workers
 
@@ -98,19 +97,9 @@ def run(grid: Grid, settings: Any) -> dict[str, Any]:
     if settings["loss"] not in LOSSES:
         raise InvalidInput(f"loss: {settings['loss']!r} is none of {', '.join(LOSSES)}")
     nodes = wait_for(grid, wanted, float(settings["wait"]))
-    name = uuid.uuid4().hex
 
     def started(config: WorkerConfig) -> Workers:
-        work = Work(
-            loss=str(settings["loss"]),
-            l2=float(settings["l2"]),
-            compressor=config.compressor.table(),
-            error_feedback=config.error_feedback,
-            local=config.method,
-            seed=config.seed,
-            hessian_terms=config.hessian_terms or 0,
-            run=name,
-        )
+        work = work_of(config, str(settings["loss"]), float(settings["l2"]))
         return GridWorkers(grid, nodes, work, config.compressor)
 
     parameters = {"deadline": 60.0, **json.loads(str(settings["parameters"]))}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
@@ -16,7 +15,7 @@ from optiframe_comrade.backends.flower import flower
 from optiframe_comrade.backends.flower.embedded_server import EmbeddedServer
 from optiframe_comrade.backends.flower.grid_workers import GridWorkers
 from optiframe_comrade.backends.flower.node import save_rows
-from optiframe_comrade.backends.flower.protocol import Work
+from optiframe_comrade.backends.flower.protocol import work_of
 from optiframe_comrade.backends.flower.start_local import LocalFederation
 from optiframe_comrade.protocol.worker import WorkerConfig
 
@@ -66,7 +65,7 @@ class Trial(GridWorkers):
         super().__init__(
             self._server.grid,
             self.federation.nodes,
-            work_of(models[0], config),
+            work_of(config, models[0].name, models[0].l2),
             config.compressor,
             names=[f"node {number}" for number in range(len(shards))],
             sizes=[len(model) for model in models],
@@ -98,17 +97,3 @@ class Trial(GridWorkers):
             if hasattr(self, "federation"):
                 self.federation.close()
             shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def work_of(model: LinearModel, config: WorkerConfig) -> Work:
-    """What every node is told: the objective by name, and how to answer."""
-    return Work(
-        loss=model.name,
-        l2=model.l2,
-        compressor=config.compressor.table(),
-        error_feedback=config.error_feedback,
-        local=config.method,
-        seed=config.seed,
-        hessian_terms=config.hessian_terms or 0,
-        run=uuid.uuid4().hex,
-    )
