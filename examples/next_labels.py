@@ -1,4 +1,4 @@
-"""Buying labels where they help: `next_labels` against asking at random, on generated labels.
+"""Buying labels where they help: `suggest` against asking at random, on generated labels.
 
 Every task starts with three labels. In each round 100 more are bought, each of a worker drawn
 at random: for the tasks that need it most, or for any. Prints the error after each round.
@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from optiframe_rankone import next_labels
+from optiframe_rankone import suggest
 
 import optiframe
 
@@ -25,7 +25,7 @@ DATA = optiframe.dataset(
 def main() -> None:
     given = DATA.inputs()
     truth, accuracy = given["truth"], (1 + given["skills"]["skill"]) / 2
-    print(f"{'labels':>7} {'at random':>10} {'next_labels':>12}")
+    print(f"{'labels':>7} {'at random':>10} {'suggest':>12}")
     errors: dict[str, list[float]] = {"random": [], "needed": []}
     for way, found in errors.items():
         labels, rng = given["labels"], np.random.default_rng(0)
@@ -34,9 +34,7 @@ def main() -> None:
             result = optiframe.solve(problem, "rankone.pgd")
             found.append(result.metrics["error"])
             if way == "needed":
-                asked = next_labels(
-                    problem, result.solution, BOUGHT, workers="average", measure="information"
-                )
+                asked = suggest(result, n=BOUGHT, workers="average", measure="information")
                 tasks = asked["task"]
             else:
                 tasks = rng.choice(TASKS, BOUGHT, replace=False)

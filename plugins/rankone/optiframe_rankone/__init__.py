@@ -18,31 +18,32 @@ if TYPE_CHECKING:
     from optiframe_rankone.plots.skills import plot_skills as plot_skills
     from optiframe_rankone.plots.worker_graph import plot_worker_graph as plot_worker_graph
     from optiframe_rankone.tools.bootstrap import bootstrap_errors as bootstrap_errors
+    from optiframe_rankone.tools.intervals import intervals as intervals
     from optiframe_rankone.tools.learning_curve import accuracy_by_labels as accuracy_by_labels
-    from optiframe_rankone.tools.next_labels import next_labels as next_labels
+    from optiframe_rankone.tools.next_labels import suggest as suggest
     from optiframe_rankone.tools.preparation import prepare as prepare
     from optiframe_rankone.trust.graph_spectrum import finite_task_bound as finite_task_bound
     from optiframe_rankone.trust.graph_spectrum import skill_bound as skill_bound
     from optiframe_rankone.trust.graph_spectrum import smallest_eigenvalue as smallest_eigenvalue
     from optiframe_rankone.trust.graph_spectrum import worker_groups as worker_groups
     from optiframe_rankone.trust.intervals import shared_tasks as shared_tasks
-    from optiframe_rankone.trust.intervals import skill_intervals as skill_intervals
     from optiframe_rankone.trust.intervals import standard_errors as standard_errors
 
 # Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
 __getattr__, _, __all__ = exports(
     __name__,
     {
-        "tools.next_labels": ("next_labels",),
+        "tools.next_labels": ("suggest",),
         "tools.bootstrap": ("bootstrap_errors",),
         "estimator": ("LabelAggregator",),
+        "tools.intervals": ("intervals",),
         "tools.learning_curve": ("accuracy_by_labels",),
         "plots.worker_graph": ("plot_worker_graph",),
         "metrics": ("committee_potential", "error_bounds"),
         "plots.skills": ("plot_accuracy", "plot_skills"),
         "tools.preparation": ("prepare",),
         "trust.graph_spectrum": ("finite_task_bound", "skill_bound", "smallest_eigenvalue", "worker_groups"),
-        "trust.intervals": ("shared_tasks", "skill_intervals", "standard_errors"),
+        "trust.intervals": ("shared_tasks", "standard_errors"),
     },
 )
 

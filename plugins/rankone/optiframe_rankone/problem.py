@@ -282,3 +282,21 @@ class LabelAggregation(Problem[Aggregation]):
         if solution.skills is not None and self.model.counted and graph_spectrum.counted_in_time(self.labels):
             tables["groups"] = graph_spectrum.worker_groups(self.model, solution)
         return tables
+
+
+def problem_of(source: Any) -> LabelAggregation:
+    """The problem of a result or of a fitted `LabelAggregator`; a problem itself.
+
+    Raises
+    ------
+    InvalidInput
+        For anything else, or before `fit`.
+    """
+    found = getattr(source, "result_", source)
+    found = getattr(found, "problem", found)
+    if not isinstance(found, LabelAggregation):
+        raise InvalidInput(
+            "give a label-aggregation problem, the result of a solver for it or a fitted LabelAggregator, "
+            f"not a {type(source).__name__}"
+        )
+    return found

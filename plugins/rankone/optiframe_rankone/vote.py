@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
+from optiframe.solving.result import Result
 from optiframe_rankone.answer import Aggregation, log_odds
+from optiframe_rankone.completion.skill_model import Source, model_of
 from optiframe_rankone.data import Crowd
 from optiframe_rankone.kernels import passes
 
 _CERTAIN = -float(np.log(np.finfo(np.float64).eps))
 """Log-odds of a label that is certain, about 36: one rounding error away from probability 1, as
 for the votes of a perfect worker."""
+
+
+Given: TypeAlias = Aggregation | Result[Any, Any] | None
+"""An answer as tools take it: by itself, in a result, or None where the labels come with one."""
 
 
 def weighted_vote(crowd: Crowd, skills: Array) -> Aggregation:
@@ -71,6 +77,31 @@ def check(crowd: Crowd, solution: Any) -> None:
     """Raise `InvalidInput` unless this is an answer for this crowd, and finite."""
     check_ids(crowd, solution)
     solution.check_numbers()
+
+
+def answer_of(source: Source, solution: Given = None) -> Aggregation:
+    """The solution, checked; without one, that of the result or fitted `LabelAggregator`.
+
+    Raises
+    ------
+    InvalidInput
+        When there is none, or it is not for these labels.
+    """
+    given = getattr(source, "result_", source) if solution is None else solution
+    found = given if isinstance(given, Aggregation) else getattr(given, "solution", None)
+    if found is None:
+        raise InvalidInput("give an answer as well, or the result of a solver instead of the problem")
+    check(model_of(source).crowd, found)
+    answer: Aggregation = found
+    return answer
+
+
+def with_skills(source: Source, solution: Given = None) -> tuple[Aggregation, Array]:
+    """`answer_of`, and its skills; `InvalidInput` without any."""
+    answer = answer_of(source, solution)
+    if answer.skills is None:
+        raise InvalidInput("this answer has no skills; use a method that estimates them, such as rankone.pgd")
+    return answer, answer.skills
 
 
 def _with_gold(scores: Array, gold: NDArray[np.int64], scale: Literal["votes", "log-odds"]) -> Array:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from optiframe_rankone.problem import LabelAggregation
-from optiframe_rankone.tools.next_labels import expected_gain, next_labels
+from optiframe_rankone.tools.next_labels import expected_gain, suggest
 
 import optiframe
 from optiframe import InvalidInput
@@ -73,7 +73,7 @@ def test_suggestions_are_the_best_of_all_pairs_not_yet_labelled(measure: str) ->
         )
         for task in range(30)
     }
-    frame = next_labels(problem, solution, 8, measure=measure)  # type: ignore[arg-type]  # one of the two
+    frame = suggest(problem, solution, 8, measure=measure)  # type: ignore[arg-type]  # one of the two
     assert frame["gain"] == pytest.approx(sorted(best.values(), reverse=True)[:8], abs=1e-9)
     for task, worker, gain in zip(frame["task"], frame["worker"], frame["gain"], strict=True):
         assert (task, worker) not in given_pairs
@@ -84,34 +84,37 @@ def test_suggestions_are_the_best_of_all_pairs_not_yet_labelled(measure: str) ->
 def test_an_answer_comes_as_the_kind_of_frame_the_labels_came_in() -> None:
     inputs = single_coin(1, np.full(5, 0.6), tasks=20, per_task=3)
     problem = LabelAggregation(labels=pd.DataFrame(inputs["labels"]))
-    frame = optiframe_rankone.next_labels(problem, optiframe.solve(problem, "rankone.pgd").solution, 5)
+    frame = optiframe_rankone.suggest(problem, optiframe.solve(problem, "rankone.pgd").solution, 5)
     assert isinstance(frame, pd.DataFrame)
     assert list(frame.columns) == ["task", "worker", "gain", "confidence"]
     assert len(frame) == 5
+    pd.testing.assert_frame_equal(
+        optiframe_rankone.suggest(optiframe.solve(problem, "rankone.pgd"), n=5), frame
+    )
 
 
 def test_only_those_who_may_be_asked_are_suggested() -> None:
     problem = small()
     solution = optiframe.solve(problem, "rankone.pgd").solution
-    frame = next_labels(problem, solution, 30, workers=[2, 3])
+    frame = suggest(problem, solution, 30, workers=[2, 3])
     assert set(frame["worker"].tolist()) <= {2, 3}
     both = {t for t in range(30) if {2, 3} <= set(problem.labels.worker[problem.labels.task == t].tolist())}
     assert set(frame["task"].tolist()) == set(range(30)) - both
-    average = next_labels(problem, solution, 30, workers="average")
+    average = suggest(problem, solution, 30, workers="average")
     assert average["worker"].tolist() == [None] * 30
 
 
 def test_gold_is_not_asked_for() -> None:
     inputs = single_coin(1, np.full(5, 0.5), tasks=10, per_task=3)
     problem = LabelAggregation(**inputs, gold={"task": [0, 1, 2], "label": inputs["truth"]["label"][:3]})
-    frame = next_labels(problem, optiframe.solve(problem, "rankone.pgd").solution, 10)
+    frame = suggest(problem, optiframe.solve(problem, "rankone.pgd").solution, 10)
     assert sorted(frame["task"].tolist()) == list(range(3, 10))
 
 
 def test_equal_tasks_come_in_an_order_settled_by_the_seed() -> None:
     problem = small()
     guess = problem.weighted_vote(np.zeros(5))
-    orders = [next_labels(problem, guess, 30, seed)["task"].tolist() for seed in (0, 0, 1)]
+    orders = [suggest(problem, guess, 30, seed=seed)["task"].tolist() for seed in (0, 0, 1)]
     assert orders[0] == orders[1] != orders[2]
 
 
@@ -121,7 +124,7 @@ def test_asking_for_what_is_suggested_beats_asking_at_random() -> None:
     for seed in range(6):
         problem = LabelAggregation(**single_coin(seed, skills, tasks=200, per_task=2))
         solution = problem.weighted_vote(skills)  # skills known: only the choice of tasks differs
-        frame = next_labels(problem, solution, 50)
+        frame = suggest(problem, solution, 50)
         rng = np.random.default_rng(seed)
         at_random = rng.choice(200, 50, replace=False)
         p = 0.9  # of the worker of skill 0.8
@@ -147,7 +150,7 @@ def test_the_expected_error_falls_by_the_gain_in_the_mean(seed: int) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"count": 0}, "count must be at least 1"),
+        ({"n": 0}, "n must be at least 1"),
         ({"workers": "best"}, "must be 'all', 'average' or a list"),
         ({"workers": [0, 77]}, "77 labelled nothing"),
         ({"workers": []}, "workers is empty"),
@@ -158,6 +161,6 @@ def test_wrong_questions_are_refused_in_words(changes: dict[str, object], messag
     problem = small()
     solution = optiframe.solve(problem, "rankone.pgd").solution
     with pytest.raises(InvalidInput, match=message):
-        next_labels(problem, solution, **changes)  # type: ignore[arg-type]  # wrong on purpose
+        suggest(problem, solution, **changes)  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(InvalidInput, match="no skills and posteriors"):
-        next_labels(problem, optiframe.solve(problem, "labels.majority").solution)
+        suggest(problem, optiframe.solve(problem, "labels.majority").solution)

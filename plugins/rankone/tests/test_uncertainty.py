@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from optiframe_rankone import LabelAggregator, intervals
 from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.tools.bootstrap import bootstrap_errors
 from optiframe_rankone.trust.intervals import skill_intervals, standard_errors
@@ -151,3 +153,23 @@ def test_answers_without_skills_and_levels_outside_0_and_1_are_refused() -> None
         standard_errors(problem, optiframe.solve(problem, "labels.majority").solution)
     with pytest.raises(InvalidInput, match="level must be between"):
         skill_intervals(problem, optiframe.solve(problem, "rankone.pgd").solution, level=90)
+
+
+def test_intervals_are_a_table_of_a_result_of_an_estimator_or_of_an_answer() -> None:
+    inputs = single_coin(0, SKILLS, tasks=40, per_task=3)
+    result = optiframe.solve(LabelAggregation(labels=pd.DataFrame(inputs["labels"])), "rankone.pgd")
+    table = intervals(result)
+    assert list(table.columns) == ["worker", "skill", "error", "low", "high"]
+    assert table["error"].to_numpy() == pytest.approx(standard_errors(result))
+    assert np.array_equal(table[["low", "high"]].to_numpy().T, skill_intervals(result.problem, result))
+    fitted = LabelAggregator("rankone.pgd").fit(pd.DataFrame(inputs["labels"]))
+    for same in (intervals(result.problem, result.solution), intervals(fitted)):
+        pd.testing.assert_frame_equal(same, table)
+    drawn = intervals(result, level=0.5, method="bootstrap", replicates=4)
+    assert drawn["error"].to_numpy() == pytest.approx(bootstrap_errors(result, replicates=4))
+    with pytest.raises(InvalidInput, match="method must be 'sandwich' or 'bootstrap', got 'delta'"):
+        intervals(result, method="delta")  # type: ignore[arg-type]  # wrong on purpose
+    with pytest.raises(InvalidInput, match="give an answer as well"):
+        intervals(result.problem)
+    with pytest.raises(InvalidInput, match="or a fitted LabelAggregator, not a dict"):
+        intervals(inputs)  # type: ignore[arg-type]  # wrong on purpose

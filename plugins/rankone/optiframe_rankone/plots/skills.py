@@ -16,8 +16,9 @@ from optiframe.records.fields import Array
 from optiframe.solving.result import Result
 from optiframe.tables.columns import Columns
 from optiframe_rankone.answer import Aggregation
-from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.completion.skill_model import SkillModel, model_of
 from optiframe_rankone.trust.intervals import skill_intervals
+from optiframe_rankone.vote import with_skills
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,16 +58,16 @@ def plot_skills(
     MissingPackage
         Without matplotlib.
     """
-    problem, solution, skills = _with_skills(result)
+    model, (solution, skills) = model_of(result), with_skills(result)
     order = np.argsort(skills, kind="stable")
     count = len(order)
     rank = np.arange(count)
     figure, axes = empty_axes(7.0, 1.6 + 0.19 * count if count <= _NAMED else 7.5)
     high = np.full(count, -np.inf)  # without intervals a skill below 0 is taken at its word
-    if intervals is True and not problem.model.counted:
+    if intervals is True and not model.counted:
         intervals = False  # they would be those of counted correlations
     if intervals is not False:
-        low, high = _ends(problem, solution, intervals, level)
+        low, high = _ends(model, solution, intervals, level)
         label = f"{level:.0%} interval"
         axes.hlines(
             rank, low[order], high[order], color=GREY, linewidth=1.6 if count <= _NAMED else 0.8, label=label
@@ -84,9 +85,9 @@ def plot_skills(
         if which.any():
             look: dict[str, Any] = {"marker": marker, "facecolors": fill, "edgecolors": edge}
             axes.scatter(values[which], rank[which], s=size, label=label, zorder=3, **look)
-    if problem.true_skills is not None:
+    if model.crowd.true_skills is not None:
         axes.scatter(
-            problem.true_skills[order],
+            model.crowd.true_skills[order],
             rank,
             s=size * 1.6,
             marker="D",
@@ -146,29 +147,10 @@ def plot_accuracy(table: Columns) -> Figure:
     return figure
 
 
-def parts_of(result: Result[Any, Any] | LabelAggregator) -> tuple[LabelAggregation, Aggregation]:
-    """The problem and the answer; `InvalidInput` for anything else than such a result."""
-    found = getattr(result, "result_", result)
-    problem, solution = getattr(found, "problem", None), getattr(found, "solution", None)
-    if not isinstance(problem, LabelAggregation) or not isinstance(solution, Aggregation):
-        raise InvalidInput(
-            f"give the result of a solver for label-aggregation or a fitted LabelAggregator, "
-            f"not a {type(result).__name__}"
-        )
-    return problem, solution
-
-
-def _with_skills(result: Result[Any, Any] | LabelAggregator) -> tuple[LabelAggregation, Aggregation, Array]:
-    problem, solution = parts_of(result)
-    if solution.skills is None:
-        raise InvalidInput("this answer has no skills; use a solver that estimates them, such as rankone.pgd")
-    return problem, solution, solution.skills
-
-
 def _ends(
-    problem: LabelAggregation, solution: Aggregation, given: tuple[Array, Array] | bool, level: float
+    model: SkillModel, solution: Aggregation, given: tuple[Array, Array] | bool, level: float
 ) -> tuple[Array, Array]:
-    low, high = skill_intervals(problem, solution, level=level) if isinstance(given, bool) else given
+    low, high = skill_intervals(model, solution, level=level) if isinstance(given, bool) else given
     low, high = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
     wanted = solution.worker_ids.shape
     if low.shape != wanted or high.shape != wanted:

@@ -14,9 +14,11 @@ from optiframe.errors import require
 from optiframe.plotting import BLACK, SKY, VERMILION, empty_axes, legend_below
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
+from optiframe_rankone.completion.skill_model import model_of
 from optiframe_rankone.plots.graph_layout import place
-from optiframe_rankone.plots.skills import SKILL, parts_of
+from optiframe_rankone.plots.skills import SKILL
 from optiframe_rankone.trust.intervals import shared_tasks
+from optiframe_rankone.vote import answer_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,11 +50,11 @@ def plot_worker_graph(result: Result[Any, Any] | LabelAggregator, *, most: int =
     MissingPackage
         Without matplotlib.
     """
-    problem, solution = parts_of(result)
-    counts = problem.labels_per_worker
+    model, solution = model_of(result), answer_of(result)
+    counts = model.crowd.labels.per_worker
     shown = np.sort(np.argsort(-counts, kind="stable")[:most])
-    shared = shared_tasks(problem)[shown][:, shown]
-    graph = problem.worker_graph
+    shared = shared_tasks(model)[shown][:, shown]
+    graph = model.worker_graph
     component = np.unique(graph.component[shown], return_inverse=True)[1]
     positions = place(shared, component)
     figure, axes = empty_axes(8.0, 7.0)

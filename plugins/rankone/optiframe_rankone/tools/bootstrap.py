@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
+from optiframe.estimator import Estimator
 from optiframe.records.fields import Array
+from optiframe.solving.result import Result
 from optiframe.solving.solver import Solver
 from optiframe_rankone.data import LabelTable, TruthTable
 from optiframe_rankone.ids import without_unused
-
-if TYPE_CHECKING:
-    from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.problem import LabelAggregation, problem_of
 
 
 def bootstrap_errors(
-    problem: LabelAggregation,
+    problem: LabelAggregation | Result[Any, Any] | Estimator,
     solver: str | Solver[object, object, object] = "rankone.pgd",
     *,
     replicates: int = 100,
@@ -42,6 +42,7 @@ def bootstrap_errors(
     """
     import optiframe  # late: the package imports plugins by name, not the other way round
 
+    problem = problem_of(problem)
     _need_counts(problem)
     if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < 2:
         raise InvalidInput(f"a bootstrap needs a whole number of at least 2 replicates, got {replicates!r}")

@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput
+from optiframe.estimator import Estimator
+from optiframe.solving.result import Result
 from optiframe.solving.solve import NotConverged, solve
 from optiframe.solving.solver import Solver
 from optiframe.tables.columns import Columns
 from optiframe_rankone.ids import without_unused
-from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.problem import LabelAggregation, problem_of
 
 
 def accuracy_by_labels(
-    problem: LabelAggregation,
+    problem: LabelAggregation | Result[Any, Any] | Estimator,
     solvers: Sequence[str | Solver[Any, Any, Any]] = ("labels.majority", "rankone.pgd"),
     *,
     labels_per_task: Sequence[int] | None = None,
@@ -33,7 +35,7 @@ def accuracy_by_labels(
     Parameters
     ----------
     problem
-        With a truth.
+        With a truth; or the result of a solver, or a fitted `LabelAggregator`.
     solvers
         Names or solvers.
     labels_per_task
@@ -54,6 +56,7 @@ def accuracy_by_labels(
     InvalidInput
         Without a truth, or for a k below 1.
     """
+    problem = problem_of(problem)
     if not (problem.truth_codes >= 0).any():
         raise InvalidInput("accuracy needs a truth; give the problem one")
     largest = int(np.bincount(problem.labels.task).max())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,20 +14,20 @@ from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids, listed
 from optiframe.tables.read import to_frame
 from optiframe_rankone.answer import Aggregation, accuracy
+from optiframe_rankone.completion.skill_model import Source, model_of
+from optiframe_rankone.data import Crowd, LabelTable
 from optiframe_rankone.ids import exact_positions
-
-if TYPE_CHECKING:
-    from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.vote import Given, answer_of
 
 _SMALLEST = 1e-12  # a gain below it is the rounding of a difference of probabilities
 
 
-def next_labels(
-    problem: LabelAggregation,
-    solution: Aggregation,
-    count: int = 10,
-    seed: int = 0,
+def suggest(
+    problem: Source,
+    solution: Given = None,
+    n: int = 10,
     *,
+    seed: int = 0,
     workers: Sequence[Any] | Literal["all", "average"] = "all",
     measure: Literal["error", "information"] = "error",
 ) -> Any:
@@ -40,8 +40,9 @@ def next_labels(
     Parameters
     ----------
     problem, solution
-        The problem, and an answer to it with skills and posteriors (not a plain majority vote).
-    count
+        The problem, and an answer to it with skills and posteriors (not a plain majority vote); or the
+        result of a solver, or a fitted `LabelAggregator`, alone.
+    n
         How many tasks at most.
     seed
         Settles who comes first among tasks that are alike.
@@ -61,7 +62,7 @@ def next_labels(
     ------
     InvalidInput
         When the answer has no skills or is for another problem, a worker is not known, or
-        count is not positive.
+        n is not positive.
 
     Notes
     -----
@@ -69,42 +70,41 @@ def next_labels(
     is right for its first and a heuristic for the rest: solve again as labels come in. Time is
     linear in tasks times classes, and in the labels.
     """
-    return to_frame(
-        suggestions(problem, solution, count, seed, workers=workers, measure=measure), problem.labels.backend
-    )
+    crowd, answer = model_of(problem).crowd, answer_of(problem, solution)
+    columns = suggestions(crowd, answer, n, seed, workers=workers, measure=measure)
+    return to_frame(columns, crowd.labels.backend)
 
 
 def suggestions(
-    problem: LabelAggregation,
+    crowd: Crowd,
     solution: Aggregation,
-    count: int,
+    n: int,
     seed: int,
     *,
     workers: Sequence[Any] | str,
     measure: Literal["error", "information"],
 ) -> Columns:
-    """`next_labels` as columns."""
-    problem.check(solution)
+    """`suggest` as columns."""
     if solution.skills is None or solution.scale != "log-odds":
         raise InvalidInput(
             "this answer has no skills and posteriors to expect anything from; use a method that gives "
             "them, such as rankone.pgd"
         )
-    if isinstance(count, bool) or count < 1:
-        raise InvalidInput(f"count must be at least 1, got {count}")
-    posterior, classes = solution.probabilities, len(problem.classes)
-    open_tasks = np.flatnonzero(problem.gold_codes < 0)
+    if isinstance(n, bool) or n < 1:
+        raise InvalidInput(f"n must be at least 1, got {n}")
+    posterior, classes = solution.probabilities, len(crowd.classes)
+    open_tasks = np.flatnonzero(crowd.gold_codes < 0)
     if isinstance(workers, str) and workers == "average":
-        mean = float(np.average(solution.skills, weights=problem.labels_per_worker))
+        mean = float(np.average(solution.skills, weights=crowd.labels.per_worker))
         skill = np.full(len(open_tasks), mean)
         asked = np.full(len(open_tasks), None, dtype=object)
         gain = expected_gain(posterior[open_tasks], accuracy(skill, classes), measure)
     else:
         # The gain grows with the distance of the skill from 0, on either side: the best to ask is
         # the most able one who is free, or the most reliably wrong one.
-        allowed = _allowed(problem.labels.worker_ids, workers)
+        allowed = _allowed(crowd.labels.worker_ids, workers)
         by_skill = allowed[np.argsort(-solution.skills[allowed], kind="stable")]
-        best, worst = (_first_free(problem, open_tasks, order) for order in (by_skill, by_skill[::-1]))
+        best, worst = (_first_free(crowd.labels, open_tasks, order) for order in (by_skill, by_skill[::-1]))
         free = best >= 0
         open_tasks, best, worst = open_tasks[free], best[free], worst[free]
         gains = [
@@ -112,13 +112,13 @@ def suggestions(
             for who in (best, worst)
         ]
         who = np.where(gains[1] > gains[0] + _SMALLEST, worst, best)
-        gain, asked = np.maximum(*gains), problem.labels.worker_ids[who]
+        gain, asked = np.maximum(*gains), crowd.labels.worker_ids[who]
     confidence = posterior[open_tasks].max(axis=1)
     chance = np.random.default_rng(seed).random(len(open_tasks))
     # Rounded, so that tasks that are alike but for rounding are settled by confidence and seed.
-    order = np.lexsort((chance, np.round(confidence, 12), -np.round(gain, 12)))[:count]
+    order = np.lexsort((chance, np.round(confidence, 12), -np.round(gain, 12)))[:n]
     return {
-        "task": problem.labels.task_ids[open_tasks[order]],
+        "task": crowd.labels.task_ids[open_tasks[order]],
         "worker": asked[order],
         "gain": gain[order],
         "confidence": confidence[order],
@@ -185,11 +185,9 @@ def _allowed(ids: Ids, workers: Sequence[Any] | str) -> NDArray[np.intp]:
     return np.unique(codes).astype(np.intp)
 
 
-def _first_free(
-    problem: LabelAggregation, tasks: NDArray[np.intp], order: NDArray[np.intp]
-) -> NDArray[np.intp]:
+def _first_free(labels: LabelTable, tasks: NDArray[np.intp], order: NDArray[np.intp]) -> NDArray[np.intp]:
     """For each task the first worker of `order` who has not labelled it; -1 where all have."""
-    labels, workers = problem.labels, len(problem.labels.worker_ids)
+    workers = len(labels.worker_ids)
     taken = labels.task.astype(np.int64) * workers + labels.worker  # sorted, as the labels are
     chosen = np.full(len(tasks), -1, dtype=np.intp)
     waiting = np.arange(len(tasks))

@@ -12,13 +12,14 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
+from optiframe.problems.problem import Problem
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import listed
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.skill_model import SkillModel, Source, model_of
 from optiframe_rankone.data import LabelTable
-from optiframe_rankone.vote import check
+from optiframe_rankone.vote import Given, with_skills
 
 _DENSE = 500  # LAPACK takes some 20 ms there; sparse factors of a dense graph would not be faster
 _RESTARTS = 100  # of Lanczos: graphs with partners enough take a few, long thin ones factor quickly
@@ -173,16 +174,17 @@ def counted_in_time(labels: LabelTable) -> bool:
     return len(labels.worker_ids) <= _WORKERS and len(labels) <= _LABELS
 
 
-def worker_groups(problem: Source, solution: Aggregation | None = None, risk: float = RISK) -> Columns:
+def worker_groups(problem: Source, solution: Given = None, risk: float = RISK) -> Columns:
     """The groups of workers who share tasks, and what is promised of the skills in each.
 
     Parameters
     ----------
     problem
-        Its correlations must be counted from labels.
+        Its correlations must be counted from labels; or the result of a solver, or a fitted
+        `LabelAggregator`.
     solution
         An answer with skills; Theorem 12 takes their least and largest size for those of the true
-        ones. None: without the bounds.
+        ones. None: that of the result, or for a problem the table without the bounds.
     risk
         Chance that a bound fails.
 
@@ -216,10 +218,8 @@ def worker_groups(problem: Source, solution: Aggregation | None = None, risk: fl
         raise InvalidInput(
             "these correlations are given, not counted from labels; nothing bounds their errors"
         )
-    if solution is not None:
-        check(model.crowd, solution)
-        if solution.skills is None:
-            raise InvalidInput("this answer has no skills; use a method that estimates them")
+    answered = solution is not None or not isinstance(problem, SkillModel | Problem)
+    skills = with_skills(problem, solution)[1] if answered else None
     shared, graph = model.pair_counts()[0], model.worker_graph
     members, classes = members_of(graph.component), len(model.crowd.classes)
     determined = np.array([len(g) > 2 and not graph.bipartite[g].any() for g in members])
@@ -232,14 +232,14 @@ def worker_groups(problem: Source, solution: Aggregation | None = None, risk: fl
         "determined": determined,
         "smallest_eigenvalue": np.where(determined, least, 0.0),
     }
-    if solution is None or solution.skills is None:
+    if skills is None:
         return table
     bounds = np.full((len(members), 2), np.inf)
     promised = determined & (model.cutoff is None)
     weighed = shared if model.weights == "count" else model.least_squares.known
     for at, group in enumerate(members):
         block, weights = (sp.csr_array(pairs[group][:, group]) for pairs in (shared, weighed))
-        size = np.abs(solution.skills[group])
+        size = np.abs(skills[group])
         kappa, largest = float(size.min()), float(size.max())
         if promised[at] and kappa > 0:
             worst = float(deviation(block, classes, risk).max())

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
-from optiframe_rankone.answer import Aggregation, accuracy
+from optiframe_rankone.answer import accuracy
 from optiframe_rankone.completion.skill_model import SkillModel, Source, model_of
 from optiframe_rankone.data import Crowd
 from optiframe_rankone.kernels import prepared
-from optiframe_rankone.vote import check
+from optiframe_rankone.vote import Given, with_skills
 
 _JOINT = 300
 """Up to this many workers the errors take into account that the skills are estimated together:
@@ -22,7 +22,7 @@ one eigendecomposition of a matrix of workers by workers, some 20 ms for 300 of 
 _SINGULAR = 1e-9  # share of the curvature below which a direction is not determined but rounding
 
 
-def standard_errors(problem: Source, solution: Aggregation) -> Array:
+def standard_errors(problem: Source, solution: Given = None) -> Array:
     """Standard error of each worker's skill, shape (workers,); inf where the data does not tell.
 
     The sandwich estimate for the weighted least squares of Lemma 6, clustered by task: with
@@ -55,8 +55,7 @@ def standard_errors(problem: Source, solution: Aggregation) -> Array:
     Source: White 1980 and Liang and Zeger 1986 for the sandwich; the equations are those of
     Ma et al., Sec. 4.1.
     """
-    model = model_of(problem)
-    x = _skills(model, solution)
+    model, (_, x) = model_of(problem), with_skills(problem, solution)
     return np.maximum(_sandwich(model, x), _known_truth(model.crowd, x))
 
 
@@ -99,7 +98,7 @@ def _apart(squares: Array, curvature: Array, telling: NDArray[np.bool_]) -> Arra
 
 
 def skill_intervals(
-    problem: Source, solution: Aggregation, errors: Array | None = None, level: float = 0.9
+    problem: Source, solution: Given = None, errors: Array | None = None, level: float = 0.9
 ) -> tuple[Array, Array]:
     """Lower and upper end of an interval for each worker's skill, each of shape (workers,).
 
@@ -113,19 +112,11 @@ def skill_intervals(
     """
     if not 0.0 < level < 1.0:
         raise InvalidInput(f"level must be between 0 and 1, got {level}")
-    model = model_of(problem)
-    x = _skills(model, solution)
+    model, (_, x) = model_of(problem), with_skills(problem, solution)
     reach = NormalDist().inv_cdf((1.0 + level) / 2.0)
-    half = reach * (standard_errors(model, solution) if errors is None else errors)
+    half = reach * (standard_errors(problem, solution) if errors is None else errors)
     least = -1.0 / (len(model.crowd.classes) - 1)
     return np.maximum(x - half, least), np.minimum(x + half, 1.0)
-
-
-def _skills(model: SkillModel, solution: Aggregation) -> Array:
-    check(model.crowd, solution)
-    if solution.skills is None:
-        raise InvalidInput("this answer has no skills; use a method that estimates them, such as rankone.pgd")
-    return solution.skills
 
 
 def _pulls(model: SkillModel, x: Array) -> tuple[Array, Array, sp.csr_array | None]:

@@ -1,0 +1,69 @@
+"""How well each worker's skill is known, as a table."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from optiframe.errors import InvalidInput
+from optiframe.solving.solver import Solver
+from optiframe.tables.columns import Columns
+from optiframe.tables.read import to_frame
+from optiframe_rankone.completion.skill_model import Source, model_of
+from optiframe_rankone.problem import problem_of
+from optiframe_rankone.tools.bootstrap import bootstrap_errors
+from optiframe_rankone.trust.intervals import skill_intervals, standard_errors
+from optiframe_rankone.vote import Given, with_skills
+
+
+def intervals(
+    problem: Source,
+    solution: Given = None,
+    *,
+    level: float = 0.9,
+    method: Literal["sandwich", "bootstrap"] = "sandwich",
+    solver: str | Solver[object, object, object] = "rankone.pgd",
+    replicates: int = 100,
+    seed: int = 0,
+) -> Any:
+    """Standard errors and intervals of the workers' skills: a frame `worker, skill, error, low, high`.
+
+    Parameters
+    ----------
+    problem, solution
+        The problem and an answer to it with skills; or the result of a solver, or a fitted
+        `LabelAggregator`, alone.
+    level
+        Coverage of the intervals.
+    method
+        "sandwich": `standard_errors`, from the answer itself; "bootstrap": `bootstrap_errors`, which
+        solves again and again.
+    solver, replicates, seed
+        Of the bootstrap: what solves (the method whose answer it is), how often, and the draws.
+
+    Returns
+    -------
+    frame
+        In the kind the labels came in. Where the labels do not tell a skill its error is inf and the
+        interval everything from -1/(M-1) to 1.
+
+    Raises
+    ------
+    InvalidInput
+        When the answer has no skills or is for another problem, or the level is not between 0 and 1.
+    """
+    model, (answer, skills) = model_of(problem), with_skills(problem, solution)
+    if method == "sandwich":
+        errors = standard_errors(model, answer)
+    elif method == "bootstrap":
+        errors = bootstrap_errors(problem_of(problem), solver, replicates=replicates, seed=seed)
+    else:
+        raise InvalidInput(f"method must be 'sandwich' or 'bootstrap', got {method!r}")
+    low, high = skill_intervals(model, answer, errors, level=level)
+    columns: Columns = {
+        "worker": answer.worker_ids,
+        "skill": skills,
+        "error": errors,
+        "low": low,
+        "high": high,
+    }
+    return to_frame(columns, model.crowd.labels.backend)
