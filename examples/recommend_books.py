@@ -3,13 +3,13 @@
 python examples/recommend_books.py
 
 The introduction's example of Yang et al.: the scores say how much a reader would like each book, and
-the bounds keep the shelf varied. The gains say which bound it would pay to widen.
+the bounds keep the shelf varied. The shadow prices say which bound it would pay to widen.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from optiframe_tvcs import ThreeView, gains
+from optiframe_tvcs import ThreeView, shadow_prices
 
 BOOKS = [  # title, author, topic, how much the reader would like it; below zero: would rather not
     ("Emma", "Austen", "manners", 9.1),
@@ -46,7 +46,7 @@ def main() -> None:
     best = np.argsort(scores)[::-1][:TOTAL]
     print("Without the bounds: " + ", ".join(titles[book] for book in best))
 
-    more, proof = gains(shelf, np.array(scores)), selection.certificate
+    more, proof = shadow_prices(shelf, np.array(scores)), selection.certificate
     print("\nOne more place would add, the other bounds as they are:")
     print(f"  in all: {more.total:.1f}")
     for group in np.flatnonzero(more.rows):

@@ -32,7 +32,7 @@ ASSIGNERS: dict[str, dict[str, Any]] = {
     "random": {"solver": "tvcs.assignment-random"},
     "by quality": {"solver": "tvcs.assignment-by-quality"},
     "by log-odds": {"solver": "tvcs.assignment-by-quality", "worth": "log-odds"},
-    "iht, from empty": {"solver": "tvcs.assignment-iht", "begin": "empty"},
+    "iht, from empty": {"solver": "tvcs.assignment-iht", "init": "empty"},
     "iht": {"solver": "tvcs.assignment-iht"},
 }
 LEARNERS: dict[str, dict[str, Any]] = {

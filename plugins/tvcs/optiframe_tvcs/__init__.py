@@ -11,7 +11,7 @@ from optiframe.hookspec import Description, hookimpl
 from optiframe.lazy import exports
 
 if TYPE_CHECKING:
-    from optiframe_tvcs.program.shadow_prices import gains as gains
+    from optiframe_tvcs.program.shadow_prices import shadow_prices as shadow_prices
     from optiframe_tvcs.projection.certificate import Certificate as Certificate
     from optiframe_tvcs.projection.certificate import Prices as Prices
     from optiframe_tvcs.projection.plan import ProjectionPlan as ProjectionPlan
@@ -25,7 +25,7 @@ __getattr__, _, __all__ = exports(
     __name__,
     {
         "projection.certificate": ("Certificate", "Prices"),
-        "program.shadow_prices": ("gains",),
+        "program.shadow_prices": ("shadow_prices",),
         "sets.groups": ("Groups",),
         "projection.plan": ("ProjectionPlan",),
         "projection.prepare": ("prepare",),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_tvcs import Groups, ThreeView, gains
+from optiframe_tvcs import Groups, ThreeView, shadow_prices
 from optiframe_tvcs.datasets.generators import KINDS, Instance, random_instance
 from optiframe_tvcs.projection.certificate import check
 from optiframe_tvcs.projection.plan import ProjectionPlan
@@ -106,7 +106,7 @@ def test_the_reference_program_leaves_them_out_too(huge: float) -> None:
 def test_gains_of_open_groups_are_exact_beside_a_huge_closed_one() -> None:
     over = ThreeView.of_matrix((3, 2), total=3, per_row=[0, 1, 2], per_column=[1, 2])
     worths = np.array([2.0**80, 8.0, 4.0, 3.0, 2.0, 1.0])
-    found, best = gains(over, worths), best_worth(over, worths)
+    found, best = shadow_prices(over, worths), best_worth(over, worths)
     for row in (1, 2):
         caps = [0, 1, 2]
         caps[row] += 1

@@ -285,13 +285,13 @@ def test_the_order_of_rows_changes_nothing() -> None:
 def test_the_gain_of_a_cap_is_what_one_more_unit_adds() -> None:
     problem = TaskAssignment(quality=np.array([[0.9, 0.6], [0.7, 0.8]]), total=1)
     found = solve(problem, "tvcs.assignment-by-quality").solution
-    more = problem.gains(found)
+    more = problem.shadow_prices(found)
     # Worker 0 is on task 0; the best addition is worker 1 on task 1: from .5 to .8 in one of two tasks.
     assert more.total == pytest.approx(0.15)
     assert not more.rows.any()
     assert not more.columns.any()
     tight = TaskAssignment(quality=np.array([[0.9, 0.8], [0.7, 0.6]]), per_worker=1, per_task=1)
-    both = tight.gains(tight.assignment(np.eye(2) > 0))
+    both = tight.shadow_prices(tight.assignment(np.eye(2) > 0))
     assert both.total == 0.0
 
 
@@ -406,7 +406,7 @@ def test_priors_by_task_move_the_prediction() -> None:
     nobody = problem.assignment(np.zeros((1, 2), dtype=bool))
     assert nobody.accuracy.value == pytest.approx((0.95 + 0.5) / 2)
     # The only worker is not asked about the label that is all but known.
-    assert TaskAssignment(quality=quality, prior=[0.95, 0.5], per_worker=1).gains(nobody).total == 0.0
+    assert TaskAssignment(quality=quality, prior=[0.95, 0.5], per_worker=1).shadow_prices(nobody).total == 0.0
     found = solve(TaskAssignment(quality=quality, prior=[0.95, 0.5], per_worker=1), "tvcs.assignment-iht")
     assert found.solution.chosen.tolist() == [[False, True]]
 
@@ -432,3 +432,8 @@ def test_a_box_takes_any_finite_numbers_and_nothing_else() -> None:
             use([["a", "b"], ["c", "d"]])
     with pytest.raises(InvalidInput, match=r"entry \[0, 1\] of the point is inf"):
         box.project(np.array([[1.0, np.inf], [0.0, 0.0]]))
+
+
+def test_the_old_name_of_where_a_search_begins_is_told_the_new_one() -> None:
+    with pytest.raises(InvalidInput, match="begin: unknown key.*; `begin` is now called `init`"):
+        AssignmentIHT(begin="empty")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_tvcs import Groups, ThreeView, gains
+from optiframe_tvcs import Groups, ThreeView, shadow_prices
 
 import optiframe
 from optiframe import InvalidInput, Projection
@@ -178,7 +178,7 @@ def test_prices_bound_what_one_more_place_is_worth() -> None:
     assert gain <= selection.prices.rows[0] <= 25.0
     assert selection.prices.total == 0.0
     assert 0 in selection.prices.binding["rows"]
-    assert gains(over, v**2).rows.tolist() == [16.0, 0.0]
+    assert shadow_prices(over, v**2).rows.tolist() == [16.0, 0.0]
 
 
 def test_a_table_builds_the_same_set() -> None:

@@ -21,7 +21,7 @@ from optiframe_tvcs.assignment.answer import Assignment
 from optiframe_tvcs.assignment.data import Ids, QualityTable
 from optiframe_tvcs.assignment.objective import AssignmentLoss, Judge
 from optiframe_tvcs.assignment.read import as_prior, priors_of, read_columns, read_quality
-from optiframe_tvcs.program.shadow_prices import gains
+from optiframe_tvcs.program.shadow_prices import shadow_prices
 from optiframe_tvcs.projection.certificate import Prices
 from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.sets.boxed_three_view import BoxedThreeView
@@ -169,16 +169,16 @@ class TaskAssignment(Problem[Assignment]):
         estimate = self._judge(_REPORTING).estimate(chosen)
         return Assignment(chosen, table.worker_ids, table.task_ids, table.quality, estimate, table.backend)
 
-    def gains(self, solution: Assignment) -> Prices:
+    def shadow_prices(self, solution: Assignment) -> Prices:
         """What one more unit of each cap would add to the mean expected accuracy, the others as they are.
 
         To first order: each pair is worth what it adds by itself to this assignment (or loses
-        it), and the gain is that of the best assignment for these worths. A second answer to a task
+        it), and the shadow price is that of the best assignment for these worths. A second answer to a task
         adds nothing by itself unless it can overturn the first, although a second and a third
         together do. `rows` are the workers' caps, `columns` the tasks'.
         """
         worths = self._judge(_REPORTING).marginals(solution.chosen)
-        return gains(self.over, np.where(self.quality.known, worths, -1.0))
+        return shadow_prices(self.over, np.where(self.quality.known, worths, -1.0))
 
     def objective(self, solution: Assignment) -> float:
         return 1.0 - self._judge(_JUDGING).estimate(solution.chosen).value
@@ -239,7 +239,7 @@ class TaskAssignment(Problem[Assignment]):
 
     def _caps_table(self, solution: Assignment) -> Columns:
         """A row for each cap: of what, how much of it is used, and what one more would add."""
-        more = self.gains(solution)
+        more = self.shadow_prices(solution)
         workers, tasks = len(self.worker_ids), len(self.task_ids)
         owners = np.empty(1 + workers + tasks, dtype=object)
         owners[:] = ["", *self.worker_ids.tolist(), *self.task_ids.tolist()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt
@@ -38,7 +38,7 @@ class AssignmentIHT(Solver[TaskAssignment, Assignment, None]):
     residual = "none"
     reference = "Yang et al., Sec. 5.2 and supplement, Sec. 4"
 
-    begin: Literal["by-quality", "empty"] = Field(
+    init: Literal["by-quality", "empty"] = Field(
         "by-quality", description="by-quality: from that solver's assignment; empty: from none"
     )
     steps: PositiveInt = Field(120, description="gradient steps")
@@ -47,9 +47,13 @@ class AssignmentIHT(Solver[TaskAssignment, Assignment, None]):
         3.5, description="how far the first step moves the most promising pair; at 1 it is fully assigned"
     )
 
+    @classmethod
+    def instead_of(cls, key: str, value: Any) -> str:
+        return "`begin` is now called `init`" if key == "begin" else super().instead_of(key, value)
+
     def iterates(self, problem: TaskAssignment, run: Run) -> Iterates:
         x = np.zeros(problem.over.shape) if run.start is None else run.start.chosen.astype(np.float64)
-        if run.start is None and self.begin == "by-quality":
+        if run.start is None and self.init == "by-quality":
             x = problem.choose(problem.quality.quality).support.reshape(x.shape).astype(np.float64)
             yield Iterate(x, info={"assigned": float(np.count_nonzero(x))})
         slope = problem.first_slope

@@ -16,11 +16,11 @@ from optiframe_tvcs.sets.three_view import ThreeView
 _FAR = 2**61  # farther than any path: worths are below 2**50 and a path visits each group once
 
 
-def gains(over: ThreeView, worths: Array) -> Prices:
+def shadow_prices(over: ThreeView, worths: Array) -> Prices:
     """How much the best total worth would rise with one more unit of each bound, the others as they are.
 
     The prices of a selection bound these from above; where supports tie or several bounds are used up
-    together, prices are not unique and may be larger. The gain is the smallest price that any
+    together, prices are not unique and may be larger. The shadow price is the smallest price that any
     proof of the best support allows: a shortest path in the graph of groups, three times Bellman and
     Ford. Time O(p + groups) a round, as many rounds as a path is long (at most the number of groups).
 
@@ -34,9 +34,8 @@ def gains(over: ThreeView, worths: Array) -> Prices:
     Returns
     -------
     Prices
-        The gains, in the units of the worths. The total's is 0.0 where there is no such bound. Worths
-        are quantised first: for the gains of bounds of 0 by the largest of all, for the others by the
-        largest that a support can hold.
+        In the units of the worths. The total's is 0.0 where there is no such bound. Worths are quantised
+        first: for bounds of 0 by the largest of all, for the others by the largest that a support can hold.
 
     Raises
     ------
@@ -45,10 +44,10 @@ def gains(over: ThreeView, worths: Array) -> Prices:
     """
     over.check_shape(np.shape(worths))
     flat, closed = np.asarray(worths, dtype=np.float64).reshape(-1), over.plan.closed
-    found = _gains(over, open_worths(flat, closed))
+    found = _shadow_prices(over, open_worths(flat, closed))
     if closed is None:
         return found
-    every = _gains(over, flat)  # of which the groups with a bound of 0 are taken, in a unit of their own
+    every = _shadow_prices(over, flat)  # of which the groups with a bound of 0 are taken, in their own unit
     rows, columns = over.views
     return Prices(
         found.total,
@@ -57,11 +56,13 @@ def gains(over: ThreeView, worths: Array) -> Prices:
     )
 
 
-def _gains(over: ThreeView, worths: Array) -> Prices:
+def _shadow_prices(over: ThreeView, worths: Array) -> Prices:
     whole, scale = quantise(worths)
     selection = over.select(whole / scale)  # in the unit of `whole` or a finer one: best for `whole`, too
     if not selection.certificate.exact:
-        raise InvalidInput("the support for these worths could not be proved best, so it has no exact gains")
+        raise InvalidInput(
+            "the support for these worths could not be proved best, so it has no exact shadow prices"
+        )
     program = SupportProgram.of_whole(over, whole, scale)
     conditions = Conditions.of(program, selection.support)
     left, right, most = conditions.left, conditions.right, conditions.most

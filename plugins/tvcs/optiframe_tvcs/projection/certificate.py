@@ -53,7 +53,7 @@ class Prices:
     One more unit of a bound is worth at most its price, and one less costs at least it, the
     others as they are. A bound with a positive price is used up and binds; those with price zero
     could all be left out. Where supports tie or several bounds are used up together, prices are one
-    valid choice among several; `optiframe_tvcs.gains` gives what one more unit is worth exactly.
+    valid choice among several; `optiframe_tvcs.shadow_prices` gives what one more unit is worth exactly.
 
     Parameters
     ----------
