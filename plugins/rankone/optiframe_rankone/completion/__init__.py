@@ -1,1 +1,1 @@
-"""Rank-one completion of the workers' correlations: the problem, its pairs and its objective."""
+"""From labels to rank-one completion: how skills follow from labels, the problem, its pairs and objective."""

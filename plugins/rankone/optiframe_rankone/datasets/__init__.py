@@ -1,1 +1,1 @@
-"""Published label sets, and labels drawn from a model."""
+"""Published label sets, labels drawn from a model, and sets made of other sets."""

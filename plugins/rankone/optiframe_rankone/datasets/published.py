@@ -1,4 +1,4 @@
-"""Label data sets: the five of Ma et al., Table 4; the synthetic one is in `single_coin`."""
+"""The five label data sets of Ma et al., Table 4."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from optiframe.problems.datasets import DataFile, DataSet
 from optiframe.tables.read import read_table
-from optiframe_rankone.datasets.single_coin import Integers, SingleCoin
-
-__all__ = ["Dogs", "LabelSet", "Rte", "SingleCoin", "Temp", "Web", "Wsd"]
+from optiframe_rankone.datasets.single_coin import Integers
 
 
 class LabelSet(DataSet):

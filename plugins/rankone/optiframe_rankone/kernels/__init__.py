@@ -1,1 +1,1 @@
-"""Passes over labels and pairs of workers, compiled where numba is at hand."""
+"""Passes over the codes of labels and over pairs of workers: NumPy, and compiled twins for big inputs."""

@@ -1,1 +1,1 @@
-"""Tables of labels, gold and known skills, checked and turned into codes."""
+"""Tables of labels, truth, gold and skills, checked and turned into the records of `data`."""

@@ -1,1 +1,1 @@
-"""Solvers of rank-one completion, one a file."""
+"""The method of the paper and its variants on rank-one completion, one a file."""

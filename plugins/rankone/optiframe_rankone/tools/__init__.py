@@ -1,1 +1,1 @@
-"""What to do with an answer: which label to ask for next, what more labels would bring."""
+"""What to do with an answer: the next label to ask for, how sure skills are, what more labels would bring."""

@@ -1,1 +1,1 @@
-"""Whether an answer can be believed: findings, intervals, the worker graph's bounds."""
+"""What is said of an answer: findings, standard errors, and bounds from the worker graph."""
