@@ -13,6 +13,10 @@ module only, so that listing every name costs no heavy import::
     # pyproject.toml
     [project.entry-points.optiframe]
     my-plugin = "my_plugin"
+
+What hooks, descriptions and base classes promise is the plugin contract; `CONTRACT` is its version. A
+plugin that relies on one version says so by ``OPTIFRAME_CONTRACT = 1`` in that module; one that says
+nothing is taken to keep the first.
 """
 
 from __future__ import annotations
@@ -21,6 +25,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import pluggy
+
+CONTRACT = 1
 
 hookspec = pluggy.HookspecMarker("optiframe")
 hookimpl = pluggy.HookimplMarker("optiframe")

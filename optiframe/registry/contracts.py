@@ -7,6 +7,7 @@ import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from optiframe import hookspec
 from optiframe.errors import BrokenPlugin, nearest
 
 if TYPE_CHECKING:
@@ -64,6 +65,25 @@ def check_class(kind: str, cls: type[Any], name: str) -> None:
         solves = getattr(cls, "solves", None)
         if not (isinstance(solves, type) and issubclass(solves, import_class(KINDS["problem"][1]))):
             raise broken("must set `solves` to a Problem class")
+
+
+def check_contract(module: Any) -> None:
+    """Raise `BrokenPlugin` where a plugin relies on another version of the plugin contract."""
+    wanted = getattr(module, "OPTIFRAME_CONTRACT", 1)
+    if wanted != hookspec.CONTRACT:
+        other = "optiframework" if isinstance(wanted, int) and wanted > hookspec.CONTRACT else "the plugin"
+        raise BrokenPlugin(
+            f"it keeps version {wanted!r} of the plugin contract, and this optiframe has version "
+            f"{hookspec.CONTRACT}; upgrade {other}"
+        )
+
+
+def moved(error: BaseException) -> str:
+    """What to do where an import failed because a module of the core has moved; empty for other errors."""
+    name = getattr(error, "name", None) or ""
+    if isinstance(error, ImportError) and (name == GROUP or name.startswith(f"{GROUP}.")):
+        return "; modules of optiframe have moved: import what is public from optiframe itself"
+    return ""
 
 
 def check_hooks(module: Any) -> None:

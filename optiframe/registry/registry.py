@@ -18,10 +18,12 @@ from optiframe.registry.contracts import (
     GROUP,
     KINDS,
     check_class,
+    check_contract,
     check_hooks,
     check_name,
     import_class,
     kind_of,
+    moved,
     normalise,
 )
 
@@ -105,6 +107,7 @@ class Registry:
             if point.module in _blocked:
                 raise BrokenPlugin(_blocked[point.module])
             module = point.load()
+            check_contract(module)
             check_hooks(module)
             self._manager.register(module, name=f"{plugin.distribution}:{plugin.name}")
             others = [p for p in self._manager.get_plugins() if p is not module]
@@ -114,7 +117,7 @@ class Registry:
                     plugin.entries.extend(self._entry(kind, item, plugin) for item in described)
         except (Exception, SystemExit) as error:  # whatever someone else's code raises is its state
             plugin.state = "broken"
-            plugin.error = f"{type(error).__name__}: {error}"
+            plugin.error = f"{type(error).__name__}: {error}{moved(error)}"
             plugin.entries.clear()
 
     @staticmethod
@@ -196,7 +199,7 @@ class Registry:
             except (Exception, SystemExit) as error:  # someone else's module: say whose and what
                 raise BrokenPlugin(
                     f"{kind} {entry.name!r} of {entry.distribution} does not load: "
-                    f"{type(error).__name__}: {error}"
+                    f"{type(error).__name__}: {error}{moved(error)}"
                 ) from error
             check_class(kind, cls, entry.name)
             self._classes[key] = cls

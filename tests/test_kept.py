@@ -1,0 +1,119 @@
+"""What earlier versions left behind works, or gets an error that says what changed and what to do.
+
+`kept/comparison.sql` is the dump of a comparison that was stored before the modules moved into rooms and
+the distributions were renamed; `kept/compare.toml` is its file.
+"""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+
+from optiframe import BrokenPlugin
+from optiframe.registry import registry
+
+from .command_line import run_in
+
+KEPT = Path(__file__).parent / "kept"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the file, and its results as they were stored."""
+    shutil.copy(KEPT / "compare.toml", tmp_path)
+    results = tmp_path / "results" / "compare"
+    results.mkdir(parents=True)
+    connection = sqlite3.connect(results / "comparison.sqlite")
+    connection.executescript((KEPT / "comparison.sql").read_text(encoding="utf-8"))
+    connection.close()
+    return tmp_path
+
+
+def test_a_kept_comparison_is_reported_and_exported(folder: Path) -> None:
+    run_in(folder, "report", "results/compare")
+    page = (folder / "results" / "compare" / "report.html").read_text(encoding="utf-8")
+    assert "scipy.lbfgs" in page
+    run_in(folder, "export", "results/compare", "--csv", "cells.csv")
+    with (folder / "cells.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["solver"], float(row["objective"])) for row in rows] == [("scipy.lbfgs", 0.25)] * 2
+
+
+def test_a_kept_comparison_is_repeated_and_the_renamed_distribution_is_named(folder: Path) -> None:
+    shown = run_in(folder, "rerun", "results/compare", code=1).stdout
+    assert "optiframe 0.1.0 was installed then and is not now" in shown
+    assert "optiframework 0.1.0 is installed now and was not then" in shown
+
+
+def test_the_same_command_goes_on_with_a_kept_comparison(folder: Path) -> None:
+    shown = run_in(folder, "compare", "compare.toml", "--quiet").stdout
+    assert "2 converged" in shown
+
+
+PLUGIN = """
+from optiframe.hookspec import Description, hookimpl
+{contract}
+
+@hookimpl
+def optiframe_solvers():
+    return [Description("kept.solver", "fake_kept.solver:Kept", "A solver.")]
+"""
+SOLVER = """
+import optiframe as of
+{deep}
+
+class Kept(of.Solver[of.Minimize, object, None]):
+    '''A solver.'''
+    name = "kept.solver"
+    solves = of.Minimize
+    def iterates(self, problem, run):
+        yield of.Iterate(problem.initial())
+"""
+
+
+def install(folder: Path, contract: str = "", deep: str = "") -> None:
+    """A third party's plugin, as pip would leave it."""
+    info, package = folder / "fake_kept-1.0.dist-info", folder / "fake_kept"
+    info.mkdir()
+    package.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fake-kept\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[optiframe]\nfake-kept = fake_kept\n")
+    (package / "__init__.py").write_text(PLUGIN.format(contract=contract))
+    (package / "solver.py").write_text(SOLVER.format(deep=deep))
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_registry: None) -> Path:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in ("fake_kept", "fake_kept.solver"):  # of another test's folder
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return tmp_path
+
+
+def test_a_plugin_that_imports_public_names_works_as_before(site: Path) -> None:
+    install(site)
+    assert registry.registry().get("solver", "kept.solver").name == "kept.solver"
+
+
+@pytest.mark.parametrize(
+    "deep", ["from optiframe.loop import solve", "from optiframe.problems import Minimize"]
+)
+def test_a_plugin_that_imports_a_moved_module_is_told_what_to_import(site: Path, deep: str) -> None:
+    install(site, deep=deep)
+    with pytest.raises(BrokenPlugin, match=r"does not load: .*import what is public from optiframe itself"):
+        registry.registry().get("solver", "kept.solver")
+
+
+def test_a_plugin_for_another_contract_is_a_line_in_doctor(site: Path) -> None:
+    install(site, contract="OPTIFRAME_CONTRACT = 2")
+    found = next(one for one in registry.registry().plugins if one.name == "fake-kept")
+    assert found.state == "broken"
+    assert found.error == (
+        "BrokenPlugin: it keeps version 2 of the plugin contract, and this optiframe has version 1; "
+        "upgrade optiframework"
+    )
