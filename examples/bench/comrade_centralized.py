@@ -167,7 +167,7 @@ def to_gap(data: Data, repeats: int, gap: float, what: str) -> dict[str, float]:
     )
     print(f"to {what}: lbfgs {median(times['lbfgs']):.2f} s, {steps} iterations ", end="")
     print(f"(gap {data.gap(answers['lbfgs']):.1e})")
-    print(f"newton.comrade, of which {median(times['deal']):.2f} s to deal at random:")
+    print(f"newton.comrade, of which {median(times['shard']):.2f} s to shard at random:")
     for name in named:
         print(f"   {name:28} {median(times[name]):.2f} s, {rounds[name]} rounds ", end="")
         print(f"(gap {data.gap(answers[name]):.1e})")
