@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput, nearest
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
+from optiframe.tables.ids import Ids
 from optiframe.tables.read import to_frame
 from optiframe_manifold.agreement import nearness
-from optiframe_manifold.data import Ids
 from optiframe_manifold.low_rank import LowRank, blocks
 from optiframe_manifold.population import Population
 

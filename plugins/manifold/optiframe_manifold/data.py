@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
+from optiframe.tables.ids import Ids, locked
 
-T = TypeVar("T", bound=NDArray[Any])
-
-Ids = NDArray[Any]
 Codes = NDArray[np.int64]
 
 _LARGEST_KEY = 1 << 62  # users x items x items beyond does not fit a 64-bit key
@@ -136,9 +134,3 @@ def _grouped(table: ChoiceTable) -> Choices:
         locked(np.searchsorted(user, np.arange(users + 1)).astype(np.int64)),
         None if (total == 1.0).all() else locked(total),
     )
-
-
-def locked(array: T) -> T:
-    """The array itself, read-only from now on."""
-    array.flags.writeable = False
-    return array

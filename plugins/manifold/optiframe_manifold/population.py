@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
 
 from optiframe.records.fields import Array
+from optiframe.tables.ids import locked
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.objective.btl import BtlObjective
 
@@ -66,9 +67,7 @@ def population(objective: BtlObjective) -> Population | None:
     if not (silent.any() or unseen.any()):
         return None
     scores = pooled_scores(objective) if silent.any() else np.zeros(len(unseen))
-    for array in (scores, silent, unseen):
-        array.flags.writeable = False
-    return Population(scores, silent, unseen)
+    return Population(locked(scores), locked(silent), locked(unseen))
 
 
 def pooled_scores(objective: BtlObjective) -> Array:

@@ -16,9 +16,10 @@ from optiframe.problems.minimize import Minimize
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
 from optiframe.tables.columns import Columns
+from optiframe.tables.ids import Ids
 from optiframe_manifold import metrics
 from optiframe_manifold.answer import Rankings
-from optiframe_manifold.data import Choices, ChoiceTable, Ids
+from optiframe_manifold.data import Choices, ChoiceTable
 from optiframe_manifold.low_rank import LowRank, Rank
 from optiframe_manifold.objective.btl import BtlObjective, Penalty, Scale
 from optiframe_manifold.population import Population, population

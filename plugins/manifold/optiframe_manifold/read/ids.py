@@ -1,18 +1,15 @@
-"""Tables of ids: finding some among others, and naming a few in a sentence."""
+"""Lists of users and of items, checked, and how many there are in words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
+from optiframe.tables.ids import Ids, locked
 from optiframe.tables.read import encode, missing, read_table
-from optiframe_manifold.data import Ids
-
-_SHOWN = 5  # ids named in a sentence before "and N more"
 
 
 def read_ids(value: Any) -> Ids | None:
@@ -35,36 +32,10 @@ def read_ids(value: Any) -> Ids | None:
     if len(known) < len(ids):
         twice = known[int(np.bincount(code).argmax())]
         raise InvalidInput(f"{twice} occurs more than once; list each id once")
-    ids = ids.copy()
-    ids.flags.writeable = False
-    return ids
-
-
-def positions(ids: Ids, wanted: Ids) -> NDArray[np.int64]:
-    """Where each wanted id is in `ids`; -1 where it is not. Ids must be hashable.
-
-    What is not there is looked for by its spelling: a column of a file is numbers or text as a
-    whole, so that 1 may come as "1".
-    """
-    table = {value: code for code, value in enumerate(ids.tolist())}
-    found = [table.get(value, -1) for value in wanted.tolist()]
-    if min(found, default=0) < 0:
-        spelled = {str(value): code for value, code in table.items()}
-        found = [
-            spelled.get(str(value), -1) if code < 0 else code
-            for value, code in zip(wanted.tolist(), found, strict=True)
-        ]
-    return np.array(found, dtype=np.int64)
+    return locked(ids.copy())
 
 
 def sizes(shape: tuple[int, int]) -> str:
     """So many items for so many users."""
     users, items = shape
     return f"{items} item{'s' * (items != 1)} for {users} user{'s' * (users != 1)}"
-
-
-def listed(ids: Ids | Sequence[Any]) -> str:
-    """The first few ids, and how many more there are."""
-    values = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
-    shown = ", ".join(map(str, values[:_SHOWN]))
-    return shown if len(values) <= _SHOWN else f"{shown} and {len(values) - _SHOWN} more"

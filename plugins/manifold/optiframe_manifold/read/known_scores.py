@@ -10,7 +10,8 @@ from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array, as_array, resolve
-from optiframe_manifold.data import ChoiceTable, locked
+from optiframe.tables.ids import locked
+from optiframe_manifold.data import ChoiceTable
 from optiframe_manifold.low_rank import LowRank, finite
 from optiframe_manifold.read.tables import read_scores
 

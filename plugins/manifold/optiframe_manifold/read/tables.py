@@ -15,11 +15,11 @@ from pydantic import ValidationInfo
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.tables.column_names import column_names
+from optiframe.tables.ids import Ids, listed, locked, positions
 from optiframe.tables.pairs import empty_labels, numbers, read_preferences
 from optiframe.tables.read import Table, encode, read_table
 from optiframe.tables.unused_columns import unread_columns
-from optiframe_manifold.data import ChoiceTable, Codes, Ids, locked
-from optiframe_manifold.read.ids import listed, positions
+from optiframe_manifold.data import ChoiceTable, Codes
 
 _COLUMNS = ("user", "left", "right", "label", "weight", "item", "score")
 

@@ -20,9 +20,9 @@ from optiframe.records.fields import Array
 from optiframe.solving.budget import Budget
 from optiframe.solving.solve import NotConverged, solve
 from optiframe.tables.columns import Columns
+from optiframe.tables.ids import locked
 from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
-from optiframe_manifold.data import locked
 from optiframe_manifold.problem import CollaborativeRanking
 from optiframe_manifold.tools.subsets import like
 from optiframe_manifold.trust.curvature import Blocks, Joint

@@ -11,10 +11,9 @@ from scipy.special import expit
 
 from optiframe.errors import InvalidInput, nearest
 from optiframe.records.fields import Array
+from optiframe.tables.ids import Ids, listed, positions
 from optiframe.tables.read import encode, read_table, to_frame
 from optiframe_manifold.answer import Rankings
-from optiframe_manifold.data import Ids
-from optiframe_manifold.read.ids import listed, positions
 
 _COLUMNS = ("user", "left", "right", "label", "weight")
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe_manifold.data import ChoiceTable, Ids, locked
+from optiframe.tables.ids import Ids, locked, positions
+from optiframe_manifold.data import ChoiceTable
 from optiframe_manifold.problem import CollaborativeRanking
-from optiframe_manifold.read.ids import positions
 
 
 def some_rows(table: ChoiceTable, rows: NDArray[Any]) -> ChoiceTable:

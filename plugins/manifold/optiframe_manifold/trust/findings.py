@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from optiframe.findings import Finding
-from optiframe_manifold.data import ChoiceTable, Ids
+from optiframe.tables.ids import Ids, listed
+from optiframe_manifold.data import ChoiceTable
 from optiframe_manifold.low_rank import LowRank
-from optiframe_manifold.read.ids import listed
 
 
 @dataclass(frozen=True)

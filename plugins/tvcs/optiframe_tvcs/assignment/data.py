@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
-
-Ids = NDArray[Any]
+from optiframe.tables.ids import Ids
 
 
 @dataclass(frozen=True, eq=False)

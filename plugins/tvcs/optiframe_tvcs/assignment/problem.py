@@ -17,8 +17,9 @@ from optiframe.problems.minimize import Minimize
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
 from optiframe.tables.columns import Columns
+from optiframe.tables.ids import Ids
 from optiframe_tvcs.assignment.answer import Assignment
-from optiframe_tvcs.assignment.data import Ids, QualityTable
+from optiframe_tvcs.assignment.data import QualityTable
 from optiframe_tvcs.assignment.objective import AssignmentLoss, Judge
 from optiframe_tvcs.assignment.read import as_prior, priors_of, read_columns, read_quality
 from optiframe_tvcs.program.shadow_prices import shadow_prices

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array, as_array
 from optiframe.tables.column_names import column_names
+from optiframe.tables.ids import Ids, locked
 from optiframe.tables.pairs import numbers
 from optiframe.tables.read import read_table
-from optiframe_tvcs.assignment.data import Ids, QualityTable
+from optiframe_tvcs.assignment.data import QualityTable
 from optiframe_tvcs.sets.caps import by_id
 
 _COLUMNS = ("worker", "task", "quality")
@@ -64,9 +64,7 @@ def read_quality(value: Any, info: ValidationInfo) -> QualityTable | None:
     quality = np.full((len(worker_ids), len(task_ids)), 0.5)
     known = np.zeros(quality.shape, dtype=bool)
     quality[worker, task], known[worker, task] = given, True
-    return QualityTable(
-        _locked(quality), _locked(known), _locked(worker_ids), _locked(task_ids), table.backend
-    )
+    return QualityTable(locked(quality), locked(known), locked(worker_ids), locked(task_ids), table.backend)
 
 
 def _is_matrix(value: Any) -> bool:
@@ -86,8 +84,8 @@ def _of_matrix(value: Any) -> QualityTable:
         i, j = (int(index) for index in wrong[0])
         raise InvalidInput(f"entry [{i}, {j}] (worker, task): {_not_a_quality(quality[i, j])}")
     workers, tasks = quality.shape
-    known = _locked(np.ones(quality.shape, dtype=bool))
-    return QualityTable(quality, known, _locked(np.arange(workers)), _locked(np.arange(tasks)))
+    known = locked(np.ones(quality.shape, dtype=bool))
+    return QualityTable(quality, known, locked(np.arange(workers)), locked(np.arange(tasks)))
 
 
 def _not_a_quality(value: float) -> str:
@@ -121,8 +119,3 @@ def _chance(value: Any, what: str) -> float:
     if not number or not 0 < value < 1:
         raise InvalidInput(f"{what} is {value!r}; it must be a number above 0 and below 1")
     return float(value)
-
-
-def _locked(array: NDArray[Any]) -> NDArray[Any]:
-    array.flags.writeable = False
-    return array

@@ -9,8 +9,8 @@ import numpy as np
 
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
+from optiframe.tables.ids import Ids
 from optiframe.tables.read import to_frame
-from optiframe_tvcs.networks.data import Ids
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,9 @@ from optiframe.problems.minimize import Minimize
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
 from optiframe.tables.columns import Columns
+from optiframe.tables.ids import Ids
 from optiframe_tvcs.networks.answer import Network
-from optiframe_tvcs.networks.data import Ids, Transitions
+from optiframe_tvcs.networks.data import Transitions
 from optiframe_tvcs.networks.metrics import HIGHER, ranked, scores_against
 from optiframe_tvcs.networks.objective import NetworkLeastSquares, filled, off_diagonal
 from optiframe_tvcs.networks.read import read_columns, read_expression, read_truth

@@ -15,9 +15,10 @@ from optiframe.errors import InvalidInput, nearest
 from optiframe.records.fields import Array, resolve
 from optiframe.tables.column_names import column_names
 from optiframe.tables.files import read_csv, read_parquet
+from optiframe.tables.ids import Ids, locked
 from optiframe.tables.pairs import numbers
 from optiframe.tables.read import Table, missing, read_table
-from optiframe_tvcs.networks.data import Ids, Transitions
+from optiframe_tvcs.networks.data import Transitions
 
 _COLUMNS = ("series", "time", "gene", "value", "source", "target", "edge")
 
@@ -141,7 +142,13 @@ def _transitions(series: NDArray[Any], time: Array, genes: Ids, levels: Array, t
     steps = time[before + 1] - time[before]
     even = bool(np.allclose(steps, steps[0]))
     states, changes = levels[:, before], levels[:, before + 1] - levels[:, before]
-    return Transitions(_locked(states), _locked(changes), _locked(genes), even, table.backend)
+    return Transitions(
+        locked(np.ascontiguousarray(states)),
+        locked(np.ascontiguousarray(changes)),
+        locked(np.ascontiguousarray(genes)),
+        even,
+        table.backend,
+    )
 
 
 def read_truth(value: Any, info: ValidationInfo) -> NDArray[np.bool_] | None:
@@ -190,22 +197,16 @@ def read_truth(value: Any, info: ValidationInfo) -> NDArray[np.bool_] | None:
             f"{target[torn[0]]!r}; keep one"
         )
     np.fill_diagonal(acts, False)
-    return _locked(acts)
+    return locked(acts)
 
 
 def _of_matrix(acts: NDArray[np.bool_], genes: int) -> NDArray[np.bool_]:
     if acts.shape != (genes, genes):
         raise InvalidInput(f"has shape {acts.shape}; with {genes} genes a matrix is ({genes}, {genes})")
-    return _locked(acts & ~np.eye(genes, dtype=bool))
+    return locked(acts & ~np.eye(genes, dtype=bool))
 
 
 def _ids(names: list[str]) -> Ids:
     ids = np.empty(len(names), dtype=object)
     ids[:] = names
     return ids
-
-
-def _locked(array: NDArray[Any]) -> NDArray[Any]:
-    array = np.ascontiguousarray(array)
-    array.flags.writeable = False
-    return array

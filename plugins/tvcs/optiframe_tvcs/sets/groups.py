@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, nearest
+from optiframe.tables.ids import locked
 
 Labels = NDArray[np.int32]
 Caps = NDArray[np.int64]
@@ -56,7 +57,7 @@ class Groups:
     def scaled(self, factor: int) -> Groups:
         """The same groups with their bounds multiplied (GradMP looks for twice the support)."""
         most = np.iinfo(np.int64).max // max(factor, 1)  # a bound that large binds nothing
-        return Groups(self.labels, _locked(np.minimum(self.caps, most) * factor))
+        return Groups(self.labels, locked(np.minimum(self.caps, most) * factor))
 
     @classmethod
     def of_labels(cls, labels: Any, bounds: Any, view: str = "groups") -> Groups:
@@ -105,7 +106,7 @@ class Groups:
                 f"{view}: element {at} is in group {highest}, and there are bounds for {len(caps)} groups "
                 "(numbered from 0); give one for each group, or one number for all"
             )
-        return cls(_locked(codes.astype(np.int32)), _locked(caps))
+        return cls(locked(codes.astype(np.int32)), locked(caps))
 
     @classmethod
     def of_lists(cls, groups: Any, bounds: Any, size: int, view: str = "groups") -> Groups:
@@ -157,7 +158,7 @@ class Groups:
             if np.count_nonzero(labels == group) < indices.size:
                 seen, times = np.unique(indices, return_counts=True)
                 raise InvalidInput(f"{where}: element {seen[times > 1][0]} is listed twice")
-        return cls(_locked(labels), _locked(_caps(bounds, len(groups), view)))
+        return cls(locked(labels), locked(_caps(bounds, len(groups), view)))
 
     @classmethod
     def from_table(cls, table: Any, size: int | None, view: str) -> Groups:
@@ -239,8 +240,3 @@ def _first_odd(array: NDArray[Any]) -> tuple[int, str]:
     kind = f" ({array.dtype})" if array.dtype.kind == "f" and plain[at] else ""
     text = f"{value:g}" if isinstance(value, float) else f"{value!r:.60}"
     return at, f"{text}{kind}"
-
-
-def _locked(array: Any) -> Any:
-    array.flags.writeable = False
-    return array
