@@ -128,3 +128,30 @@ def test_solvers_are_listed_by_the_name_of_a_problem(tmp_path: Path) -> None:
     assert "hodge.lbi" not in shown
     wrong = run_in(tmp_path, "list", "solvers", "label-agregation", code=2).stderr
     assert "did you mean 'label-aggregation'" in wrong
+
+
+@pytest.mark.usefixtures("data_folder")
+@pytest.mark.parametrize(
+    ("dataset", "solver"),
+    [
+        ("synthetic.single-coin", "labels.dawid-skene"),
+        ("synthetic.noisy-star", "rankone.pgd"),
+        ("rank-one.grid", "rankone.pgd"),
+        ("pairwise.bias", "hodge.lbi"),
+        ("collaborative.low-rank", "manifold.trust-region"),
+        ("synthetic.covtype-shape", "newton.exact"),
+        ("assignment.uniform", "tvcs.assignment-iht"),
+        ("grn.dream4-10.1", "tvcs.iht"),
+        ("sparse.planted-regression", "tvcs.iht"),
+    ],
+)
+def test_every_problem_of_ours_recommends_a_solver(dataset: str, solver: str) -> None:
+    chosen = recommend(of.problem(dataset=dataset))
+    assert chosen.solver.name == solver
+    assert chosen.reason[0].islower()
+    assert not chosen.reason.endswith(".")
+
+
+def test_a_projection_onto_a_three_view_set_is_exact() -> None:
+    problem = of.Projection([1.0, 2.0], onto={"name": "three-view", "total": 1, "size": 2})
+    assert recommend(problem).solver.name == "tvcs.exact"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Self
@@ -116,6 +116,14 @@ class LinearClassification(Problem[Array]):
         if not np.isfinite(solution).all():
             return math.nan
         return max(0.0, self.function.value(solution) - self.lowest)
+
+    def recommended(self) -> Sequence[tuple[str, str]]:
+        return (
+            (
+                "newton.exact",
+                "all data are in one place, where Newton steps are the quickest",
+            ),
+        )
 
     def check(self, solution: Any) -> None:
         Minimize(self.function).check(solution)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -161,6 +162,14 @@ class PairwiseRanking(Problem[Ranking]):
         """y - X theta of the caller's rows, outliers not taken out, shape (rows,)."""
         table = self.comparisons
         return np.asarray(table.margin - solution.scores[table.left] + solution.scores[table.right])
+
+    def recommended(self) -> Sequence[tuple[str, str]]:
+        return (
+            (
+                "hodge.lbi",
+                "it withstands comparisons that are grossly wrong, and shows which they are",
+            ),
+        )
 
     def check(self, solution: Any) -> None:
         """Raise `InvalidInput` unless this is an answer for these items and rows, with finite scores."""

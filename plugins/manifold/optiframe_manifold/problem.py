@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -191,6 +192,14 @@ class CollaborativeRanking(Problem[Rankings]):
         if solution.sigma == self.sigma:
             return factors
         return LowRank(factors.left * (self.sigma / solution.sigma), factors.right)
+
+    def recommended(self) -> Sequence[tuple[str, str]]:
+        return (
+            (
+                "manifold.trust-region",
+                "it needs the fewest passes over the comparisons",
+            ),
+        )
 
     def check(self, solution: Any) -> None:
         """Raise `InvalidInput` unless this is an answer for these users and items."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -130,6 +131,9 @@ class KnownCorrelations(LabelAggregation):
             found += findings.weightless(solution.skills, ids, self.labels_per_worker, graph, self.tau)
             found += negative(solution)
         return tuple(found)
+
+    def recommended(self) -> Sequence[tuple[str, str]]:
+        return (("rankone.pgd", "it uses the correlations that are given, which a model of labels does not"),)
 
     def answer(self, solution: Aggregation) -> dict[str, Columns]:
         """As for any labels, without intervals, which would follow from counting them."""

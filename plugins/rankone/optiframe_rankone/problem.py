@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -228,6 +229,14 @@ class LabelAggregation(Problem[Aggregation]):
     ) -> Aggregation:
         """The answer with these scores, shape (tasks, classes); gold is certain in it."""
         return vote.from_scores(self.crowd, scores, scale, skills)
+
+    def recommended(self) -> Sequence[tuple[str, str]]:
+        return (
+            (
+                "labels.dawid-skene",
+                "it had the lowest mean error on ten real label sets that no method here was tuned to",
+            ),
+        )
 
     def check(self, solution: Any) -> None:
         """Raise `InvalidInput` unless this is an answer for these tasks, workers and classes, and finite."""

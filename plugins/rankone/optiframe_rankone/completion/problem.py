@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
@@ -183,6 +184,14 @@ class RankOneFit(Problem[Array]):
         box = Box(lower=self.lower, upper=self.upper)
         return Formulation(
             Minimize(self.least_squares, over=box, start=self.initial()), interpret=_same, encode=_same
+        )
+
+    def recommended(self) -> Sequence[tuple[str, str]]:
+        return (
+            (
+                "rankone.pgd",
+                "it is the quickest of the solvers that reach the same answer",
+            ),
         )
 
     def answer(self, solution: Array) -> dict[str, Columns]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -199,6 +199,14 @@ class TaskAssignment(Problem[Assignment]):
     def chance(self) -> dict[str, float]:
         """`accuracy` when nobody is assigned."""
         return {"accuracy": self.assignment(np.zeros(self.quality.quality.shape, dtype=bool)).accuracy.value}
+
+    def recommended(self) -> Sequence[tuple[str, str]]:
+        return (
+            (
+                "tvcs.assignment-iht",
+                "it maximizes the expected accuracy itself and not a bound on it",
+            ),
+        )
 
     def check(self, solution: Any) -> None:
         if not isinstance(solution, Assignment) or solution.chosen.shape != self.quality.quality.shape:

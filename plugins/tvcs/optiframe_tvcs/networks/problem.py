@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -160,6 +160,14 @@ class NetworkIdentification(Problem[Network]):
         """`auc` 1/2, where there are edges and pairs without one in the truth."""
         known = np.zeros(0) if self.truth is None else off_diagonal(self.truth)
         return {"auc": 0.5} if np.any(known) and not np.all(known) else {}
+
+    def recommended(self) -> Sequence[tuple[str, str]]:
+        return (
+            (
+                "tvcs.iht",
+                "it fits the network within the caps",
+            ),
+        )
 
     def check(self, solution: Any) -> None:
         if not isinstance(solution, Network) or len(solution.weights) != len(self.genes):

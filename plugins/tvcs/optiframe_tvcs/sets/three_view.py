@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Self
 
@@ -224,6 +224,11 @@ class ThreeView(ConstraintSet):
     def support(self, c: Array) -> Array:
         """The 0/1 point x of the set with the greatest <c, x>; a negative entry of c is never chosen."""
         return self.select(c).support.reshape(np.shape(c)).astype(np.float64)
+
+    def recommended(self, problem: str) -> Sequence[tuple[str, str]]:
+        if problem == "projection":
+            return (("tvcs.exact", "it finds the nearest point and proves it"),)
+        return (("tvcs.iht", "it takes any objective with a gradient, and projects exactly"),)
 
     def project(self, v: Array) -> Array:
         v = as_point(v)
