@@ -58,7 +58,7 @@ def main() -> None:
     print(second_order(model.result_).finding.text)
 
     print("\nAsk next:")
-    asked = model.suggest_pairs(3)
+    asked = model.suggest(3)
     for who, left, right in zip(asked["user"], asked["left"], asked["right"], strict=True):
         print(f"  user {who}: {left} or {right}?")
     for finding in model.findings_:

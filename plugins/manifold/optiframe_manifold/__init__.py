@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from optiframe_manifold.plots.methods import plot_convergence as plot_convergence
     from optiframe_manifold.plots.methods import plot_error as plot_error
     from optiframe_manifold.plots.methods import plot_time as plot_time
-    from optiframe_manifold.tools.intervals import score_intervals as score_intervals
-    from optiframe_manifold.tools.next_pairs import suggest_pairs as suggest_pairs
+    from optiframe_manifold.tools.intervals import intervals as intervals
+    from optiframe_manifold.tools.next_pairs import suggest as suggest
     from optiframe_manifold.tools.rank_choice import choose_rank as choose_rank
     from optiframe_manifold.tools.updating import update as update
     from optiframe_manifold.trust.certificate import second_order as second_order
@@ -34,11 +34,11 @@ __getattr__, _, __all__ = exports(
         "trust.certificate": ("second_order",),
         "estimator": ("CollaborativeRanker",),
         "low_rank": ("LowRank", "NuclearBall", "Rank"),
-        "tools.next_pairs": ("suggest_pairs",),
+        "tools.next_pairs": ("suggest",),
         "plots.methods": ("plot_convergence", "plot_error", "plot_time"),
         "objective.prepare": ("prepare",),
         "tools.rank_choice": ("choose_rank",),
-        "tools.intervals": ("score_intervals",),
+        "tools.intervals": ("intervals",),
         "tools.updating": ("update",),
     },
 )

@@ -20,8 +20,8 @@ from optiframe_manifold.answer import Rankings
 from optiframe_manifold.objective.btl import Penalty
 from optiframe_manifold.population import pooled_scores
 from optiframe_manifold.problem import CollaborativeRanking
-from optiframe_manifold.tools.intervals import Method, score_intervals
-from optiframe_manifold.tools.next_pairs import suggest_pairs
+from optiframe_manifold.tools.intervals import Method, intervals
+from optiframe_manifold.tools.next_pairs import suggest
 from optiframe_manifold.tools.predictions import codes_among, predicted, table_of
 from optiframe_manifold.tools.rank_choice import RankChoice, Rule, choose_rank
 from optiframe_manifold.tools.updating import carried, with_comparisons
@@ -41,10 +41,10 @@ class CollaborativeRanker(Estimator):
     n_components
         Rank of the score matrix, the number of tastes of which everyone is a mixture (`rank` of the
         problem, a word that is a method here); "auto": chosen by cross-validation.
-    method
+    solver
         "trust-region", "lbfgs", ... for the solver `manifold.trust-region`, ...; any solver's full name; a
         table with `name` and parameters as in a configuration file; or a solver. One parameter
-        is changed with ``set_params(method__init="random")``.
+        is changed with ``set_params(solver__init="random")``.
     penalty, multiplier, sigma
         Of the problem `collaborative-ranking`.
     folds, rule
@@ -77,7 +77,7 @@ class CollaborativeRanker(Estimator):
     be read by many threads; it must not be fitted by two at the same time.
     """
 
-    nested: ClassVar[tuple[str, ...]] = ("method", "budget")
+    nested: ClassVar[tuple[str, ...]] = ("solver", "budget")
 
     n_components_: int
 
@@ -85,7 +85,7 @@ class CollaborativeRanker(Estimator):
         self,
         n_components: int | Literal["auto"] = 2,
         *,
-        method: str | Mapping[str, Any] | Solver[Any, Any, Any] = "trust-region",
+        solver: str | Mapping[str, Any] | Solver[Any, Any, Any] = "trust-region",
         penalty: Penalty = "log-sum-exp",
         multiplier: float = 1.0,
         sigma: float = 0.18,
@@ -97,7 +97,7 @@ class CollaborativeRanker(Estimator):
     ) -> None:
         # Kept exactly as given and checked by `fit`: cloning compares the very objects.
         self.n_components = n_components
-        self.method = method
+        self.solver = solver
         self.penalty = penalty
         self.multiplier = multiplier
         self.sigma = sigma
@@ -208,7 +208,7 @@ class CollaborativeRanker(Estimator):
     def scores(self, user: Hashable, *, level: float = 0.9, method: Method = "blocks") -> Any:
         """A user's scores with intervals: a frame `item, score, error, low, high` in the order of `items_`.
 
-        See `optiframe_manifold.score_intervals` for the methods and what they leave out.
+        See `optiframe_manifold.intervals` for the methods and what they leave out.
 
         Raises
         ------
@@ -217,8 +217,8 @@ class CollaborativeRanker(Estimator):
         """
         self._check_user(user)
         problem = cast(CollaborativeRanking, self._result().problem)
-        return score_intervals(
-            problem, self._answer(), user, level=level, method=method, seed=whole_seed(self.seed)
+        return intervals(
+            problem, self._answer(), user=user, level=level, method=method, seed=whole_seed(self.seed)
         )
 
     def population(self) -> Any:
@@ -237,12 +237,12 @@ class CollaborativeRanker(Estimator):
         table = {"item": problem.item_ids[order], "rank": better + 1, "score": scores[order]}
         return to_frame(table, problem.comparisons.backend)
 
-    def suggest_pairs(self, count: int = 10, *, user: Hashable | None = None) -> Any:
-        """The pairs whose answer is expected to tell most; see `optiframe_manifold.suggest_pairs`."""
+    def suggest(self, n: int = 10, *, user: Hashable | None = None) -> Any:
+        """The pairs whose answer is expected to tell most; see `optiframe_manifold.suggest`."""
         if user is not None:
             self._check_user(user)
         problem = cast(CollaborativeRanking, self._result().problem)
-        return suggest_pairs(problem, self._answer(), count, user=user)
+        return suggest(problem, self._answer(), n, user=user)
 
     def score(self, frame: Any, truth: Any = None) -> float:
         """Share of the decided comparisons of a table whose winner has the higher score.
@@ -294,7 +294,7 @@ class CollaborativeRanker(Estimator):
         return table
 
     def _solver(self) -> Solver[Any, Any, Any]:
-        given = self.method
+        given = self.solver
         found: Solver[Any, Any, Any] = (
             given if isinstance(given, Solver) else registry.build("solver", self._table(given))
         )

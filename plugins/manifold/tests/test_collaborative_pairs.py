@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from optiframe_manifold.tools.next_pairs import suggest_pairs
+from optiframe_manifold import CollaborativeRanker, intervals
+from optiframe_manifold.tools.next_pairs import suggest
 from optiframe_manifold.trust.curvature import Blocks
 from scipy.special import expit
 
@@ -54,7 +55,7 @@ def brute(result: Any, asked: list[tuple[int, int, int]], weight: float = 1.0) -
 @pytest.mark.parametrize("weight", [1.0, 5.0])
 def test_every_suggestion_is_the_best_after_those_before(weight: float) -> None:
     result = solved()
-    found = suggest_pairs(result.problem, result.solution, 5, weight=weight)
+    found = suggest(result.problem, result.solution, 5, weight=weight)
     asked: list[tuple[int, int, int]] = []
     for row in range(5):
         gain, *best = brute(result, asked, weight)
@@ -66,7 +67,7 @@ def test_every_suggestion_is_the_best_after_those_before(weight: float) -> None:
 
 def test_one_user_can_be_asked() -> None:
     result = solved()
-    found = suggest_pairs(result.problem, result.solution, 4, user=3)
+    found = suggest(result.problem, result.solution, 4, user=3)
     assert found["user"].tolist() == [3] * 4
     assert (np.diff(found["gain"]) <= 1e-12).all()
     scores = result.solution.scores(3)
@@ -81,25 +82,42 @@ def test_those_of_whom_nothing_is_known_are_asked_first() -> None:
         "collaborative-ranking", comparisons=rows, users=list(range(31)), items=list(range(16)), rank=2
     )
     answer = optiframe.solve(problem, "manifold.trust-region").solution
-    found = suggest_pairs(problem, answer, 1)
+    found = suggest(problem, answer, 1)
     assert isinstance(found, pd.DataFrame)
     assert found["user"][0] == 30
     # For a user of known taste the item nobody compared is worth most.
-    assert 15 in suggest_pairs(problem, answer, 1, user=0)[["left", "right"]].to_numpy()
+    assert 15 in suggest(problem, answer, 1, user=0)[["left", "right"]].to_numpy()
 
 
 def test_what_cannot_be_suggested_is_refused() -> None:
     result = solved()
     problem, answer = result.problem, result.solution
     for count in (0, -1, 1.5, True):
-        with pytest.raises(InvalidInput, match="count must be a whole number of at least 1"):
-            suggest_pairs(problem, answer, count)  # type: ignore[arg-type]  # wrong ones too
+        with pytest.raises(InvalidInput, match="n must be a whole number of at least 1"):
+            suggest(problem, answer, count)  # type: ignore[arg-type]  # wrong ones too
     with pytest.raises(InvalidInput, match="weight must be a positive number, got 0"):
-        suggest_pairs(problem, answer, weight=0)
+        suggest(problem, answer, weight=0)
     with pytest.raises(InvalidInput, match="there is no user 99"):
-        suggest_pairs(problem, answer, user=99)
+        suggest(problem, answer, user=99)
     with pytest.raises(InvalidInput, match="an answer to collaborative-ranking is a Rankings"):
-        suggest_pairs(problem, answer.factors)
+        suggest(problem, answer.factors)
+
+
+def test_tools_take_a_result_or_a_fitted_estimator_in_the_place_of_problem_and_answer() -> None:
+    result = solved()
+    model = CollaborativeRanker(2)
+    model.result_ = result
+    told = suggest(result.problem, result.solution, 3)
+    spread = intervals(result.problem, result.solution, user=2, method="blocks")
+    for source in (result, model):
+        pd.testing.assert_frame_equal(pd.DataFrame(suggest(source, n=3)), pd.DataFrame(told))
+        pd.testing.assert_frame_equal(
+            pd.DataFrame(intervals(source, user=2, method="blocks")), pd.DataFrame(spread)
+        )
+    with pytest.raises(InvalidInput, match="give an answer as well, or the result of a solver that found"):
+        suggest(result.problem)
+    with pytest.raises(InvalidInput, match=r"give a collaborative-ranking problem, .*, not a Rankings"):
+        suggest(result.solution)  # type: ignore[arg-type]  # an answer without its problem
 
 
 def test_too_many_pairs_ask_for_a_user() -> None:
@@ -109,4 +127,4 @@ def test_too_many_pairs_ask_for_a_user() -> None:
     )
     start = optiframe.solve(problem, "manifold.trust-region", budget={"iterations": 10})
     with pytest.raises(InvalidInput, match=r"900 users and 500 items make more than .*; name the user"):
-        suggest_pairs(problem, start.solution)
+        suggest(problem, start.solution)

@@ -79,7 +79,7 @@ def test_answers_come_in_the_kind_of_frame_given(kind: Any) -> None:
     model = CollaborativeRanker(1).fit(kind(VOTES))
     pairs = kind({"user": ["ann"], "left": ["tea"], "right": ["cola"]})
     answers = (model.rank("ann"), model.scores("bob"), model.population(), model.predict(pairs))
-    for answer in (*answers, model.suggest_pairs(2)):
+    for answer in (*answers, model.suggest(2)):
         assert isinstance(answer, kind if isinstance(kind, type) else pa.Table)
 
 
@@ -125,22 +125,22 @@ def test_the_rank_can_be_chosen_by_cross_validation() -> None:
 
 
 def test_it_is_an_estimator_as_scikit_learn_has_them() -> None:
-    model = CollaborativeRanker(3, method={"name": "lbfgs"}, budget={"iterations": 50})
+    model = CollaborativeRanker(3, solver={"name": "lbfgs"}, budget={"iterations": 50})
     copy = clone(model)
     assert copy.get_params(deep=False) == model.get_params(deep=False)
     assert (
         repr(copy)
-        == "CollaborativeRanker(n_components=3, method={'name': 'lbfgs'}, budget={'iterations': 50})"
+        == "CollaborativeRanker(n_components=3, solver={'name': 'lbfgs'}, budget={'iterations': 50})"
     )
     assert copy.set_params(budget__iterations=7).get_params()["budget__iterations"] == 7
-    fitted = CollaborativeRanker(1, method=TrustRegion(init="random")).fit(VOTES)
+    fitted = CollaborativeRanker(1, solver=TrustRegion(init="random")).fit(VOTES)
     again = pickle.loads(pickle.dumps(fitted))
     assert again.rank("ann")["item"].tolist() == fitted.rank("ann")["item"].tolist()
 
 
 @pytest.mark.parametrize("method", ["trust-region", "lbfgs", "manifold.trust-region"])
 def test_methods_go_by_short_or_full_names(method: str) -> None:
-    model = CollaborativeRanker(1, method=method).fit(VOTES)
+    model = CollaborativeRanker(1, solver=method).fit(VOTES)
     assert model.rank("ann", top=1)["item"].tolist() == ["milk"]
 
 
@@ -191,10 +191,10 @@ def test_nothing_can_be_asked_before_fit() -> None:
         with pytest.raises(InvalidInput, match="call fit"):
             ask("ann")
     with pytest.raises(InvalidInput, match="call fit"):
-        model.suggest_pairs()
+        model.suggest()
     assert not hasattr(model, "users_")
     with pytest.raises(UnknownName, match="trust-region"):
-        CollaborativeRanker(method="trust").fit(VOTES)
+        CollaborativeRanker(solver="trust").fit(VOTES)
     fitted = CollaborativeRanker(1).fit(VOTES)
     with pytest.raises(InvalidInput, match="give user, left and right"):
         fitted.predict("ann", "tea")
@@ -263,14 +263,14 @@ def test_ties_alone_rank_nothing(method: str, penalty: Any) -> None:
     left = rng.integers(6, size=60)
     right = (left + rng.integers(1, 6, size=60)) % 6
     votes = {"user": rng.integers(7, size=60), "left": left, "right": right, "label": [None] * 60}
-    model = CollaborativeRanker(2, method=method, penalty=penalty).fit(votes)
+    model = CollaborativeRanker(2, solver=method, penalty=penalty).fit(votes)
     assert not model.result_.solution.served.dense().any()
     assert set(model.rank(0)["rank"]) == {1}
     said = [finding.text for finding in model.findings_]
     assert "all comparisons are ties: there is nothing to rank by" in said
     with pytest.raises(InvalidInput, match="give comparisons that are not ties"):
-        model.suggest_pairs(1)
-    chosen = CollaborativeRanker("auto", method=method, penalty=penalty, folds=2).fit(votes)
+        model.suggest(1)
+    chosen = CollaborativeRanker("auto", solver=method, penalty=penalty, folds=2).fit(votes)
     assert not chosen.result_.solution.served.dense().any()
 
 

@@ -10,7 +10,7 @@ import pytest
 from optiframe_manifold.geometry.fixed_rank import balanced
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.objective.btl import BtlObjective
-from optiframe_manifold.tools.intervals import bootstrap_errors, score_errors, score_intervals
+from optiframe_manifold.tools.intervals import bootstrap_errors, intervals, score_errors
 from optiframe_manifold.trust import curvature
 from optiframe_manifold.trust.curvature import Blocks, Joint
 from scipy.special import expit
@@ -130,8 +130,8 @@ def test_ninety_percent_intervals_hold_the_truth_about_as_often() -> None:
 
 def test_intervals_come_in_a_frame_and_widen_with_the_level() -> None:
     result = solved()
-    narrow = score_intervals(result.problem, result.solution, 2, level=0.5, method="blocks")
-    wide = score_intervals(result.problem, result.solution, 2, level=0.99, method="blocks")
+    narrow = intervals(result.problem, result.solution, user=2, level=0.5, method="blocks")
+    wide = intervals(result.problem, result.solution, user=2, level=0.99, method="blocks")
     assert list(wide) == ["item", "score", "error", "low", "high"]
     assert (wide["low"] < narrow["low"]).all()
     np.testing.assert_allclose((wide["high"] - wide["low"]) / wide["error"], 2 * 2.5758, rtol=1e-4)
@@ -159,14 +159,14 @@ def test_what_has_no_standard_errors_says_why() -> None:
     result = solved()
     problem, answer = result.problem, result.solution
     with pytest.raises(InvalidInput, match="there is no user 99 among the 25"):
-        score_intervals(problem, answer, 99)
+        intervals(problem, answer, user=99)
     with pytest.raises(InvalidInput, match="level must be between 0 and 1, got 90"):
-        score_intervals(problem, answer, 0, level=90)
+        intervals(problem, answer, user=0, level=90)
     with pytest.raises(InvalidInput, match="draws must be at least 2, got 1"):
-        score_intervals(problem, answer, 0, method="bootstrap", draws=1)
+        intervals(problem, answer, user=0, method="bootstrap", draws=1)
     with pytest.raises(InvalidInput, match="method must be 'joint', 'blocks' or 'bootstrap', got 'exact'"):
-        score_intervals(problem, answer, 0, method="exact")  # type: ignore[arg-type]  # a wrong one
+        intervals(problem, answer, user=0, method="exact")  # type: ignore[arg-type]  # a wrong one
     rng = np.random.default_rng(0)
     nowhere = LowRank(rng.standard_normal((25, 2)), rng.standard_normal((15, 2)))
     with pytest.raises(InvalidInput, match="negative curvature here, so this is no minimum"):
-        score_intervals(problem, problem.from_factors(nowhere), 0)
+        intervals(problem, problem.from_factors(nowhere), user=0)

@@ -24,17 +24,18 @@ from optiframe.tables.ids import locked
 from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.problem import CollaborativeRanking
+from optiframe_manifold.tools.given import Given, Source, answered
 from optiframe_manifold.tools.subsets import like
 from optiframe_manifold.trust.curvature import Blocks, Joint
 
 Method = Literal["joint", "blocks", "bootstrap"]
 
 
-def score_intervals(
-    problem: CollaborativeRanking,
-    solution: Rankings,
-    user: Hashable,
+def intervals(
+    problem: Source,
+    solution: Given = None,
     *,
+    user: Hashable,
     level: float = 0.9,
     method: Method = "joint",
     draws: int = 50,
@@ -47,7 +48,8 @@ def score_intervals(
     Parameters
     ----------
     problem, solution
-        The comparisons, and an answer near a minimum.
+        The comparisons, and an answer near a minimum; or the result of a solver, or a fitted
+        `CollaborativeRanker`, alone.
     user
         Whose.
     level
@@ -74,17 +76,18 @@ def score_intervals(
     """
     if not 0 < level < 1:
         raise InvalidInput(f"level must be between 0 and 1, got {level}")
-    errors = score_errors(problem, solution, user, method=method, draws=draws, seed=seed)
-    scores = solution.scores(user)
+    known, answer = answered(problem, solution)
+    errors = score_errors(known, answer, user, method=method, draws=draws, seed=seed)
+    scores = answer.scores(user)
     half = float(ndtri((1 + level) / 2)) * errors
     table: Columns = {
-        "item": solution.items,
+        "item": answer.items,
         "score": scores,
         "error": errors,
         "low": scores - half,
         "high": scores + half,
     }
-    return to_frame(table, problem.comparisons.backend)
+    return to_frame(table, known.comparisons.backend)
 
 
 def score_errors(
@@ -96,7 +99,7 @@ def score_errors(
     draws: int = 50,
     seed: int = 0,
 ) -> Array:
-    """The standard errors of `score_intervals`, shape (items,)."""
+    """The standard errors of `intervals`, shape (items,)."""
     problem.check(solution)
     code = solution.code(user)
     if method == "joint":

@@ -13,16 +13,17 @@ from optiframe.tables.columns import Columns
 from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.problem import CollaborativeRanking
+from optiframe_manifold.tools.given import Given, Source, answered
 from optiframe_manifold.trust.curvature import Blocks, information
 
 _MOST = 200_000_000
 """Pairs of items of all users that are looked at without a user named: some ten seconds."""
 
 
-def suggest_pairs(
-    problem: CollaborativeRanking,
-    solution: Rankings,
-    count: int = 10,
+def suggest(
+    problem: Source,
+    solution: Given = None,
+    n: int = 10,
     *,
     user: Hashable | None = None,
     weight: float = 1.0,
@@ -38,8 +39,9 @@ def suggest_pairs(
     Parameters
     ----------
     problem, solution
-        The comparisons so far, and an answer.
-    count
+        The comparisons so far, and an answer to them; or the result of a solver, or a fitted
+        `CollaborativeRanker`, alone.
+    n
         How many to suggest; a pair may come more than once.
     user
         Whom to ask; None: the users from whom most is to be learnt.
@@ -55,7 +57,7 @@ def suggest_pairs(
     Raises
     ------
     InvalidInput
-        For a user there is not, a count or weight that is not positive, fewer than two items, or
+        For a user there is not, an n or weight that is not positive, fewer than two items, or
         more than 200 million pairs of items of all users where no user is named.
 
     Notes
@@ -63,23 +65,21 @@ def suggest_pairs(
     Which side is called left carries no meaning. Each suggestion costs items^2 r for the user asked, and
     the first one as much for all users considered; memory is 24 items^2 bytes.
     """
-    return to_frame(
-        suggestions(problem, solution, count, user=user, weight=weight), problem.comparisons.backend
-    )
+    known, answer = answered(problem, solution)
+    return to_frame(suggestions(known, answer, n, user=user, weight=weight), known.comparisons.backend)
 
 
 def suggestions(
-    problem: CollaborativeRanking, solution: Rankings, count: int, *, user: Hashable | None, weight: float
+    problem: CollaborativeRanking, solution: Rankings, n: int, *, user: Hashable | None, weight: float
 ) -> Columns:
-    """`suggest_pairs` as columns."""
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise InvalidInput(f"count must be a whole number of at least 1, got {count!r}")
+    """`suggest` as columns."""
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise InvalidInput(f"n must be a whole number of at least 1, got {n!r}")
     if not (weight > 0 and np.isfinite(weight)):
         raise InvalidInput(f"weight must be a positive number, got {weight}")
     users, items = problem.shape
     if items < 2:
         raise InvalidInput("there is one item only, and nothing to compare it with")
-    problem.check(solution)
     considered = list(range(users)) if user is None else [solution.code(user)]
     if len(considered) * items**2 > _MOST:
         raise InvalidInput(
@@ -88,7 +88,7 @@ def suggestions(
     known = _Known(problem, solution, weight)
     best = {u: known.best(u) for u in considered}
     rows: list[tuple[int, int, int, float, float]] = []
-    for _ in range(count):
+    for _ in range(n):
         asked = max(best, key=lambda u: best[u][0])
         # What was learnt of items changes other users' gains a little, and only downwards: look again
         # until the best one stands.
