@@ -20,7 +20,7 @@ from optiframe.registry.field_help import bounds_of, default_of, kind_of
 from optiframe.registry.registry import Entry, registry
 
 _ROOT = Path(__file__).parents[2]
-_OURS = re.compile(r"optiframe(-(rankone|hodgerank|tvcs|manifold|comrade|peers))?")
+_OURS = re.compile(r"optiframework(-(rankone|hodgerank|tvcs|manifold|comrade|peers))?")
 _SECTION = re.compile(r"^\w[\w ,]*\n-{3,}$", re.MULTILINE)  # of a NumPy-style docstring
 _PAGES = {
     "problems-by-name": (
@@ -111,7 +111,7 @@ def _described(entry: Entry) -> str:
             if cls.solves.name
             else "",
             "Takes a start": "yes" if cls.accepts_start else "no",
-            "Residual": cls.residual,
+            "Residual": cls.residual_meaning,
         }
     if isinstance(getattr(cls, "problem", None), str):
         facts["For"] = f"[`{cls.problem}`](problems-by-name.md#{cls.problem})"
