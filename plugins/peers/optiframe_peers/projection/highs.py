@@ -7,7 +7,7 @@ import sys
 from typing import Any, Literal
 
 import numpy as np
-from optiframe_tvcs.program.proving import completed, feasible, fill, prove
+from optiframe_tvcs.program.proving import prove, prove_solution
 from optiframe_tvcs.program.support_program import SupportProgram, left_open, relative_gap, why_not
 from optiframe_tvcs.projection.selection import Selection
 from pydantic import Field
@@ -50,9 +50,8 @@ class HighsProjection(Solver[Projection, Array, Selection]):
 
     def iterates(self, problem: Projection, run: Run) -> Iterates:
         program = SupportProgram.of(problem)
-        chosen = np.zeros(len(program.whole), dtype=np.bool_)
         if not program.whole.any():  # nothing to choose
-            selection = prove(program, chosen)
+            selection = prove(program, np.zeros(len(program.whole), dtype=np.bool_))
         else:
             highspy = library("highspy", "convex")
             highs = highspy.Highs()
@@ -66,13 +65,7 @@ class HighsProjection(Solver[Projection, Array, Selection]):
             if status != highspy.HighsModelStatus.kOptimal:
                 return Status.STALLED, f"HiGHS: {highs.modelStatusToString(status)}"
             found = highs.getSolution()
-            x, duals = np.array(found.col_value), np.array(found.row_dual)
-            chosen = (x > 0.5) & (program.whole > 0)
-            if not feasible(program, chosen):
-                order = np.argsort(-np.where(program.whole > 0, x, 0.0), kind="stable")
-                chosen = fill(program, order[: np.count_nonzero(program.whole)])
-            near = program.prices(np.abs(duals), per_unit=float(program.whole.max()))
-            selection = prove(program, completed(program, chosen), near)
+            selection = prove_solution(program, np.array(found.col_value), np.abs(np.array(found.row_dual)))
         ending = left_open(selection, run)
         yield program.iterate(selection, relative_gap(selection))
         return ending

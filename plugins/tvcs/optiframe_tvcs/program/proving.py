@@ -32,6 +32,26 @@ def prove(
     return program.selection(support, descend(program, start, sweeps=10))
 
 
+def prove_solution(program: SupportProgram, x: Array, duals: Array) -> Selection:
+    """The support of a solution of the linear program, proved; rounded where `x` is not 0 or 1.
+
+    Parameters
+    ----------
+    program
+        The instance, with something to choose.
+    x
+        Shares of the elements, shape (p,).
+    duals
+        Dual values of the bounds for the relative worths, in the order of `SupportProgram.bounds`.
+    """
+    support = (x > 0.5) & (program.whole > 0)
+    if not feasible(program, support):
+        shares = np.where(program.whole > 0, x, 0.0)
+        support = fill(program, np.argsort(-shares, kind="stable")[: np.count_nonzero(program.whole)])
+    near = program.prices(duals, per_unit=float(program.whole.max()))
+    return prove(program, completed(program, support), near)
+
+
 @dataclass(frozen=True)
 class Conditions:
     """Complementary slackness with a support, as bounds on differences of unknowns.

@@ -10,7 +10,7 @@ from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterates, Run, Solver
-from optiframe_tvcs.program.proving import completed, feasible, fill, prove
+from optiframe_tvcs.program.proving import prove, prove_solution
 from optiframe_tvcs.program.support_program import (
     SupportProgram,
     left_open,
@@ -55,7 +55,6 @@ class CvxpyProjection(Solver[Projection, Array, Selection]):
     def iterates(self, problem: Projection, run: Run) -> Iterates:
         cp = require("cvxpy", "reference")
         program = SupportProgram.of(problem)
-        support = np.zeros(len(program.whole), dtype=np.bool_)
         if program.whole.any():
             worth = perturbed(program.relative, self.perturbation, run.rng)
             x = cp.Variable(len(worth))
@@ -66,15 +65,9 @@ class CvxpyProjection(Solver[Projection, Array, Selection]):
                 return Status.STALLED, f"CVXPY: {error}"
             if x.value is None:
                 return Status.STALLED, f"CVXPY: {self.engine} gave no answer"
-            support = (x.value > 0.5) & (program.whole > 0)
-            if not feasible(program, support):
-                shares = np.where(program.whole > 0, x.value, 0.0)
-                support = fill(program, np.argsort(-shares, kind="stable")[: np.count_nonzero(program.whole)])
-            support = completed(program, support)
-            near = program.prices(np.asarray(bounds.dual_value), per_unit=float(program.whole.max()))
-            selection = prove(program, support, near)
-        else:
-            selection = prove(program, support)
+            selection = prove_solution(program, x.value, np.asarray(bounds.dual_value))
+        else:  # nothing to choose
+            selection = prove(program, np.zeros(len(program.whole), dtype=np.bool_))
         ending = left_open(selection, run)
         yield program.iterate(selection, relative_gap(selection))
         return ending
