@@ -15,10 +15,11 @@ from optiframe_tvcs.learning.gradmp import GradientMatchingPursuit
 from optiframe_tvcs.learning.htp import HardThresholdingPursuit
 from optiframe_tvcs.learning.iht import IterativeHardThresholding
 from optiframe_tvcs.learning.stochastic import StochasticIHT
-from optiframe_tvcs.projection.certificate import Prices, quantise
+from optiframe_tvcs.projection.certificate import Prices
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.projection.warm_start import WarmProjector
+from optiframe_tvcs.projection.worths import quantise
 from optiframe_tvcs.sets.groups import Groups
 from optiframe_tvcs.sets.sparse_sets import projector
 from optiframe_tvcs.sets.three_view import ThreeView, as_point

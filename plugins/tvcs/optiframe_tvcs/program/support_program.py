@@ -13,9 +13,10 @@ from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Run
-from optiframe_tvcs.projection.certificate import UNITS, Bounds, Certificate, Prices, check, quantise, squares
+from optiframe_tvcs.projection.certificate import Bounds, Certificate, Prices, check
 from optiframe_tvcs.projection.closed import closed_elements, open_worths, with_closed
 from optiframe_tvcs.projection.selection import Selection
+from optiframe_tvcs.projection.worths import UNITS, quantise, squares
 from optiframe_tvcs.sets.groups import Groups
 from optiframe_tvcs.sets.three_view import ThreeView
 

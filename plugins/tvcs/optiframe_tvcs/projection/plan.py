@@ -13,12 +13,13 @@ from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe_tvcs.projection import small
 from optiframe_tvcs.projection.binding import Binding
-from optiframe_tvcs.projection.certificate import Bounds, Prices, check, quantise, with_loss
+from optiframe_tvcs.projection.certificate import Bounds, Prices, check, with_loss
 from optiframe_tvcs.projection.closed import closed_elements, open_worths, with_closed
 from optiframe_tvcs.projection.layouts import Codes, Counts, Grouped, direct_layout, sampled_layout
 from optiframe_tvcs.projection.prepared import uses_compiled
 from optiframe_tvcs.projection.report import REPORT, Effort, read_report
 from optiframe_tvcs.projection.selection import Selection
+from optiframe_tvcs.projection.worths import quantise
 
 _DIRECT = 3000  # elements up to which all are one list
 _NO_SUPPORT, _NO_VALUES = np.empty(0, np.bool_), np.empty(0)

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
-from optiframe_tvcs.projection.certificate import Prices, squares
+from optiframe_tvcs.projection.certificate import Prices
 from optiframe_tvcs.projection.plan import ProjectionPlan
+from optiframe_tvcs.projection.worths import squares
 
 Entries = Callable[[Any], NDArray[np.float64]]
 

@@ -15,11 +15,11 @@ from pydantic import Field, NonNegativeInt, PlainValidator, model_validator
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.constraints import ConstraintSet, CvxpyProgram
 from optiframe.records.fields import Accepts, Array
-from optiframe_tvcs.projection.certificate import squares
 from optiframe_tvcs.projection.closed import open_worths
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.projection.warm_start import WarmProjector
+from optiframe_tvcs.projection.worths import squares
 from optiframe_tvcs.sets.groups import Groups
 
 
