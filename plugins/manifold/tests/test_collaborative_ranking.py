@@ -352,3 +352,13 @@ def test_the_trace_has_the_error_of_every_step_where_the_truth_is_known() -> Non
     result = solve(optiframe.problem(dataset=data), "manifold.trust-region", budget={"tolerance": 1e-3})
     assert result.trace["relative_error"][-1] == result.metrics["relative_error"]
     assert "relative_error" not in solve(problem(), "manifold.trust-region").trace.names
+
+
+def test_what_is_worked_out_of_the_comparisons_stays_behind_when_they_are_pickled() -> None:
+    of = problem()
+    merged, compared = of.comparisons.choices, of.comparisons.compared
+    again = pickle.loads(pickle.dumps(of))
+    assert again.fingerprint() == of.fingerprint()
+    assert not {"choices", "compared"} & set(vars(again.comparisons))
+    np.testing.assert_array_equal(again.choices.winner, merged.winner)
+    np.testing.assert_array_equal(again.comparisons.compared, compared)
