@@ -26,7 +26,7 @@ def main() -> None:
             f"{name:27} expected accuracy {found.accuracy.value:.3f}; tasks with 0, 1, 2 workers: {per_task}"
         )
 
-    tables = result.answer()
+    tables = result.to_tables()
     print("\nThe first pairs of the last one:")
     for task, worker, quality in list(zip(*tables["assignment"].values(), strict=True))[:4]:
         print(f"  {task}  {worker}  right with chance {quality:.2f}")

@@ -158,7 +158,7 @@ def tell_what_is_known(labels: Columns, truth: Columns) -> None:
     first = first_labels(labels["task"], np.random.default_rng([0, 0]))
     for title, rows in (("the first labels", first), ("all labels", np.ones_like(first))):
         result = estimated(chosen_rows(labels, rows), truth)
-        workers = result.answer()["workers"]
+        workers = result.to_tables()["workers"]
         width = float(np.median(workers["skill_high"] - workers["skill_low"]))
         print(
             f"{title}: {rows.sum():,} by {len(workers['worker'])} workers, error "
@@ -236,7 +236,7 @@ def predicted_by_all(ranking: Any, votes: Columns) -> NDArray[np.float64]:
 
 def tell_who_was_flagged(result: Any) -> dict[Any, float]:
     """Share of each worker's votes taken for outliers."""
-    workers = result.answer()["workers"]
+    workers = result.to_tables()["workers"]
     flagged = dict(zip(workers["worker"].tolist(), workers["rate"].tolist(), strict=True))
     print(f"  {len(result.solution.flagged)} votes flagged as outliers; most of all, of")
     for at in np.argsort(-workers["rate"], kind="stable")[:3]:

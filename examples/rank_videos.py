@@ -43,7 +43,7 @@ def main() -> None:
         )
 
     lbi = results["hodge.lbi"]
-    outliers = lbi.answer()["outliers"]
+    outliers = lbi.to_tables()["outliers"]
     print(f"\nThe first of {len(outliers['row'])} votes taken for wrong:")
     for row in range(3):
         better, worse = outliers["left"][row], outliers["right"][row]

@@ -309,7 +309,7 @@ class Known(Problem[Any]):
     def metrics(self, solution):
         return {"error": abs(float(solution[0]) - 1.0)}
 
-    def chance(self):
+    def baseline_metrics(self):
         return {"error": 1.0}
 
 
@@ -318,7 +318,7 @@ class Answers(Solver[Known, Any, None]):
 
     name = "test.answers"
     solves = Known
-    residual = "0: there is nothing to do"
+    residual_meaning = "0: there is nothing to do"
 
     answer: float = 1.0
     status: str = "finished"
@@ -367,13 +367,13 @@ def test_a_residual_that_is_never_a_number_fails_unless_it_was_said_to_be_none()
         """Says that it has a residual, and has none."""
 
         name = "test.silent"
-        residual = "length of the step"
+        residual_meaning = "length of the step"
 
     class MayBeNan(RandomSearch):
         """Says that it need not have one."""
 
         name = "test.may-be-nan"
-        residual = "length of the step; nan while it looks around"
+        residual_meaning = "length of the step; nan while it looks around"
 
     short = {"problem": small_box(), "budget": Budget(iterations=30)}
     assert "was never a number" in outcome(check_residual_is_a_number, Silent(), **short).failure

@@ -19,10 +19,10 @@ from pydantic import Field, PositiveFloat
 import optiframe as of
 from optiframe.records.fields import AnyArray, Bound, Matrix, Vector
 from optiframe.records.fingerprint import fingerprint
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 
 
-class Record(Described):
+class Sample(Record):
     """A record with one field of each sort."""
 
     name = "record"
@@ -67,7 +67,7 @@ class Record(Described):
 )
 def test_every_wrong_value_is_named_with_what_is_allowed(values: dict[str, Any], expected: str) -> None:
     with pytest.raises(of.InvalidInput, match=expected):
-        Record(**values)
+        Sample(**values)
 
 
 @pytest.mark.parametrize(
@@ -87,18 +87,18 @@ def test_a_limit_given_as_a_parameter_is_sent_to_the_budget(given: dict[str, Any
         of.solver("scipy.lbfgs", **given)
     assert f"; that is a budget: {said}" in str(caught.value)
     with pytest.raises(of.InvalidInput) as caught:
-        Record(**given)  # no solver: it has no budget
+        Sample(**given)  # no solver: it has no budget
     assert "budget" not in str(caught.value)
 
 
 def test_all_wrong_values_are_named_at_once() -> None:
     with pytest.raises(of.InvalidInput) as caught:
-        Record(step=-1, rule="x", unknown=1)
+        Sample(step=-1, rule="x", unknown=1)
     assert {path for path, _ in caught.value.problems} == {("step",), ("rule",), ("unknown",)}
 
 
 def test_a_record_does_not_change() -> None:
-    record = Record(weights=[1.0, 2.0])
+    record = Sample(weights=[1.0, 2.0])
     with pytest.raises(AttributeError, match="record does not change: its fields are its parameters"):
         record.step = 1.0  # type: ignore[misc]  # that it is refused is the test
     with pytest.raises(ValueError, match="read-only"):
@@ -108,14 +108,14 @@ def test_a_record_does_not_change() -> None:
 @pytest.mark.parametrize("make", [np.array, pandas.Series, lambda x: np.array(x)[::1]])
 def test_arrays_that_could_change_are_copied(make: Any) -> None:
     mine = make([1.0, 1.0])
-    record = Record(weights=mine)
+    record = Sample(weights=mine)
     mine[0] = 99.0
     assert record.weights.tolist() == [1.0, 1.0]
 
 
 def test_sparse_matrices_that_could_change_are_copied() -> None:
     mine = sp.csr_array(np.eye(2))
-    record = Record(matrix=mine)
+    record = Sample(matrix=mine)
     mine.data[0] = 99.0
     assert record.matrix.data.tolist() == [1.0, 1.0]
     with pytest.raises(ValueError, match="read-only"):
@@ -125,19 +125,19 @@ def test_sparse_matrices_that_could_change_are_copied() -> None:
 def test_read_only_arrays_are_taken_without_a_copy() -> None:
     mine = np.ones(3)
     mine.flags.writeable = False
-    assert np.shares_memory(Record(weights=mine).weights, mine)
+    assert np.shares_memory(Sample(weights=mine).weights, mine)
 
 
 def test_equal_content_is_equal_and_hashes_alike() -> None:
-    first, second = Record(weights=[1.0, 2.0]), Record(weights=np.array([1.0, 2.0]))
+    first, second = Sample(weights=[1.0, 2.0]), Sample(weights=np.array([1.0, 2.0]))
     assert first == second
     assert hash(first) == hash(second)
-    assert first != Record(weights=[1.0, 2.5])
+    assert first != Sample(weights=[1.0, 2.5])
     assert first != 3
 
 
 def test_pickling_keeps_content_and_drops_caches() -> None:
-    record = Record(weights=[1.0], matrix=sp.csr_array(np.eye(2)))
+    record = Sample(weights=[1.0], matrix=sp.csr_array(np.eye(2)))
     assert record.expensive
     again = pickle.loads(pickle.dumps(record))
     assert again == record
@@ -146,10 +146,10 @@ def test_pickling_keeps_content_and_drops_caches() -> None:
 
 
 def test_a_changed_copy_is_validated_and_forgets_what_was_cached() -> None:
-    record = Record(weights=[1.0])
+    record = Sample(weights=[1.0])
     assert record.fingerprint()
     changed = record.model_copy(update={"step": 2.0})
-    assert changed.fingerprint() == Record(weights=[1.0], step=2.0).fingerprint() != record.fingerprint()
+    assert changed.fingerprint() == Sample(weights=[1.0], step=2.0).fingerprint() != record.fingerprint()
     with pytest.raises(of.InvalidInput, match="step: must be greater than 0"):
         record.model_copy(update={"step": -2.0})
     bowl = of.Minimize(of.objective("squared-distance", to=[1.0]))
@@ -159,7 +159,7 @@ def test_a_changed_copy_is_validated_and_forgets_what_was_cached() -> None:
 
 
 def test_arrays_inside_a_pickled_record_stay_read_only() -> None:
-    class Holder(Described):
+    class Holder(Record):
         """Holds a dataclass of an array."""
 
         pair: Any
@@ -172,14 +172,14 @@ def test_arrays_inside_a_pickled_record_stay_read_only() -> None:
 
 
 def test_a_copy_of_what_does_not_change_is_itself() -> None:
-    record = Record(weights=[1.0])
+    record = Sample(weights=[1.0])
     assert copy.copy(record) is record
     assert copy.deepcopy(record) is record
 
 
 def test_masked_entries_are_refused() -> None:
     with pytest.raises(of.InvalidInput, match="has masked entries"):
-        Record(weights=np.ma.array([1.0, 2.0], mask=[False, True]))
+        Sample(weights=np.ma.array([1.0, 2.0], mask=[False, True]))
 
 
 def test_a_function_defined_again_in_a_notebook_is_another_one() -> None:
@@ -190,7 +190,7 @@ def test_a_function_defined_again_in_a_notebook_is_another_one() -> None:
 
 
 def test_a_repr_shows_shapes_and_not_numbers() -> None:
-    text = repr(Record(weights=np.zeros(1000), matrix=sp.eye_array(4, format="csr")))
+    text = repr(Sample(weights=np.zeros(1000), matrix=sp.eye_array(4, format="csr")))
     assert "<array 1000>" in text
     assert "<sparse 4 x 4>" in text
 
@@ -227,8 +227,8 @@ DISTINCT = [
     sp.csr_array(np.array([[1.0, 0.0]])),
     Pair(1, 2),
     Pair(2, 1),
-    Record(),
-    Record(step=1.0),
+    Sample(),
+    Sample(step=1.0),
     named,
     lambda x: x,
     lambda x: x + 1,
@@ -304,7 +304,7 @@ def test_a_fingerprint_is_the_same_in_another_process() -> None:
 def test_number_files_are_read_with_the_line_of_an_error(tmp_path: Any) -> None:
     file = tmp_path / "numbers.csv"
     file.write_text("1,2\n\n3,4\n")
-    assert Record(inner=file).inner.tolist() == [[1, 2], [3, 4]]  # type: ignore[union-attr]  # it was given
+    assert Sample(inner=file).inner.tolist() == [[1, 2], [3, 4]]  # type: ignore[union-attr]  # it was given
     for text, expected in [
         ("1,2\n3\n", "line 2: 1 numbers where the lines before have 2"),
         ("a,b\n1,2\n", "line 1: not numbers"),
@@ -314,19 +314,19 @@ def test_number_files_are_read_with_the_line_of_an_error(tmp_path: Any) -> None:
     ]:
         file.write_text(text)
         with pytest.raises(of.InvalidInput, match=expected):
-            Record(inner=file)
+            Sample(inner=file)
     file.write_bytes(b"\xff\xff")
     with pytest.raises(of.InvalidInput, match="not UTF-8"):
-        Record(inner=file)
+        Sample(inner=file)
 
 
 def test_npy_files_are_read_without_pickle(tmp_path: Any) -> None:
     file = tmp_path / "numbers.npy"
     np.save(file, np.arange(3.0))
-    assert Record(weights=file).weights.tolist() == [0, 1, 2]
+    assert Sample(weights=file).weights.tolist() == [0, 1, 2]
     np.save(file, np.array([{"a": 1}], dtype=object), allow_pickle=True)
     with pytest.raises(of.InvalidInput, match="not a NumPy array file of numbers"):
-        Record(weights=file)
+        Sample(weights=file)
     file.write_bytes(b"garbage")
     with pytest.raises(of.InvalidInput, match="not a NumPy array file of numbers"):
-        Record(weights=file)
+        Sample(weights=file)

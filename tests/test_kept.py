@@ -109,6 +109,14 @@ def test_a_plugin_that_imports_a_moved_module_is_told_what_to_import(site: Path,
         registry.registry().get("solver", "kept.solver")
 
 
+def test_a_solver_that_overrides_a_renamed_name_is_told_the_new_one(site: Path) -> None:
+    install(site)
+    solver = site / "fake_kept" / "solver.py"
+    solver.write_text(solver.read_text().replace("    solves =", '    residual = "a gap"\n    solves ='))
+    with pytest.raises(BrokenPlugin, match="defines `residual`, which is called `residual_meaning` now"):
+        registry.registry().get("solver", "kept.solver")
+
+
 def test_a_plugin_for_another_contract_is_a_line_in_doctor(site: Path) -> None:
     install(site, contract="OPTIFRAME_CONTRACT = 2")
     found = next(one for one in registry.registry().plugins if one.name == "fake-kept")

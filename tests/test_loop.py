@@ -137,7 +137,7 @@ def test_infeasible_has_no_solution() -> None:
     result = of.solve(TARGET, Scripted(points=(), ending="infeasible"))
     assert result.status is Status.INFEASIBLE
     assert result.solution is None
-    assert result.answer() == {}
+    assert result.to_tables() == {}
 
 
 def test_a_detail_with_tables_adds_them_behind_the_problems_own() -> None:
@@ -154,8 +154,8 @@ def test_a_detail_with_tables_adds_them_behind_the_problems_own() -> None:
             yield Iterate(np.zeros(1), detail=Books())
 
     result = of.solve(TARGET, Bookkeeper())
-    assert list(result.answer()) == ["solution", "pages"]
-    assert result.answer()["solution"]["value"].tolist() == [0.0]
+    assert list(result.to_tables()) == ["solution", "pages"]
+    assert result.to_tables()["solution"]["value"].tolist() == [0.0]
 
 
 def test_a_solver_without_any_answer_is_broken() -> None:
@@ -309,7 +309,7 @@ class Followed(Problem[Any]):
     def formulate(self) -> Formulation:
         return Formulation(TARGET, interpret=np.asarray, encode=np.asarray)
 
-    def progress(self, solution: Any) -> dict[str, float]:
+    def trace_metrics(self, solution: Any) -> dict[str, float]:
         return {self.column: abs(float(solution[0]) - 3.0), "number": -1.0}
 
 

@@ -72,7 +72,7 @@ def test_workers_keep_their_ids_and_ties_are_named():
 
 def test_a_record_is_written_as_one_table_for_each_part():
     problem, _ = rankone.planted(tasks=30)
-    tables = of.solve(problem, rankone.RankOneDescent()).answer()
+    tables = of.solve(problem, rankone.RankOneDescent()).to_tables()
     assert list(tables) == ["workers", "skills", "tasks", "labels"]
     assert len(tables["skills"]["value"]) == 9
 
@@ -163,7 +163,7 @@ def test_a_black_box_without_time_ends_without_an_answer():
     with pytest.warns(NotConverged, match="ran out of time"):
         result = of.solve(Projection(np.ones(9), over), tvcs.SupportProgram(), budget={"time": 1e-9})
     assert (result.status, result.solution, result.detail) == (Status.TIME_LIMIT, None, None)
-    assert result.answer() == {}
+    assert result.to_tables() == {}
 
 
 class Restarts(of.Solver[Minimize, np.ndarray, None]):
@@ -360,7 +360,7 @@ def test_an_objective_and_a_set_of_different_points_do_not_go_together():
 
 def test_factors_are_written_as_two_tables():
     problem, truth = manifold.planted(size=(4, 3), rank=1)
-    tables = problem.answer(truth)
+    tables = problem.to_tables(truth)
     assert list(tables) == ["left", "right"]
     assert list(tables["left"]) == ["row", "column", "value"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from optiframe.errors import UnknownName, nearest
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 from optiframe.registry.contracts import KINDS, normalise
 from optiframe.registry.field_help import bounds_of, default_of, kind_of
 from optiframe.registry.registry import registry
@@ -25,7 +25,7 @@ def command(name: str) -> None:
         where = "`optiframe list` shows what there is; --import FILE adds yours"
         raise UnknownName(f"nothing is named {name!r} ({where}){hint}")
     for entry in found:
-        cls: type[Described] = registry().get(entry.kind, entry.name)
+        cls: type[Record] = registry().get(entry.kind, entry.name)
         click.echo(
             f"{click.style(entry.name, fg='cyan', bold=True)}  ({entry.kind}, from {entry.distribution})\n"
         )
@@ -40,7 +40,7 @@ def _facts(cls: type[Any]) -> None:
         facts |= {
             "solves": cls.solves.name or cls.solves.__name__,
             "takes a start": "yes" if cls.accepts_start else "no",
-            "residual": cls.residual,
+            "residual": cls.residual_meaning,
         }
     if isinstance(getattr(cls, "problem", None), str):
         facts["for"] = cls.problem
@@ -49,7 +49,7 @@ def _facts(cls: type[Any]) -> None:
         click.echo("\n" + "\n".join(lines))
 
 
-def _parameters(cls: type[Described], title: str) -> None:
+def _parameters(cls: type[Record], title: str) -> None:
     fields = cls.model_fields
     click.echo(f"\n{click.style(title, bold=True)}{'' if fields else ': none'}")
     for key, field in fields.items():

@@ -63,7 +63,7 @@ def write(
     _remove_earlier(folder)
     suffix = Path(answer).suffix
     written = []
-    for number, (name, columns) in enumerate(result.answer().items()):
+    for number, (name, columns) in enumerate(result.to_tables().items()):
         target = folder / (answer if number == 0 else f"{name}{suffix}")
         if number and target.name in (answer, TRACE):
             target = folder / f"{name}-table{suffix}"

@@ -20,7 +20,7 @@ from optiframe.errors import InvalidInput, OptiframeError, nearest
 from optiframe.files import toml_source as document
 from optiframe.files.toml_source import below, line_of
 from optiframe.problems.problem import Problem
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 from optiframe.registry import registry
 from optiframe.solving import construct as api
 from optiframe.solving.budget import Budget
@@ -32,7 +32,7 @@ __all__ = ["Document", "Output", "line_of", "read"]
 _TABLES = ("problem", "solver", "budget", "output")
 
 
-class Output(Described):
+class Output(Record):
     """Where `optiframe solve` writes, and under which name the answer goes."""
 
     name = "output"
@@ -48,7 +48,7 @@ class Output(Described):
         return value
 
 
-class _Seed(Described):
+class _Seed(Record):
     """The top-level key `seed`, validated like any other field."""
 
     seed: NonNegativeInt = 0

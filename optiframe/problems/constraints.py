@@ -16,7 +16,7 @@ import numpy as np
 
 from optiframe.errors import require
 from optiframe.records.fields import Array
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 
 if TYPE_CHECKING:
     from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
@@ -46,7 +46,7 @@ class ScipyConstraints:
     others: tuple[LinearConstraint | NonlinearConstraint, ...] = ()
 
 
-class ConstraintSet(Described):
+class ConstraintSet(Record):
     """A set of points; a frozen record whose fields are its parameters.
 
     Lifetime: built once, shared by problems, asked many times. `project` must not change

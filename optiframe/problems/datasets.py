@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from optiframe.errors import InvalidInput, MissingPackage, remedy, require
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 
 _TIMEOUT = 30  # seconds without a byte before a download is given up
 
@@ -61,7 +61,7 @@ class SkippedFile(UserWarning):
     """A file was found that is not what its source publishes, and another copy was used."""
 
 
-class DataSet(Described):
+class DataSet(Record):
     """Data by name: `problem` says which problem it is for, `inputs()` gives that problem's inputs.
 
     Lifetime: built once from its parameters (a generator has some, a file has none); the

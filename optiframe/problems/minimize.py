@@ -15,7 +15,7 @@ from optiframe.problems.objective import Objective
 from optiframe.problems.points import check_point, named
 from optiframe.problems.problem import Problem
 from optiframe.records.fields import Accepts, Array, as_array
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 
 
 def _as_point(value: Any, info: ValidationInfo) -> Any:
@@ -58,7 +58,7 @@ class Minimize(Problem[Any]):
         **unknown: Any,
     ) -> None:
         given = {"over": over, "start": start}
-        Described.__init__(
+        Record.__init__(
             self, objective=objective, **{k: v for k, v in given.items() if v is not None}, **unknown
         )
 

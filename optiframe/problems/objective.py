@@ -16,12 +16,12 @@ from pydantic import Field, NonNegativeInt
 
 from optiframe.errors import InvalidInput, Unsuited, require
 from optiframe.records.fields import AnyArray, Array
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 
 _INDEPENDENT = "Output seems independent of input"  # how autograd's warning begins
 
 
-class Objective(Described):
+class Objective(Record):
     """A real function of a point; a frozen record whose fields are its data.
 
     A subclass gives `name`, `shape` and `value`, and whichever of the other operations it

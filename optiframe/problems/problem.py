@@ -12,7 +12,7 @@ import numpy as np
 from optiframe.findings import Finding
 from optiframe.problems.constraints import CvxpyProgram
 from optiframe.records.fields import Array
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 from optiframe.tables.columns import Columns
 
 S = TypeVar("S")
@@ -32,7 +32,7 @@ class Formulation:
     encode: Callable[[Any], Any] | None = None
 
 
-class Problem(Described, Generic[S]):
+class Problem(Record, Generic[S]):
     """What is to be solved, and how an answer (of type `S`) is judged.
 
     Lifetime: built once from validated inputs, never changed, shared between solvers and
@@ -69,7 +69,7 @@ class Problem(Described, Generic[S]):
         """Scores against a known truth, when there is one; empty otherwise."""
         return {}
 
-    def chance(self) -> dict[str, float]:
+    def baseline_metrics(self) -> dict[str, float]:
         """By metric, the score of an answer that never looked at the data; empty by default.
 
         The contract of a solver (`optiframe.testing`) holds its answer against these, in the direction
@@ -77,7 +77,7 @@ class Problem(Described, Generic[S]):
         """
         return {}
 
-    def progress(self, solution: S) -> dict[str, float]:
+    def trace_metrics(self, solution: S) -> dict[str, float]:
         """Scores of a recorded iterate, which become columns of the trace; empty by default.
 
         Asked off the solver's clock, for every recorded iterate: it should cost about as much as the
@@ -116,7 +116,7 @@ class Problem(Described, Generic[S]):
         """The whole problem as a CVXPY program, where it is convex; None otherwise."""
         return None
 
-    def answer(self, solution: S) -> dict[str, Columns]:
+    def to_tables(self, solution: S) -> dict[str, Columns]:
         """The solution as tables, the main one first; written to CSV or Parquet by the command line.
 
         By default a record gives one table for each field, anything else one table.

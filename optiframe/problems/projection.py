@@ -14,7 +14,7 @@ from optiframe.problems.objective import SquaredDistance
 from optiframe.problems.points import check_point, named
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, AnyArray, Array
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 
 
 class Projection(Problem[Any]):
@@ -30,7 +30,7 @@ class Projection(Problem[Any]):
     ] = Field(description="the set to project onto")
 
     def __init__(self, point: Any, onto: ConstraintSet | Mapping[str, Any] | str, **unknown: Any) -> None:
-        Described.__init__(self, point=point, onto=onto, **unknown)
+        Record.__init__(self, point=point, onto=onto, **unknown)
 
     @model_validator(mode="after")
     def _shapes_agree(self) -> Self:

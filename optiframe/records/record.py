@@ -22,7 +22,7 @@ from optiframe.errors import InvalidInput, nearest
 from optiframe.records.fingerprint import fingerprint
 
 
-class Described(BaseModel):
+class Record(BaseModel):
     """A frozen, validated record with a name.
 
     Subclasses give `name` (and `reference`, the paper and equation; `needs`, the modules of other
@@ -74,7 +74,7 @@ class Described(BaseModel):
         return cls(**inputs)
 
     @classmethod
-    def instead_of(cls, key: str, value: Any) -> str:
+    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
         """Where a key that is no field of this class belongs, in words; empty when nothing is known."""
         return ""
 
@@ -221,7 +221,7 @@ def _sentence(kind: str, context: dict[str, Any], item: Any, model: type[BaseMod
         known = [field.alias or key for key, field in model.model_fields.items()]
         valid = ", ".join(known) if known else "none"
         key = str(item["loc"][-1])
-        hint = model.instead_of(key, given) if issubclass(model, Described) else ""
+        hint = model.hint_for_unknown_key(key, given) if issubclass(model, Record) else ""
         return f"unknown key{nearest(key, known)} (valid keys: {valid}){hint and '; '}{hint}"
     if kind == "literal_error":
         hint = nearest(given, _choices(context)) if isinstance(given, str) else ""

@@ -47,7 +47,7 @@ class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
     packages = ("cvxpy", "clarabel")
     one_shot = True
     point_type = object  # the program's `read` makes the point, whatever it is
-    residual = "not computed; the engine's own tolerances decide"
+    residual_meaning = "not computed; the engine's own tolerances decide"
     reference = "Diamond, Boyd (2016), CVXPY: A Python-embedded modeling language for convex optimization"
 
     engine: str | None = Field(

@@ -31,7 +31,7 @@ class ScipyLBFGS(Solver[Minimize, Array, None]):
     solves = Minimize
     packages = ("scipy",)
     accepts_start = True
-    residual = "infinity norm of the projected gradient x - P(x - g)"
+    residual_meaning = "infinity norm of the projected gradient x - P(x - g)"
     reference = "Byrd, Lu, Nocedal, Zhu (1995), A limited memory algorithm for bound constrained optimization"
 
     memory: PositiveInt = Field(default=10, description="pairs of steps and gradient changes kept")

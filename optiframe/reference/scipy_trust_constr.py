@@ -34,7 +34,7 @@ class ScipyTrustConstr(Solver[Minimize, Array, None]):
     packages = ("scipy",)
     accepts_start = True
     monotone = False
-    residual = (
+    residual_meaning = (
         "largest of: infinity norm of the Lagrangian's gradient, constraint violation, "
         "and the barrier parameter where there are inequalities"
     )

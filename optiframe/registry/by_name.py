@@ -20,10 +20,10 @@ from pydantic_core import CoreSchema, core_schema
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Accepts
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 
 
-class Part(Described):
+class Part(Record):
     """A piece of a method; a frozen record whose fields are its parameters.
 
     A family is a subclass that sets `family` and says, as abstract methods, what a piece
@@ -81,13 +81,13 @@ def names(family: type[Part]) -> list[str]:
     return [e.name.removeprefix(head) for e in registry().entries("part") if e.name.startswith(head)]
 
 
-def parts_of(record: Described) -> list[Described]:
+def parts_of(record: Record) -> list[Record]:
     """The parts among a record's fields, and whatever else there was chosen by name, such as a solver."""
     values = (getattr(record, key) for key in type(record).model_fields)
-    return [value for value in values if isinstance(value, Described)]
+    return [value for value in values if isinstance(value, Record)]
 
 
-def versions_of(record: Described) -> dict[str, str]:
+def versions_of(record: Record) -> dict[str, str]:
     """Versions of what does the work: of the core, of a record's distribution, and of its parts'."""
     from optiframe.registry import registry
 

@@ -11,7 +11,7 @@ from optiframe import hookspec
 from optiframe.errors import BrokenPlugin, nearest
 
 if TYPE_CHECKING:
-    from optiframe.records.record import Described
+    from optiframe.records.record import Record
 
 GROUP = "optiframe"
 # kind -> hook, and the base class every class of that kind must have
@@ -45,6 +45,9 @@ def check_class(kind: str, cls: type[Any], name: str) -> None:
         raise broken(f"is not a subclass of optiframe.{base.__name__}")
     if cls.name != name:
         raise broken(f"calls itself {cls.name!r}; the registered name and the class's must agree")
+    for old, new in _RENAMED.get(kind, {}).items():
+        if hasattr(cls, old) and old not in cls.model_fields:
+            raise broken(f"defines `{old}`, which is called `{new}` now; rename it")
     missing = sorted(getattr(cls, "__abstractmethods__", ()))
     if missing:
         raise broken(f"lacks {', '.join(missing)}, which its base asks for")
@@ -65,6 +68,18 @@ def check_class(kind: str, cls: type[Any], name: str) -> None:
         solves = getattr(cls, "solves", None)
         if not (isinstance(solves, type) and issubclass(solves, import_class(KINDS["problem"][1]))):
             raise broken("must set `solves` to a Problem class")
+
+
+# What subclasses override and was called otherwise before: an old name would be ignored without a word.
+_RENAMED = {
+    "solver": {"residual": "residual_meaning", "instead_of": "hint_for_unknown_key"},
+    "problem": {
+        "chance": "baseline_metrics",
+        "progress": "trace_metrics",
+        "answer": "to_tables",
+        "instead_of": "hint_for_unknown_key",
+    },
+}
 
 
 def check_contract(module: Any) -> None:
@@ -128,5 +143,5 @@ def import_class(path: str) -> type[Any]:
     thing: Any = import_module(module)
     for part in name.split("."):
         thing = getattr(thing, part)
-    cls: type[Described] = thing
+    cls: type[Record] = thing
     return cls

@@ -8,7 +8,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from optiframe.records.fields import Accepts
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 from optiframe.registry.by_name import Part
 
 _BOUNDS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<=", "min_length": "length >=", "max_length": "length <="}
@@ -37,7 +37,7 @@ def default_of(field: FieldInfo) -> str:
     if isinstance(field.default, Part):  # as it is written
         table = field.default.table()
         return f"default {table['name'] if len(table) == 1 else table!r}"
-    if isinstance(field.default, Described) and not field.default.model_fields_set:
+    if isinstance(field.default, Record) and not field.default.model_fields_set:
         return f"default {field.default.name!r}"
     return "optional" if field.default is None else f"default {field.default!r}"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 
 
-class Budget(Described):
+class Budget(Record):
     """When to stop; means the same for every solver.
 
     `tolerance` is compared with the residual the solver documents.

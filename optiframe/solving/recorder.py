@@ -54,7 +54,7 @@ class Recorder:
         if not row.keys().isdisjoint(info):
             raise BrokenPlugin(f"{self._solver.name}: info cannot hold {', '.join(row.keys() & info.keys())}")
         if self._record:
-            scores = self._chain.problems[0].progress(judged.solution)
+            scores = self._chain.problems[0].trace_metrics(judged.solution)
             taken = row.keys() & scores.keys()
             if taken:
                 raise BrokenPlugin(f"{self._chain.problems[0].name}: progress cannot hold {', '.join(taken)}")

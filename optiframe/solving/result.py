@@ -149,12 +149,12 @@ class Result(Generic[S, D]):
         """Fingerprint of the problem the objective belongs to; hashed on first use."""
         return self.judged.fingerprint()
 
-    def answer(self) -> dict[str, Columns]:
+    def to_tables(self) -> dict[str, Columns]:
         """The solution as tables, the main one first; empty when there is none.
 
         Each table is a dict of column name to array, whatever the data came in: ``solution.frame()``, where
         an answer has it, is the main table in the kind of data frame that the data came in, and
-        ``pandas.DataFrame(result.answer()["workers"])`` makes one of any other.
+        ``pandas.DataFrame(result.to_tables()["workers"])`` makes one of any other.
 
         A solver's own answer, `detail`, adds its tables where it has a method ``tables()`` that gives
         them by name; the problem's come first and keep their names.
@@ -162,6 +162,6 @@ class Result(Generic[S, D]):
         if self.solution is None:
             return {}
         own = getattr(self.detail, "tables", None)
-        answered = self.problem.answer(self.solution)
+        answered = self.problem.to_tables(self.solution)
         more: dict[str, Columns] = own() if callable(own) else {}
         return answered | {name: columns for name, columns in more.items() if name not in answered}

@@ -12,7 +12,7 @@ import numpy as np
 
 from optiframe.findings import Finding
 from optiframe.problems.problem import Problem
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 from optiframe.solving.budget import Budget
 from optiframe.solving.clock import Clock
 from optiframe.solving.evaluation import Evaluation
@@ -137,7 +137,7 @@ class Run:
         return self._inner(solver, problem, start, budget or Budget())
 
 
-class Solver(Described, Generic[P, S, D]):
+class Solver(Record, Generic[P, S, D]):
     """A method: problem type `P`, solution type `S`, detail type `D`.
 
     A frozen record whose fields are its parameters. Lifetime: built once, may run many
@@ -158,13 +158,14 @@ class Solver(Described, Generic[P, S, D]):
     solves: ClassVar[type[Problem[Any]]]
     accepts_start: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
-    residual: ClassVar[str] = ""
+    residual_meaning: ClassVar[str] = ""
+    residual: ClassVar[str]  # its name until 0.1; declared so that the registry can say the new one
     packages: ClassVar[tuple[str, ...]] = ()
     one_shot: ClassVar[bool] = False
     point_type: ClassVar[type] = np.ndarray
 
     @classmethod
-    def instead_of(cls, key: str, value: Any) -> str:
+    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
         """Other libraries' parameters for what is a budget here are sent there."""
         limit = _BUDGET_KEYS.get(key.lower())
         if limit is None:

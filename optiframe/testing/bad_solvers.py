@@ -18,7 +18,7 @@ class _Descent(Solver[Minimize, Array, None]):
 
     solves = Minimize
     accepts_start = True
-    residual = "infinity norm of the last step"
+    residual_meaning = "infinity norm of the last step"
 
     step: float = 0.5
 
@@ -71,7 +71,7 @@ class TooSoon(_Descent):
     """Claims convergence too soon: accelerated descent whose residual is always 0."""
 
     name = "bad.too-soon"
-    residual = "always 0"
+    residual_meaning = "always 0"
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         x = ahead = self._begin(problem, run)

@@ -57,7 +57,7 @@ class Case:
         problem, on a busy machine.
     no_better_than_chance
         Why an answer need not be better than one that never looked at the data
-        (`Problem.chance`), in words; empty: it must.
+        (`Problem.baseline_metrics`), in words; empty: it must.
     """
 
     solver: AnySolver

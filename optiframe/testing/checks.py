@@ -22,7 +22,7 @@ from optiframe.errors import InvalidInput, OptiframeError, Unsuited
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.problem import Problem
 from optiframe.records.fingerprint import fingerprint
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 from optiframe.solving.budget import Budget
 from optiframe.solving.chain import Chain, why_unsuited
 from optiframe.solving.result import Result, Status
@@ -119,7 +119,7 @@ def check_residual_is_a_number(case: Case) -> None:
     One that is `one_shot`, or whose `residual` is empty or begins with "none" or "not computed",
     need have none; one whose `residual` speaks of nan need not have one on every problem.
     """
-    said = case.solver.residual.strip()
+    said = case.solver.residual_meaning.strip()
     if any(not math.isnan(r) for r in case.glance().trace["residual"]):
         return
     if case.solver.one_shot:
@@ -235,10 +235,10 @@ def check_is_better_than_doing_nothing(case: Case) -> None:
 def check_is_better_than_chance(case: Case) -> None:
     """The answer scores better than one that never looked at the data, where the truth is known.
 
-    What such an answer scores the problem says (`Problem.chance`), and which direction is better. A
+    What such an answer scores the problem says (`Problem.baseline_metrics`), and which direction is better. A
     run that ends at a limit, or stalled, has not claimed to be done: nothing is held against it.
     """
-    bars = case.problem.chance()
+    bars = case.problem.baseline_metrics()
     if not bars:
         raise NotApplicable("the problem knows no truth, or does not say what chance would score")
     if case.no_better_than_chance:
@@ -442,7 +442,7 @@ def _arrays(value: Any) -> Iterator[Any]:
     elif isinstance(value, np.ndarray):
         if value.dtype.kind == "f":
             yield value
-    elif isinstance(value, Described):
+    elif isinstance(value, Record):
         for key in type(value).model_fields:
             yield from _arrays(getattr(value, key))
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 
 
-def to_toml(record: Described) -> str:
+def to_toml(record: Record) -> str:
     """The fields of a solver, problem or set as TOML, those that are None left out.
 
     Raises
@@ -25,14 +25,14 @@ def to_toml(record: Described) -> str:
     return "".join(f"{key} = {_toml(value)}\n" for key, value in table.items())
 
 
-def parameters(record: Described) -> dict[str, Any]:
+def parameters(record: Record) -> dict[str, Any]:
     """The fields that are not None, by the keys a person writes."""
     named = ((f.alias or key, getattr(record, key)) for key, f in type(record).model_fields.items())
     return {key: value for key, value in named if value is not None}
 
 
 def _toml(value: Any) -> str:
-    if isinstance(value, Described):  # chosen by name, as in [problem.over]
+    if isinstance(value, Record):  # chosen by name, as in [problem.over]
         value = {"name": value.name, **parameters(value)}
     if isinstance(value, Enum):
         value = value.value

@@ -81,7 +81,7 @@ class Comrade(Solver[Minimize, Array, Ledger]):
     solves = Minimize
     accepts_start = True
     monotone = False  # an average of local steps may overshoot
-    residual = "norm of the full gradient"
+    residual_meaning = "norm of the full gradient"
 
     workers: PositiveInt = Field(default=10, description="shards of the data")
     alpha: Annotated[NonNegativeFloat, Field(lt=0.5)] = Field(
@@ -134,7 +134,7 @@ class Newton(Solver[Minimize, Array, None]):
     name = "thin.newton"
     solves = Minimize
     accepts_start = True
-    residual = "norm of the gradient"
+    residual_meaning = "norm of the gradient"
 
     def unsuited(self, problem: Minimize) -> str | None:
         if not problem.function.offers(Objective.hessian):

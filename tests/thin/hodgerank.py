@@ -118,7 +118,7 @@ class LinearizedBregman(Solver[Comparisons, Ranking, Path]):
     name = "thin.hodge-lbi"
     reference = "Xu et al., Algorithm 3"
     solves = Comparisons
-    residual = "norm of the misfit that scores and outliers leave unexplained"
+    residual_meaning = "norm of the misfit that scores and outliers leave unexplained"
 
     kappa: PositiveFloat = Field(default=50.0, description="damping; larger is less biased, slower")
     step: Annotated[float, Field(gt=0, lt=2)] = Field(default=1.0, description="kappa * dt; stable below 2")

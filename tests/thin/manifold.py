@@ -134,7 +134,7 @@ class TrustRegion(Solver[Minimize, LowRank, None]):
     reference = "Dong et al., Sec. V.C"
     solves = Minimize
     accepts_start = True
-    residual = "Riemannian gradient norm"
+    residual_meaning = "Riemannian gradient norm"
     point_type = LowRank
 
     tries: PositiveInt = Field(default=1000, description="steps tried at most, accepted or not")

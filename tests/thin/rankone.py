@@ -131,7 +131,7 @@ class RankOneDescent(Solver[RankOne, Array, None]):
     reference = "Ma et al., Sec. 4.1"
     solves = RankOne
     accepts_start = True
-    residual = "norm of the projected gradient step, divided by the step size"
+    residual_meaning = "norm of the projected gradient step, divided by the step size"
 
     step: PositiveFloat | None = Field(
         default=None, description="none: 1/(2 |N|_2), safe as skills are below 1"
@@ -155,7 +155,7 @@ class ProjectedGradient(Solver[Minimize, Array, None]):
     name = "thin.projected-gradient"
     solves = Minimize
     accepts_start = True
-    residual = "distance from the point to the projection of a unit gradient step"
+    residual_meaning = "distance from the point to the projection of a unit gradient step"
 
     def unsuited(self, problem: Minimize) -> str | None:
         if not problem.function.offers(Objective.gradient):

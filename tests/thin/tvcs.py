@@ -155,7 +155,7 @@ class HardThresholding(Solver[Minimize, Array, None]):
     reference = "Yang et al., Algorithm 1"
     solves = Minimize
     accepts_start = True
-    residual = "length of the last move"
+    residual_meaning = "length of the last move"
 
     step: PositiveFloat | None = Field(default=None, description="none: 1 / curvature of the objective")
 

@@ -21,7 +21,7 @@ from optiframe.problems.datasets import DataSet
 from optiframe.problems.problem import Problem
 from optiframe.records.fields import paths_relative_to
 from optiframe.records.fingerprint import fingerprint
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 from optiframe.registry import registry
 from optiframe.registry.by_name import versions_of
 from optiframe.registry.contracts import normalise
@@ -257,7 +257,7 @@ class Chooser:
                 origins |= self._origin(entry.kind, entry.name)
         return origins
 
-    def _source(self, thing: Described) -> dict[str, str]:
+    def _source(self, thing: Record) -> dict[str, str]:
         """What `object_source` says, asked once for a plan of things made of the same."""
         made_of = parts_of(thing)
         if made_of not in self._sources:

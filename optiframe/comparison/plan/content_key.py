@@ -22,7 +22,7 @@ from optiframe.comparison.records import Choice, Limits, Measure
 from optiframe.errors import DISTRIBUTION, InvalidInput
 from optiframe.problems.datasets import DataSet
 from optiframe.records.fingerprint import fingerprint
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 from optiframe.registry.by_name import versions_of
 from optiframe.registry.contracts import GROUP
 from optiframe.registry.registry import BY_CODE, Entry, registry
@@ -142,7 +142,7 @@ def origin(entry: Entry) -> dict[str, str]:
     return found
 
 
-def solver_versions(entry: Entry | None, solver: Described | None) -> dict[str, str]:
+def solver_versions(entry: Entry | None, solver: Record | None) -> dict[str, str]:
     """Versions of the core and of what does the work; of the distribution alone when it does not load."""
     if solver is not None:
         return versions_of(solver)
@@ -152,7 +152,7 @@ def solver_versions(entry: Entry | None, solver: Described | None) -> dict[str, 
     return found
 
 
-def object_source(thing: Described) -> dict[str, str]:
+def object_source(thing: Record) -> dict[str, str]:
     """The source of all that an object is made of, where no installed version stands for it."""
     found = {}
     for part in parts_of(thing):
@@ -166,17 +166,17 @@ def object_source(thing: Described) -> dict[str, str]:
     return found
 
 
-def classes_of(thing: Described) -> list[type[Described]]:
+def classes_of(thing: Record) -> list[type[Record]]:
     """The class of an object and those of the objects in it, at any depth."""
-    return list(dict.fromkeys(type(part) for part in _parts(thing) if isinstance(part, Described)))
+    return list(dict.fromkeys(type(part) for part in _parts(thing) if isinstance(part, Record)))
 
 
-def parts_of(thing: Described) -> tuple[Any, ...]:
+def parts_of(thing: Record) -> tuple[Any, ...]:
     """The classes and functions an object is made of."""
     return (*classes_of(thing), *_functions_of(thing))
 
 
-def _functions_of(thing: Described) -> list[Any]:
+def _functions_of(thing: Record) -> list[Any]:
     """The functions in an object: their names are its content, their code is not."""
     found = {id(part): part for part in _parts(thing) if inspect.isroutine(part)}
     return [part for part in found.values() if getattr(part, "__module__", None) in sys.modules]
@@ -185,7 +185,7 @@ def _functions_of(thing: Described) -> list[Any]:
 def _parts(value: Any) -> Iterator[Any]:
     """A value and what it holds: fields, entries of mappings and of lists."""
     yield value
-    if isinstance(value, Described):
+    if isinstance(value, Record):
         for key in type(value).model_fields:
             yield from _parts(getattr(value, key))
     elif isinstance(value, Mapping):

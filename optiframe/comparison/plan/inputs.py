@@ -8,7 +8,7 @@ from typing import Any
 
 from optiframe.errors import InvalidInput, nearest
 from optiframe.files.toml_source import Keys
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 from optiframe.registry import registry
 
 _TABLES = (".csv", ".parquet", ".npy")  # text that ends so names a file of numbers or columns
@@ -44,7 +44,7 @@ def _unknown_keys(table: Mapping[str, Any], name: str) -> Iterator[tuple[Keys, s
         cls = registry.registry().get("problem", name)
     except Exception:  # a broken plugin is its cells' failure
         return
-    if getattr(cls.load, "__func__", None) is not getattr(Described.load, "__func__", None):
+    if getattr(cls.load, "__func__", None) is not getattr(Record.load, "__func__", None):
         return  # it reads its table in a way of its own
     known = [field.alias or key for key, field in cls.model_fields.items()]
     for key in table:

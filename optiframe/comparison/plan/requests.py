@@ -19,7 +19,7 @@ from optiframe.comparison.records import Cell, Choice, Plan, Request, Sums
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.problem import Problem
 from optiframe.records.fields import paths_relative_to
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 from optiframe.registry import registry
 from optiframe.solving import construct as api
 
@@ -114,7 +114,7 @@ def _by_value(cloudpickle: Any, things: Any) -> Iterator[None]:
     modules = {
         cls.__module__: sys.modules[cls.__module__]
         for thing in things
-        if isinstance(thing, Described)
+        if isinstance(thing, Record)
         for cls in classes_of(thing)
         if cls.__module__ in sys.modules and not _importable(sys.modules[cls.__module__])
     }

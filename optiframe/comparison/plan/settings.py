@@ -15,7 +15,7 @@ from optiframe.comparison.records import Direction, ExecutorChoice, Limits, Meas
 from optiframe.comparison.units import bytes_of
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Accepts
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 
 
 def _seeds(value: Any) -> tuple[int, ...]:
@@ -59,7 +59,7 @@ def _memory(value: Any) -> int | None:
     raise InvalidInput(f'must be bytes, or text such as "2 GB" or "512 MiB", got {value!r:.60}')
 
 
-class Settings(Described):
+class Settings(Record):
     """The keys at the top level: seeds, how often and in which order, and what is looked at."""
 
     name = "comparison"
@@ -85,7 +85,7 @@ class Settings(Described):
         return Measure(repeat=self.repeat, warmup=self.warmup, count=self.count)
 
 
-class LimitsTable(Described):
+class LimitsTable(Record):
     """``[limits]``: what no cell may exceed."""
 
     name = "limits"
@@ -101,7 +101,7 @@ class LimitsTable(Described):
         return Limits(time=float(self.time), memory=self.memory, threads=self.threads)
 
 
-class ExecutorTable(Described):
+class ExecutorTable(Record):
     """``[executor]``: where cells run."""
 
     name = "executor"
@@ -124,7 +124,7 @@ class ExecutorTable(Described):
         return ExecutorChoice(self.kind, self.workers, self.address)
 
 
-class OutputTable(Described):
+class OutputTable(Record):
     """``[output]``: where the results are kept."""
 
     name = "output"
@@ -146,7 +146,7 @@ def as_table(given: Any, key: str) -> dict[str, Any]:
     """A mapping, a record (`Limits`, `Budget`, ...) or nothing, as a table to be validated."""
     if given is None:
         return {}
-    if isinstance(given, Described):
+    if isinstance(given, Record):
         return given.model_dump(by_alias=True)
     if is_dataclass(given) and not isinstance(given, type):
         return {name: value for name, value in asdict(given).items() if value is not None}

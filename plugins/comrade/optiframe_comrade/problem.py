@@ -103,12 +103,12 @@ class LinearClassification(Problem[Array]):
             found["gap"] = self._gap(solution)
         return found
 
-    def chance(self) -> dict[str, float]:
+    def baseline_metrics(self) -> dict[str, float]:
         """`accuracy` of always answering the commoner label; empty where there is only one."""
         positive = float(np.mean(self.target > 0))
         return {} if positive in (0.0, 1.0) else {"accuracy": max(positive, 1 - positive)}
 
-    def progress(self, solution: Array) -> dict[str, float]:
+    def trace_metrics(self, solution: Array) -> dict[str, float]:
         """The training accuracy, in the trace of every solver: one pass over the rows."""
         return {"accuracy": self.accuracy(solution)}
 

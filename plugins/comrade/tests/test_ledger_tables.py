@@ -45,4 +45,4 @@ def test_workers_and_rounds_are_written_beside_the_answer(tmp_path: Path) -> Non
 
 def test_a_solver_without_books_adds_no_tables() -> None:
     result = optiframe.solve(optiframe.Minimize(planted()), "newton.exact")
-    assert list(result.answer()) == ["solution"]
+    assert list(result.to_tables()) == ["solution"]

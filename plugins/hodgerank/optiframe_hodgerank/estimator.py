@@ -225,7 +225,7 @@ class RobustRanker(Estimator):
 
     def _of_answer(self, name: str, table: str, why_not: str) -> Any:
         result = self._learnt(name)
-        tables = result.answer()
+        tables = result.to_tables()
         if table not in tables:
             raise AttributeError(f"{self!r} {why_not}")
         return to_frame(tables[table], result.solution.backend)

@@ -236,14 +236,14 @@ class PairwiseRanking(Problem[Ranking]):
             **metrics.of_outliers(self.outlier_truth, solution),
         }
 
-    def chance(self) -> dict[str, float]:
+    def baseline_metrics(self) -> dict[str, float]:
         """`kendall_tau` 0, where true scores differ within a component."""
         return metrics.of_chance(self.comparisons, self.truth)
 
     def diagnose(self, solution: Ranking) -> tuple[Finding, ...]:
         return tuple(trust.report(self.comparisons, self.truth, solution))
 
-    def answer(self, solution: Ranking) -> dict[str, Columns]:
+    def to_tables(self, solution: Ranking) -> dict[str, Columns]:
         """Tables `ranking` (item, rank, score), `outliers` in order of entry, `workers` and what they did."""
         tables: dict[str, Columns] = {"ranking": solution.columns()}
         if solution.outliers is not None:

@@ -94,7 +94,7 @@ def test_scores_that_cease_to_be_numbers_are_said_and_everything_else_still_is()
         result = solved(own({"scores": np.arange(8.0)}, {"scores": np.append(np.arange(7.0), np.nan)}))
     (said,) = [one for one in result.findings if one.level == "error"]
     assert said.text == "1 of 8 scores are not finite numbers, so do not use the ranking: 7"
-    assert len(result.answer()["workers"]["worker"]) == 4
+    assert len(result.to_tables()["workers"]["worker"]) == 4
 
 
 @pytest.mark.parametrize("name", SOLVERS)

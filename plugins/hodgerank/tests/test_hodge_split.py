@@ -177,7 +177,7 @@ def test_least_squares_gives_the_split_with_its_answer_when_asked() -> None:
     problem = drawn(4, 7, 30)
     assert optiframe.solve(problem, "hodge.l2").detail is None
     result, split = optiframe.solve(problem, "hodge.l2", split=True), hodge_split(problem)
-    for name, column in result.answer()["hodge_split"].items():
+    for name, column in result.to_tables()["hodge_split"].items():
         np.testing.assert_array_equal(column, split.columns()[name])
     said = next(f.text for f in result.findings if f.text.startswith("Hodge split"))
     assert f"curl {100 * split.shares['curl']:.1f}%" in said

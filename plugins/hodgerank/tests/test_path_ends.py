@@ -110,7 +110,7 @@ def test_a_path_is_written_beside_the_answer(solver: Any) -> None:
         "margin": table.margin,
     }
     result = solve(PairwiseRanking(comparisons=named), solver, trace=False)
-    tables, path = result.answer(), result.detail
+    tables, path = result.to_tables(), result.detail
     assert tables["path"][path.parameter].tolist() == path.knots.tolist()
     assert tables["path"]["active"].tolist() == path.active.tolist()
     assert tables["path"]["entered"].sum() == (path.knot < len(path)).sum()

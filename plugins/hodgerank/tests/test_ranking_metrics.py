@@ -115,7 +115,7 @@ def test_tables_name_outliers_in_order_and_workers_with_their_share(tmp_path: Pa
         entry=np.array([0, 1, -1]),
         strength=np.array([3.0, 2.0, 1.0]),
     )
-    tables = data.answer(ranking)
+    tables = data.to_tables(ranking)
     assert list(tables) == ["ranking", "outliers", "workers"]
     outliers = tables["outliers"]
     assert outliers["row"].tolist() == [3, 0, 1]
@@ -127,7 +127,7 @@ def test_tables_name_outliers_in_order_and_workers_with_their_share(tmp_path: Pa
     path = tmp_path / "few.csv"
     path.write_text("left,right,label\n1,2,1\n\n2,3,3\n")
     filed = PairwiseRanking(comparisons=path)
-    lines = filed.answer(filed.ranking(np.zeros(3), outliers=np.ones(2)))["outliers"]["line"]
+    lines = filed.to_tables(filed.ranking(np.zeros(3), outliers=np.ones(2)))["outliers"]["line"]
     assert lines.tolist() == [2, 4]
 
 

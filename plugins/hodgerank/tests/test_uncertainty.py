@@ -117,7 +117,7 @@ def test_comparisons_that_hang_by_a_thread_are_too_few() -> None:
     assert result.status == "converged"
     assert result.solution.low is None
     assert "of 20 draws fall apart" in result.findings[0].text
-    assert "rank_intervals" not in result.answer()
+    assert "rank_intervals" not in result.to_tables()
 
 
 def ladder(*uncertain: tuple[str, str, int]) -> PairwiseRanking:
@@ -187,13 +187,13 @@ def test_the_solver_and_the_function_draw_alike() -> None:
         result.solution.flagged, optiframe.solve(problem, "hodge.iht").solution.flagged
     )
     assert result.iterations == 31
-    table = result.answer()["rank_intervals"]
+    table = result.to_tables()["rank_intervals"]
     assert list(table) == ["item", "rank", "rank_low", "rank_high"]
     np.testing.assert_array_equal(table["rank_low"], drawn.columns()["rank_low"])
 
 
 def test_the_tables_of_the_method_itself_are_kept() -> None:
-    tables = optiframe.solve(votes(1), "hodge.bootstrap", draws=20).answer()
+    tables = optiframe.solve(votes(1), "hodge.bootstrap", draws=20).to_tables()
     assert {"ranking", "outliers", "rank_intervals", "path", "path_scores"} <= set(tables)
 
 

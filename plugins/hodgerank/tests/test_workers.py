@@ -56,7 +56,7 @@ def test_the_findings_and_the_table_of_an_answer_say_so() -> None:
     problem = PairwiseRanking(comparisons=crowd(0, clicks=1, reverses=1))
     result = optiframe.solve(problem, "hodge.lbi")
     assert any("chose the same side" in finding.text for finding in result.findings)
-    table = result.answer()["workers"]
+    table = result.to_tables()["workers"]
     assert table["remark"].tolist() == [""] * 12 + ["clicks left", "contradicts the ranking"]
     assert table["left_share"][12] == 1.0
     assert table["contradiction_rate"][13] > 0.8

@@ -16,7 +16,7 @@ from optiframe.problems.constraints import ConstraintSet
 from optiframe.problems.sets import L1Ball
 from optiframe.records.fields import Array
 from optiframe.records.fingerprint import fingerprint
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 
 _BLOCK = 1 << 16  # entries computed at a time: a few megabytes for ranks up to fifty
 _DENSE = 300  # up to this smaller side a full SVD takes some tens of milliseconds; ARPACK needs a wider one
@@ -133,7 +133,7 @@ class Rank(ConstraintSet):
         self, rows: int | None = None, columns: int | None = None, rank: int | None = None, **unknown: Any
     ) -> None:
         given = {"rows": rows, "columns": columns, "rank": rank}
-        Described.__init__(self, **{k: v for k, v in given.items() if v is not None}, **unknown)
+        Record.__init__(self, **{k: v for k, v in given.items() if v is not None}, **unknown)
 
     @model_validator(mode="after")
     def _possible(self) -> Self:

@@ -241,11 +241,11 @@ class CollaborativeRanking(Problem[Rankings]):
             found |= metrics.of_held_out(self.held_out, solution)
         return found
 
-    def chance(self) -> dict[str, float]:
+    def baseline_metrics(self) -> dict[str, float]:
         """`kendall_tau` 0, where there is a truth."""
         return {} if self.truth is None else {"kendall_tau": 0.0}
 
-    def progress(self, solution: Rankings) -> dict[str, float]:
+    def trace_metrics(self, solution: Rankings) -> dict[str, float]:
         """`relative_error` of each recorded iterate, where there is a truth of up to ten million entries.
 
         O(users items rank) time.
@@ -258,7 +258,7 @@ class CollaborativeRanking(Problem[Rankings]):
         penalized = self.penalty != "none" and self.strength != 0
         return tuple(trust.report(self.comparisons, solution.factors, rank=self.rank, penalized=penalized))
 
-    def answer(self, solution: Rankings) -> dict[str, Columns]:
+    def to_tables(self, solution: Rankings) -> dict[str, Columns]:
         """Tables `rankings` (the best 100 items of each user), and the factors by user and by item.
 
         A score is the product of a user's and an item's factors, so that these hold everything. Where

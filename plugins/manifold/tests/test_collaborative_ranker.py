@@ -318,7 +318,7 @@ def test_a_user_nobody_knows_is_given_the_ranking_of_all() -> None:
         "eve" in f.text and "the ranking of all users' comparisons together" in f.text
         for f in result.findings
     )
-    tables = problem.answer(result.solution)
+    tables = problem.to_tables(result.solution)
     assert tables["users"]["population"].tolist() == [0.0, 0.0, 0.0, 1.0]
     left = np.column_stack([tables["users"]["factor_1"], tables["users"]["population"]])
     right = np.column_stack([tables["items"]["factor_1"], tables["items"]["population"]])

@@ -28,7 +28,7 @@ class FactorBfgs(Solver[Minimize, LowRank, None]):
 
     name = "test.factors"
     solves = Minimize
-    residual = "largest entry of the gradient"
+    residual_meaning = "largest entry of the gradient"
     point_type = LowRank
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
@@ -208,7 +208,7 @@ def test_the_answers_tables_hold_everything(tmp_path: Path) -> None:
     truth = np.arange(6.0).reshape(2, 3)
     of = problem(rank=2, truth=truth, top=2)
     result = solve(of, FactorBfgs())
-    tables = of.answer(result.solution)
+    tables = of.to_tables(result.solution)
     assert list(tables) == ["rankings", "users", "items", "agreement"]
     left = np.column_stack([tables["users"][f"factor_{k}"] for k in (1, 2)])
     right = np.column_stack([tables["items"][f"factor_{k}"] for k in (1, 2)])

@@ -219,7 +219,7 @@ class LabelAggregator(Estimator):
     def skills_(self) -> Any:
         """What was learnt about workers; see the class."""
         result = self._learnt("skills_")
-        return to_frame(result.answer()["workers"], result.solution.backend)
+        return to_frame(result.to_tables()["workers"], result.solution.backend)
 
     def _answer(self) -> Aggregation:
         answer: Aggregation = self._solution()

@@ -135,8 +135,8 @@ class KnownCorrelations(LabelAggregation):
     def recommended(self) -> Sequence[tuple[str, str]]:
         return (("rankone.pgd", "it uses the correlations that are given, which a model of labels does not"),)
 
-    def answer(self, solution: Aggregation) -> dict[str, Columns]:
+    def to_tables(self, solution: Aggregation) -> dict[str, Columns]:
         """As for any labels, without intervals, which would follow from counting them."""
-        tables = super().answer(solution)
+        tables = super().to_tables(solution)
         workers = {k: v for k, v in tables["workers"].items() if k not in ("skill_low", "skill_high")}
         return {**tables, "workers": workers}

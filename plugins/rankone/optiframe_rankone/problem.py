@@ -263,14 +263,14 @@ class LabelAggregation(Problem[Aggregation]):
             **metrics.promised_error(self.crowd),
         }
 
-    def chance(self) -> dict[str, float]:
+    def baseline_metrics(self) -> dict[str, float]:
         """`error` of one label for every task, the most frequent among the true ones."""
         return metrics.error_of_chance(self.crowd)
 
     def diagnose(self, solution: Aggregation) -> tuple[Finding, ...]:
         return tuple(findings.report(self.model, solution))
 
-    def answer(self, solution: Aggregation) -> dict[str, Columns]:
+    def to_tables(self, solution: Aggregation) -> dict[str, Columns]:
         """Tables `labels` (task, label, confidence, tied), `workers` (worker, labels, skills) and `groups`.
 
         With skills, `error_bound` is Lemma 3's bound for each task (`error_bounds`), 0 for gold;

@@ -200,7 +200,7 @@ def test_only_label_sets_can_be_thinned() -> None:
 
 def test_given_correlations_come_without_intervals_of_counted_ones() -> None:
     result = optiframe.solve(optiframe.problem(dataset="synthetic.noisy-star"), "rankone.pgd")
-    assert list(result.answer()["workers"]) == ["worker", "labels", "skill", "accuracy"]
+    assert list(result.to_tables()["workers"]) == ["worker", "labels", "skill", "accuracy"]
     assert "90% interval" not in " ".join(
         text.get_text() for text in plot_skills(result).legends[0].get_texts()
     )

@@ -35,7 +35,7 @@ def four_and_a_pair(tasks: int = 400) -> LabelAggregation:
 def test_the_answer_has_a_row_for_each_group_with_what_is_promised_there() -> None:
     problem = four_and_a_pair()
     result = optiframe.solve(problem, "rankone.pgd")
-    table = result.answer()["groups"]
+    table = result.to_tables()["groups"]
     assert table["first_worker"].tolist() == [0, 7]
     assert table["workers"].tolist() == [4, 2]
     assert table["determined"].tolist() == [True, False]
@@ -106,13 +106,13 @@ def test_the_report_gives_the_least_eigenvalue_or_says_why_not(monkeypatch: pyte
     large = optiframe.solve(problem, "rankone.pgd")
     told = "\n".join(finding.text for finding in large.findings)
     assert "is not worked out for so many workers" in told
-    assert "groups" not in large.answer()
+    assert "groups" not in large.to_tables()
     assert len(worker_groups(problem, large.solution)["workers"]) == 2
 
 
 def test_groups_of_given_correlations_or_of_an_answer_without_skills_are_refused() -> None:
     given = optiframe.solve(optiframe.problem(dataset="synthetic.noisy-star"), "rankone.pgd")
-    assert "groups" not in given.answer()
+    assert "groups" not in given.to_tables()
     with pytest.raises(InvalidInput, match="given, not counted"):
         worker_groups(given.problem, given.solution)
     problem = four_and_a_pair()
@@ -143,11 +143,11 @@ def test_the_answer_has_lemma_3s_bound_of_each_task_and_0_for_gold() -> None:
     gold = {"task": [int(inputs["labels"]["task"][0])], "label": [int(inputs["labels"]["label"][0])]}
     problem = LabelAggregation(labels=inputs["labels"], gold=gold)
     result = optiframe.solve(problem, "rankone.pgd")
-    bound = result.answer()["labels"]["error_bound"]
+    bound = result.to_tables()["labels"]["error_bound"]
     certain = problem.gold_codes >= 0
     assert (bound[certain] == 0.0).all()
     assert bound[~certain] == pytest.approx(error_bounds(problem, result.solution.skills)[~certain])
-    assert "error_bound" not in optiframe.solve(problem, "labels.majority").answer()["labels"]
+    assert "error_bound" not in optiframe.solve(problem, "labels.majority").to_tables()["labels"]
 
 
 @pytest.mark.parametrize(

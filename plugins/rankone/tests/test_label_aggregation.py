@@ -75,11 +75,11 @@ def test_ties_are_resolved_by_the_seed_and_evenly() -> None:
 
 def test_tables_of_an_answer_hold_labels_and_workers() -> None:
     problem = LabelAggregation(**single_coin(0, np.full(6, 0.6), tasks=60, per_task=4))
-    plain = optiframe.solve(problem, "labels.majority").answer()
+    plain = optiframe.solve(problem, "labels.majority").to_tables()
     assert list(plain) == ["labels", "workers"]
     assert list(plain["workers"]) == ["worker", "labels"]
     result = optiframe.solve(problem, "rankone.pgd")
-    workers = result.answer()["workers"]
+    workers = result.to_tables()["workers"]
     assert list(workers) == ["worker", "labels", "skill", "accuracy", "skill_low", "skill_high"]
     assert (workers["skill_low"] < workers["skill"]).all()
     assert (workers["skill"] < workers["skill_high"]).all()

@@ -186,7 +186,7 @@ def test_the_answer_is_in_the_users_terms() -> None:
     assert isinstance(frame, pd.DataFrame)
     assert set(frame["source"]) | set(frame["target"]) == {"x", "y"}
     assert frame["weight"].abs().is_monotonic_decreasing
-    assert list(result.answer()) == ["edges", "genes"]
+    assert list(result.to_tables()) == ["edges", "genes"]
     by_hand = {("x", "y"): result.solution.weights[1, 0], ("y", "x"): result.solution.weights[0, 1]}
     assert {(s, t): w for s, t, w in frame.itertuples(index=False)} == by_hand
     assert result.metrics == {"edges": 2.0}

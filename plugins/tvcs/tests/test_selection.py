@@ -25,7 +25,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_prices_in_the_table_give_the_worth_of_the_support(solver: str) -> None:
-    tables = optiframe.solve(optiframe.Projection(POINT, OVER), solver, progress=False).answer()
+    tables = optiframe.solve(optiframe.Projection(POINT, OVER), solver, progress=False).to_tables()
     prices, proof = tables["prices"], tables["certificate"]
     assert prices["view"] == ["total", "row", "row", "column", "column", "column"]
     assert prices["group"] == ["", "0", "1", "0", "1", "2"]
@@ -43,7 +43,7 @@ def test_the_prices_in_the_table_give_the_worth_of_the_support(solver: str) -> N
 def test_a_bound_with_a_price_is_used_up_in_the_table() -> None:
     rng = np.random.default_rng(0)
     over = ThreeView(total=20, rows={"labels": rng.integers(-1, 5, 60), "bounds": 3}, size=60)
-    prices = optiframe.solve(optiframe.Projection(rng.standard_normal(60), over), "tvcs.exact").answer()
+    prices = optiframe.solve(optiframe.Projection(rng.standard_normal(60), over), "tvcs.exact").to_tables()
     table = prices["prices"]
     assert len(table["view"]) == 6  # the total and five rows; no columns
     binding = np.array(table["price"]) > 0
@@ -54,7 +54,7 @@ def test_a_bound_with_a_price_is_used_up_in_the_table() -> None:
 def test_a_support_that_is_not_proved_says_so_in_the_table() -> None:
     point = np.array([[1.0, 0.9], [0.9, 0.1]])  # the largest first is not the best
     over = ThreeView.of_matrix((2, 2), per_row=1, per_column=1)
-    tables = optiframe.solve(optiframe.Projection(point, over), "tvcs.greedy", progress=False).answer()
+    tables = optiframe.solve(optiframe.Projection(point, over), "tvcs.greedy", progress=False).to_tables()
     proof = tables["certificate"]
     assert proof["holds"] == [False]
     assert proof["gap"][0] >= 2 * 0.81 - 1.01 - 1e-9  # what is lost
@@ -66,7 +66,7 @@ def test_the_prices_of_an_assignment_name_workers_and_tasks() -> None:
     problem = optiframe.problem(
         "task-assignment", quality=quality | {"quality": [0.9, 0.8, 0.85, 0.6]}, per_worker=1, per_task=1
     )
-    table = optiframe.solve(problem, "tvcs.assignment-by-quality", progress=False).answer()["prices"]
+    table = optiframe.solve(problem, "tvcs.assignment-by-quality", progress=False).to_tables()["prices"]
     assert list(zip(table["view"], table["group"], strict=True)) == [
         ("total", ""), ("worker", "ann"), ("worker", "bob"), ("task", "x"), ("task", "y")
     ]  # fmt: skip

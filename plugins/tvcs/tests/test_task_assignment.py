@@ -330,7 +330,7 @@ def test_solvers_of_minimize_take_the_formulated_problem() -> None:
 def test_the_answer_has_tables_of_pairs_tasks_and_caps() -> None:
     problem = uniform(total=0.2)  # three pairs for eight tasks
     result = solve(problem, "tvcs.assignment-iht")
-    tables = result.answer()
+    tables = result.to_tables()
     assert list(tables) == ["assignment", "tasks", "caps"]
     assert list(tables["tasks"]) == ["task", "workers", "accuracy"]
     assert np.mean(tables["tasks"]["accuracy"]) == pytest.approx(result.solution.accuracy.value)

@@ -33,7 +33,7 @@ class Exact(Solver[Minimize, Array, None]):
     name = "newton.exact"
     solves = Minimize
     accepts_start = True
-    residual = "largest entry of the gradient"
+    residual_meaning = "largest entry of the gradient"
 
     hessian: Precision = Field(
         default="auto", description="precision of the Hessian of dense data; auto: single if large and safe"

@@ -28,7 +28,7 @@ class Comrade(Distributed):
     name = "newton.comrade"
     reference = "Ghosh et al., Algorithm 1; with a compressor, Sec. 5"
     operations = NEWTON
-    residual = "length of the averaged update; it vanishes at the error floor, not at the minimum"
+    residual_meaning = "length of the averaged update; it vanishes at the error floor, not at the minimum"
 
     step: PositiveFloat = Field(default=1.0, description="gamma; 1 is Newton's step")
 

@@ -63,7 +63,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
     accepts_start = True
     monotone = False  # an average of local steps may overshoot, and hostile workers may be in it
     operations: ClassVar[tuple[Any, ...]] = (Objective.gradient,)
-    residual = "length of the averaged update"
+    residual_meaning = "length of the averaged update"
 
     workers: PositiveInt = Field(default=20, description="m, among whom the terms are shared out")
     byzantine: Share = Field(default=0.0, description="alpha, share of workers that are hostile")
@@ -101,9 +101,13 @@ class Distributed(Solver[Minimize, Array, Ledger]):
     )
 
     @classmethod
-    def instead_of(cls, key: str, value: Any) -> str:
+    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
         new = _RENAMED.get(key)
-        return f"`{key}` is now called `{new}`" if new in cls.model_fields else super().instead_of(key, value)
+        return (
+            f"`{key}` is now called `{new}`"
+            if new in cls.model_fields
+            else super().hint_for_unknown_key(key, value)
+        )
 
     @property
     def byzantine_count(self) -> int:

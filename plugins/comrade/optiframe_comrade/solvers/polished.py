@@ -37,7 +37,7 @@ class Polished(Comrade):
 
     name = "newton.polished"
     reference = "Ghosh et al., Algorithm 1, then GIANT's step; the way of leaving out is this project's"
-    residual = "length of the averaged update"
+    residual_meaning = "length of the averaged update"
 
     floor: PositiveFloat = Field(
         default=1.0, description="average over standard error at which the second phase begins"

@@ -25,7 +25,7 @@ class RobustGradient(Distributed):
 
     name = "gradient.robust"
     reference = "Yin et al. 2018 for median and trimmed mean, Blanchard et al. 2017 for Krum"
-    residual = "length of the filtered gradient"
+    residual_meaning = "length of the filtered gradient"
 
     step: PositiveFloat | None = Field(
         default=None, description="step length; none: 1 / curvature of the objective"

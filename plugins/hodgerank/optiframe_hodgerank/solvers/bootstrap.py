@@ -55,7 +55,7 @@ class BootstrapIntervals(Solver[PairwiseRanking, Ranking, Bootstrap]):
     name = "hodge.bootstrap"
     reference = "Efron 1979"
     solves = PairwiseRanking
-    residual = "share of the draws still to come"
+    residual_meaning = "share of the draws still to come"
 
     of: Annotated[
         AnySolver,

@@ -55,7 +55,7 @@ class BradleyTerry(Solver[PairwiseRanking, Ranking, None]):
     name = "hodge.bradley-terry"
     reference = "Bradley, Terry 1952; Ford 1957; Hunter 2004; for the prior Conner, Grant 2000; Yan 2016"
     solves = PairwiseRanking
-    residual = "the largest change of a score that a further Newton step would make"
+    residual_meaning = "the largest change of a score that a further Newton step would make"
 
     prior: NonNegativeFloat = Field(
         0.1,

@@ -51,7 +51,7 @@ class CappedThresholding(Solver[PairwiseRanking, Ranking, None]):
     name = "hodge.capped"
     reference = "Xu et al., Eq. 24; Yang et al., Definition 1"
     solves = PairwiseRanking
-    residual = "largest change of a score in a step, over the largest margin"
+    residual_meaning = "largest change of a score in a step, over the largest margin"
 
     share: Annotated[float, Field(gt=0, lt=1)] = Field(
         SHARE, description="share of all comparisons that may be outliers, unless total says how many"

@@ -62,7 +62,9 @@ class HuberLasso(StopsByRule):
 
     name = "hodge.hlasso"
     solves = PairwiseRanking
-    residual = "share of the comparisons still to be flagged, or lambda over the one asked for, less 1"
+    residual_meaning = (
+        "share of the comparisons still to be flagged, or lambda over the one asked for, less 1"
+    )
     reference = "Xu et al., Eq. 7 and Algorithm 1"
 
     share: Annotated[float, Field(gt=0, le=1)] | None = Field(

@@ -42,7 +42,7 @@ class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
 
     name = "hodge.iss"
     solves = PairwiseRanking
-    residual = "share of the comparisons still to be flagged, or of the time t still to go"
+    residual_meaning = "share of the comparisons still to be flagged, or of the time t still to go"
     reference = "Xu et al., Eq. 18"
 
     share: Annotated[float, Field(gt=0, le=1)] | None = Field(

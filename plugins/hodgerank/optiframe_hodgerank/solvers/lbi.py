@@ -77,7 +77,7 @@ class LinearizedBregman(StopsByRule):
 
     name = "hodge.lbi"
     solves = PairwiseRanking
-    residual = "share of the comparisons still to be flagged, or of the time t still to go"
+    residual_meaning = "share of the comparisons still to be flagged, or of the time t still to go"
     reference = "Xu et al., Algorithms 2, 3 and 4"
 
     kappa: PositiveFloat | None = Field(

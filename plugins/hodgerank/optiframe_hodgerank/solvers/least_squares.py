@@ -45,7 +45,7 @@ class LeastSquares(Solver[PairwiseRanking, Ranking, HodgeSplit | None]):
     name = "hodge.l2"
     reference = "Xu et al., Sec. 3.1; Jiang, Lim, Yao, Ye 2011"
     solves = PairwiseRanking
-    residual = "0: one exact solve"
+    residual_meaning = "0: one exact solve"
 
     split: bool = Field(False, description="also split the energy of the comparisons (Hodge), pair by pair")
 

@@ -30,7 +30,7 @@ class _FixedNumber(Solver[PairwiseRanking, Ranking, None]):
     """
 
     solves = PairwiseRanking
-    residual = "largest change of a score in a step, over the largest margin"
+    residual_meaning = "largest change of a score in a step, over the largest margin"
 
     share: Share = Field(SHARE, description="share of the comparisons that are outliers")
 

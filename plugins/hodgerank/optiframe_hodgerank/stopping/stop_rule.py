@@ -47,8 +47,10 @@ class StopsByRule(Solver[PairwiseRanking, Ranking, Path]):
     folds: Annotated[int, Field(ge=2)] = Field(_FOLDS, description="for cross-validation: number of parts")
 
     @classmethod
-    def instead_of(cls, key: str, value: Any) -> str:
-        return "amount is called stop_rule now" if key == "amount" else super().instead_of(key, value)
+    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
+        return (
+            "amount is called stop_rule now" if key == "amount" else super().hint_for_unknown_key(key, value)
+        )
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

@@ -50,7 +50,7 @@ class BiFactoredGradientDescent(Solver[CollaborativeRanking, Rankings, None]):
     reference = "Dong et al., Eqs. 8 and 28; Park, Kyrillidis, Caramanis, Sanghavi 2016"
     solves = CollaborativeRanking
     accepts_start = True
-    residual = (
+    residual_meaning = (
         "at the end of a round, m n / tau: the barrier's part in how far the loss is from its least; else nan"
     )
     point_type = object

@@ -26,7 +26,7 @@ class ConvexRelaxation(Relaxation):
     reference = "Dong et al., Eq. 7; Diamond, Boyd (2016), CVXPY"
     packages = ("cvxpy", "scs")
     one_shot = True
-    residual = "a bound on how far the minimized function is above its least value, relative"
+    residual_meaning = "a bound on how far the minimized function is above its least value, relative"
 
     engine: Literal["SCS", "CLARABEL"] = Field(
         default="SCS", description="SCS: splitting, as the paper names it; CLARABEL: interior point, exact"

@@ -36,7 +36,7 @@ class FactorLBFGS(Solver[Minimize, LowRank, None]):
     solves = Minimize
     packages = ("scipy",)
     accepts_start = True
-    residual = "norm of the Riemannian gradient, as for manifold.trust-region"
+    residual_meaning = "norm of the Riemannian gradient, as for manifold.trust-region"
     point_type = LowRank
 
     init: Literal["spectral", "random"] = Field(
@@ -45,8 +45,8 @@ class FactorLBFGS(Solver[Minimize, LowRank, None]):
     memory: PositiveInt = Field(default=10, description="pairs of steps and gradient changes kept")
 
     @classmethod
-    def instead_of(cls, key: str, value: Any) -> str:
-        return renamed(key, begin="init") or super().instead_of(key, value)
+    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
+        return renamed(key, begin="init") or super().hint_for_unknown_key(key, value)
 
     def unsuited(self, problem: Minimize) -> str | None:
         return unsuited_to_factors(problem, Objective.gradient)

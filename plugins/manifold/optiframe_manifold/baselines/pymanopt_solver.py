@@ -43,7 +43,7 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
     solves = Minimize
     packages = ("pymanopt", "autograd")
     accepts_start = True
-    residual = "norm of the Riemannian gradient, as for manifold.trust-region"
+    residual_meaning = "norm of the Riemannian gradient, as for manifold.trust-region"
     point_type = LowRank
 
     optimizer: Literal["trust-region", "conjugate-gradient", "steepest-descent"] = Field(
@@ -58,8 +58,8 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
     precondition: bool = Field(default=False, description="hand pymanopt the Gram preconditioner")
 
     @classmethod
-    def instead_of(cls, key: str, value: Any) -> str:
-        return renamed(key, begin="init") or super().instead_of(key, value)
+    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
+        return renamed(key, begin="init") or super().hint_for_unknown_key(key, value)
 
     def unsuited(self, problem: Minimize) -> str | None:
         if self.precondition and self.optimizer == "steepest-descent":

@@ -52,7 +52,7 @@ class SpectralProjectedGradient(Relaxation):
 
     name = "btl.spg"
     reference = "Birgin, Martinez, Raydan 2000; Davenport et al. 2014; Dong et al., Eq. 7"
-    residual = (
+    residual_meaning = (
         "at every tenth step, a bound on how far the minimized function is above its least value, relative"
     )
     accepts_start = True
@@ -69,8 +69,8 @@ class SpectralProjectedGradient(Relaxation):
     )
 
     @classmethod
-    def instead_of(cls, key: str, value: Any) -> str:
-        return renamed(key, begin="init") or super().instead_of(key, value)
+    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
+        return renamed(key, begin="init") or super().hint_for_unknown_key(key, value)
 
     def iterates(self, problem: CollaborativeRanking, run: Run) -> Iterates:
         objective, ball = self.relaxed(problem)

@@ -21,7 +21,7 @@ _FILL = 1e-3  # missing directions of a start, relative to its largest singular 
 
 
 def renamed(key: str, **names: str) -> str:
-    """For `Solver.instead_of`: what a parameter of old is called now; empty for any other key."""
+    """For `Solver.hint_for_unknown_key`: what a parameter of old is called now; empty for any other key."""
     return f"`{key}` is now called `{names[key]}`" if key in names else ""
 
 

@@ -49,7 +49,7 @@ class TrustRegion(Solver[Minimize, Any, None]):
     reference = "Dong et al., Sec. V; Absil, Baker, Gallivan 2007"
     solves = Minimize
     accepts_start = True
-    residual = "norm of the Riemannian gradient, in the metric of Eq. 12"
+    residual_meaning = "norm of the Riemannian gradient, in the metric of Eq. 12"
     point_type = object
 
     init: Literal["spectral", "random"] = Field(
@@ -74,8 +74,8 @@ class TrustRegion(Solver[Minimize, Any, None]):
     ] = Field(default=None, description="manifold to search, for an objective over its arrays")
 
     @classmethod
-    def instead_of(cls, key: str, value: Any) -> str:
-        return renamed(key, begin="init", largest="max_radius") or super().instead_of(key, value)
+    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
+        return renamed(key, begin="init", largest="max_radius") or super().hint_for_unknown_key(key, value)
 
     def unsuited(self, problem: Minimize) -> str | None:
         needed = (Objective.gradient, Objective.hessian_product)

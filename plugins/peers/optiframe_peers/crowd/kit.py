@@ -35,7 +35,7 @@ class CrowdKit(Solver[LabelAggregation, Aggregation, None]):
     packages = ("crowd-kit", "pandas", "scikit-learn", "scipy")
     needs = ("crowdkit.aggregation",)
     one_shot = True
-    residual = "not computed; crowd-kit decides when it is done"
+    residual_meaning = "not computed; crowd-kit decides when it is done"
 
     @abstractmethod
     def fit(self, kit: Any, problem: LabelAggregation, table: Any, run: Run) -> Fit:

@@ -34,7 +34,9 @@ class EdgeScores(Solver[NetworkIdentification, Network, Selection]):
     """
 
     solves = NetworkIdentification
-    residual = "nan until all is scored; then how much score the choice loses at most, by the certificate"
+    residual_meaning = (
+        "nan until all is scored; then how much score the choice loses at most, by the certificate"
+    )
 
     @abstractmethod
     def scores(self, problem: NetworkIdentification, run: Run) -> Iterator[tuple[Array, bool]]:

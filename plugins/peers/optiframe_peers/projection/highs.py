@@ -35,7 +35,7 @@ class HighsProjection(Solver[Projection, Array, Selection]):
     packages = ("highspy",)
     needs = ("highspy",)
     one_shot = True
-    residual = "gap between prices and support, relative to the support's worth"
+    residual_meaning = "gap between prices and support, relative to the support's worth"
 
     method: Literal["simplex", "ipm", "choose"] = Field("simplex", description="HiGHS's option `solver`")
     presolve: bool = Field(True, description="whether HiGHS makes the program smaller first")

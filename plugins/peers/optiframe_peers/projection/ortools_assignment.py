@@ -26,7 +26,7 @@ class FlowAssignment(Solver[TaskAssignment, Assignment, Selection]):
     packages = ("ortools",)
     needs = ("ortools.graph.python.min_cost_flow",)
     one_shot = True
-    residual = "gap between prices and assignment, relative to the sum of qualities"
+    residual_meaning = "gap between prices and assignment, relative to the sum of qualities"
 
     def unsuited(self, problem: TaskAssignment) -> str | None:
         return FlowProjection().unsuited(self._program(problem))

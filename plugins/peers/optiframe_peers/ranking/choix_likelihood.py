@@ -28,7 +28,7 @@ class Opt(Ranker):
     packages = ("choix", "scipy")
     needs = ("choix",)
     one_shot = True
-    residual = "not computed; SciPy's own tolerance decides"
+    residual_meaning = "not computed; SciPy's own tolerance decides"
 
     alpha: NonNegativeFloat = Field(1e-6, description="weight of the squared scores (the prior)")
     method: Literal["Newton-CG", "BFGS"] = Field("Newton-CG", description="SciPy's name of the optimizer")
@@ -67,7 +67,7 @@ class Mm(Ranker):
     reference = "Hunter 2004; Caron, Doucet 2012"
     packages = ("choix",)
     needs = ("choix",)
-    residual = "mean change of a score in the last two iterations"
+    residual_meaning = "mean change of a score in the last two iterations"
 
     alpha: NonNegativeFloat = Field(0.0, description="shape of the gamma prior, less 1")
 

@@ -26,7 +26,7 @@ class Ilsr(Ranker):
     reference = "Maystre, Grossglauser 2015"
     packages = ("choix",)
     needs = ("choix",)
-    residual = "mean change of a score in the last step"
+    residual_meaning = "mean change of a score in the last step"
 
     alpha: NonNegativeFloat = Field(0.0, description="added to the rate between any two items")
 
@@ -58,7 +58,7 @@ class RankCentrality(Ranker):
     packages = ("choix",)
     needs = ("choix",)
     one_shot = True
-    residual = "0: a linear system, solved"
+    residual_meaning = "0: a linear system, solved"
 
     alpha: NonNegativeFloat = Field(0.0, description="wins added to either side of every pair of items")
 

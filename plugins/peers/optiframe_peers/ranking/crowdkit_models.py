@@ -34,7 +34,7 @@ class BradleyTerry(Ranker):
     needs = ("crowdkit.aggregation",)
     extra = "labels"
     one_shot = True
-    residual = "not computed"
+    residual_meaning = "not computed"
 
     rounds: PositiveInt = Field(1000, description="iterations at most; with change = 0, always so many")
     change: NonNegativeFloat = Field(0.0, description="crowd-kit's `tol`; above 0 it stops after two")
@@ -81,7 +81,7 @@ class NoisyBradleyTerry(Ranker):
     extra = "labels"
     dense = False
     one_shot = True
-    residual = "not computed; SciPy's own tolerance decides, on a wrong gradient"
+    residual_meaning = "not computed; SciPy's own tolerance decides, on a wrong gradient"
 
     rounds: PositiveInt = Field(100, description="L-BFGS-B iterations at most")
     change: NonNegativeFloat = Field(1e-5, description="stop when the likelihood changes by less, relatively")

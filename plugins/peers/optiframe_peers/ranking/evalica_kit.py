@@ -27,7 +27,7 @@ class Evalica(Ranker):
     packages = ("evalica",)
     needs = ("evalica",)
     one_shot = True
-    residual = "not computed; evalica's own tolerance decides"
+    residual_meaning = "not computed; evalica's own tolerance decides"
 
     @abstractmethod
     def rank(self, evalica: Any, compared: Arguments, run: Run) -> tuple[Any, int]:

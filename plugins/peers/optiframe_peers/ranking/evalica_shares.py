@@ -55,7 +55,7 @@ class Eigen(_Ordering):
 
     name = "evalica.eigen"
     reference = "Bonacich 1987"
-    residual = "how far a product with the matrix turns the vector: the sine of the angle"
+    residual_meaning = "how far a product with the matrix turns the vector: the sine of the angle"
 
     reverse: bool = Field(False, description="exchange winners and losers first, so that the best lead")
     rounds: PositiveInt = Field(100, description="products with the matrix")

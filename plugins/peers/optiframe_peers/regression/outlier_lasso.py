@@ -38,7 +38,7 @@ class OutlierLasso(Solver[PairwiseRanking, Ranking, None]):
 
     solves = PairwiseRanking
     one_shot = True
-    residual = "largest entry of the gradient of Huber's loss, over lambda and the largest degree"
+    residual_meaning = "largest entry of the gradient of Huber's loss, over lambda and the largest degree"
     extra: ClassVar[str] = "sparse"
 
     share: Annotated[float, Field(gt=0, le=1)] | None = Field(

@@ -34,7 +34,9 @@ class PcLasso(Solver[PairwiseRanking, Ranking, None]):
     name = "pc-lasso"
     reference = "Tay, Friedman, Tibshirani 2018, arXiv 1810.04651; Xu et al., Sec. 5.1 (PCLASSO)"
     solves = PairwiseRanking
-    residual = "largest violation of the optimality conditions, over the lambda at which all scores are 0"
+    residual_meaning = (
+        "largest violation of the optimality conditions, over the lambda at which all scores are 0"
+    )
 
     ratio: Annotated[float, Field(gt=0, le=1)] = Field(
         0.5, description="shrinkage of the second component next to the first; 1: the plain Lasso"

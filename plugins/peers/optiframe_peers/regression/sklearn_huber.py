@@ -32,7 +32,7 @@ class SklearnHuber(Solver[PairwiseRanking, Ranking, None]):
     packages = ("scikit-learn",)
     needs = ("sklearn.linear_model",)
     one_shot = True
-    residual = (
+    residual_meaning = (
         "largest entry of the gradient of Huber's loss at epsilon sigma, over that and the largest degree"
     )
 

@@ -34,7 +34,7 @@ class SklearnLogistic(Solver[Minimize, Array, None]):
     packages = ("scikit-learn",)
     needs = ("sklearn.linear_model",)
     one_shot = True
-    residual = "largest entry of the gradient"
+    residual_meaning = "largest entry of the gradient"
 
     method: Literal["lbfgs", "newton-cg", "newton-cholesky", "liblinear", "sag", "saga"] = Field(
         "lbfgs", description="scikit-learn's solver"

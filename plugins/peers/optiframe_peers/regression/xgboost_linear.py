@@ -35,7 +35,9 @@ class XgboostLinear(Solver[PairwiseRanking, Ranking, None]):
     solves = PairwiseRanking
     packages = ("xgboost-cpu",)
     needs = ("xgboost",)
-    residual = "largest entry of the gradient of least squares, over the largest degree; nan with a penalty"
+    residual_meaning = (
+        "largest entry of the gradient of least squares, over the largest degree; nan with a penalty"
+    )
 
     l2: NonNegativeFloat = Field(0.0, description="XGBoost's lambda: L2 penalty for each unit of weight")
     l1: NonNegativeFloat = Field(0.0, description="XGBoost's alpha: L1 penalty for each unit of weight")

@@ -41,7 +41,7 @@ class DawidSkene(Solver[LabelAggregation, Aggregation, None]):
     accepts_start = True
     # The last iterate has the highest likelihood, whatever the least-squares objective says.
     monotone = True
-    residual = "largest change of a task's posterior probability in the last iteration"
+    residual_meaning = "largest change of a task's posterior probability in the last iteration"
     reference = "Dawid and Skene 1979"
 
     prior: Literal["estimated", "equal"] = Field(

@@ -63,7 +63,7 @@ class EigenvectorRatio(Solver[LabelAggregation, Aggregation, None]):
 
     name = "labels.ratio"
     solves = LabelAggregation
-    residual = "0: eigenvectors are computed to rounding"
+    residual_meaning = "0: eigenvectors are computed to rounding"
     reference = "Dalvi, Dasgupta, Kumar, Rastogi 2013; Ma et al., Sec. 6"
 
     form: Literal["eigenvectors-of-ratio", "ratio-of-eigenvectors"] = Field(

@@ -34,7 +34,7 @@ class IterativeWeightedMajority(Solver[LabelAggregation, Aggregation, None]):
     accepts_start = True
     # The last iterate is the method's answer, whatever the least-squares objective says.
     monotone = True
-    residual = "largest change of a worker's share of agreement in the last round"
+    residual_meaning = "largest change of a worker's share of agreement in the last round"
     reference = "Li and Yu 2014, Error rate bounds and iterative weighted majority voting"
 
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:

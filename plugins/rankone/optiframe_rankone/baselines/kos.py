@@ -62,7 +62,9 @@ class KargerOhShah(Solver[LabelAggregation, Aggregation, None]):
 
     name = "labels.kos"
     solves = LabelAggregation
-    residual = "largest change of a task's margin in the last round, the margins scaled to mean square 1"
+    residual_meaning = (
+        "largest change of a task's margin in the last round, the margins scaled to mean square 1"
+    )
     reference = (
         "Karger, Oh, Shah 2011 (message passing) and 2013 (many classes, singular vector); Ma et al., Sec. 6"
     )

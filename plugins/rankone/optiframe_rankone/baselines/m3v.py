@@ -50,7 +50,7 @@ class MaxMarginMajority(Solver[LabelAggregation, Aggregation, None]):
 
     name = "labels.m3v"
     solves = LabelAggregation
-    residual = "share of tasks whose winners changed in the last turn; nan while c is being chosen"
+    residual_meaning = "share of tasks whose winners changed in the last turn; nan while c is being chosen"
     reference = "Tian and Zhu 2015, Max-margin majority voting"
 
     c: PositiveFloat | None = Field(

@@ -18,7 +18,7 @@ class Majority(Solver[LabelAggregation, Aggregation, None]):
 
     name = "labels.majority"
     solves = LabelAggregation
-    residual = "0: the vote is exact"
+    residual_meaning = "0: the vote is exact"
 
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
         yield Iterate(problem.vote(np.ones(len(problem.labels.worker_ids)), "votes"), residual=0.0)

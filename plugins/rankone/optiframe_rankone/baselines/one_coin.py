@@ -40,7 +40,7 @@ class OneCoinEM(Solver[LabelAggregation, Aggregation, None]):
     # The last iterate is the answer: it has the highest likelihood, whatever the
     # least-squares objective says.
     monotone = True
-    residual = "largest change of a worker's accuracy in the last iteration"
+    residual_meaning = "largest change of a worker's accuracy in the last iteration"
     reference = "Dawid and Skene 1979, EM; the model is Sec. 4.2 of Ma et al."
 
     steps: confusion.Steps = confusion.STEPS

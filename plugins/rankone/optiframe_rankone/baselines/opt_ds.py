@@ -52,7 +52,7 @@ class OptDawidSkene(Solver[LabelAggregation, Aggregation, None]):
     name = "labels.opt-ds"
     solves = LabelAggregation
     monotone = True  # the last iterate has the highest likelihood
-    residual = "largest change of a task's posterior probability in the last iteration"
+    residual_meaning = "largest change of a task's posterior probability in the last iteration"
     reference = "Zhang, Chen, Zhou, Jordan 2014 (JMLR 2016), Spectral methods meet EM"
 
     floor: float = Field(

@@ -20,7 +20,7 @@ class Oracle(Solver[LabelAggregation, Aggregation, None]):
 
     name = "labels.oracle"
     solves = LabelAggregation
-    residual = "0: the vote is exact"
+    residual_meaning = "0: the vote is exact"
     reference = "Ma et al., Eq. 1 and Sec. 4.2"
 
     def unsuited(self, problem: LabelAggregation) -> str | None:

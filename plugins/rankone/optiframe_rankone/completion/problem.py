@@ -194,7 +194,7 @@ class RankOneFit(Problem[Array]):
             ),
         )
 
-    def answer(self, solution: Array) -> dict[str, Columns]:
+    def to_tables(self, solution: Array) -> dict[str, Columns]:
         return {"solution": {"index": np.arange(len(solution)), "value": solution}}
 
 
@@ -277,14 +277,14 @@ class RankOneCompletion(RankOneFit):
         apart = min(np.abs(sign * solution - self.truth).max() for sign in (1.0, -1.0))
         return {"distance": float(apart)}
 
-    def chance(self) -> dict[str, float]:
+    def baseline_metrics(self) -> dict[str, float]:
         """`distance` of the point 0; empty without a truth."""
         return {} if self.truth is None else self.metrics(np.zeros_like(self.truth))
 
     def diagnose(self, solution: Array) -> tuple[Finding, ...]:
         return tuple(identifiability.report(self.least_squares, self.uncompared, self.bounds))
 
-    def progress(self, solution: Array) -> dict[str, float]:
+    def trace_metrics(self, solution: Array) -> dict[str, float]:
         """`distance` at every recorded iterate, as in Figures 4 and 5; empty without a truth."""
         return self.metrics(solution)
 

@@ -31,7 +31,7 @@ class CoordinateDescent(Solver[RankOneFit, Array, None]):
     name = "rankone.coordinate"
     solves = RankOneFit
     accepts_start = True
-    residual = "largest move of an entry in the last sweep"
+    residual_meaning = "largest move of an entry in the last sweep"
     reference = "Ma et al., Lemma 6, minimized in one coordinate at a time"
 
     def iterates(self, problem: RankOneFit, run: Run) -> Iterates:

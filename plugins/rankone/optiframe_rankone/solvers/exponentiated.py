@@ -65,7 +65,9 @@ class ExponentiatedGradient(Solver[RankOneFit, Array, None]):
     accepts_start = True
     # The objective of the problem is not what this lowers, and may rise: the last point is the answer.
     monotone = True
-    residual = "largest distance of an entry's size to the one that balances its row, the others fixed"
+    residual_meaning = (
+        "largest distance of an entry's size to the one that balances its row, the others fixed"
+    )
     reference = "Ma et al., Eq. 4, Theorem 12 and the sign recovery of Sec. 5.2"
 
     kappa: PositiveFloat = Field(

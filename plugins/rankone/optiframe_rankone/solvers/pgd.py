@@ -82,7 +82,7 @@ class ProjectedGradient(Solver[RankOneFit, Array, None]):
     name = "rankone.pgd"
     solves = RankOneFit
     accepts_start = True
-    residual = "largest distance of an entry to its best value within the bounds, the others fixed"
+    residual_meaning = "largest distance of an entry to its best value within the bounds, the others fixed"
     reference = "Ma et al., Sec. 4.1, with the projection of Sec. 6"
 
     step: Literal["scaled", "lipschitz"] | Annotated[float, Field(gt=0)] = Field(

@@ -102,7 +102,7 @@ class TraceRelaxation(Solver[RankOneFit, Array, Relaxed]):
     packages = ("cvxpy", "clarabel")
     needs = ("cvxpy",)
     one_shot = True
-    residual = "not computed; the engine's own tolerances decide"
+    residual_meaning = "not computed; the engine's own tolerances decide"
     reference = "Fazel, Hindi, Boyd 2001 (trace heuristic); Saunderson et al. 2012 (when it is exact)"
 
     share: Annotated[float, Field(gt=0, lt=1)] = Field(

@@ -196,7 +196,7 @@ class TaskAssignment(Problem[Assignment]):
             "assigned": float(len(solution)),
         }
 
-    def chance(self) -> dict[str, float]:
+    def baseline_metrics(self) -> dict[str, float]:
         """`accuracy` when nobody is assigned."""
         return {"accuracy": self.assignment(np.zeros(self.quality.quality.shape, dtype=bool)).accuracy.value}
 
@@ -237,7 +237,7 @@ class TaskAssignment(Problem[Assignment]):
             findings.append(Finding("note", text))
         return tuple(findings)
 
-    def answer(self, solution: Assignment) -> dict[str, Columns]:
+    def to_tables(self, solution: Assignment) -> dict[str, Columns]:
         accuracies = self._judge(_REPORTING).accuracies(solution.chosen)
         tasks = {
             "task": self.task_ids,

@@ -35,7 +35,7 @@ class AssignmentIHT(Solver[TaskAssignment, Assignment, None]):
     solves = TaskAssignment
     accepts_start = True
     monotone = False
-    residual = "none"
+    residual_meaning = "none"
     reference = "Yang et al., Sec. 5.2 and supplement, Sec. 4"
 
     init: Literal["by-quality", "empty"] = Field(
@@ -48,8 +48,8 @@ class AssignmentIHT(Solver[TaskAssignment, Assignment, None]):
     )
 
     @classmethod
-    def instead_of(cls, key: str, value: Any) -> str:
-        return "`begin` is now called `init`" if key == "begin" else super().instead_of(key, value)
+    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
+        return "`begin` is now called `init`" if key == "begin" else super().hint_for_unknown_key(key, value)
 
     def iterates(self, problem: TaskAssignment, run: Run) -> Iterates:
         x = np.zeros(problem.over.shape) if run.start is None else run.start.chosen.astype(np.float64)
@@ -95,7 +95,7 @@ class AssignmentByQuality(_ByWorth):
     """
 
     name = "tvcs.assignment-by-quality"
-    residual = "how much worth is lost at most, by the certificate"
+    residual_meaning = "how much worth is lost at most, by the certificate"
     reference = "Yang et al., Sec. 5.2 (Q-based linear programming, after Ho et al. 2013)"
 
     worth: Literal["quality", "excess", "log-odds", "information"] = Field(
@@ -122,7 +122,7 @@ class RandomAssignment(_ByWorth):
     """
 
     name = "tvcs.assignment-random"
-    residual = "how much worth is lost at most, by the certificate"
+    residual_meaning = "how much worth is lost at most, by the certificate"
     reference = "Yang et al., Sec. 5.2 (random assignment)"
 
     def iterates(self, problem: TaskAssignment, run: Run) -> Iterates:

@@ -54,7 +54,7 @@ class FewerViews(Solver[Minimize, Array, None]):
     solves = Minimize
     accepts_start = True
     monotone = False
-    residual = "that of the method inside, before the last projection"
+    residual_meaning = "that of the method inside, before the last projection"
     reference = "Yang et al., Sec. 5.1 (bilevel exclusive sparsity; overall sparsity)"
 
     views: Literal["total", "rows", "columns"] = Field(
@@ -118,7 +118,7 @@ class ExclusiveLasso(Solver[Minimize, Array, None]):
     name = "tvcs.exclusive-lasso"
     solves = Minimize
     accepts_start = True
-    residual = "distance of the two views' proximal points over the step, before the last projection"
+    residual_meaning = "distance of the two views' proximal points over the step, before the last projection"
     reference = "Kong et al. 2014 (Yang et al., Sec. 5.1); splitting of Davis, Yin 2017"
 
     penalty: NonNegativeFloat | Literal["held-out"] = Field(

@@ -58,7 +58,7 @@ class GradientMatchingPursuit(Solver[Minimize, Array, None]):
     solves = Minimize
     accepts_start = True
     monotone = False
-    residual = "length of the last move"
+    residual_meaning = "length of the last move"
     reference = "Yang et al., Algorithm 2"
 
     inner: Inner = Field(

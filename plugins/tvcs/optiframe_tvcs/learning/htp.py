@@ -47,7 +47,7 @@ class HardThresholdingPursuit(Solver[Minimize, Array, None]):
     name = "tvcs.htp"
     solves = Minimize
     accepts_start = True
-    residual = "length of the gradient step into the set, over the step"
+    residual_meaning = "length of the gradient step into the set, over the step"
     reference = "Foucart 2011; Yuan, Li, Zhang 2014 (named in Yang et al., Sec. 3)"
 
     step: Step = Field(

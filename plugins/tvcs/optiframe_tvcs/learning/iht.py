@@ -45,7 +45,7 @@ class IterativeHardThresholding(Solver[Minimize, Array, None]):
     name = "tvcs.iht"
     solves = Minimize
     accepts_start = True
-    residual = "length of the last move over its step"
+    residual_meaning = "length of the last move over its step"
     reference = "Yang et al., Algorithm 1"
 
     step: Step = Field(

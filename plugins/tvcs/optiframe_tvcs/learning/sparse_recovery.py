@@ -13,7 +13,7 @@ from optiframe.problems.constraints import ConstraintSet
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import Objective
 from optiframe.records.fields import AnyArray, Array
-from optiframe.records.record import Described
+from optiframe.records.record import Record
 
 
 class SparseRecovery(Minimize):
@@ -53,7 +53,7 @@ class SparseRecovery(Minimize):
         given = {"objective": objective, "over": over, "truth": truth}
         if start is not None:
             given["start"] = start
-        Described.__init__(self, **given, **unknown)
+        Record.__init__(self, **given, **unknown)
 
     @model_validator(mode="after")
     def _truth_fits(self) -> Self:
@@ -65,7 +65,7 @@ class SparseRecovery(Minimize):
             raise InvalidInput("truth is zero everywhere; there is nothing to find")
         return self
 
-    def chance(self) -> dict[str, float]:
+    def baseline_metrics(self) -> dict[str, float]:
         """`misclassified` 1/2, that of a point at a right angle to the truth."""
         return {"misclassified": 0.5}
 

@@ -54,7 +54,7 @@ class _Stochastic(Solver[Minimize, Array, None]):
     solves = Minimize
     accepts_start = True
     monotone = False
-    residual = (
+    residual_meaning = (
         "length of a full gradient step into the set over the step, where full_every asks for it; else nan"
     )
 

@@ -32,7 +32,7 @@ class NetworkAssociation(Solver[NetworkIdentification, Network, Selection]):
 
     name = "tvcs.network-association"
     solves = NetworkIdentification
-    residual = "how much score is lost at most, by the certificate"
+    residual_meaning = "how much score is lost at most, by the certificate"
     reference = "Yang et al., Sec. 5.3 (PCC, CLR), lagged by one step"
 
     score: Literal["correlation", "clr"] = Field("correlation", description="correlation or clr")

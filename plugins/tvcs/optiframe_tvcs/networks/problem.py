@@ -156,7 +156,7 @@ class NetworkIdentification(Problem[Network]):
             found |= {"auc_of_scores": auc, "aupr_of_scores": aupr}
         return found
 
-    def chance(self) -> dict[str, float]:
+    def baseline_metrics(self) -> dict[str, float]:
         """`auc` 1/2, where there are edges and pairs without one in the truth."""
         known = np.zeros(0) if self.truth is None else off_diagonal(self.truth)
         return {"auc": 0.5} if np.any(known) and not np.all(known) else {}
@@ -191,7 +191,7 @@ class NetworkIdentification(Problem[Network]):
             findings.append(Finding("warning", text))
         return tuple(findings)
 
-    def answer(self, solution: Network) -> dict[str, Columns]:
+    def to_tables(self, solution: Network) -> dict[str, Columns]:
         edges = solution.weights != 0
         genes = {"gene": self.genes, "regulators": edges.sum(axis=1), "targets": edges.sum(axis=0)}
         return {"edges": solution.columns(), "genes": genes}

@@ -36,7 +36,7 @@ class CvxpyProjection(Solver[Projection, Array, Selection]):
     solves = Projection
     packages = ("cvxpy",)
     one_shot = True
-    residual = "gap between prices and support, relative to the support's worth"
+    residual_meaning = "gap between prices and support, relative to the support's worth"
 
     engine: str = Field(default="SCIPY", description="CVXPY's name of the engine; SCIPY is HiGHS's simplex")
     perturbation: NonNegativeFloat = Field(

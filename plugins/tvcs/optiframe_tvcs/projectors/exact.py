@@ -31,7 +31,7 @@ class ExactProjection(Solver[Projection, Array, Selection]):
     solves = Projection
     packages = ("numba",)
     one_shot = True
-    residual = "gap between prices and support, relative to the support's worth; nan when not proved"
+    residual_meaning = "gap between prices and support, relative to the support's worth; nan when not proved"
 
     def unsuited(self, problem: Projection) -> str | None:
         return why_not(problem)

@@ -50,7 +50,7 @@ class FirstOrderProjection(Solver[Projection, Array, Selection]):
     name = "tvcs.first-order"
     reference = "Yang et al., Eq. 7, Theorem 3 and footnote 1; restarts as in O'Donoghue and Candes 2015"
     solves = Projection
-    residual = (
+    residual_meaning = (
         "gap between prices and rounded support, relative to the support's worth; nan while it is empty"
     )
 

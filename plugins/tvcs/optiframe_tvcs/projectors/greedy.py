@@ -24,7 +24,7 @@ class GreedyProjection(Solver[Projection, Array, Selection]):
     name = "tvcs.greedy"
     solves = Projection
     one_shot = True
-    residual = "bound on what is lost, relative to the support's worth"
+    residual_meaning = "bound on what is lost, relative to the support's worth"
 
     def unsuited(self, problem: Projection) -> str | None:
         return why_not(problem)

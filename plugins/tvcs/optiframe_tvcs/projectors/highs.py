@@ -30,7 +30,7 @@ class SimplexProjection(Solver[Projection, Array, Selection]):
     solves = Projection
     packages = ("scipy",)
     one_shot = True
-    residual = "gap between prices and support, relative to the support's worth"
+    residual_meaning = "gap between prices and support, relative to the support's worth"
 
     def unsuited(self, problem: Projection) -> str | None:
         return why_not(problem)

@@ -35,7 +35,7 @@ class FlowProjection(Solver[Projection, Array, Selection]):
     solves = Projection
     packages = ("ortools",)
     one_shot = True
-    residual = "gap between prices and support, relative to the support's worth"
+    residual_meaning = "gap between prices and support, relative to the support's worth"
 
     def unsuited(self, problem: Projection) -> str | None:
         if "highspy" in sys.modules and "ortools.graph.python.min_cost_flow" not in sys.modules:

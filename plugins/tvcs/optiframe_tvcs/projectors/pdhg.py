@@ -45,7 +45,7 @@ class PrimalDualProjection(Solver[Projection, Array, Selection]):
     reference = "Pock, Chambolle 2011, Lemma 2; restarts as in Applegate et al. 2021 (PDLP), Sec. 3"
     solves = Projection
     monotone = False
-    residual = "gap between prices and rounded support, relative to the support's worth"
+    residual_meaning = "gap between prices and rounded support, relative to the support's worth"
 
     check: PositiveInt = Field(default=10, description="iterations between two roundings")
     perturbation: NonNegativeFloat = Field(

@@ -34,10 +34,10 @@ class FlowerBackend(Backend):
     )
 
     @classmethod
-    def instead_of(cls, key: str, value: Any) -> str:
+    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
         if key == "resident":
             return "`resident` is now called `persistent_client`"
-        return super().instead_of(key, value)
+        return super().hint_for_unknown_key(key, value)
 
     def start(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
         from optiframe_comrade.backends.flower.trial import Trial
