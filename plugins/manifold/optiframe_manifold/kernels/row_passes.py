@@ -1,7 +1,7 @@
 """Passes over all m x n entries, some rows at a time: what the log-sum-exp penalty asks for.
 
 Every pass multiplies a block of rows of the left factor with the whole right factor (BLAS), lets
-`plain` or `kernels` work on the block's entries, and multiplies back. Comparisons read and write
+`plain` or `compiled` work on the block's entries, and multiplies back. Comparisons read and write
 single entries of the block, so that they cost nothing in the rank. Memory beside the data and the
 results is 2 blocks of 65,536 entries (or one row, if that is more) and 2 turned right factors.
 """
