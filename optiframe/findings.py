@@ -12,8 +12,11 @@ class Finding:
 
     `level` is "note" (good to know), "warning" (part of the answer may be wrong) or
     "error" (do not use the answer); `about` names the workers, items or tasks meant.
+    `identifier` says which kind of finding this is, as ``labels.reliably-wrong-worker``: the wording
+    and the numbers may change, the identifier does not, so that programs can look for it.
     """
 
     level: Literal["note", "warning", "error"]
     text: str
     about: tuple[Any, ...] = ()
+    identifier: str = ""

@@ -107,7 +107,10 @@ def summary(result: Result[Any, Any]) -> dict[str, Any]:
             "setup": result.setup,
             "judging": result.judging,
             "solved": result.solved,
-            "findings": [{"level": f.level, "text": f.text, "about": list(f.about)} for f in result.findings],
+            "findings": [
+                {"level": f.level, "text": f.text, "about": list(f.about), "identifier": f.identifier}
+                for f in result.findings
+            ],
             **result.settings,
         }
     )

@@ -87,10 +87,11 @@ class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
             except cp.error.SolverError as error:
                 return Status.STALLED, f"CVXPY: {error}"
         if "inaccurate" in program.status:
-            run.warn(f"CVXPY: the answer is inaccurate ({program.status}); try another engine")
+            text = f"CVXPY: the answer is inaccurate ({program.status}); try another engine"
+            run.warn(text, identifier="cvxpy.inaccurate")
         elif program.status == cp.OPTIMAL:
             for warning in said:
-                run.warn(f"CVXPY: {warning.message}")
+                run.warn(f"CVXPY: {warning.message}", identifier="cvxpy.warning")
         if program.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
             return Status.INFEASIBLE, f"CVXPY: the program is {program.status}"
         if program.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE, "infeasible_or_unbounded"):

@@ -97,7 +97,8 @@ def solve(
             watch=Progress(solver.name, limits) if progress and sys.stderr.isatty() else None,
         ).result()
     if why is not None:
-        note = Finding("note", f"{solver.name} was chosen because {why}; name a solver to use another")
+        text = f"{solver.name} was chosen because {why}; name a solver to use another"
+        note = Finding("note", text, identifier="solve.recommended-solver")
         settings = {**result.settings, "recommended": why}
         result = replace(result, findings=(note, *result.findings), settings=settings)
     if result.status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED, Status.DIVERGED):

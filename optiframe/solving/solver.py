@@ -117,9 +117,9 @@ class Run:
         limit = self.budget.iterations
         return math.inf if limit is None else max(0, limit - self.iterations)
 
-    def warn(self, text: str, about: tuple[Any, ...] = ()) -> None:
-        """Add a sentence to the findings of the result."""
-        self.findings.append(Finding("warning", text, about))
+    def warn(self, text: str, about: tuple[Any, ...] = (), *, identifier: str = "") -> None:
+        """Add a sentence to the findings of the result; see `Finding`."""
+        self.findings.append(Finding("warning", text, about, identifier))
 
     def solve(
         self,

@@ -165,6 +165,7 @@ def empty_labels(table: Table, preferred: Array) -> tuple[Finding, ...]:
             "note",
             f"{len(gaps)} of {len(table)} comparisons {'is a tie' if one else 'are ties'} since the label is "
             f"{how}; where that means that nobody answered, drop the row{'' if one else 's'}",
+            identifier="comparisons.empty-labels",
         ),
     )
 

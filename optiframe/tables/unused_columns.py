@@ -72,4 +72,4 @@ def unread_columns(
     text = f"{title}: nothing reads the column{'s' if len(names) > 1 else ''} {shown}{more}"
     for name, ours in meant.items():
         text += f'; is {name!r} the {ours}? then map it: columns = {{ {ours} = "{name}" }}'
-    return (Finding("note", text),)
+    return (Finding("note", text, identifier="data.unused-columns"),)

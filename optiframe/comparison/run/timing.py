@@ -103,7 +103,12 @@ class TimedSolves:
             violation=float(result.violation),
             metrics={str(name): float(value) for name, value in result.metrics.items()},
             findings=tuple(
-                {"level": found.level, "text": found.text, "about": plain(found.about)}
+                {
+                    "level": found.level,
+                    "text": found.text,
+                    "about": plain(found.about),
+                    "identifier": found.identifier,
+                }
                 for found in result.findings
             ),
             solved=result.solved,
