@@ -308,9 +308,7 @@ def test_when_the_main_process_is_killed_nothing_it_started_outlives_it(
     main_process: tuple[subprocess.Popen[bytes], list[int]], tmp_path: Path
 ) -> None:
     main, started = main_process
-    guardians = [
-        child for child in psutil.Process(main.pid).children() if "guardian.py" in child.cmdline()[-2]
-    ]
+    guardians = [child for child in psutil.Process(main.pid).children() if "reaper.py" in child.cmdline()[-2]]
     assert len(guardians) == 1
     main.kill()
     main.wait()
@@ -343,12 +341,12 @@ def test_what_a_process_told_its_guardian_just_before_it_died_is_ended(tmp_path:
     folder = tmp_path / "optiframe-cell"
     folder.mkdir()
     code = (
-        "import os, signal, subprocess, sys; from optiframe.comparison import guardian\n"
+        "import os, signal, subprocess, sys; from optiframe.comparison.processes import reaper\n"
         "sleeper = [sys.executable, '-c', 'import time; time.sleep(600)']\n"
-        "environment = {**os.environ, guardian.MARKER: 'a-cell-of-a-test'}\n"
+        "environment = {**os.environ, reaper.MARKER: 'a-cell-of-a-test'}\n"
         "cell = subprocess.Popen(sleeper, env=environment, start_new_session=True)\n"
         "print(cell.pid, flush=True)\n"
-        "command = [sys.executable, '-I', '-S', guardian.__file__, str(os.getpid())]\n"
+        "command = [sys.executable, '-I', '-S', reaper.__file__, str(os.getpid())]\n"
         "listens = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)\n"
         "listens.stdin.write(f'+ {cell.pid} a-cell-of-a-test {sys.argv[1]}\\n'.encode())\n"
         "listens.stdin.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"  # before it has begun to listen
@@ -373,9 +371,9 @@ def test_what_a_process_told_its_guardian_just_before_it_died_is_ended(tmp_path:
 def test_an_interrupt_at_the_very_end_is_not_shown() -> None:
     code = (
         "import os, signal, sys, threading, time\n"
-        "from pathlib import Path; from optiframe.comparison import guarded\n"
-        "with guarded.guarded(0, 'nobody', Path('/nowhere')): pass\n"
-        "pid = guarded._guard._process.pid; print(pid, flush=True)\n"
+        "from pathlib import Path; from optiframe.comparison.processes import reaper_client\n"
+        "with reaper_client.guarded(0, 'nobody', Path('/nowhere')): pass\n"
+        "pid = reaper_client._guard._process.pid; print(pid, flush=True)\n"
         "os.kill(pid, signal.SIGSTOP)\n"  # so that we wait for it at our end
         "def interrupt(): time.sleep(0.3); os.kill(os.getpid(), signal.SIGINT)\n"
         "threading.Thread(target=interrupt, daemon=True).start()\n"

@@ -17,7 +17,7 @@ from optiframe.comparison.stats import profiles
 from optiframe.comparison.stats import summary as statistics
 from optiframe.comparison.stats.digits import digits_apart
 from optiframe.comparison.stats.no_ranking_reason import why_unranked
-from optiframe.comparison.stats.pairing import pairs, too_few, unit
+from optiframe.comparison.stats.paired_samples import pairs, too_few, unit
 from optiframe.comparison.summary import print_table
 from optiframe.report.page import page
 from optiframe.report.verdict import verdict

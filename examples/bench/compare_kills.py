@@ -33,7 +33,7 @@ from optiframe.comparison.store.schema import FILE
 
 LOG = "OPTIFRAME_KILLS_LOG"  # in the environment: where a solver notes that it starts
 FOLDER = "OPTIFRAME_KILLS_FOLDER"  # marks the processes of one comparison, so that none is missed
-# The guardian kills at once; a child so young that it was not told of ends by itself when it finds
+# The reaper kills at once; a child so young that it was not told of ends by itself when it finds
 # that nobody asks it anything.
 SECONDS_TO_DIE = 1.0
 PLAN = """

@@ -22,7 +22,7 @@ import numpy as np
 from optiframe import Budget, Iterate, Iterates, Minimize, Run, Solver, register
 from optiframe.comparison.records import Limits, Measure, Outcome, Request
 from optiframe.comparison.run.isolation import run_isolated
-from optiframe.solving import construct as api
+from optiframe.solving import construct
 from optiframe.solving.clock import Clock
 
 ERROR_TARGET = 0.10  # of the time of the same solve timed alone
@@ -60,7 +60,7 @@ class Descent(Solver[Minimize, np.ndarray, None]):
 
 def alone() -> None:
     """Print the median time of the solve, driven by a plain loop."""
-    problem, solver = api.problem(**PROBLEM), Descent()
+    problem, solver = construct.problem(**PROBLEM), Descent()
     times = []
     for _ in range(SOLVES + 3):
         run = Run(np.random.default_rng(0), None, Budget(), Clock(), stop=None, inner=None)
@@ -119,7 +119,7 @@ def main() -> int:
     if sys.argv[1:] == ["alone"]:
         alone()
         return 0
-    small_cell()  # the disk, and the guardian's start
+    small_cell()  # the disk, and the reaper's start
     plain, reported, cells, bare = [], [], [], []
     for _ in range(ROUNDS):
         plain.append(float(process(__file__, "alone")[1]))

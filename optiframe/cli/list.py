@@ -87,10 +87,10 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _suited(problem_file: str, every: bool) -> None:
-    from optiframe.files import solve_file as config
+    from optiframe.files import solve_file
     from optiframe.solving.chain import why_unsuited
 
-    problem = config.read(problem_file).problem
+    problem = solve_file.read(problem_file).problem
     runs, others, elsewhere = [], [], 0
     for entry in registry().entries("solver"):
         try:

@@ -140,7 +140,7 @@ class Comparison:
 
         Over problems; over the seeds of the only problem where that is drawn anew for each.
         """
-        from optiframe.comparison.stats.pairing import pairs
+        from optiframe.comparison.stats.paired_samples import pairs
         from optiframe.comparison.stats.summary import measures
 
         chosen = measure or next(iter(measures(self.records)), None)

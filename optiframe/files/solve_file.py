@@ -17,12 +17,12 @@ from typing import Any
 from pydantic import Field, NonNegativeInt, field_validator
 
 from optiframe.errors import InvalidInput, OptiframeError, nearest
-from optiframe.files import toml_source as document
+from optiframe.files import toml_source
 from optiframe.files.toml_source import below, line_of
 from optiframe.problems.problem import Problem
 from optiframe.records.record import Record
 from optiframe.registry import registry
-from optiframe.solving import construct as api
+from optiframe.solving import construct
 from optiframe.solving.budget import Budget
 from optiframe.solving.recommend import those_that_take
 from optiframe.solving.solver import Solver
@@ -55,7 +55,7 @@ class _Seed(Record):
 
 
 @dataclass(frozen=True)
-class Document(document.Document):
+class Document(toml_source.Document):
     """The file of one solve; its objects are built, and checked, on demand."""
 
     known = (*_TABLES, "seed")
@@ -97,7 +97,7 @@ class Document(document.Document):
             if dataset is not None:
                 with below("dataset"):
                     data = registry.build("data set", dataset)
-            return api.problem(name, dataset=data, **table)
+            return construct.problem(name, dataset=data, **table)
 
     @cached_property
     def solver(self) -> Solver[Any, Any, Any] | None:

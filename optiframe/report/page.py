@@ -18,7 +18,7 @@ from optiframe.comparison.stats import summary as statistics
 from optiframe.comparison.stats.loss_table import Failure, reason, suited
 from optiframe.comparison.stats.no_ranking_reason import ranking_measures, without_metrics
 from optiframe.comparison.stats.pair_tests import PairVerdict
-from optiframe.comparison.stats.pairing import one_data_set, pairs, too_few, unit
+from optiframe.comparison.stats.paired_samples import one_data_set, pairs, too_few, unit
 from optiframe.errors import require
 from optiframe.report import charts, tables
 from optiframe.report.looks import looks

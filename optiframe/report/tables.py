@@ -14,7 +14,7 @@ from optiframe.comparison.stats import profiles
 from optiframe.comparison.stats import summary as statistics
 from optiframe.comparison.stats.digits import digits_apart
 from optiframe.comparison.stats.loss_table import suited
-from optiframe.comparison.stats.pairing import unit as unit_of
+from optiframe.comparison.stats.paired_samples import unit as unit_of
 from optiframe.comparison.stats.summary import Interval, PairVerdict, Summary
 from optiframe.report.numbers import DASH, counted, number, seconds, size
 

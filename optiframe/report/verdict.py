@@ -13,7 +13,7 @@ from optiframe.comparison.stats import summary as statistics
 from optiframe.comparison.stats.digits import digits_apart
 from optiframe.comparison.stats.loss_table import badness, medians
 from optiframe.comparison.stats.no_ranking_reason import ranking_measures, why_unranked
-from optiframe.comparison.stats.pairing import one_data_set, pairs, too_few, unit
+from optiframe.comparison.stats.paired_samples import one_data_set, pairs, too_few, unit
 from optiframe.comparison.stats.summary import PairVerdict, Standing
 from optiframe.report.numbers import counted, listed, number
 from optiframe.solving.result import Status

@@ -47,13 +47,13 @@ def main() -> None:
 
 def prepare(task: Mapping[str, Any]) -> tuple[list[Any], list[str]]:
     """The solver on each problem, and what the problems are called."""
-    from optiframe.files import solve_file as config
+    from optiframe.files import solve_file
     from optiframe.registry.user_modules import bring
     from optiframe.testing.cases import Case, is_ill_conditioned, known_optimum
 
     for module in task["modules"]:
         bring(module)
-    given = config.read(None, [f"solver.{item}" for item in task["parameters"]])
+    given = solve_file.read(None, [f"solver.{item}" for item in task["parameters"]])
     parameters = dict(given.table.get("solver", {}))
     try:
         solver = _solver_class(task["solver"]).load(**parameters)
@@ -106,21 +106,21 @@ def _solver_class(name: str) -> type[Any]:
 
 def _problems(task: Mapping[str, Any], solver: Any) -> Iterator[tuple[str, Any, Any]]:
     """Title, problem and budget (None: the default) of what the solver is tried on."""
-    from optiframe.files import solve_file as config
-    from optiframe.solving import construct as api
+    from optiframe.files import solve_file
+    from optiframe.solving import construct
     from optiframe.solving.chain import why_unsuited
 
     if not task["problems"] and not task["datasets"]:
         yield from _default_problems(solver)
         return
     for path in task["problems"]:
-        document = config.read(path)
+        document = solve_file.read(path)
         problem, budget = document.problem, document.budget if "budget" in document.table else None
         if reason := why_unsuited(problem, solver):
             raise Wrong(f"{solver.name} cannot take the problem of {path}: {reason}")
         yield path, problem, budget
     for name in task["datasets"]:
-        problem = api.problem(dataset=name)
+        problem = construct.problem(dataset=name)
         if reason := why_unsuited(problem, solver):
             raise Wrong(f"{solver.name} cannot take data set {name!r}: {reason}")
         yield name, problem, None
@@ -151,13 +151,13 @@ def _title(problem: Any) -> str:
 def _generated() -> Iterator[tuple[str, Any]]:
     """The problems of registered data sets that are generated, where their parameters have defaults."""
     from optiframe.registry import registry
-    from optiframe.solving import construct as api
+    from optiframe.solving import construct
 
     names = registry.registry()
     for entry in names.entries("data set"):
         try:
             if not names.get("data set", entry.name).alternatives():
-                yield entry.name, api.problem(dataset=entry.name)
+                yield entry.name, construct.problem(dataset=entry.name)
         except Exception:  # someone else's data set; whether it works is not what is asked here
             continue
 

@@ -21,7 +21,7 @@ from optiframe.problems.problem import Problem
 from optiframe.records.fields import paths_relative_to
 from optiframe.records.record import Record
 from optiframe.registry import registry
-from optiframe.solving import construct as api
+from optiframe.solving import construct
 
 _LARGE = (
     2**20
@@ -40,7 +40,7 @@ class Made:
         """The problem of one seed. Raises whatever building it raises, and `DataChanged`."""
         table = fill(self.table, seed)
         with unchanged(self.sums, self.folder, table), paths_relative_to(self.folder):
-            return api.problem(**table)
+            return construct.problem(**table)
 
 
 def request_of(plan: Plan, cell: Cell) -> Request:

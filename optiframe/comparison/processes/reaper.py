@@ -1,6 +1,6 @@
 """Kills what is left of the running cells when the main process dies, however it dies.
 
-Run as a script, in a session of its own: ``python -I -S guardian.py``. It is told on standard
+Run as a script, in a session of its own: ``python -I -S reaper.py``. It is told on standard
 input which processes run (``+ group marker folder``) and which have ended (``- marker``). At the
 end of the input, or of the process that started it, it kills what is still listed and ends.
 Standard library only: it starts in a few hundredths of a second and then sleeps.
@@ -63,7 +63,7 @@ def _marked(marker: str) -> list[int]:
 def _marked_by_psutil(marker: str) -> list[int]:
     try:
         import psutil
-    except ImportError:  # in the guardian itself, which runs without installed packages
+    except ImportError:  # in the reaper itself, which runs without installed packages
         return []
     found = []
     for process in psutil.process_iter():

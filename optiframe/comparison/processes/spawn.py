@@ -20,7 +20,7 @@ _THREADS = (
     "POLARS_MAX_THREADS",
     "RAYON_NUM_THREADS",
 )
-# It waits for what it is asked before anything else: that is written when the guardian knows of
+# It waits for what it is asked before anything else: that is written when the reaper knows of
 # the child, so a child whose parent dies before that ends at once instead of after its imports.
 # Its path is ours: -m would begin it with the current folder, whatever lies there.
 _RUN = (
@@ -39,7 +39,7 @@ def start_child(module: str, threads: int, marker: str) -> subprocess.Popen[byte
     threads
         Of linear algebra and compiled loops, by the variables libraries read when they load.
     marker
-        What the guardian knows it and everything it starts by; see `guardian.MARKER`.
+        What the reaper knows it and everything it starts by; see `reaper.MARKER`.
 
     Raises
     ------

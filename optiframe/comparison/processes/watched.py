@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from optiframe.comparison.processes.memory import TreeMemory
-from optiframe.comparison.processes.reaped import guarded
 from optiframe.comparison.processes.reaper import end_all
+from optiframe.comparison.processes.reaper_client import guarded
 from optiframe.comparison.processes.spawn import start_child
 from optiframe.comparison.records import Limits
 from optiframe.comparison.units import in_words

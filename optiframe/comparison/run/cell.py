@@ -89,7 +89,7 @@ class OneCell:
         from optiframe.registry import registry
         from optiframe.registry.by_name import versions_of
         from optiframe.registry.user_modules import bring
-        from optiframe.solving import construct as api
+        from optiframe.solving import construct
 
         request = self.request
         sys.path.extend(folder for folder in request.path if folder not in sys.path)
@@ -108,13 +108,13 @@ class OneCell:
         with unchanged(request.sums, folder, request.problem):
             if solver is None:
                 try:
-                    solver = api.solver(**(request.solver or {}))
+                    solver = construct.solver(**(request.solver or {}))
                 except UnknownName as error:  # what is said of input begins with the problem's place
                     raise UnknownName(str(error)) from None
             self.known["versions"] = {"python": platform.python_version(), **versions_of(solver)}
             if problem is None:
                 with paths_relative_to(folder):
-                    problem = api.problem(**(request.problem or {}))
+                    problem = construct.problem(**(request.problem or {}))
         _limit_threads(request.limits)
         self.known["environment"] = _environment(request.limits)
         return problem, solver

@@ -23,8 +23,8 @@ from typing import Any
 
 from optiframe.comparison.processes.exit_reasons import Tail, died, in_words, memory_kills, stacks
 from optiframe.comparison.processes.memory import TreeMemory
-from optiframe.comparison.processes.reaped import guarded
 from optiframe.comparison.processes.reaper import end_all
+from optiframe.comparison.processes.reaper_client import guarded
 from optiframe.comparison.processes.spawn import start_child
 from optiframe.comparison.records import Outcome, Request
 from optiframe.comparison.run.wire import STACKS, Board, Malformed, read_reply, request_parts

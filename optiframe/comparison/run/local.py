@@ -53,7 +53,7 @@ class LocalExecutor:
             self.close()
 
     def _start(self, request: Request, tell: Tell | None) -> None:
-        # Daemons: a second Ctrl-C leaves at once, and the guardian ends the children.
+        # Daemons: a second Ctrl-C leaves at once, and the reaper ends the children.
         thread = threading.Thread(
             target=self._one,
             args=(request, tell, self._stop, self._ended),

@@ -11,7 +11,7 @@ import numpy as np
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
-from optiframe.solving import construct as api
+from optiframe.solving import construct
 from optiframe.solving.budget import Budget
 from optiframe.solving.solver import Solver
 from optiframe.tables.columns import Columns
@@ -111,7 +111,7 @@ def choose_rank(
     if rule not in ("best", "one-standard-error"):
         raise InvalidInput(f"rule must be 'best' or 'one-standard-error', got {rule!r}")
     fold = deal(problem.comparisons, folds, seed)
-    chosen = api.solver(solver) if isinstance(solver, str) else solver
+    chosen = construct.solver(solver) if isinstance(solver, str) else solver
     limits = budget if isinstance(budget, Budget) else Budget(**budget) if budget else _BUDGET
     parts = [
         (some_rows(problem.comparisons, fold != k), some_rows(problem.comparisons, fold == k))

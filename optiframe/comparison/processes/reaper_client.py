@@ -1,4 +1,4 @@
-"""Telling the guardian which processes run, so that none outlives this one."""
+"""Telling the reaper which processes run, so that none outlives this one."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from optiframe.comparison.processes import reaper as guardian
+from optiframe.comparison.processes import reaper
 
-_PATIENCE = 2.0  # seconds the guardian may take to end when we do: it has nothing left to do
+_PATIENCE = 2.0  # seconds the reaper may take to end when we do: it has nothing left to do
 
 
 class _Guard:
-    """The one guardian of this process, started when first needed."""
+    """The one reaper of this process, started when first needed."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -57,7 +57,7 @@ class _Guard:
         if self._process is not None:
             self._end(self._process)
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", guardian.__file__, str(os.getpid())],
+            [sys.executable, "-I", "-S", reaper.__file__, str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -69,7 +69,7 @@ class _Guard:
         with suppress(OSError, subprocess.TimeoutExpired):
             assert process.stdin is not None
             process.stdin.close()
-        # Ctrl-C at the very end of our process would only show where it was: the guardian ends anyway.
+        # Ctrl-C at the very end of our process would only show where it was: the reaper ends anyway.
         with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
             process.wait(_PATIENCE)
 

@@ -1,0 +1,50 @@
+"""Every finding of ours carries an identifier that programs can look for, whatever its wording."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted([*ROOT.glob("optiframe/**/*.py"), *ROOT.glob("plugins/*/optiframe_*/**/*.py")])
+_FORM = re.compile(r"[a-z]+(-[a-z]+)*\.[a-z0-9]+(-[a-z0-9]+)*")
+
+
+def makers(tree: ast.AST) -> Iterator[ast.Call]:
+    """Calls that make a finding: `Finding(...)`, `findings.about(...)`, `run.warn(...)`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            owner = getattr(getattr(node.func, "value", None), "id", "")
+            if name == "Finding" or (name == "warn" and owner != "warnings"):
+                yield node
+
+
+def identifier_of(call: ast.Call) -> ast.expr | None:
+    """The identifier given, by keyword or as the fourth argument of a finding."""
+    for keyword in call.keywords:
+        if keyword.arg == "identifier":
+            return keyword.value
+    return call.args[3] if len(call.args) > 3 else None
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_finding_has_an_identifier(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    lacking = [call.lineno for call in makers(tree) if identifier_of(call) is None]
+    assert lacking == [], f"findings without an identifier in {path}, lines {lacking}"
+
+
+def test_identifiers_have_one_form_and_are_many() -> None:
+    found = set()
+    for path in SOURCES:
+        for call in makers(ast.parse(path.read_text(encoding="utf-8"))):
+            given = identifier_of(call)
+            if isinstance(given, ast.Constant):
+                found.add(given.value)
+    assert len(found) > 60
+    assert [name for name in sorted(found) if not _FORM.fullmatch(name)] == []
