@@ -106,14 +106,16 @@ def _without_worker(table: Table, worker: NDArray[np.int64] | None) -> tuple[Fin
     if "worker" not in table:
         return ()
     if worker is None:
-        return (Finding("note", "the column worker is empty: nothing is said of workers"),)
+        text = "the column worker is empty: nothing is said of workers"
+        return (Finding("note", text, identifier="ranking.empty-worker-column"),)
     rows = np.flatnonzero(worker < 0)
     if not len(rows):
         return ()
     many = "comparison" if len(rows) == 1 else "comparisons"
     which = f"{len(rows)} {many} without a worker ({table.places(rows)})"
     how = "it counts" if len(rows) == 1 else "they count"
-    return (Finding("note", f"{which}: {how} in the ranking, and for none of the workers"),)
+    text = f"{which}: {how} in the ranking, and for none of the workers"
+    return (Finding("note", text, identifier="ranking.comparisons-without-worker"),)
 
 
 def _workers(table: Table) -> tuple[NDArray[np.int64] | None, Ids]:

@@ -95,7 +95,8 @@ class BootstrapIntervals(Solver[PairwiseRanking, Ranking, Bootstrap]):
             return whole.status, f"{self.of.name} on all comparisons: {whole.message}"
         run.findings.extend(whole.findings)
         if not whole.status.complete:
-            run.warn(f"{self.of.name} on all comparisons: {whole.message}")
+            text = f"{self.of.name} on all comparisons: {whole.message}"
+            run.warn(text, identifier="ranking.bootstrap-method-unfinished")
         said = len(run.findings)
         groups = _by_worker(problem) if self.by == "worker" else None
         drawn = Bootstrap(whole.solution, (), self.level, detail=whole.detail)

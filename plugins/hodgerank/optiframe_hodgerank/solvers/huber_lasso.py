@@ -140,11 +140,13 @@ class HuberLasso(StopsByRule):
             return
         if (method := follow.newton.systems.method) != "diagonal":
             how = f"{method} before conjugate gradients"
-            run.findings.append(Finding("note", f"the Laplacian of {graph.items} items was solved by {how}"))
+            text = f"the Laplacian of {graph.items} items was solved by {how}"
+            run.findings.append(Finding("note", text, identifier="ranking.laplacian-method"))
         if (off := follow.newton.off) > max(self.accuracy, _BALANCED):
             run.warn(
                 f"Newton's method gave up at lambda = {end.level:.6g}: forces on items are out of balance by "
-                f"{off:.2g} of the largest, so that scores do not minimize the loss; take method = homotopy"
+                f"{off:.2g} of the largest, so that scores do not minimize the loss; take method = homotopy",
+                identifier="ranking.loss-not-minimized",
             )
         if follow.stopped is not None:
             inner = follow.loose_parts(follow.stopped, 1)

@@ -55,7 +55,11 @@ class LeastSquares(Solver[PairwiseRanking, Ranking, HodgeSplit | None]):
         misfit = np.abs(graph.margin - graph.differences(scores))
         if graph.method != "dense":
             run.findings.append(
-                Finding("note", f"the Laplacian of {graph.items} items was solved by {graph.method}")
+                Finding(
+                    "note",
+                    f"the Laplacian of {graph.items} items was solved by {graph.method}",
+                    identifier="ranking.laplacian-method",
+                )
             )
         answer = problem.ranking(scores, strength=misfit, intervals=intervals(problem, scores))
         yield Iterate(answer, residual=0.0, detail=_split(problem, run) if self.split else None)
@@ -66,13 +70,17 @@ def _split(problem: PairwiseRanking, run: Run) -> HodgeSplit | None:
     try:
         found = hodge_split(problem)
     except NotSplit as error:
-        run.warn(f"no Hodge split: {error}")
+        run.warn(f"no Hodge split: {error}", identifier="ranking.no-hodge-split")
         return None
     shares = ", ".join(f"{name} {100 * share:.1f}%" for name, share in found.shares.items())
     threes = transitivity(problem)
     rate = f"{100 * threes.rate:.1f}% of {threes.triplets}" if threes.triplets else "none to count"
     run.findings.append(
-        Finding("note", f"Hodge split of sum w y^2: {shares}; transitive triplets, by majority: {rate}")
+        Finding(
+            "note",
+            f"Hodge split of sum w y^2: {shares}; transitive triplets, by majority: {rate}",
+            identifier="ranking.hodge-split",
+        )
     )
     return found
 

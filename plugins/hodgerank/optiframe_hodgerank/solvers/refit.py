@@ -32,7 +32,7 @@ class HuberLassoRefit(HuberLasso):
                 kept = without(problem.graph, np.where(knot.path.flagged, 0.0, 1.0))
                 if kept.components.max() > problem.graph.components.max():
                     told = True
-                    run.warn(warn_of_parts(kept))
+                    run.warn(warn_of_parts(kept), identifier="ranking.disconnected-without-outliers")
             yield iterate
 
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:

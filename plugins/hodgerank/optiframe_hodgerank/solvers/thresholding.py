@@ -107,7 +107,7 @@ class IterativeLeastTrimmedSquares(_FixedNumber):
             scores = moved
             if not told and kept.components.max() > graph.components.max():
                 told = True
-                run.warn(warn_of_parts(kept))
+                run.warn(warn_of_parts(kept), identifier="ranking.disconnected-without-outliers")
             yield Iterate((scores, classes, taken), change / (graph.largest_margin or 1.0))
 
 

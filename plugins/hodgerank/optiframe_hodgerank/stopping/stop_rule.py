@@ -84,6 +84,7 @@ class StopsByRule(Solver[PairwiseRanking, Ranking, Path]):
                 "note",
                 f"noise has a standard deviation of {scale.sigma:.4g} (Huber's concomitant scale), so a "
                 f"comparison off by more than lambda = {scale.level:.6g} is an outlier",
+                identifier="ranking.noise-scale",
             )
         )
         return scale.level
@@ -140,12 +141,14 @@ def _read(curve: Curve, run: Run) -> float:
     if least >= none:
         run.warn(
             "cross-validation finds no outliers: to take any for wrong predicts the rest no better; where "
-            "they may be many or small, go by a share and by the order in which comparisons enter"
+            "they may be many or small, go by a share and by the order in which comparisons enter",
+            identifier="ranking.cross-validation-no-outliers",
         )
     elif not curve.turned:
         run.warn(
             f"the error of cross-validation still falls where the search ends, at lambda = {level:.6g}: it "
-            "does not tell outliers from noise here; go by the order in which comparisons enter"
+            "does not tell outliers from noise here; go by the order in which comparisons enter",
+            identifier="ranking.cross-validation-no-minimum",
         )
     else:
         run.findings.append(
@@ -153,6 +156,7 @@ def _read(curve: Curve, run: Run) -> float:
                 "note",
                 f"cross-validation chose lambda = {level:.6g} (t = {1 / level:.6g}): the mean square of what "
                 f"is left out is {least:.4g} there, {none:.4g} without outliers",
+                identifier="ranking.cross-validation-choice",
             )
         )
     return level

@@ -57,7 +57,7 @@ def say_loose(
     )
     if stopped:
         text += "; the share asked for could only be reached by flagging these comparisons, so none is"
-    run.warn(text, tuple(items.tolist()))
+    run.warn(text, tuple(items.tolist()), identifier="ranking.scores-not-unique")
 
 
 class TiedAtTheCut:
@@ -77,6 +77,7 @@ class TiedAtTheCut:
                 "warning",
                 "where the number of outliers ends comparisons are equally far off, and nothing tells which "
                 "of them are wrong: none of these is taken for an outlier; another number may take all",
+                identifier="ranking.tied-at-the-cut",
             )
             self._run.findings.append(self._said)
 

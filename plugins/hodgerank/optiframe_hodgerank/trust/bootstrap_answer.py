@@ -153,28 +153,37 @@ class Bootstrap:
         """What to know about the intervals, when so many draws were wanted."""
         made, needed = self.made, fewest(self.level)
         if self.too_few_comparisons:
-            yield Finding("warning", f"no intervals: {self.falling_apart}")
+            yield Finding(
+                "warning",
+                f"no intervals: {self.falling_apart}",
+                identifier="ranking.bootstrap-too-few-comparisons",
+            )
         elif not self.enough:
             yield Finding(
                 "warning",
                 f"no intervals: the run ended after {made} of {draws} draws, and {100 * self.level:g}% "
                 f"intervals need {needed}",
+                identifier="ranking.bootstrap-too-few-draws",
             )
         else:
             if made < draws:
                 yield Finding(
-                    "warning", f"the run ended after {made} of {draws} draws: intervals are of those"
+                    "warning",
+                    f"the run ended after {made} of {draws} draws: intervals are of those",
+                    identifier="ranking.bootstrap-ended-early",
                 )
             if self.apart:
                 yield Finding(
                     "note",
                     f"{self.apart} of {made} draws fell apart into more groups than the data and were left "
                     "out: intervals are a little too narrow",
+                    identifier="ranking.bootstrap-draws-fell-apart",
                 )
             if self.unanswered:
                 yield Finding(
                     "warning",
                     f"{self._without_answer} and were left out: intervals are too narrow{self._why}",
+                    identifier="ranking.bootstrap-draws-without-answer",
                 )
 
     @property

@@ -47,6 +47,7 @@ def unusable(solution: Ranking) -> Iterator[Finding]:
             f"{len(ids)} of {len(solution.items)} scores are not finite numbers, so do not use the ranking: "
             f"{listed(ids)}",
             tuple(ids.tolist()),
+            identifier="ranking.scores-not-finite",
         )
 
 
@@ -63,6 +64,7 @@ def disconnected(comparisons: Comparisons) -> Iterator[Finding]:
         f"the comparisons fall into {len(count)} groups of items with none between them: ranks and scores "
         f"only count within a group (column component); outside the largest: {listed(apart)}",
         tuple(apart.tolist()),
+        identifier="ranking.disconnected-items",
     )
 
 
@@ -78,6 +80,7 @@ def one_sided(comparisons: Comparisons, solution: Ranking) -> Iterator[Finding]:
                 f"{found.text}: the comparisons do not say by how much, so their scores and intervals are "
                 "determined by the method's prior or start",
                 found.items,
+                identifier="ranking.one-sided-items",
             )
         return
     rows, items = comparisons.merged, len(comparisons.item_ids)  # merged: far fewer, and enough to see it
@@ -95,6 +98,7 @@ def one_sided(comparisons: Comparisons, solution: Ranking) -> Iterator[Finding]:
                 f"{some} that {what + 's' if one else what}: {listed(ids)}; {whose} distance to the "
                 "others is set by y = 1 or -1 and not by the data (Bradley-Terry needs a prior)",
                 tuple(ids.tolist()),
+                identifier="ranking.one-sided-items",
             )
 
 
@@ -102,9 +106,17 @@ def ties(comparisons: Comparisons) -> Iterator[Finding]:
     """All, or many, of the comparisons are ties."""
     number, rows = int(comparisons.merged.count[comparisons.merged.margin == 0].sum()), len(comparisons)
     if number == rows:
-        yield Finding("warning", "all comparisons are ties: nothing is ranked, every score is 0")
+        yield Finding(
+            "warning",
+            "all comparisons are ties: nothing is ranked, every score is 0",
+            identifier="ranking.all-ties",
+        )
     elif number >= _MANY_TIES * rows:
-        yield Finding("note", f"{number} of {rows} comparisons are ties ({100 * number / rows:.0f}%), y = 0")
+        yield Finding(
+            "note",
+            f"{number} of {rows} comparisons are ties ({100 * number / rows:.0f}%), y = 0",
+            identifier="ranking.many-ties",
+        )
 
 
 def constant(comparisons: Comparisons) -> Iterator[Finding]:
@@ -113,11 +125,17 @@ def constant(comparisons: Comparisons) -> Iterator[Finding]:
     if len(comparisons) < 2 or first == 0.0 or not (comparisons.margin == first).all():
         return
     if comparisons.graded:
-        yield Finding("warning", f"every margin is {first:g}: they say who was preferred, not by how much")
+        yield Finding(
+            "warning",
+            f"every margin is {first:g}: they say who was preferred, not by how much",
+            identifier="ranking.constant-margins",
+        )
     else:
         side = "left" if first > 0 else "right"
         yield Finding(
-            "note", f"{side} wins every comparison: the columns are by outcome, so position tells nothing"
+            "note",
+            f"{side} wins every comparison: the columns are by outcome, so position tells nothing",
+            identifier="ranking.columns-by-outcome",
         )
 
 
@@ -128,6 +146,7 @@ def merged(comparisons: Comparisons) -> Iterator[Finding]:
         yield Finding(
             "note",
             f"{rows} comparisons merged into {unique} weighted rows of equal pair and y (changes no answer)",
+            identifier="ranking.merged-comparisons",
         )
 
 
@@ -153,6 +172,7 @@ def energy(comparisons: Comparisons) -> Iterator[Finding]:
         yield Finding(
             "note",
             f"scores explain {100 * share:.0f}% of what was said (of the sum of w y^2); {', '.join(told)}",
+            identifier="ranking.explained-share",
         )
 
 
@@ -164,6 +184,7 @@ def truth(known: TruthTable | None) -> Iterator[Finding]:
             "warning",
             f"never compared, so not ranked: {listed(ids)} (items of the truth)",
             tuple(ids.tolist()),
+            identifier="ranking.truth-never-compared",
         )
 
 
@@ -172,7 +193,9 @@ def flagged(comparisons: Comparisons, solution: Ranking) -> Iterator[Finding]:
     if solution.outliers is not None and solution.why:
         number = int(np.count_nonzero(solution.outliers))
         yield Finding(
-            "note", f"{number} of {len(comparisons)} comparisons taken for outliers ({solution.why})"
+            "note",
+            f"{number} of {len(comparisons)} comparisons taken for outliers ({solution.why})",
+            identifier="ranking.flagged-outliers",
         )
 
 
@@ -183,4 +206,5 @@ def indifferent(comparisons: Comparisons, solution: Ranking) -> Iterator[Finding
         yield Finding(
             "warning",
             "all scores are equal: preferences contradict each other in cycles, and nothing is left to rank",
+            identifier="ranking.equal-scores",
         )

@@ -185,16 +185,18 @@ def suspicious(comparisons: Comparisons, solution: Ranking) -> Iterator[Finding]
     counts = count_workers(comparisons, solution)
     if counts is None:
         return
-    for which, one, many in (
+    for which, one, many, identifier in (
         (
             counts.adversaries,
             "contradicts the ranking in more than half of its comparisons",
             "contradict the ranking in more than half of their comparisons",
+            "ranking.contradicting-worker",
         ),
         (
             counts.clickers,
             "chose the same side nearly always, whatever was shown there",
             "chose the same side nearly always, whatever was shown there",
+            "ranking.same-side-worker",
         ),
     ):
         names = comparisons.worker_ids[which]
@@ -206,6 +208,7 @@ def suspicious(comparisons: Comparisons, solution: Ranking) -> Iterator[Finding]
                 f"{some}, and not by chance (at 5%, corrected for the number of workers; see the table "
                 f"workers){who}",
                 tuple(names.tolist()),
+                identifier=identifier,
             )
 
 
