@@ -125,7 +125,8 @@ class BiFactoredGradientDescent(Solver[CollaborativeRanking, Rankings, None]):
             return start
         run.warn(
             f"the start has a score of size {most:.3g}, the barrier needs all below {self.alpha:g}: "
-            f"it was scaled to {LARGEST * self.alpha:g}"
+            f"it was scaled to {LARGEST * self.alpha:g}",
+            identifier="collaborative.start-beyond-bound",
         )
         root = math.sqrt(LARGEST * self.alpha / most)
         return LowRank(root * start.left, root * start.right)

@@ -146,7 +146,8 @@ class TrustRegion(Solver[Minimize, Any, None]):
             # The gradient of a function of x x' by x vanishes at zero, whatever the function.
             point = run.rng.standard_normal(point.shape)
             if given is not None:
-                run.warn("the start is zero, where the gradient by x vanishes: began at random instead")
+                text = "the start is zero, where the gradient by x vanishes: began at random instead"
+                run.warn(text, identifier="collaborative.zero-start")
         vectors = Vectors(point.size, typical_dist=max(float(np.linalg.norm(point)), 1.0))
         return vectors, OfArrays(problem.function, vectors), point
 
@@ -165,10 +166,12 @@ def first_factors(
         if present > 0:
             run.warn(
                 f"the start has rank {present}, the set holds matrices of rank {geometry.rank}: "
-                "what is missing was filled with small random directions"
+                "what is missing was filled with small random directions",
+                identifier="collaborative.lower-rank-start",
             )
             return start
-        run.warn(f"the start is zero, where the gradient by the factors vanishes: began {init} instead")
+        text = f"the start is zero, where the gradient by the factors vanishes: began {init} instead"
+        run.warn(text, identifier="collaborative.zero-start")
     if init == "spectral":
         with np.errstate(all="ignore"):
             found = spectral_start(objective, geometry.rank)
@@ -202,5 +205,6 @@ def _warn_of_lower_rank(point: Any, run: Run) -> None:
         lower = int(np.count_nonzero(values >= _DEFICIENT * values[0]))
         run.warn(
             f"the answer is all but of rank {lower}, less than the {len(values)} asked for: its other "
-            f"singular values are below {_DEFICIENT:g} of the largest; rank {lower} would do"
+            f"singular values are below {_DEFICIENT:g} of the largest; rank {lower} would do",
+            identifier="collaborative.lower-rank-answer",
         )

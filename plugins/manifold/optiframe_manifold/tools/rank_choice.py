@@ -175,12 +175,14 @@ def _findings(
             f"one ranking for all users predicts comparisons held out as well as any rank (loss "
             f"{for_all.loss:.3f}; the best, rank {best.rank}, {best.loss:.3f}): these comparisons show no "
             "individual tastes",
+            identifier="collaborative.no-individual-tastes",
         )
     if best.rank == asked[-1] < most and len(asked) > 1:
         yield Finding(
             "note",
             f"the largest rank tried, {best.rank}, predicts best: a larger one may predict better"
             + ("; give ranks" if open_end else ""),
+            identifier="collaborative.largest-rank-best",
         )
     near = sorted({row.rank for row in rows[1:] if row.loss <= best.loss + best.error})
     if len(near) > 1:
@@ -188,13 +190,16 @@ def _findings(
             "note",
             f"ranks {', '.join(map(str, near))} predict within a standard error of the best; chosen "
             f"{chosen.rank}",
+            identifier="collaborative.equally-good-ranks",
         )
     strengths = sorted({row.multiplier for row in rows[1:]})
     if len(strengths) > 1 and chosen.multiplier in (strengths[0], strengths[-1]):
         end = "smallest" if chosen.multiplier == strengths[0] else "largest"
-        yield Finding("note", f"the multiplier chosen, {chosen.multiplier:g}, is the {end} tried")
+        text = f"the multiplier chosen, {chosen.multiplier:g}, is the {end} tried"
+        yield Finding("note", text, identifier="collaborative.multiplier-at-end")
     if unfinished:
-        yield Finding("warning", f"{unfinished} of the runs ended at a limit; raise the budget to be sure")
+        text = f"{unfinished} of the runs ended at a limit; raise the budget to be sure"
+        yield Finding("warning", text, identifier="collaborative.unfinished-runs")
 
 
 def _table(rows: Sequence[Tried]) -> Columns:

@@ -76,10 +76,22 @@ class SecondOrder:
             f"{self.largest:.3g}, gradient norm {self.gradient_norm:.1g}"
         )
         if self.is_minimum is None:
-            return Finding("note", f"some directions are flat to second order: {numbers}")
+            return Finding(
+                "note",
+                f"some directions are flat to second order: {numbers}",
+                identifier="collaborative.flat-directions",
+            )
         if self.is_minimum:
-            return Finding("note", f"a local minimum to second order: {numbers}")
-        return Finding("warning", f"not a minimum, a direction leads further down: {numbers}")
+            return Finding(
+                "note",
+                f"a local minimum to second order: {numbers}",
+                identifier="collaborative.local-minimum",
+            )
+        return Finding(
+            "warning",
+            f"not a minimum, a direction leads further down: {numbers}",
+            identifier="collaborative.not-a-minimum",
+        )
 
 
 def second_order(problem: Problem[Any], answer: Any = None, *, tolerance: float = 1e-4) -> SecondOrder:

@@ -80,6 +80,7 @@ def silent_users(table: ChoiceTable, rank: int) -> Iterator[Finding]:
             "warning",
             f"{_users(none)} without a comparison: {listed(none)}; nothing is known of their taste, "
             "and they are given the ranking of all users' comparisons together",
+            identifier="collaborative.user-without-comparisons",
         )
     if len(one):
         yield _about(
@@ -87,6 +88,7 @@ def silent_users(table: ChoiceTable, rank: int) -> Iterator[Finding]:
             "warning",
             f"{_users(one)} with a single comparison: {listed(one)}; but for the one pair, their "
             "rankings come from others who chose alike",
+            identifier="collaborative.user-with-one-comparison",
         )
     few = table.user_ids[(count > 1) & (count < rank)]
     if len(few):
@@ -95,6 +97,7 @@ def silent_users(table: ChoiceTable, rank: int) -> Iterator[Finding]:
             "note",
             f"{_users(few)} with fewer comparisons than the rank {rank}: {listed(few)}; that many "
             "numbers are to be found for each, so that the penalty decides some",
+            identifier="collaborative.user-with-few-comparisons",
         )
 
 
@@ -115,6 +118,7 @@ def contradicting_users(table: ChoiceTable, pairs: Pairs) -> Iterator[Finding]:
             "warning",
             f"{_users(ids)} whose choices cancel: {listed(ids)}; of each of their pairs either item was "
             "chosen equally often, which tells no preference",
+            identifier="collaborative.user-with-cancelling-choices",
         )
 
 
@@ -127,6 +131,7 @@ def never_compared(table: ChoiceTable) -> Iterator[Finding]:
             "warning",
             f"{len(ids)} item{'s' if len(ids) > 1 else ''} never compared: {listed(ids)}; they are put at "
             "the average of the others, which says nothing of them",
+            identifier="collaborative.never-compared-item",
         )
 
 
@@ -150,6 +155,7 @@ def apart(table: ChoiceTable) -> Iterator[Finding]:
         f"the comparisons fall into {int((count > 0).sum())} groups of items with none between them: how "
         f"items of one rank against those of another is the penalty's doing; outside the largest: "
         f"{listed(others)}",
+        identifier="collaborative.disconnected-items",
     )
 
 
@@ -157,13 +163,13 @@ def ties(table: ChoiceTable) -> Iterator[Finding]:
     """How many of the comparisons are ties; an empty label, which is one, may be a slip."""
     number, rows = int((table.outcome == 0).sum()), len(table)
     if number == rows:
-        yield Finding("warning", "all comparisons are ties: there is nothing to rank by")
+        text = "all comparisons are ties: there is nothing to rank by"
+        yield Finding("warning", text, identifier="collaborative.all-ties")
     elif number:
         share = f"{100 * number / rows:.0f}%" if 100 * number >= rows else "under 1%"
         which = "comparisons is a tie" if number == 1 else "comparisons are ties"
-        yield Finding(
-            "note", f"{number} of {rows} {which} ({share}; an empty label is one), half a win for each side"
-        )
+        text = f"{number} of {rows} {which} ({share}; an empty label is one), half a win for each side"
+        yield Finding("note", text, identifier="collaborative.ties")
 
 
 def merged(table: ChoiceTable) -> Iterator[Finding]:
@@ -174,6 +180,7 @@ def merged(table: ChoiceTable) -> Iterator[Finding]:
             "note",
             f"{rows} comparisons became {len(table.choices)} weighted rows: equal ones of a user are "
             f"merged{', a tie is half a win for each side' if ties else ''} (changes no answer)",
+            identifier="collaborative.merged-comparisons",
         )
 
 
@@ -193,6 +200,7 @@ def too_high_rank(shape: tuple[int, int], rank: int, pairs: Pairs) -> Iterator[F
             "warning",
             f"a matrix of rank {rank} has {free} numbers to be found, and only {number} different "
             f"pairs were compared: {advice}, and what is beyond is the penalty's doing",
+            identifier="collaborative.rank-beyond-data",
         )
 
 
@@ -208,13 +216,15 @@ def unbounded() -> Finding:
         "note",
         "without a penalty the likelihood may have no maximum: where a user's choices do not "
         "contradict each other the scores grow without end, and their size means little",
+        identifier="collaborative.no-penalty",
     )
 
 
 def alike(factors: LowRank) -> Iterator[Finding]:
     """All scores of everybody are equal."""
     if not (np.abs(factors.left).max() > 0 and np.ptp(factors.right, axis=0).max() > 0):
-        yield Finding("warning", "all scores are equal: nothing is ranked")
+        text = "all scores are equal: nothing is ranked"
+        yield Finding("warning", text, identifier="collaborative.equal-scores")
 
 
 def shift() -> Finding:
@@ -223,6 +233,7 @@ def shift() -> Finding:
         "note",
         "a constant added to all scores of one user changes no comparison: scores are relative to the "
         "user's average item, and cannot be compared between users",
+        identifier="collaborative.scores-relative-to-user",
     )
 
 
@@ -230,5 +241,5 @@ def _users(ids: Ids) -> str:
     return f"{len(ids)} user{'s' if len(ids) > 1 else ''}"
 
 
-def _about(ids: Ids, level: Literal["note", "warning"], text: str) -> Finding:
-    return Finding(level, text, tuple(ids.tolist()))
+def _about(ids: Ids, level: Literal["note", "warning"], text: str, *, identifier: str) -> Finding:
+    return Finding(level, text, tuple(ids.tolist()), identifier=identifier)
