@@ -225,16 +225,19 @@ class TaskAssignment(Problem[Assignment]):
         alone = self.task_ids[~solution.chosen.any(axis=0)].tolist()
         if alone:
             text = f"{len(alone)} of {len(self.task_ids)} tasks have no worker: their label is a guess"
-            findings.append(Finding("warning", text, tuple(alone)))
+            findings.append(
+                Finding("warning", text, tuple(alone), identifier="assignment.task-without-worker")
+            )
         worse = self.worker_ids[((self.quality.quality < 0.5) & solution.chosen).any(axis=1)].tolist()
         if worse:
             text = (
-                "assigned to tasks that they answer rightly less than half the time; Bayes' rule turns these"
+                f"{len(worse)} workers are assigned to tasks that they answer rightly less than half the "
+                "time; Bayes' rule turns these"
             )
-            findings.append(Finding("note", f"{len(worse)} workers are {text}", tuple(worse)))
+            findings.append(Finding("note", text, tuple(worse), identifier="assignment.mostly-wrong-worker"))
         if not solution.accuracy.exact:
             text = f"the expected accuracy is estimated from {self.samples:,} draws of answers"
-            findings.append(Finding("note", text))
+            findings.append(Finding("note", text, identifier="assignment.estimated-accuracy"))
         return tuple(findings)
 
     def to_tables(self, solution: Assignment) -> dict[str, Columns]:

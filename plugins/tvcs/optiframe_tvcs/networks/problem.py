@@ -179,16 +179,16 @@ class NetworkIdentification(Problem[Network]):
         still = self.genes[(states == states[:, :1]).all(axis=1)].tolist()
         if still:
             text = f"{len(still)} genes never change: nothing can be said about their effects"
-            findings.append(Finding("warning", text, tuple(still)))
+            findings.append(Finding("warning", text, tuple(still), identifier="network.constant-gene"))
         if states.shape[1] < len(self.genes):
             text = (
                 f"{states.shape[1]} transitions of {len(self.genes)} genes: without the caps many networks "
                 "would fit exactly, so which edges are found rests on the caps"
             )
-            findings.append(Finding("note", text))
+            findings.append(Finding("note", text, identifier="network.few-transitions"))
         if not self.expression.even:
             text = "the times are not equally far apart; the model takes every step for one unit"
-            findings.append(Finding("warning", text))
+            findings.append(Finding("warning", text, identifier="network.uneven-times"))
         return tuple(findings)
 
     def to_tables(self, solution: Network) -> dict[str, Columns]:

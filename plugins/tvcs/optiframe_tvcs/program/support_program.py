@@ -152,7 +152,7 @@ def left_open(selection: Selection, run: Run) -> tuple[Status, str] | None:
     if found.holds or not found.exact:
         return None
     text = f"the projection is not proved: {found.reason}"
-    run.warn(text)
+    run.warn(text, identifier="projection.open-by-rounding")
     return Status.STALLED, text
 
 

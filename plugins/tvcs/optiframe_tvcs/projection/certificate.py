@@ -173,8 +173,9 @@ def with_loss(
     if found.exact and not loss <= PROVED:
         more = "nearer to the point" if squared else "better"
         reason = (
-            "worths differ too much in size, and rounding them to whole numbers leaves open whether another "
-            f"support is up to {100 * loss:.3g}% {more} (a proof allows {100 * PROVED:g}%)"
+            "the entries differ too much in size: after rounding, another support may be up to "
+            f"{100 * loss:.3g}% {more} (proved means within {PROVED:g}); where the small entries matter, "
+            "set the largest apart and project the rest"
         )
     return replace(found, holds=found.exact and loss <= PROVED, loss=loss, reason=reason)
 

@@ -42,7 +42,8 @@ class ExactProjection(Solver[Projection, Array, Selection]):
         if onto.elements > _SLOW and not uses_compiled(onto.elements):
             run.warn(
                 f"without numba, {onto.elements:,} elements take about a second, and where entries tie "
-                "many; to have it compiled, install numba (the extra fast of optiframework-tvcs)"
+                "many; to have it compiled, install numba (the extra fast of optiframework-tvcs)",
+                identifier="projection.slow-without-numba",
             )
         selection = onto.select_for(point)
         if not selection.certificate.exact:

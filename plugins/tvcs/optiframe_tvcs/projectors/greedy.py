@@ -37,6 +37,7 @@ class GreedyProjection(Solver[Projection, Array, Selection]):
         ending = left_open(selection, run)
         if not selection.certificate.exact:
             lost = relative_gap(selection)
-            run.warn(f"the greedy support is not proved best; it loses at most {lost:.2g} of its worth")
+            text = f"the greedy support is not proved best; it loses at most {lost:.2g} of its worth"
+            run.warn(text, identifier="projection.not-proved-best")
         yield program.iterate(selection, relative_gap(selection))
         return ending
