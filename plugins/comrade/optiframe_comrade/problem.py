@@ -138,4 +138,4 @@ class LinearClassification(Problem[Array]):
             f"the accuracy {reached:.3f} is no better than always answering the commoner label "
             f"({majority:.3f}); look at the gap"
         )
-        return (Finding("warning", text),)
+        return (Finding("warning", text, identifier="training.no-better-than-commoner-label"),)

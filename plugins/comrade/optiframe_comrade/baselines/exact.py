@@ -57,7 +57,7 @@ class Exact(Solver[Minimize, Array, None]):
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         f = problem.function
         for text in warnings_of(self, self.unused_parameters(f)):
-            run.warn(text)
+            run.warn(text, identifier="training.unused-parameter")
         x = problem.initial() if run.start is None else run.start
         pieces = at_point(f, x, self.hessian)
         gradient = pieces.gradient()

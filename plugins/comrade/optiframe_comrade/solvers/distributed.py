@@ -198,7 +198,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
                 shortest = min(shortest, length)
                 coordinator.ledger.reached(x)
                 for move in coordinator.ledger.moves[told:]:
-                    run.warn(str(move))
+                    run.warn(str(move), identifier="federation.shard-moved")
                 told = len(coordinator.ledger.moves)
                 # A compressor may round all to nothing, and where a loss is straight no Hessian is
                 # left: a zero update alone says nothing.
@@ -221,7 +221,13 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             f"The answer is the best point of the run, with {what} {best:.3g}; the last point has {what} "
             f"{ends:.3g}. A coordinator without the data cannot tell which is best, and would give the last"
         )
-        return (Finding("note" if ends <= _ASTRAY * abs(best) else "warning", text),)
+        return (
+            Finding(
+                "note" if ends <= _ASTRAY * abs(best) else "warning",
+                text,
+                identifier="federation.last-point-not-best",
+            ),
+        )
 
     def unused_parameters(self, f: FiniteSum) -> Iterator[Unused]:
         """Parameters that change nothing as the others are; a run warns of those that are set."""
@@ -237,7 +243,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
 
     def _warn(self, f: FiniteSum, run: Run) -> None:
         for text in warnings_of(self, self.unused_parameters(f)):
-            run.warn(text)
+            run.warn(text, identifier="training.unused-parameter")
         held = len(f) / self.workers
         share = min(held, self.hessian_terms or held) / f.shape[0]
         if share < _MUCH_DATA and Objective.gradient not in self.operations:
@@ -248,34 +254,39 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             )
             run.warn(
                 f"each worker {sampled} {share:.2g} terms for each of the {f.shape[0]} columns; below "
-                f"{_MUCH_DATA} the local Hessians are poor and the error floor high; {remedy}"
+                f"{_MUCH_DATA} the local Hessians are poor and the error floor high; {remedy}",
+                identifier="federation.few-terms-per-column",
             )
         order = visible_order(f, self.workers) if self.sharding == "in-order" else None
         if order is not None:
             run.warn(
                 f"sharded in order, workers get different data: {order} from one to the next; "
-                "honest workers then look hostile, and the error floor is high: use sharding = 'random'"
+                "honest workers then look hostile, and the error floor is high: use sharding = 'random'",
+                identifier="federation.unlike-shards",
             )
         if self.byzantine_count > self.left_out:
             run.warn(
                 f"{self.byzantine_count} workers are hostile and only {self.left_out} replies "
-                "are left out a round"
+                "are left out a round",
+                identifier="federation.more-hostile-than-left-out",
             )
         weak = self._too_many()
         if weak is not None:
-            run.warn(weak)
+            run.warn(weak, identifier="federation.more-hostile-than-filter-withstands")
         if not self.left_out and self.filter.trims and "filter" in self.model_fields_set:
-            run.warn(f"{self.filter.name} leaves nobody out, since the trim is 0: set `trim` or `byzantine`")
+            text = f"{self.filter.name} leaves nobody out, since the trim is 0: set `trim` or `byzantine`"
+            run.warn(text, identifier="federation.filter-without-trim")
         unwise = self.compressor.unwise(f.shape[0])
         if unwise is not None:
-            run.warn(unwise)
+            run.warn(unwise, identifier="federation.unwise-compressor")
         lossy = definition_2(self.compressor, f.shape[0])
         if lossy is not None:
-            run.warn(lossy.text)
+            run.warn(lossy.text, identifier=lossy.identifier)
         if 2 * self.left_out >= self.workers:
             run.warn(
                 f"{self.left_out} of {self.workers} replies are left out a round; "
-                "the theory needs beta below one half"
+                "the theory needs beta below one half",
+                identifier="federation.half-left-out",
             )
 
     def _too_many(self) -> str | None:

@@ -79,5 +79,5 @@ def definition_2(compressor: Compressor, size: int) -> Finding | None:
         "warning",
         f"{compressor.name} {how} rho = {value:.3g} for {size} numbers, so Definition 2 fails: it may add "
         "more error than there is signal, and no convergence is promised; use more levels or entries",
-        (),
+        identifier="federation.compressor-too-lossy",
     )

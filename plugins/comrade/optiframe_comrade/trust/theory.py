@@ -59,19 +59,19 @@ class Advice:
                 f"each worker holds {ratio:.2g} terms a column; below {_ENOUGH} expect a high error floor, "
                 "or no convergence with full steps"
             )
-            found.append(Finding("warning", text))
+            found.append(Finding("warning", text, identifier="federation.few-terms-per-column"))
         if self.terms < self.terms_wanted:
             text = (
                 f"Theorem 1 asks for {self.terms_wanted:.3g} terms a worker (coherence "
                 f"{self.coherence:.3g}) and each has {self.terms}; the bound is far from tight"
             )
-            found.append(Finding("note", text))
+            found.append(Finding("note", text, identifier="federation.fewer-terms-than-theory"))
         if self.byzantine > self.byzantine_allowed:
             text = (
                 f"{self.byzantine:.2g} of the workers may be hostile; the theory allows about "
                 f"1/sqrt(kappa) = {self.byzantine_allowed:.2g}, kappa being {self.condition:.3g}"
             )
-            found.append(Finding("note", text))
+            found.append(Finding("note", text, identifier="federation.more-hostile-than-theory"))
         return tuple(found)
 
 
