@@ -33,7 +33,7 @@ def loopback_cluster(processes: int | None, settings: dict[str, Any] | None = No
     Raises
     ------
     MissingPackage
-        Without Dask (``optiframe[dask]``).
+        Without Dask (the extra `dask`).
     OptiframeError
         When the processes do not start, as from a script without a guard.
     """

@@ -34,7 +34,7 @@ class DaskExecutor:
     Raises
     ------
     MissingPackage
-        Without Dask (``optiframe[dask]``).
+        Without Dask (the extra `dask`).
     InvalidInput
         When nothing answers at the address.
     OptiframeError

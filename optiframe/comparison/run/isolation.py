@@ -78,7 +78,7 @@ def run_isolated(
     Raises
     ------
     MissingPackage
-        Without psutil (``optiframe[compare]``).
+        Without psutil (the extra `compare`).
     OptiframeError
         Where the system cannot start a process or is not a POSIX system, and where the temporary
         folder is full.
