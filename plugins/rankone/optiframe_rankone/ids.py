@@ -43,7 +43,9 @@ def without_unused(codes: Codes, ids: Ids) -> tuple[Codes, Ids, Ids]:
     return (np.cumsum(used) - 1)[codes], ids[used], ids[~used]
 
 
-def about(level: Literal["note", "warning", "error"], what: str, ids: Ids, rest: str) -> Finding:
+def about(
+    level: Literal["note", "warning", "error"], what: str, ids: Ids, rest: str, *, identifier: str
+) -> Finding:
     """`3 workers <rest>: a, b, c` with the ids attached."""
     count = f"{len(ids)} {what}{'' if len(ids) == 1 else 's'}"
-    return Finding(level, f"{count} {rest}: {listed(ids)}", tuple(ids.tolist()))
+    return Finding(level, f"{count} {rest}: {listed(ids)}", tuple(ids.tolist()), identifier=identifier)

@@ -137,6 +137,7 @@ class EigenvectorRatio(Solver[LabelAggregation, Aggregation, None]):
                     "a group of workers has no leading eigenvector, or skills that cancel: nothing says "
                     "who is right, so its labels have no weight",
                     tuple(ids.tolist()),
+                    identifier="labels.undecided-group",
                 )
                 found, sign = np.zeros(len(members)), 1.0
             skills[members] = sign * found

@@ -93,7 +93,8 @@ class KargerOhShah(Solver[LabelAggregation, Aggregation, None]):
             if not margins.any():
                 run.warn(
                     "the messages died out, for no route between tasks and workers goes on without "
-                    "turning back; every task is tied"
+                    "turning back; every task is tied",
+                    identifier="labels.messages-died-out",
                 )
                 yield Iterate(margins, residual=0.0)
                 return None
@@ -151,7 +152,10 @@ def _singular_vector(problem: LabelAggregation, sign: Array, run: Run) -> Array:
     )
     value, weight, gap = leading(gram, run.rng)
     if gap <= _GAP * value or value <= 0:
-        run.warn("the centred labels have no leading singular vector; tasks are left tied")
+        run.warn(
+            "the centred labels have no leading singular vector; tasks are left tied",
+            identifier="labels.no-leading-singular-vector",
+        )
         return np.zeros(shape[0])
     margins = _scaled(given @ weight - centre @ weight)
     return -margins if _lead(problem, sign, margins) < 0 else margins

@@ -77,7 +77,10 @@ class OptDawidSkene(Solver[LabelAggregation, Aggregation, None]):
         try:
             matrices = spectral_start(given, len(problem.classes), run.rng)
         except np.linalg.LinAlgError as error:
-            run.warn(f"no spectral start: {error}; EM starts at the majority vote instead")
+            run.warn(
+                f"no spectral start: {error}; EM starts at the majority vote instead",
+                identifier="labels.no-spectral-start",
+            )
             votes = problem.vote(np.ones(len(problem.labels.worker_ids)), "votes")
             model = confusion.m_step(given, votes.probabilities, self.floor, estimate_prior=False)
         else:

@@ -33,6 +33,10 @@ class Oracle(Solver[LabelAggregation, Aggregation, None]):
         unknown = np.isnan(problem.true_skills)
         if unknown.any():
             ids = problem.labels.worker_ids[unknown]
-            run.warn(f"no true skill is given for {listed(ids)}; without weight", tuple(ids.tolist()))
+            run.warn(
+                f"no true skill is given for {listed(ids)}; without weight",
+                tuple(ids.tolist()),
+                identifier="labels.missing-true-skill",
+            )
         yield Iterate(problem.weighted_vote(np.where(unknown, 0.0, problem.true_skills)), residual=0.0)
         return None

@@ -28,6 +28,7 @@ def report(
             "error",
             "no entry off the diagonal is known (every weight is 0): nothing is estimated, and the answer is "
             "what the solver assumes, such as its start",
+            identifier="completion.no-known-entry",
         )
         return
     graph = WorkerGraph(fit.known)
@@ -35,6 +36,7 @@ def report(
         yield Finding(
             "error",
             "every known value is 0: x = 0 fits them all, and nothing tells how large any x_i is",
+            identifier="completion.all-values-zero",
         )
     if graph.isolated.any():
         yield about(
@@ -42,6 +44,7 @@ def report(
             "row",
             rows[graph.isolated],
             "without a known entry: nothing to compare with, so x_i there is assumed, not estimated",
+            identifier="completion.isolated-row",
         )
     only = uncompared & ~graph.isolated
     if only.any():
@@ -50,6 +53,7 @@ def report(
             "row",
             rows[only],
             "known only together with rows that the bounds hold at 0: x_i there is assumed, not estimated",
+            identifier="completion.uncompared-row",
         )
     sizes = np.bincount(graph.component)
     groups = int((sizes > 1).sum())
@@ -61,6 +65,7 @@ def report(
             rows[outside],
             f"outside the largest of {groups} groups of rows without a known entry between them: each group "
             "has a sign of its own, which the values do not tell",
+            identifier="completion.separate-groups",
         )
     if graph.bipartite.any():
         yield about(
@@ -69,9 +74,12 @@ def report(
             rows[graph.bipartite],
             "in a bipartite group (known entries only join its two sides, as in a ring of even length): one "
             "side can be multiplied and the other divided by the same number, so sizes depend on the start",
+            identifier="completion.bipartite-group",
         )
     lower, upper = bounds
     if fit.targets.data.any() and (lower < 0).any() and (upper > 0).any():
         yield Finding(
-            "note", "x and -x fit the values equally well: the sign is that of the start, unless bounds tell"
+            "note",
+            "x and -x fit the values equally well: the sign is that of the start, unless bounds tell",
+            identifier="completion.sign-undetermined",
         )

@@ -61,6 +61,7 @@ def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
             "how well the worker graph ties the skills together, and what Theorem 12 promises, is not worked "
             "out for so many workers or labels, since it would take longer than the answer; `worker_groups` "
             "of optiframe_rankone does",
+            identifier="labels.overlap-not-computed",
         )
 
 
@@ -75,6 +76,7 @@ def cut_off(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
             f"{len(ignored)} worker{'s' if len(ignored) > 1 else ''} without a correlation beyond the "
             f"cut-off: taken for guessing, so without weight: {listed(ignored)}",
             tuple(ignored.tolist()),
+            identifier="labels.worker-below-cutoff",
         )
 
 
@@ -84,7 +86,7 @@ def unusable(solution: Aggregation) -> Iterator[Finding]:
         tasks = solution.task_ids[~np.isfinite(solution.scores).all(axis=1)]
         if len(tasks):
             text = "whose scores are not finite numbers; do not use the answer"
-            yield about("error", "task", tasks, text)
+            yield about("error", "task", tasks, text, identifier="labels.scores-not-finite")
 
 
 def ties(solution: Aggregation) -> Iterator[Finding]:
@@ -93,7 +95,13 @@ def ties(solution: Aggregation) -> Iterator[Finding]:
     if len(tied):
         all_equal = int(solution.winners[tied].all(axis=1).sum())
         blank = f", {all_equal} of them between all labels" if all_equal else ""
-        yield about("note", "task", solution.task_ids[tied], f"tied{blank}; the answer names the tied labels")
+        yield about(
+            "note",
+            "task",
+            solution.task_ids[tied],
+            f"tied{blank}; the answer names the tied labels",
+            identifier="labels.tied-task",
+        )
     if solution.scale == "log-odds":
         scores = solution.scores
         if scores.shape[1] == 2:
@@ -106,7 +114,7 @@ def ties(solution: Aggregation) -> Iterator[Finding]:
             text = (
                 f"decided by less than {_CLOSE:g} in log-odds, as good as tied: rounding and tolerance decide"
             )
-            yield about("note", "task", solution.task_ids[close], text)
+            yield about("note", "task", solution.task_ids[close], text, identifier="labels.nearly-tied-task")
 
 
 def chance(model: SkillModel) -> Iterator[Finding]:
@@ -128,6 +136,7 @@ def chance(model: SkillModel) -> Iterator[Finding]:
             "warning",
             "the workers agree no more than labels given at random would: there is no information in the "
             "labels, or they are too few to show it",
+            identifier="labels.agreement-by-chance",
         )
 
 
@@ -146,6 +155,7 @@ def signs(model: SkillModel, values: Array) -> Iterator[Finding]:
             "note",
             f"agreement does not say who is right: by convention the sum {summed} is positive"
             f"{where}{but}; a few known labels (`gold`) would settle it",
+            identifier="labels.sign-by-convention",
         )
     yield from contested(model, values, ~asked)
     against = (asked & (graph.sums(model.sign_weights * values) < 0))[graph.component]
@@ -155,6 +165,7 @@ def signs(model: SkillModel, values: Array) -> Iterator[Finding]:
             "worker",
             ids[against],
             "in a group that the gold calls wrong on the whole: the skills there sum to less than 0",
+            identifier="labels.group-against-gold",
         )
 
 
@@ -186,6 +197,7 @@ def contested(model: SkillModel, values: Array, by_convention: NDArray[np.bool_]
         f"because {why}. If {otherwise}, it would be the other way round. Give a few known labels (`gold`) "
         f"to settle it. The votes that would be reversed are those of {listed(ids)}",
         tuple(ids.tolist()),
+        identifier="labels.contested-sign",
     )
 
 
@@ -197,6 +209,7 @@ def unidentified(workers: WorkerGraph, ids: Ids) -> Iterator[Finding]:
             "worker",
             ids[workers.isolated],
             "sharing no task with anyone: nothing to compare with, so the skill is assumed, not estimated",
+            identifier="labels.isolated-worker",
         )
     sizes = np.bincount(workers.component)
     together = np.flatnonzero(sizes > 1)
@@ -208,6 +221,7 @@ def unidentified(workers: WorkerGraph, ids: Ids) -> Iterator[Finding]:
             f"the workers fall into {len(together)} groups that share no task; whether a group is right on "
             f"the whole is assumed for each by itself. Outside the largest group: {listed(ids[apart])}",
             tuple(ids[apart].tolist()),
+            identifier="labels.separate-groups",
         )
     if workers.bipartite.any():
         yield about(
@@ -216,6 +230,7 @@ def unidentified(workers: WorkerGraph, ids: Ids) -> Iterator[Finding]:
             ids[workers.bipartite],
             "in a bipartite group (no odd ring of workers who share tasks): only products of "
             "skills across its two sides are known, so the sizes of the skills depend on the start",
+            identifier="labels.bipartite-group",
         )
 
 
@@ -232,6 +247,7 @@ def uncompared(model: SkillModel) -> Iterator[Finding]:
             model.crowd.labels.worker_ids[alone],
             "sharing tasks only with workers without weight: nothing to compare with, so the skill is "
             "assumed, not estimated",
+            identifier="labels.uncompared-worker",
         )
 
 
@@ -247,12 +263,23 @@ def weightless(
             ids[few],
             f"with at most {int(tau**2)} label{'s' if tau**2 >= 2 else ''}: too few for any skill but 0 "
             "(the box is {0}), so without weight in the vote",
+            identifier="labels.too-few-labels",
         )
     one = (labels == 1) & (values != 0)
     if one.any():
-        yield about("note", "worker", ids[one], "with a single label: the skill is hardly more than a guess")
+        yield about(
+            "note",
+            "worker",
+            ids[one],
+            "with a single label: the skill is hardly more than a guess",
+            identifier="labels.single-label-worker",
+        )
     if not values.any():
-        yield Finding("error", "every skill is zero: the labels carry no information, and every task is tied")
+        yield Finding(
+            "error",
+            "every skill is zero: the labels carry no information, and every task is tied",
+            identifier="labels.all-skills-zero",
+        )
     # A group left without any skill though its workers have labels enough: the signs cancelled.
     lost = (workers.sums(np.abs(values)) == 0)[workers.component] & ~few
     if lost.any():
@@ -261,4 +288,5 @@ def weightless(
             "worker",
             ids[lost],
             "in a group that disagrees so evenly that nothing says which side is right; without weight",
+            identifier="labels.undecided-group",
         )

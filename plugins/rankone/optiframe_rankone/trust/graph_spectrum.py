@@ -275,6 +275,7 @@ def findings(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
             f"among {among}, too few share tasks with others to tell skills well: small errors "
             f"of agreement grow large ({eigenvalue}; {scale})",
             about,
+            identifier="labels.weak-worker-overlap",
         )
     else:
         where = "" if len(told) == 1 else f" among {among}, and by more elsewhere"
@@ -284,6 +285,7 @@ def findings(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
             f"{len(members[worst]) - 2} is everyone meeting everyone (least eigenvalue of the worker graph's "
             "signless Laplacian)",
             about,
+            identifier="labels.worker-overlap",
         )
     for at in told.tolist():
         size, bound = np.abs(solution.skills[members[at]]), table["finite_task"][at]
@@ -302,4 +304,5 @@ def _promise(
         f"the fixed point of Eq. 4, if the true sizes are between {size.min():.2g} and "
         f"{size.max():.2g})",
         () if len(group) == len(ids) else tuple(ids[group].tolist()),
+        identifier="labels.skill-size-bound",
     )

@@ -34,12 +34,25 @@ def left_out(crowd: Crowd) -> Iterator[Finding]:
             f"prints the same, such as {alike[0]!r} and {alike[0]}: taken for different {name}s; write them "
             f"in one way: {listed(alike)}",
             alike,
+            identifier="labels.look-alike-ids",
         )
     for name, known in (("truth", crowd.truth), ("gold", crowd.gold)):
         if known is not None and len(known.ignored):
-            yield about("note", "task", known.ignored, f"in the {name} without any label; ignored")
+            yield about(
+                "note",
+                "task",
+                known.ignored,
+                f"in the {name} without any label; ignored",
+                identifier="labels.known-task-without-labels",
+            )
     if crowd.skills is not None and len(crowd.skills.ignored):
-        yield about("note", "worker", crowd.skills.ignored, "in the skills without any label; ignored")
+        yield about(
+            "note",
+            "worker",
+            crowd.skills.ignored,
+            "in the skills without any label; ignored",
+            identifier="labels.known-worker-without-labels",
+        )
 
 
 def repeats(done: Repeats) -> Iterator[Finding]:
@@ -56,35 +69,50 @@ def repeats(done: Repeats) -> Iterator[Finding]:
         rows = f"in {done.disagreeing} of them rows that disagree" if done.disagreeing else "which all agree"
     text = f"{pairs} with several rows, {rows}: {how}"
     if not done.left_out:
-        yield Finding("warning" if done.disagreeing else "note", text)
+        yield Finding("warning" if done.disagreeing else "note", text, identifier="labels.repeated-rows")
         return
     shown = listed([f"{task} by {worker}" for task, worker in done.left_out])
     text += f"; {len(done.left_out)} left out, since nothing says which row is right: {shown}"
-    yield Finding("warning", text, done.left_out)
+    yield Finding("warning", text, done.left_out, identifier="labels.repeated-rows")
     for what, lost in (("task", done.tasks), ("worker", done.workers)):
         if lost:
             ids = np.empty(len(lost), dtype=object)
             ids[:] = lost
-            yield about("warning", what, ids, "without any label left, so not in the answer")
+            yield about(
+                "warning",
+                what,
+                ids,
+                "without any label left, so not in the answer",
+                identifier="labels.no-label-left",
+            )
 
 
 def consensus(crowd: Crowd) -> Iterator[Finding]:
     """Labels that cannot contradict each other: of one worker, or of workers who never disagree."""
     labels = crowd.labels
     if len(labels.worker_ids) == 1:
-        yield about("warning", "worker", labels.worker_ids, "for all tasks: the answer repeats what was said")
+        yield about(
+            "warning",
+            "worker",
+            labels.worker_ids,
+            "for all tasks: the answer repeats what was said",
+            identifier="labels.single-worker",
+        )
         return
     met = labels.task[1:] == labels.task[:-1]
     codes = crowd.label_codes
     if not met.any():
         yield Finding(
-            "warning", "no task has two labels: the answer repeats what was said, and nothing checks it"
+            "warning",
+            "no task has two labels: the answer repeats what was said, and nothing checks it",
+            identifier="labels.no-shared-task",
         )
     elif not (met & (codes[1:] != codes[:-1])).any():
         yield Finding(
             "warning",
             "no two workers disagree on any task: they are taken to be right, but would agree as well if "
             "all were wrong in the same way",
+            identifier="labels.no-disagreement",
         )
 
 
@@ -119,6 +147,7 @@ def _in_several_ways(ids: Ids, count: NDArray[np.int64], alike: list[list[int]])
         "classes that differ only in capitals or blanks are taken for different ones; write each in one way "
         f"(labels in brackets): {listed(said)}",
         tuple(ids[code] for codes in alike for code in codes),
+        identifier="labels.class-in-several-spellings",
     )
 
 
@@ -149,6 +178,7 @@ def _rare(crowd: Crowd, count: NDArray[np.int64], said: list[int]) -> Iterator[F
             f"the class {ids[one]!r} was given {often} in {len(labels)} labels (by {listed(who)}, for "
             f"{listed(where)}); if it is a slip, mend it: a class too many changes every answer{meant}",
             (ids[one],),
+            identifier="labels.rare-class",
         )
 
 
@@ -168,4 +198,5 @@ def _only_true(crowd: Crowd) -> Iterator[Finding]:
         f"{number} that no worker ever gave: {listed(said)}; no answer can be right there, which the metrics "
         "count as wrong",
         tuple(crowd.labels.task_ids[missed].tolist()),
+        identifier="labels.true-label-never-given",
     )

@@ -39,13 +39,18 @@ def doubtful(
             "reliably wrong (skill below 0 beyond chance, also when all workers are tested together), "
             f"likely {'an adversary' if against.sum() == 1 else 'adversaries'}"
             + ("; the vote counts their labels in reverse" if solution.reverses else ""),
+            identifier="labels.reliably-wrong-worker",
         )
     below = (values < 0) & ~against
     if solution.reverses and below.any():
         yield _reversed(crowd, solution, below)
     unclear = known & (low <= 0) & (high >= 0)
     if known.any() and (unclear | ~known).all() and values.any():
-        yield Finding("warning", f"no skill can be told from 0 (by {share} intervals): all may be guessing")
+        yield Finding(
+            "warning",
+            f"no skill can be told from 0 (by {share} intervals): all may be guessing",
+            identifier="labels.all-may-be-guessing",
+        )
     elif unclear.any():
         yield about(
             "note",
@@ -53,6 +58,7 @@ def doubtful(
             ids[unclear],
             f"whose skill cannot be told from 0 (by {share} intervals): guessing (spammers), or too few "
             "labels to tell",
+            identifier="labels.possibly-guessing-worker",
         )
 
 
@@ -97,7 +103,7 @@ def _reversed(crowd: Crowd, solution: Aggregation, below: NDArray[np.bool_]) -> 
             f"{len(ids)} workers seem to be {wrong}, which may be chance; the vote counts their {counted}; "
             f"{changes}: {listed(ids)}"
         )
-    return Finding("note", text, tuple(ids.tolist()))
+    return Finding("note", text, tuple(ids.tolist()), identifier="labels.seemingly-wrong-worker")
 
 
 def negative(solution: Aggregation) -> Iterator[Finding]:
@@ -112,4 +118,5 @@ def negative(solution: Aggregation) -> Iterator[Finding]:
             solution.worker_ids[below],
             "with an estimated skill below 0 (wrong more often than by guessing), which may be chance; "
             f"{counted}`standard_errors` of optiframe_rankone says how sure that is",
+            identifier="labels.seemingly-wrong-worker",
         )
