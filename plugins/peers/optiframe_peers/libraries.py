@@ -62,10 +62,11 @@ def drawing_from(start: int) -> Iterator[None]:
 
 
 @contextmanager
-def visiting(run: Run, name: str) -> Iterator[None]:
+def visiting(run: Run, name: str, *, identifier: str) -> Iterator[None]:
     """While a library works: what it draws is seeded by the run; no deprecations are shown.
 
-    Other warnings become findings. What a library says about its own use of pandas is for its authors.
+    Other warnings become findings with this identifier. What a library says about its own use of pandas
+    is for its authors.
     """
     with drawing_from(seed(run)), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -73,4 +74,4 @@ def visiting(run: Run, name: str) -> Iterator[None]:
             warnings.simplefilter("ignore", kind)
         yield
     for text in dict.fromkeys(str(warning.message) for warning in said):
-        run.warn(f"{name}: {text}")
+        run.warn(f"{name}: {text}", identifier=identifier)

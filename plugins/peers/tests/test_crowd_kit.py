@@ -214,12 +214,12 @@ def test_warnings_of_a_library_become_findings_and_deprecations_do_not() -> None
     class Run:
         rng = np.random.default_rng(0)
 
-        def warn(self, text: str) -> None:
-            said.append(text)
+        def warn(self, text: str, *, identifier: str) -> None:
+            said.append((text, identifier))
 
-    said: list[str] = []
-    with visiting(Run(), "library"):  # type: ignore[arg-type]  # all of a run that is used
+    said: list[tuple[str, str]] = []
+    with visiting(Run(), "library", identifier="labels.library-warning"):  # type: ignore[arg-type]  # all of a run that is used
         warnings.warn("is old", DeprecationWarning, stacklevel=1)
         for _ in range(2):
             warnings.warn("divided by zero", RuntimeWarning, stacklevel=1)
-    assert said == ["library: divided by zero"]
+    assert said == [("library: divided by zero", "labels.library-warning")]

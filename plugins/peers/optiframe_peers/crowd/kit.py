@@ -45,7 +45,7 @@ class CrowdKit(Solver[LabelAggregation, Aggregation, None]):
         return absent("crowdkit", "labels")
 
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
-        with visiting(run, "crowd-kit"):
+        with visiting(run, "crowd-kit", identifier="labels.library-warning"):
             kit = library("crowdkit.aggregation", "labels")
             found = self.fit(kit, problem, frame(problem), run)
         if not np.isfinite(found.answer.scores).all():

@@ -42,7 +42,7 @@ class Opt(Ranker):
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         wins, copies = win_list(problem)
         left = run.steps_left()
-        with visiting(run, "choix"):
+        with visiting(run, "choix", identifier="ranking.library-warning"):
             choix = library("choix", "ranking")
             scores = choix.opt_pairwise(
                 len(problem.item_ids),
@@ -80,7 +80,7 @@ class Mm(Ranker):
         wins, copies = win_list(problem)
         scores = np.zeros(len(problem.item_ids))
         while True:
-            with visiting(run, "choix"):
+            with visiting(run, "choix", identifier="ranking.library-warning"):
                 moved = library("choix", "ranking").mm_pairwise(
                     len(scores), wins, scores, alpha=self.alpha * copies, max_iter=2, tol=_ANY
                 )

@@ -34,12 +34,12 @@ class Ilsr(Ranker):
         return super().unsuited(problem) or (None if self.alpha else _advice(separate(problem)))
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
-        with visiting(run, "choix"):
+        with visiting(run, "choix", identifier="ranking.library-warning"):
             choix = library("choix", "ranking")
         wins = win_matrix(problem)
         scores: Array | None = None
         while True:
-            with visiting(run, "choix"):
+            with visiting(run, "choix", identifier="ranking.library-warning"):
                 moved = choix.lsr_pairwise_dense(wins, alpha=self.alpha, initial_params=scores)
             residual = math.nan if scores is None else float(np.abs(moved - scores).mean())
             scores = moved
@@ -71,7 +71,7 @@ class RankCentrality(Ranker):
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         wins, copies = win_list(problem)
-        with visiting(run, "choix"):
+        with visiting(run, "choix", identifier="ranking.library-warning"):
             choix = library("choix", "ranking")
             scores = choix.rank_centrality(len(problem.item_ids), wins, alpha=self.alpha * copies)
         yield Iterate(scores, residual=0.0)

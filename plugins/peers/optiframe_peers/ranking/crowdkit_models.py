@@ -45,7 +45,7 @@ class BradleyTerry(Ranker):
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         wins = np.array(win_list(problem)[0])
         limit = at_most(self.rounds, run)
-        with visiting(run, "crowd-kit"):
+        with visiting(run, "crowd-kit", identifier="ranking.library-warning"):
             table = {"left": wins[:, 0], "right": wins[:, 1], "label": wins[:, 0]}
             frame = library("pandas", "labels").DataFrame(table)
             kit = library("crowdkit.aggregation", "labels")
@@ -102,7 +102,7 @@ class NoisyBradleyTerry(Ranker):
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         table = problem.comparisons
         winner = np.where(table.margin > 0, table.left, table.right)
-        with visiting(run, "crowd-kit"):
+        with visiting(run, "crowd-kit", identifier="ranking.library-warning"):
             columns = {"worker": table.worker, "left": table.left, "right": table.right, "label": winner}
             frame = library("pandas", "labels").DataFrame(columns)
             kit = library("crowdkit.aggregation", "labels")

@@ -67,7 +67,7 @@ class OutlierLasso(Solver[PairwiseRanking, Ranking, None]):
             found = np.zeros((graph.rows, 1))
         else:
             levels = np.geomspace(top, wanted or self.shortest * top, self.points + 1)[1:]
-            with visiting(run, self.packages[0]):
+            with visiting(run, self.packages[0], identifier="ranking.library-warning"):
                 found = self.gammas(graph, levels) / graph.weight[:, np.newaxis]
         at = len(levels) - 1 if wanted else self._first(problem, found, run)
         ranking, residual = self._answer(problem, levels, found, at)
@@ -82,7 +82,8 @@ class OutlierLasso(Solver[PairwiseRanking, Ranking, None]):
             return int(enough[0])
         run.warn(
             f"at the last lambda {flagged[-1]:.3g} of the comparisons are outliers, not {share:g}; "
-            "make `shortest` smaller"
+            "make `shortest` smaller",
+            identifier="ranking.share-not-reached",
         )
         return int(found.shape[1]) - 1
 

@@ -50,7 +50,7 @@ class SklearnHuber(Solver[PairwiseRanking, Ranking, None]):
             epsilon=self.epsilon, alpha=0.0, fit_intercept=False, tol=self.tolerance, max_iter=limit
         )
         try:
-            with visiting(run, "scikit-learn"):
+            with visiting(run, "scikit-learn", identifier="ranking.library-warning"):
                 huber.fit(incidence(graph).tocsr(), graph.margin, sample_weight=graph.weight)
         except ValueError as error:  # its own verdict on L-BFGS
             return Status.STALLED, f"scikit-learn: {error}"

@@ -67,7 +67,7 @@ class SklearnLogistic(Solver[Minimize, Array, None]):
             max_iter=limit,
             random_state=seed(run),
         )
-        with visiting(run, "scikit-learn"):
+        with visiting(run, "scikit-learn", identifier="learning.library-warning"):
             model.fit(narrow(function.matrix), function.target)
         x = np.asarray(model.coef_[0], dtype=np.float64)
         steps = min(max(1, int(model.n_iter_[0])), limit)

@@ -56,7 +56,7 @@ class XgboostLinear(Solver[PairwiseRanking, Ranking, None]):
         xgboost = library("xgboost", "trees")
         graph = problem.graph
         once = incidence(graph).tocsr()
-        with visiting(run, "xgboost"):
+        with visiting(run, "xgboost", identifier="ranking.library-warning"):
             data = xgboost.DMatrix(
                 sp.vstack([once, -once]).tocsr(),
                 np.concatenate([graph.margin, -graph.margin]),
