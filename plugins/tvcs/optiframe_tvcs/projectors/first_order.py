@@ -95,7 +95,10 @@ class FirstOrderProjection(Solver[Projection, Array, Selection]):
             selection = program.selection(support, prices)
             residual = relative_gap(selection) if support.any() else math.nan
             run.findings.clear()  # what was said of the iterate before
-            text = f"the support is not proved best: {may_lose(residual)}; tvcs.exact proves its answer where rounding permits"
+            text = (
+                f"the support is not proved best: {may_lose(residual)}; "
+                "tvcs.exact proves its answer where rounding permits"
+            )
             run.warn(text, identifier="projection.not-proved-best")
             yield program.iterate(selection, residual, steps=count)
 
