@@ -73,4 +73,6 @@ def wilson(hits: Any, count: Any) -> tuple[Array, Array]:
     middle = (hits / count + z / 2) / (1 + z)
     share = hits / count
     half = np.sqrt(z * (share * (1 - share) + z / 4)) / (1 + z)
-    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+    # With no hits, or nothing else, one end is 0 or 1 but for rounding.
+    low = np.where(share > 0, np.maximum(middle - half, 0.0), 0.0)
+    return low, np.where(share < 1, np.minimum(middle + half, 1.0), 1.0)
