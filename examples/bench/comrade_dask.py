@@ -35,7 +35,7 @@ from typing import Any
 import dask
 import numpy as np
 from distributed import Client, LocalCluster
-from optiframe_comrade.parts.kinds import Norm
+from optiframe_comrade.parts.filters import Norm
 from optiframe_comrade.protocol.coordinator import TooManyFaults
 from rankone_common import one_thread, verdict
 

@@ -118,10 +118,7 @@ def optiframe_datasets() -> list[Description]:
 def optiframe_parts() -> list[Description]:
     here = _HERE + "parts.kinds:"
     return [
-        Description("filter.mean", here + "Mean", "The plain mean; leaves nobody out"),
-        Description("filter.norm", here + "Norm", "Leaves out the vectors of greatest norm"),
         Description("attack.none", here + "Honest", "No attack: hostile workers in name only"),
-        Description("attack.negative", here + "Negative", "Sends -c times the update"),
         Description("compressor.none", here + "Nothing", "No compression: eight bytes a number"),
         Description(
             "backend.in-process",
@@ -148,6 +145,8 @@ def optiframe_parts() -> list[Description]:
 def _filters() -> list[Description]:
     here = _HERE + "parts.filters:"
     return [
+        Description("filter.mean", here + "Mean", "The plain mean; leaves nobody out"),
+        Description("filter.norm", here + "Norm", "Leaves out the vectors of greatest norm"),
         Description(
             "filter.distance-to-median",
             here + "DistanceToMedian",
@@ -172,6 +171,7 @@ def _filters() -> list[Description]:
 def _attacks() -> list[Description]:
     here = _HERE + "parts.attacks:"
     return [
+        Description("attack.negative", here + "Negative", "Sends -c times the update"),
         Description("attack.flipped-labels", here + "FlippedLabels", "Learns from labels of the wrong sign"),
         Description("attack.random-labels", here + "RandomLabels", "Learns from labels tossed by a coin"),
         Description("attack.gaussian", here + "GaussianNoise", "Adds Gaussian noise of a given deviation"),

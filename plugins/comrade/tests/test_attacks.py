@@ -13,9 +13,11 @@ from optiframe_comrade.parts.attacks import (
     GaussianNoise,
     InnerProduct,
     Mimic,
+    Negative,
     RandomLabels,
 )
-from optiframe_comrade.parts.kinds import Attack, Negative, Norm, Situation
+from optiframe_comrade.parts.filters import Norm
+from optiframe_comrade.parts.kinds import Attack, Situation
 from optiframe_comrade.solvers.comrade import Comrade
 
 import optiframe

@@ -23,9 +23,10 @@ from optiframe_comrade.backends.dask_backend import DaskBackend
 from optiframe_comrade.local.per_sample import mean_of
 from optiframe_comrade.messages import NEWTON_STEP, Broadcast, Fault, Reply
 from optiframe_comrade.parts import faults
-from optiframe_comrade.parts.attacks import ALittleIsEnough, FlippedLabels
+from optiframe_comrade.parts.attacks import ALittleIsEnough, FlippedLabels, Negative
 from optiframe_comrade.parts.compressors import QSGD
-from optiframe_comrade.parts.kinds import Attack, Negative, Norm, Nothing
+from optiframe_comrade.parts.filters import Norm
+from optiframe_comrade.parts.kinds import Attack, Nothing
 from optiframe_comrade.protocol.coordinator import TooManyFaults
 from optiframe_comrade.protocol.reply_checks import open_reply
 from optiframe_comrade.protocol.worker import WorkerConfig

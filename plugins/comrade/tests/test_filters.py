@@ -14,10 +14,12 @@ from optiframe_comrade.parts.filters import (
     FromCallable,
     GeometricMedian,
     Krum,
+    Mean,
     MultiKrum,
+    Norm,
     TrimmedMean,
 )
-from optiframe_comrade.parts.kinds import Filter, Mean, Norm
+from optiframe_comrade.parts.kinds import Filter
 from scipy.optimize import minimize
 
 from optiframe.errors import InvalidInput

@@ -37,9 +37,10 @@ from optiframe_comrade.backends.flower.protocol import (
 )
 from optiframe_comrade.backends.in_process import InProcess
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, OBJECTIVE, STEP_WITH_GRADIENT
+from optiframe_comrade.parts.attacks import Negative
 from optiframe_comrade.parts.compressors import QSGD
 from optiframe_comrade.parts.faults import HugeMessage, Malformed, WrongShape, WrongType
-from optiframe_comrade.parts.kinds import Negative, Nothing, Situation
+from optiframe_comrade.parts.kinds import Nothing, Situation
 from optiframe_comrade.protocol.reply_checks import open_reply
 from optiframe_comrade.protocol.worker import Worker, WorkerConfig
 from optiframe_comrade.solvers.comrade import Comrade

@@ -12,8 +12,8 @@ import optiframe_comrade
 import pytest
 from optiframe_comrade import Attack, Compressor, Filter, Selecting
 from optiframe_comrade.backends.backend import Backend
-from optiframe_comrade.parts.filters import DistanceToMedian, FromCallable
-from optiframe_comrade.parts.kinds import Mean, Negative, Norm
+from optiframe_comrade.parts.attacks import Negative
+from optiframe_comrade.parts.filters import DistanceToMedian, FromCallable, Mean, Norm
 from optiframe_comrade.solvers.comrade import Comrade
 from optiframe_comrade.solvers.giant import RobustGiant
 

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from optiframe_comrade.backends.in_process import InProcess
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, OBJECTIVE, Broadcast, Fault, Reply
-from optiframe_comrade.parts.kinds import Attack, Compressor, Filter, Mean, Negative, Norm, Nothing
+from optiframe_comrade.parts.attacks import Negative
+from optiframe_comrade.parts.filters import Mean, Norm
+from optiframe_comrade.parts.kinds import Attack, Compressor, Filter, Nothing
 from optiframe_comrade.protocol.coordinator import Coordinator, TooManyFaults
 from optiframe_comrade.protocol.reply_checks import check_reply, open_reply
 from optiframe_comrade.protocol.sharding import split

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optiframe_comrade.parts.filters import CoordinateMedian, TrimmedMean
-from optiframe_comrade.parts.kinds import Filter, Mean
+from optiframe_comrade.parts.filters import CoordinateMedian, Mean, TrimmedMean
+from optiframe_comrade.parts.kinds import Filter
 from optiframe_peers.filters.byzfl import ByzFl
 
 from optiframe.errors import InvalidInput, MissingPackage

@@ -1,5 +1,4 @@
-"""Attacks: what hostile workers do. Faults (crashes, garbled replies) are in `faults`,
-the negative update in `parts`.
+"""Attacks: what hostile workers do. Faults (crashes, garbled replies) are in `faults`.
 
 Some know what the honest workers send, the strongest assumption there is; the coordinator they
 attack knows nothing of who is who.
@@ -19,6 +18,18 @@ from optiframe.problems.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe_comrade.parts import robust_means
 from optiframe_comrade.parts.kinds import Attack, Situation
+
+
+class Negative(Attack):
+    """Sends -c times the update it computed, so that the average moves the wrong way."""
+
+    name = "attack.negative"
+    reference = "Ghosh et al., Sec. 6; c = 0.9"
+
+    c: PositiveFloat = Field(default=0.9, description="below 1 it hides from the filter by norm")
+
+    def falsify(self, vector: Array, situation: Situation) -> Array:
+        return -self.c * vector
 
 
 def _known(situation: Situation) -> Array:

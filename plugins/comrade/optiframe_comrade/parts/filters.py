@@ -1,7 +1,6 @@
 """Filters: one vector from the workers' vectors, some of which may be lies.
 
-All take `trim`, the most lies to withstand, and let the workers' order decide ties. The plain
-mean and the paper's own `filter.norm` are in `optiframe_comrade.parts.kinds`.
+All take `trim`, the most lies to withstand, and let the workers' order decide ties.
 """
 
 from __future__ import annotations
@@ -16,6 +15,36 @@ from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe_comrade.parts import robust_means
 from optiframe_comrade.parts.kinds import Filter, Indices, Selecting, rows_of
+
+
+class Mean(Filter):
+    """The plain mean; leaves nobody out."""
+
+    name = "filter.mean"
+    fails_from = 0.0
+
+    def aggregate(self, vectors: Array, trim: int = 0) -> Array:
+        return np.asarray(rows_of(vectors, trim).mean(axis=0))
+
+    def kept(self, vectors: Array, trim: int = 0) -> Indices:
+        return np.arange(len(vectors))
+
+
+class Norm(Selecting):
+    """Leaves out the vectors of greatest norm; the filter of COMRADE's paper.
+
+    It bounds how long a lie may be, not where it points.
+    """
+
+    name = "filter.norm"
+    reference = "Ghosh et al., Algorithm 1"
+    trims = True
+    fails_from = 0.3
+
+    def kept(self, vectors: Array, trim: int = 0) -> Indices:
+        norms = robust_means.norms(rows_of(vectors, trim))
+        # Stable: of equal norms the lower numbers stay, so that a run is repeated by its seed.
+        return np.sort(np.argsort(norms, kind="stable")[: len(norms) - trim])
 
 
 class DistanceToMedian(Selecting):

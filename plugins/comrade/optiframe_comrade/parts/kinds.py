@@ -13,14 +13,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, PositiveFloat
 
 from optiframe.errors import InvalidInput
 from optiframe.problems.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe.registry.by_name import Part
 from optiframe_comrade.messages import Reply
-from optiframe_comrade.parts import robust_means
 
 Indices = NDArray[np.intp]
 
@@ -215,45 +213,3 @@ class Honest(Attack):
     """No attack: hostile workers in name only."""
 
     name = "attack.none"
-
-
-class Negative(Attack):
-    """Sends -c times the update it computed, so that the average moves the wrong way."""
-
-    name = "attack.negative"
-    reference = "Ghosh et al., Sec. 6; c = 0.9"
-
-    c: PositiveFloat = Field(default=0.9, description="below 1 it hides from the filter by norm")
-
-    def falsify(self, vector: Array, situation: Situation) -> Array:
-        return -self.c * vector
-
-
-class Mean(Filter):
-    """The plain mean; leaves nobody out."""
-
-    name = "filter.mean"
-    fails_from = 0.0
-
-    def aggregate(self, vectors: Array, trim: int = 0) -> Array:
-        return np.asarray(rows_of(vectors, trim).mean(axis=0))
-
-    def kept(self, vectors: Array, trim: int = 0) -> Indices:
-        return np.arange(len(vectors))
-
-
-class Norm(Selecting):
-    """Leaves out the vectors of greatest norm; the filter of COMRADE's paper.
-
-    It bounds how long a lie may be, not where it points.
-    """
-
-    name = "filter.norm"
-    reference = "Ghosh et al., Algorithm 1"
-    trims = True
-    fails_from = 0.3
-
-    def kept(self, vectors: Array, trim: int = 0) -> Indices:
-        norms = robust_means.norms(rows_of(vectors, trim))
-        # Stable: of equal norms the lower numbers stay, so that a run is repeated by its seed.
-        return np.sort(np.argsort(norms, kind="stable")[: len(norms) - trim])

@@ -12,7 +12,8 @@ from optiframe.problems.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe.registry.by_name import ByName
 from optiframe_comrade.messages import GRADIENT, STEP_WITH_GRADIENT
-from optiframe_comrade.parts.kinds import Filter, Mean, Norm
+from optiframe_comrade.parts.filters import Mean, Norm
+from optiframe_comrade.parts.kinds import Filter
 from optiframe_comrade.protocol.coordinator import Combined, Coordinator
 from optiframe_comrade.solvers.distributed import NEWTON, Distributed, Search
 
