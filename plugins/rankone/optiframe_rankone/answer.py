@@ -52,6 +52,9 @@ class Aggregation:
     oriented
         Whether the method knows skills up to sign only, so that gold or the problem's
         `orientation` settled who is right. Findings about signs are for these answers.
+    signed
+        Skills with their signs settled, each of shape (workers,), where `skills` are not these: in each
+        binary problem of a method that solves several, or before `skills` were clipped to the box.
     reverses
         Whether labels count by the skill of their worker, so that those of a skill below 0 count
         in reverse. Findings about reversed votes are for these answers.
@@ -66,6 +69,7 @@ class Aggregation:
     backend: str | None = None
     fitted: bool = False
     oriented: bool = False
+    signed: tuple[Array, ...] = ()
     reverses: bool = False
 
     def __repr__(self) -> str:
@@ -107,6 +111,11 @@ class Aggregation:
     def confidence(self) -> Array:
         """Share or posterior of the winner, of one of them where there is a tie, shape (tasks,)."""
         return np.asarray(self.probabilities.max(axis=1))
+
+    @property
+    def settled(self) -> tuple[Array, ...]:
+        """Skills whose signs gold or a convention settled: what findings about signs look at."""
+        return self.signed or ((self.skills,) if self.oriented and self.skills is not None else ())
 
     @property
     def accuracies(self) -> Array | None:

@@ -96,6 +96,34 @@ def test_three_classes_are_oriented_by_labels_too() -> None:
         assert optiframe.solve(plain, solver, **more).metrics["error"] > 0.5
 
 
+@pytest.mark.parametrize("multiclass", ["thresholds", "one-vs-rest"])
+def test_ratios_of_binary_problems_have_the_findings_on_signs_too(multiclass: str) -> None:
+    inputs = labels(classes=3, accuracy=0.05)
+    errors = {}
+    for orientation in ("labels", "workers"):
+        problem = LabelAggregation(**inputs, orientation=orientation)
+        result = optiframe.solve(problem, "labels.ratio", multiclass=multiclass)
+        errors[orientation] = result.metrics["error"]
+        (warning,) = contested(result)
+        assert warning.level == "warning"
+        assert "splits of the classes" in warning.text
+        good = {0, 1, 2, 3, 4, 5}
+        assert (good <= set(warning.about)) is (orientation == "labels")
+        assert any(finding.identifier == "labels.sign-by-convention" for finding in result.findings)
+    assert errors["labels"] < 0.1
+    assert errors["workers"] > 0.9
+
+
+@pytest.mark.parametrize("multiclass", ["thresholds", "one-vs-rest"])
+def test_gold_settles_the_signs_of_binary_problems(multiclass: str) -> None:
+    inputs = labels(classes=3, accuracy=0.05)
+    gold = {"task": list(range(9)), "label": inputs["truth"]["label"][:9]}
+    problem = LabelAggregation(**inputs, gold=gold, orientation="workers")
+    result = optiframe.solve(problem, "labels.ratio", multiclass=multiclass)
+    assert result.metrics["error"] < 0.1
+    assert not contested(result)
+
+
 def test_gold_decides_before_any_count() -> None:
     inputs = labels()
     gold = {"task": [0, 1, 2], "label": inputs["truth"]["label"][:3]}

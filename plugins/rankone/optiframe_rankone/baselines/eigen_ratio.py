@@ -90,15 +90,18 @@ class EigenvectorRatio(Solver[LabelAggregation, Aggregation, None]):
         self, problem: LabelAggregation, multiclass: binary_tasks.Multiclass, run: Run
     ) -> Aggregation:
         labels, classes = problem.labels, len(problem.classes)
-        margins = []
+        margins, splits = [], []
         for codes, known in zip(
             binary_tasks.split(problem.label_codes, classes, multiclass),
             binary_tasks.split(problem.gold_codes, classes, multiclass),
             strict=True,
         ):
-            weight = (2.0 * codes - 1.0) * self._skills(problem, codes, known, 2, run)[labels.worker]
+            skills = self._skills(problem, codes, known, 2, run)
+            splits.append(skills)
+            weight = (2.0 * codes - 1.0) * skills[labels.worker]
             margins.append(np.bincount(labels.task, weights=weight, minlength=len(labels.task_ids)))
-        return binary_tasks.answer(problem, np.column_stack(margins), multiclass)
+        answer = binary_tasks.answer(problem, np.column_stack(margins), multiclass)
+        return replace(answer, signed=tuple(splits))
 
     def _skills(
         self,

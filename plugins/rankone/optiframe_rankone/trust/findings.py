@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,12 +38,14 @@ def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
     small = graph_spectrum.counted_in_time(crowd.labels)
     if small:
         yield from chance(model)
-    if solution.skills is None:
+    if solution.skills is None and not solution.signed:
         return
     graph = model.worker_graph
-    if solution.oriented:
-        yield from signs(model, solution.skills)
+    if solution.settled:
+        yield from signs(model, *solution.settled)
     yield from unidentified(graph, ids)
+    if solution.skills is None:
+        return
     if solution.fitted:
         yield from uncompared(model)
     yield from weightless(solution.skills, ids, crowd.labels.per_worker, graph, model.tau)
@@ -140,8 +142,11 @@ def chance(model: SkillModel) -> Iterator[Finding]:
         )
 
 
-def signs(model: SkillModel, values: Array) -> Iterator[Finding]:
-    """What settles who is right, in each group of workers who share tasks."""
+def signs(model: SkillModel, *splits: Array) -> Iterator[Finding]:
+    """What settles who is right, in each group of workers who share tasks.
+
+    ``splits`` are the skills, or those of each binary problem, each of shape (workers,).
+    """
     graph, ids = model.worker_graph, model.crowd.labels.worker_ids
     asked = np.zeros(graph.components, dtype=bool)
     if model.crowd.gold is not None:
@@ -157,8 +162,9 @@ def signs(model: SkillModel, values: Array) -> Iterator[Finding]:
             f"{where}{but}; a few known labels (`gold`) would settle it",
             identifier="labels.sign-by-convention",
         )
-    yield from contested(model, values, ~asked)
-    against = (asked & (graph.sums(model.sign_weights * values) < 0))[graph.component]
+    yield from contested(model, splits, ~asked)
+    below = np.any([graph.sums(model.sign_weights * values) < 0 for values in splits], axis=0)
+    against = (asked & below)[graph.component]
     if against.any():
         yield about(
             "warning",
@@ -169,17 +175,27 @@ def signs(model: SkillModel, values: Array) -> Iterator[Finding]:
         )
 
 
-def contested(model: SkillModel, values: Array, by_convention: NDArray[np.bool_]) -> Iterator[Finding]:
+def contested(
+    model: SkillModel, splits: Sequence[Array], by_convention: NDArray[np.bool_]
+) -> Iterator[Finding]:
     """Groups in which counting labels and counting workers say the opposite of who is right.
 
-    ``by_convention`` marks the components that no gold settles, shape (components,).
+    The workers named are those of the first such split. ``by_convention`` marks the components
+    that no gold settles, shape (components,).
     """
     graph, counts = model.worker_graph, model.crowd.labels.per_worker
-    by_labels, by_workers = graph.sums(counts * values), graph.sums(values)
-    here = (by_convention & (by_labels * by_workers < 0))[graph.component]
-    right, wrong = here & (values > 0), here & (values < 0)
-    if not here.any():
+    found = []
+    for values in splits:
+        opposed = graph.sums(counts * values) * graph.sums(values) < 0
+        here = (by_convention & opposed)[graph.component]
+        if here.any():
+            found.append((here & (values > 0), here & (values < 0)))
+    if not found:
         return
+    right, wrong = found[0]
+    where = ""
+    if len(splits) > 1:
+        where = f" in {len(found)} of {len(splits)} splits of the classes, described for the first of these"
     sides = [
         f"{side.sum()} worker{'' if side.sum() == 1 else 's'} with {counts[side].sum()} labels"
         for side in (right, wrong)
@@ -193,9 +209,9 @@ def contested(model: SkillModel, values: Array, by_convention: NDArray[np.bool_]
         otherwise = 'skills were weighted by numbers of labels (orientation = "labels")'
     yield Finding(
         "warning",
-        f"who is right depends on a convention: here {sides[0]} count as right and {sides[1]} as wrong, "
-        f"because {why}. If {otherwise}, it would be the other way round. Give a few known labels (`gold`) "
-        f"to settle it. The votes that would be reversed are those of {listed(ids)}",
+        f"who is right depends on a convention{where}: here {sides[0]} count as right and {sides[1]} as "
+        f"wrong, because {why}. If {otherwise}, it would be the other way round. Give a few known labels "
+        f"(`gold`) to settle it. The votes that would be reversed are those of {listed(ids)}",
         tuple(ids.tolist()),
         identifier="labels.contested-sign",
     )
