@@ -22,3 +22,17 @@ def single_coin(
         "labels": {"task": task, "worker": worker, "label": label},
         "truth": {"task": np.arange(tasks), "label": truth},
     }
+
+
+def passing_through(classes: int, accuracy: float) -> dict[str, Any]:
+    """Six good workers (accuracy .85) on each of 300 tasks, and 20 with this accuracy on 15 tasks each."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(classes, size=300)
+    mine = [np.arange(300) if who < 6 else rng.choice(300, 15, replace=False) for who in range(26)]
+    worker, task = np.repeat(np.arange(26), [len(own) for own in mine]), np.concatenate(mine)
+    right = rng.random(len(task)) < np.where(worker < 6, 0.85, accuracy)
+    label = np.where(right, truth[task], (truth[task] + rng.integers(1, classes, len(task))) % classes)
+    return {
+        "labels": {"task": task, "worker": worker, "label": label},
+        "truth": {"task": np.arange(300), "label": truth},
+    }

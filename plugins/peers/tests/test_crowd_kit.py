@@ -14,7 +14,7 @@ from optiframe_rankone.problem import LabelAggregation
 
 import optiframe as of
 
-from .crowds import single_coin
+from .crowds import passing_through, single_coin
 
 pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
 
@@ -115,6 +115,36 @@ def test_a_signed_vote_undoes_what_adversaries_turn_round() -> None:
     assert signed.metrics["error"] < 0.1
     below = signed.solution.scores.sum(axis=1) < 0
     assert np.array_equal(as_it_is.solution.predicted() != signed.solution.predicted(), below)
+
+
+@pytest.mark.parametrize(("classes", "accuracy"), [(2, 0.3), (3, 0.05), (4, 0.05)])
+def test_m_msr_with_a_signed_vote_is_oriented_and_warns_where_the_sign_is_a_convention(
+    classes: int, accuracy: float
+) -> None:
+    result = of.solve(LabelAggregation(**passing_through(classes, accuracy)), "crowdkit.mmsr", vote="signed")
+    assert result.metrics["error"] < 0.1
+    assert (result.solution.skills[:6] > 0.2).all()
+    found = {finding.identifier: finding for finding in result.findings}
+    assert found["labels.sign-by-convention"].level == "note"
+    assert set(range(6)) <= set(found["labels.contested-sign"].about)
+    assert not {who for one in result.findings if "likely" in one.text for who in one.about} & {*range(6)}
+
+
+@pytest.mark.parametrize(("classes", "accuracy"), [(2, 0.3), (3, 0.05), (4, 0.05)])
+def test_m_msr_with_the_librarys_vote_calls_nobody_wrong(classes: int, accuracy: float) -> None:
+    result = of.solve(LabelAggregation(**passing_through(classes, accuracy)), "crowdkit.mmsr")
+    found = {finding.identifier for finding in result.findings}
+    assert "labels.unsettled-sign" in found
+    assert not found & {"labels.reliably-wrong-worker", "labels.seemingly-wrong-worker"}
+
+
+def test_gold_orients_the_signed_vote_of_m_msr() -> None:
+    inputs = passing_through(3, 0.05)
+    gold = {"task": [0, 1, 2], "label": inputs["truth"]["label"][:3]}
+    problem = LabelAggregation(**inputs, gold=gold, orientation="workers")
+    result = of.solve(problem, "crowdkit.mmsr", vote="signed")
+    assert result.metrics["error"] < 0.1
+    assert "labels.contested-sign" not in {finding.identifier for finding in result.findings}
 
 
 def test_message_passing_takes_two_classes_only() -> None:

@@ -55,6 +55,9 @@ class Aggregation:
     signed
         Skills with their signs settled, each of shape (workers,), where `skills` are not these: in each
         binary problem of a method that solves several, or before `skills` were clipped to the box.
+    unsettled
+        Whether the skills are known up to sign only and nothing settled who is right. Findings then
+        call nobody wrong.
     reverses
         Whether labels count by the skill of their worker, so that those of a skill below 0 count
         in reverse. Findings about reversed votes are for these answers.
@@ -70,6 +73,7 @@ class Aggregation:
     fitted: bool = False
     oriented: bool = False
     signed: tuple[Array, ...] = ()
+    unsettled: bool = False
     reverses: bool = False
 
     def __repr__(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Literal
 
@@ -35,6 +36,10 @@ class Mmsr(CrowdKit):
     to less than 0. crowd-kit divides a task's scores by their sum, which then turns the
     order round: the worst label wins (`vote = "normalized"`, as it is), and
     shares may lie outside 0 to 1. `vote = "signed"` uses the same weights without the division.
+
+    **Who is right.** With `vote = "signed"` it is settled by gold or else by the problem's `orientation`,
+    separately for each group of workers who share tasks; reversed skills are clipped to the problem's
+    box. crowd-kit's own vote leaves it open, and a finding says so.
 
     **Signs** are read from an eigenvector that crowd-kit has SciPy start at random, without a seed; where
     that vector is not unique, its runs differ. Here the start is drawn from the run's generator.
@@ -77,10 +82,11 @@ class Mmsr(CrowdKit):
         others = model.skills_ - np.log(len(problem.labels.label_ids) - 1)
         skills = skills_of(problem, others.map(expit))
         if self.vote == "signed":
-            weights = model.skills_.reindex(range(len(skills))).to_numpy(dtype=np.float64)
-            answer = problem.vote(weights, "log-odds", skills)
+            answer = problem.weighted_vote(problem.with_positive_sums(skills))
+            signed = problem.model.signs_of(skills) * skills  # the box may have clipped the others
+            answer = replace(answer, oriented=True, signed=(signed,))
         else:
-            answer = by_shares(problem, model.predict_score(table), skills)
+            answer = replace(by_shares(problem, model.predict_score(table), skills), unsettled=True)
         return Fit(answer, len(model.loss_history_), limit)
 
 

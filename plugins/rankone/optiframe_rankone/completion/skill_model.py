@@ -177,12 +177,16 @@ class SkillModel:
         their sum (`orientation`) is below 0; all zero where that cancels, since then nothing
         says which side is right.
         """
+        sign = self.signs_of(skills)
+        settled = np.where(sign < 0, np.clip(-skills, *self.box), skills)
+        return np.where(sign == 0, 0.0, settled)
+
+    def signs_of(self, skills: Array) -> Array:
+        """1 where a worker's skill keeps its sign, -1 where it is reversed, 0 where nothing tells."""
         component = self.worker_graph.component
         by_gold = () if self.crowd.gold is None else (self.crowd.gold_agreement * skills,)
         signs = orientation.of_groups(component, *by_gold, self.sign_weights * skills, cancel=_CANCEL)
-        sign = signs[component]
-        settled = np.where(sign < 0, np.clip(-skills, *self.box), skills)
-        return np.where(sign == 0, 0.0, settled)
+        return np.asarray(signs[component])
 
 
 class HasModel(Protocol):

@@ -46,6 +46,13 @@ def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
     yield from unidentified(graph, ids)
     if solution.skills is None:
         return
+    if solution.unsettled:
+        yield Finding(
+            "warning",
+            "this method does not settle who is right: its skills, or the same with all signs reversed, fit "
+            "alike. A skill below 0 does not show that a worker is wrong",
+            identifier="labels.unsettled-sign",
+        )
     if solution.fitted:
         yield from uncompared(model)
     yield from weightless(solution.skills, ids, crowd.labels.per_worker, graph, model.tau)
@@ -53,7 +60,7 @@ def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
         errors = intervals.standard_errors(model, solution)
         low, high = intervals.skill_intervals(model, solution, errors, level=LEVEL)
         yield from doubtful(crowd, solution, errors, low, high)
-    else:
+    elif not solution.unsettled:
         yield from negative(solution)
     if small:
         yield from graph_spectrum.findings(model, solution)

@@ -30,7 +30,9 @@ def doubtful(
     assert solution.skills is not None
     values, ids, share = solution.skills, crowd.labels.worker_ids, f"{LEVEL:.0%}"
     known = (low > -1.0 / (len(crowd.classes) - 1)) | (high < 1.0)  # not the whole range
-    against = reliably_below_0(crowd, values, np.where(known, errors, np.inf))
+    against = np.zeros(len(values), dtype=bool)
+    if not solution.unsettled:
+        against = reliably_below_0(crowd, values, np.where(known, errors, np.inf))
     if against.any():
         yield about(
             "warning",
