@@ -177,7 +177,7 @@ def signs(model: SkillModel, *splits: Array) -> Iterator[Finding]:
             "warning",
             "worker",
             ids[against],
-            "in a group that the gold calls wrong on the whole: the skills there sum to less than 0",
+            "in a group that is mostly wrong, according to the gold: the skills there sum to less than 0",
             identifier="labels.group-against-gold",
         )
 
@@ -241,8 +241,8 @@ def unidentified(workers: WorkerGraph, ids: Ids) -> Iterator[Finding]:
         apart = np.flatnonzero((workers.component != largest) & ~workers.isolated)
         yield Finding(
             "warning",
-            f"the workers fall into {len(together)} groups that share no task; whether a group is right on "
-            f"the whole is assumed for each by itself. Outside the largest group: {listed(ids[apart])}",
+            f"the workers fall into {len(together)} groups that share no task; that a group is mostly "
+            f"right is assumed for each by itself. Outside the largest group: {listed(ids[apart])}",
             tuple(ids[apart].tolist()),
             identifier="labels.separate-groups",
         )
