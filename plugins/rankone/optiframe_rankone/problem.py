@@ -234,7 +234,7 @@ class LabelAggregation(Problem[Aggregation]):
         return (
             (
                 "labels.dawid-skene",
-                "it had the lowest mean error on ten real label sets that no method here was tuned to",
+                "its mean error on five real label sets is lower than that of rankone.pgd and the majority",
             ),
         )
 
