@@ -73,7 +73,7 @@ def statuses(records: Records) -> list[Status]:
 
 
 def children(pid: int) -> list[psutil.Process]:
-    return [p for p in psutil.Process(pid).children(recursive=True) if "child" in " ".join(p.cmdline())]
+    return [p for p in psutil.Process(pid).children(recursive=True) if "cell_main" in " ".join(p.cmdline())]
 
 
 @pytest.mark.slow

@@ -63,13 +63,13 @@ def test_the_demo_prints_the_known_errors() -> None:
     rows = [
         line.split()
         for line in done.stdout.splitlines()
-        if line.startswith(("labels.m", "labels.o", "rank", "sci"))
+        if line.startswith(("labels.m", "labels.d", "rank", "sci"))
     ]
     errors = {row[0]: float(row[1]) for row in rows}
     assert errors["labels.majority"] == 0.1031
     assert errors["rankone.pgd"] == pytest.approx(0.07, abs=0.005)
     assert errors["scipy.lbfgs"] == pytest.approx(errors["rankone.pgd"], abs=0.002)
-    assert errors["labels.one-coin-em"] < errors["labels.majority"]
+    assert errors["labels.dawid-skene"] < errors["labels.majority"]
 
 
 def test_the_demo_runs_on_generated_data_without_data_and_network(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from optiframe.comparison.records import Limits, Outcome, Request
 from optiframe.comparison.run.copies import Copies
 from optiframe.comparison.run.timing import TimedSolves
 from optiframe.comparison.run.wire import Board, plain
-from optiframe.errors import InvalidInput, OptiframeError, Unsuited
+from optiframe.errors import InvalidInput, OptiframeError, UnknownName, Unsuited
 from optiframe.solving.result import Status
 
 
@@ -46,6 +46,8 @@ class OneCell:
             if self.stage in ("warming up", "solving") and self.board.read()[1] == 0:
                 return self._finish(Outcome(Status.UNSUITED, str(error)))  # found out by looking closer
             return self._failed(Status.ERROR, f"Unsuited: {error}")
+        except UnknownName as error:
+            return self._failed(Status.ERROR, str(error))
         except OptiframeError as error:
             return self._failed(Status.ERROR, f"{type(error).__name__}: {error}")
         except BaseException as error:  # sys.exit, too: nothing a solver does may go unreported
@@ -84,7 +86,7 @@ class OneCell:
 
     def _load(self) -> tuple[Any, Any]:
         """The problem and the solver, with everything they import."""
-        from optiframe.errors import UnknownName, require
+        from optiframe.errors import require
         from optiframe.records.fields import paths_relative_to
         from optiframe.registry import registry
         from optiframe.registry.by_name import versions_of
