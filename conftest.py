@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 # Deterministic, and not judged by the clock of a busy machine.
 settings.register_profile("project", derandomize=True, deadline=None, max_examples=50, database=None)
 settings.load_profile("project")
+
+# A shell ignores Ctrl-C for what it starts in the background, and children inherit that: the tests of
+# interrupts would then wait for ever or see none.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _lacking(message: str) -> NoReturn:
