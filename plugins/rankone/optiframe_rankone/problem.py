@@ -15,11 +15,12 @@ from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
+from optiframe.solving import sources
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
 from optiframe_rankone import metrics, vote
 from optiframe_rankone.answer import Aggregation
-from optiframe_rankone.completion.skill_model import SkillModel
+from optiframe_rankone.completion.skill_model import WANTED, SkillModel
 from optiframe_rankone.data import Crowd, LabelTable, Policy, SkillTable, TruthTable
 from optiframe_rankone.read.tables import read_columns, read_labels, read_truth, refuse_contradictions
 from optiframe_rankone.read.true_skills import read_skills, refuse_low_skills
@@ -293,19 +294,6 @@ class LabelAggregation(Problem[Aggregation]):
         return tables
 
 
-def problem_of(source: Any) -> LabelAggregation:
-    """The problem of a result or of a fitted `LabelAggregator`; a problem itself.
-
-    Raises
-    ------
-    InvalidInput
-        For anything else, or before `fit`.
-    """
-    found = getattr(source, "result_", source)
-    found = getattr(found, "problem", found)
-    if not isinstance(found, LabelAggregation):
-        raise InvalidInput(
-            "give a label-aggregation problem, the result of a solver for it or a fitted LabelAggregator, "
-            f"not a {type(source).__name__}"
-        )
-    return found
+def problem_of(source: object) -> LabelAggregation:
+    """The problem of a result or of a fitted `LabelAggregator`; `InvalidInput` without one."""
+    return sources.part_of(source, LabelAggregation, "problem", wanted=WANTED)

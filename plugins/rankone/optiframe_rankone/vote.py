@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
+from optiframe.solving import sources
 from optiframe.solving.result import Result
 from optiframe_rankone.answer import Aggregation, log_odds
 from optiframe_rankone.completion.skill_model import Source, model_of
@@ -87,12 +88,8 @@ def answer_of(source: Source, solution: Given = None) -> Aggregation:
     InvalidInput
         When there is none, or it is not for these labels.
     """
-    given = getattr(source, "result_", source) if solution is None else solution
-    found = given if isinstance(given, Aggregation) else getattr(given, "solution", None)
-    if found is None:
-        raise InvalidInput("give an answer as well, or the result of a solver instead of the problem")
-    check(model_of(source).crowd, found)
-    answer: Aggregation = found
+    answer: Aggregation = sources.answer_of(source, solution)
+    check(model_of(source).crowd, answer)
     return answer
 
 

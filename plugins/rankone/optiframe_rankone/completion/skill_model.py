@@ -5,16 +5,14 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from optiframe.errors import InvalidInput
-from optiframe.estimator import Estimator
 from optiframe.records.fields import Array
-from optiframe.solving.result import Result
+from optiframe.solving import sources
 from optiframe_rankone.completion import orientation
 from optiframe_rankone.completion.counted_pairs import CountedCorrelations, correlations_of, worth_dense
 from optiframe_rankone.completion.from_labels import LabelCorrelations, LabelLeastSquares, count
@@ -189,32 +187,12 @@ class SkillModel:
         return np.asarray(signs[component])
 
 
-class HasModel(Protocol):
-    """What holds a model of skills, such as the problem."""
+WANTED = "a label-aggregation problem, the result of a solver for it or a fitted LabelAggregator"
 
-    @property
-    def model(self) -> SkillModel:
-        """How skills follow from its labels."""
-
-
-Source: TypeAlias = SkillModel | HasModel | Result[Any, Any] | Estimator
+Source: TypeAlias = SkillModel | sources.Source
 """What tools take labels and their model from."""
 
 
 def model_of(source: Source) -> SkillModel:
-    """The model of a problem, of a result or of a fitted `LabelAggregator`; a model itself.
-
-    Raises
-    ------
-    InvalidInput
-        For anything else, or before `fit`.
-    """
-    found: Any = getattr(source, "result_", source)
-    found = getattr(found, "problem", found)
-    found = getattr(found, "model", found)
-    if not isinstance(found, SkillModel):
-        raise InvalidInput(
-            "give a label-aggregation problem, the result of a solver for it or a fitted LabelAggregator, "
-            f"not a {type(source).__name__}"
-        )
-    return found
+    """The model of a problem, of a result or of a fitted `LabelAggregator`; `InvalidInput` without one."""
+    return sources.part_of(source, SkillModel, "problem", "model", wanted=WANTED)

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.estimator import Estimator
 from optiframe.records.fields import Array
-from optiframe.solving.result import Result
 from optiframe.solving.solver import Solver
+from optiframe.solving.sources import Source
 from optiframe_rankone.data import LabelTable, TruthTable
 from optiframe_rankone.ids import without_unused
 from optiframe_rankone.problem import LabelAggregation, problem_of
 
 
 def bootstrap_errors(
-    problem: LabelAggregation | Result[Any, Any] | Estimator,
+    problem: Source,
     solver: str | Solver[object, object, object] = "rankone.pgd",
     *,
     replicates: int = 100,

@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.estimator import Estimator
-from optiframe.solving.result import Result
 from optiframe.solving.solve import NotConverged, solve
 from optiframe.solving.solver import Solver
+from optiframe.solving.sources import Source
 from optiframe.tables.columns import Columns
 from optiframe_rankone.ids import without_unused
 from optiframe_rankone.problem import LabelAggregation, problem_of
 
 
 def accuracy_by_labels(
-    problem: LabelAggregation | Result[Any, Any] | Estimator,
+    problem: Source,
     solvers: Sequence[str | Solver[Any, Any, Any]] = ("labels.majority", "rankone.pgd"),
     *,
     labels_per_task: Sequence[int] | None = None,
