@@ -1,4 +1,4 @@
-"""The hooks a plugin may implement, and the light descriptions they return.
+"""The hook a plugin implements, and the light descriptions it returns.
 
 A plugin is a module named by an entry point of the group ``optiframe``. It imports this
 module only, so that listing every name costs no heavy import::
@@ -7,14 +7,14 @@ module only, so that listing every name costs no heavy import::
     from optiframe.hookspec import Description, hookimpl
 
     @hookimpl
-    def optiframe_solvers():
-        return [Description("mine.newton", "my_plugin.newton:Newton", "Newton with backtracking")]
+    def optiframe_plugin():
+        return [Description("solver", "mine.newton", ".newton:Newton", "Newton with backtracking")]
 
     # pyproject.toml
     [project.entry-points.optiframe]
     my-plugin = "my_plugin"
 
-What hooks, descriptions and base classes promise is the plugin contract; `CONTRACT` is its version. A
+What the hook, descriptions and base classes promise is the plugin contract; `CONTRACT` is its version. A
 plugin that relies on one version says so by ``OPTIFRAME_CONTRACT = 1`` in that module; one that says
 nothing is taken to keep the first.
 """
@@ -33,68 +33,40 @@ hookimpl = pluggy.HookimplMarker("optiframe")
 
 
 class Description(NamedTuple):
-    """A name, where its class is (``module:Class``, imported on use) and what it is, in one line."""
+    """A name, the class it stands for, and what that is, in one line.
 
+    Parameters
+    ----------
+    kind
+        "problem", "solver", "data set", "objective", "constraint set" or "part".
+    name
+        Plain for problems, objectives and constraint sets (``knapsack``), ``family.method`` for
+        the others (``knapsack.greedy``).
+    path
+        Where the class is, imported on use: ``package.module:Class``, or ``.module:Class`` from the
+        package of the plugin's own module.
+    summary
+        One line.
+    """
+
+    kind: str
     name: str
     path: str
     summary: str
 
 
 @hookspec
-def optiframe_problems() -> Iterable[Description]:  # type: ignore[empty-body]  # a specification has no body
-    """Problem classes, by plain names::
+def optiframe_plugin() -> Iterable[Description]:  # type: ignore[empty-body]  # a specification has no body
+    """Everything the plugin has a name for::
 
     @hookimpl
-    def optiframe_problems():
-        return [Description("knapsack", "my_plugin.knapsack:Knapsack", "Pack the most value")]
-    """
-
-
-@hookspec
-def optiframe_solvers() -> Iterable[Description]:  # type: ignore[empty-body]  # as above
-    """Solver classes, named ``family.method``::
-
-    @hookimpl
-    def optiframe_solvers():
-        return [Description("knapsack.greedy", "my_plugin.greedy:Greedy", "By value per weight")]
-    """
-
-
-@hookspec
-def optiframe_datasets() -> Iterable[Description]:  # type: ignore[empty-body]  # as above
-    """Data set classes, named ``family.name``::
-
-    @hookimpl
-    def optiframe_datasets():
-        return [Description("knapsack.small", "my_plugin.data:Small", "Ten items")]
-    """
-
-
-@hookspec
-def optiframe_objectives() -> Iterable[Description]:  # type: ignore[empty-body]  # as above
-    """Objective classes, by plain names::
-
-    @hookimpl
-    def optiframe_objectives():
-        return [Description("poisson", "my_plugin.poisson:Poisson", "Poisson regression loss")]
-    """
-
-
-@hookspec
-def optiframe_constraint_sets() -> Iterable[Description]:  # type: ignore[empty-body]  # as above
-    """Constraint set classes, by plain names::
-
-    @hookimpl
-    def optiframe_constraint_sets():
-        return [Description("monotone", "my_plugin.monotone:Monotone", "Non-decreasing vectors")]
-    """
-
-
-@hookspec
-def optiframe_parts() -> Iterable[Description]:  # type: ignore[empty-body]  # as above
-    """Classes of exchangeable pieces of methods, named ``family.piece``; see `optiframe.registry.by_name`::
-
-    @hookimpl
-    def optiframe_parts():
-        return [Description("filter.mine", "my_plugin.filters:Mine", "Leaves out the loudest")]
+    def optiframe_plugin():
+        return [
+            Description("problem", "knapsack", ".knapsack:Knapsack", "Pack the most value"),
+            Description("solver", "knapsack.greedy", ".greedy:Greedy", "By value per weight"),
+            Description("data set", "knapsack.small", ".data:Small", "Ten items"),
+            Description("objective", "poisson", ".poisson:Poisson", "Poisson regression loss"),
+            Description("constraint set", "monotone", ".monotone:Monotone", "Non-decreasing vectors"),
+            Description("part", "filter.mine", ".filters:Mine", "Leaves out the loudest"),
+        ]
     """

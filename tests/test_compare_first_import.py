@@ -119,8 +119,10 @@ PLUGIN = """
 from optiframe.hookspec import Description, hookimpl
 
 @hookimpl
-def optiframe_solvers():
-    return [Description("fake." + name, f"fake_first.{name}:Exact", "A solver.") for name in ("bad", "good")]
+def optiframe_plugin():
+    return [
+        Description("solver", "fake." + name, f".{name}:Exact", "A solver.") for name in ("bad", "good")
+    ]
 """
 
 

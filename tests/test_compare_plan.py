@@ -573,8 +573,8 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_registry: None
         (info / "direct_url.json").write_text('{"url": "file:///x", "dir_info": {"editable": true}}')
         (package / "__init__.py").write_text(
             "from optiframe.hookspec import Description, hookimpl\n\n\n@hookimpl\n"
-            "def optiframe_solvers():\n"
-            "    return [Description('acme.step', 'acme_steps.step:Step', 'Steps')]\n"
+            "def optiframe_plugin():\n"
+            "    return [Description('solver', 'acme.step', '.step:Step', 'Steps')]\n"
         )
         (package / "step.py").write_text(text)
         monkeypatch.syspath_prepend(site)

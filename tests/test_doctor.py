@@ -15,8 +15,8 @@ INIT = """
 from optiframe.hookspec import Description, hookimpl
 
 @hookimpl
-def optiframe_solvers():
-    return [Description("fake." + name, f"fake_peers.{name}:Mine", "A solver.") for name in %r]
+def optiframe_plugin():
+    return [Description("solver", "fake." + name, f".{name}:Mine", "A solver.") for name in %r]
 """
 
 SOLVER = """

@@ -60,7 +60,14 @@ from optiframe.hookspec import Description, hookimpl
 {contract}
 
 @hookimpl
-def optiframe_solvers():
+def optiframe_plugin():
+    return [Description("solver", "kept.solver", "fake_kept.solver:Kept", "A solver.")]
+"""
+FORMER_HOOK = """
+from optiframe.hookspec import Description, hookimpl
+
+@hookimpl
+def {hook}():
     return [Description("kept.solver", "fake_kept.solver:Kept", "A solver.")]
 """
 SOLVER = """
@@ -107,6 +114,31 @@ def test_a_plugin_that_imports_a_moved_module_is_told_what_to_import(site: Path,
     install(site, deep=deep)
     with pytest.raises(BrokenPlugin, match=r"does not load: .*import what is public from optiframe itself"):
         registry.registry().get("solver", "kept.solver")
+
+
+@pytest.mark.parametrize(
+    ("hook", "kind"),
+    [
+        ("optiframe_problems", "problem"),
+        ("optiframe_solvers", "solver"),
+        ("optiframe_datasets", "data set"),
+        ("optiframe_objectives", "objective"),
+        ("optiframe_constraint_sets", "constraint set"),
+        ("optiframe_parts", "part"),
+    ],
+)
+def test_a_plugin_with_a_hook_for_one_kind_is_told_to_write_the_one_for_all(
+    site: Path, hook: str, kind: str
+) -> None:
+    install(site)
+    (site / "fake_kept" / "__init__.py").write_text(FORMER_HOOK.format(hook=hook))
+    found = next(one for one in registry.registry().plugins if one.name == "fake-kept")
+    assert found.state == "broken"
+    assert found.error == (
+        f"BrokenPlugin: {hook} is no hook any more: one hook, optiframe_plugin, returns the Descriptions of "
+        f'every kind, and each begins with its kind; write Description("{kind}", name, path, summary) in '
+        "optiframe_plugin"
+    )
 
 
 def test_a_solver_that_overrides_a_renamed_name_is_told_the_new_one(site: Path) -> None:

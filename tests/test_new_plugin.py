@@ -148,7 +148,7 @@ def test_a_place_that_cannot_be_written_to_is_said_in_words(tmp_path: Path):
 def test_the_package_itself_imports_no_numbers(tmp_path: Path):
     write_plugin("ridge", tmp_path)
     code = (
-        "import sys, optiframe_ridge; print(optiframe_ridge.optiframe_solvers()[0].name); "
+        "import sys, optiframe_ridge; print(optiframe_ridge.optiframe_plugin()[0].name); "
         "assert not {'numpy', 'pydantic'} & set(sys.modules)"
     )
     assert run(sys.executable, "-c", code, folder=tmp_path) == "ridge.momentum\n"

@@ -35,8 +35,8 @@ ENTRY = """
 from optiframe.hookspec import Description, hookimpl
 
 @hookimpl
-def optiframe_solvers():
-    return [Description("{name}", "{module}.solver:{cls}", "{summary}")]
+def optiframe_plugin():
+    return [Description("solver", "{name}", "{module}.solver:{cls}", "{summary}")]
 """
 
 
@@ -127,7 +127,7 @@ def test_a_plugin_that_raises_in_a_hook_leaves_the_others_alive(disk: Disk) -> N
     from optiframe.hookspec import hookimpl
 
     @hookimpl
-    def optiframe_solvers():
+    def optiframe_plugin():
         raise KeyError("inside the hook")
     """
     disk.add("fake-hook", {"__init__.py": entry})
@@ -140,10 +140,10 @@ def test_a_plugin_that_raises_in_a_hook_leaves_the_others_alive(disk: Disk) -> N
     ("entry", "message"),
     [
         (
-            "@hookimpl\ndef optiframe_solver(): return []",
-            "no hook optiframe_solver; did you mean 'optiframe_solvers'",
+            "@hookimpl\ndef optiframe_plugins(): return []",
+            "no hook optiframe_plugins; did you mean 'optiframe_plugin'",
         ),
-        ("def optiframe_solvers(): return []", "optiframe_solvers lacks @hookimpl"),
+        ("def optiframe_plugin(): return []", "optiframe_plugin lacks @hookimpl"),
     ],
 )
 def test_a_hook_that_would_never_be_called_breaks_its_plugin(disk: Disk, entry: str, message: str) -> None:
@@ -179,11 +179,20 @@ def test_a_hook_that_returns_something_else_is_broken(disk: Disk) -> None:
     from optiframe.hookspec import hookimpl
 
     @hookimpl
-    def optiframe_solvers():
+    def optiframe_plugin():
         return ["fake.text"]
     """
     disk.add("fake-text", {"__init__.py": entry})
     assert "must return Descriptions, got str" in plugin("fake-text").error
+
+
+def test_a_description_of_an_unknown_kind_names_the_nearest(disk: Disk) -> None:
+    entry = ENTRY.format(name="fake.kind", module="fake_kind", cls="Mine", summary="A solver.")
+    disk.add("fake-kind", {"__init__.py": entry.replace('"solver"', '"dataset"')})
+    assert (
+        "'fake.kind' is described as a 'dataset', which is no kind; did you mean 'data set'? (kinds: "
+        in plugin("fake-kind").error
+    )
 
 
 @pytest.mark.parametrize(
@@ -332,8 +341,8 @@ PART_ENTRY = """
 from optiframe.hookspec import Description, hookimpl
 
 @hookimpl
-def optiframe_parts():
-    return [Description("{name}", "{module}.parts:{cls}", "Of sugar.")]
+def optiframe_plugin():
+    return [Description("part", "{name}", ".parts:{cls}", "Of sugar.")]
 """
 
 

@@ -60,7 +60,9 @@ def command(ctx: click.Context, quick: bool) -> None:
             click.echo(f"    {plugin.error}")
         elif plugin.state == "loaded" and not plugin.entries:
             trouble = True
-            click.echo("    brings no names; its module needs a hook, see optiframe/hookspec.py")
+            click.echo(
+                "    brings no names; its module needs the hook optiframe_plugin, see optiframe/hookspec.py"
+            )
     if is_installed(GROUP):
         trouble = True
         click.echo(f"{GROUP} {metadata.version(GROUP)}  {_styled('unusable')}  {_OTHER_PROJECT}")

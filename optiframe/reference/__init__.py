@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from optiframe.hookspec import Description, hookimpl
 
-_R = "optiframe.reference."
-
 
 @hookimpl
-def optiframe_solvers() -> list[Description]:
+def optiframe_plugin() -> list[Description]:
     return [
         Description(
+            "solver",
             "scipy.lbfgs",
-            _R + "scipy_lbfgs:ScipyLBFGS",
+            ".scipy_lbfgs:ScipyLBFGS",
             "SciPy's L-BFGS-B: a smooth objective, with or without bounds",
         ),
         Description(
+            "solver",
             "scipy.trust-constr",
-            _R + "scipy_trust_constr:ScipyTrustConstr",
+            ".scipy_trust_constr:ScipyTrustConstr",
             "SciPy's trust-constr: a smooth objective with bounds and further constraints",
         ),
         Description(
+            "solver",
             "cvxpy",
-            _R + "cvxpy_solver:Cvxpy",
+            ".cvxpy_solver:Cvxpy",
             "CVXPY with a solver of its choice: whatever has a convex program",
         ),
     ]

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from optiframe.records.record import Record
 
 GROUP = "optiframe"
-# kind -> hook, and the base class every class of that kind must have
+# kind -> the base class every class of that kind must have
 KINDS = {
-    "problem": ("optiframe_problems", "optiframe.problems.problem:Problem"),
-    "solver": ("optiframe_solvers", "optiframe.solving.solver:Solver"),
-    "data set": ("optiframe_datasets", "optiframe.problems.datasets:DataSet"),
-    "objective": ("optiframe_objectives", "optiframe.problems.objective:Objective"),
-    "constraint set": ("optiframe_constraint_sets", "optiframe.problems.constraints:ConstraintSet"),
-    "part": ("optiframe_parts", "optiframe.registry.by_name:Part"),
+    "problem": "optiframe.problems.problem:Problem",
+    "solver": "optiframe.solving.solver:Solver",
+    "data set": "optiframe.problems.datasets:DataSet",
+    "objective": "optiframe.problems.objective:Objective",
+    "constraint set": "optiframe.problems.constraints:ConstraintSet",
+    "part": "optiframe.registry.by_name:Part",
 }
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*")
@@ -35,7 +35,7 @@ def normalise(name: str) -> str:
 
 def check_class(kind: str, cls: type[Any], name: str) -> None:
     """Raise `BrokenPlugin` unless `cls` keeps what its kind promises."""
-    base = import_class(KINDS[kind][1])
+    base = import_class(KINDS[kind])
     path = f"{getattr(cls, '__module__', '?')}:{getattr(cls, '__qualname__', cls)}"
 
     def broken(what: str) -> BrokenPlugin:
@@ -66,7 +66,7 @@ def check_class(kind: str, cls: type[Any], name: str) -> None:
         except TypeError:
             raise broken("must define iterates(self, problem, run)") from None
         solves = getattr(cls, "solves", None)
-        if not (isinstance(solves, type) and issubclass(solves, import_class(KINDS["problem"][1]))):
+        if not (isinstance(solves, type) and issubclass(solves, import_class(KINDS["problem"]))):
             raise broken("must set `solves` to a Problem class")
 
 
@@ -101,21 +101,44 @@ def moved(error: BaseException) -> str:
     return ""
 
 
+HOOK = "optiframe_plugin"
+# Hooks before there was one for all kinds, and the kinds they were for.
+_FORMER_HOOKS = {
+    f"optiframe_{kind.replace('data set', 'dataset').replace(' ', '_')}s": kind for kind in KINDS
+}
+
+
 def check_hooks(module: Any) -> None:
     """Raise `BrokenPlugin` for functions that look like hooks and would never be called."""
-    hooks = [hook for hook, _ in KINDS.values()]
     for name, thing in vars(module).items():
         if not name.startswith("optiframe_") or not callable(thing):
             continue
-        if name not in hooks:
-            raise BrokenPlugin(f"there is no hook {name}{nearest(name, hooks)}")
+        if (kind := _FORMER_HOOKS.get(name)) is not None:
+            raise BrokenPlugin(
+                f"{name} is no hook any more: one hook, {HOOK}, returns the Descriptions of every kind, and "
+                f'each begins with its kind; write Description("{kind}", name, path, summary) in {HOOK}'
+            )
+        if name != HOOK:
+            raise BrokenPlugin(f"there is no hook {name}{nearest(name, [HOOK])}")
         if not hasattr(thing, f"{GROUP}_impl"):
             raise BrokenPlugin(f"{name} lacks @hookimpl (from optiframe.hookspec import hookimpl)")
 
 
+def check_kind(item: Any) -> None:
+    """Raise `BrokenPlugin` unless `item` is a description of a kind there is."""
+    if not isinstance(item, hookspec.Description):
+        raise BrokenPlugin(f"{HOOK} must return Descriptions, got {type(item).__name__}")
+    if item.kind not in KINDS:
+        close = nearest(str(item.kind), KINDS)
+        raise BrokenPlugin(
+            f"{item.name!r} is described as a {item.kind!r}, which is no kind{close} "
+            f"(kinds: {', '.join(KINDS)})"
+        )
+
+
 def kind_of(cls: type[Any]) -> str:
     """The kind a class is registered as; `BrokenPlugin` when it is none."""
-    for kind, (_, base) in KINDS.items():
+    for kind, base in KINDS.items():
         if isinstance(cls, type) and issubclass(cls, import_class(base)):
             return kind
     raise BrokenPlugin(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
+from importlib.util import resolve_name
 from threading import RLock
 from typing import Any, TypeVar
 
@@ -16,10 +18,10 @@ from optiframe import hookspec
 from optiframe.errors import DISTRIBUTION, BrokenPlugin, InvalidInput, OptiframeError, UnknownName, nearest
 from optiframe.registry.contracts import (
     GROUP,
-    KINDS,
     check_class,
     check_contract,
     check_hooks,
+    check_kind,
     check_name,
     import_class,
     kind_of,
@@ -67,8 +69,6 @@ class Registry:
 
     def __init__(self) -> None:
         self.plugins: list[Plugin] = []
-        self._manager = pluggy.PluginManager(GROUP)
-        self._manager.add_hookspecs(hookspec)
         self._entries: dict[tuple[str, str], Entry] = {}
         self._classes: dict[tuple[str, str], type[Any]] = {}
         self.unknown_choices: list[str] = []
@@ -109,23 +109,22 @@ class Registry:
             module = point.load()
             check_contract(module)
             check_hooks(module)
-            self._manager.register(module, name=f"{plugin.distribution}:{plugin.name}")
-            others = [p for p in self._manager.get_plugins() if p is not module]
-            for kind, (hook, _) in KINDS.items():
-                caller = self._manager.subset_hook_caller(hook, others)
-                for described in caller():
-                    plugin.entries.extend(self._entry(kind, item, plugin) for item in described)
+            manager = pluggy.PluginManager(GROUP)
+            manager.add_hookspecs(hookspec)
+            manager.register(module)
+            package = sys.modules[point.module].__package__
+            for described in manager.hook.optiframe_plugin():
+                plugin.entries.extend(self._entry(item, package, plugin.distribution) for item in described)
         except (Exception, SystemExit) as error:  # whatever someone else's code raises is its state
             plugin.state = "broken"
             plugin.error = f"{type(error).__name__}: {error}{moved(error)}"
             plugin.entries.clear()
 
     @staticmethod
-    def _entry(kind: str, item: Any, plugin: Plugin) -> Entry:
-        if not isinstance(item, hookspec.Description):
-            raise BrokenPlugin(f"the {kind} hook must return Descriptions, got {type(item).__name__}")
-        check_name(kind, item.name)
-        return Entry(kind, item.name, item.path, item.summary, plugin.distribution)
+    def _entry(item: Any, package: str | None, distribution: str) -> Entry:
+        check_kind(item)
+        check_name(item.kind, item.name)
+        return Entry(item.kind, item.name, resolve_name(item.path, package), item.summary, distribution)
 
     def _add(self, entry: Entry) -> None:
         key = (entry.kind, entry.name)

@@ -51,88 +51,93 @@ __getattr__, _, __all__ = exports(
     },
 )
 
-_HERE = "optiframe_comrade."
-
 
 @hookimpl
-def optiframe_problems() -> list[Description]:
+def optiframe_plugin() -> list[Description]:
     return [
         Description(
+            "problem",
             "linear-classification",
-            _HERE + "problem:LinearClassification",
+            ".problem:LinearClassification",
             "Fit a linear classifier with an L2 term, with test rows to judge it by",
-        )
-    ]
-
-
-@hookimpl
-def optiframe_solvers() -> list[Description]:
-    return [
+        ),
         Description(
+            "solver",
             "newton.comrade",
-            _HERE + "solvers.comrade:Comrade",
+            ".solvers.comrade:Comrade",
             "Averages the workers' own Newton updates without outliers: one round a step",
         ),
         Description(
+            "solver",
             "newton.polished",
-            _HERE + "solvers.polished:Polished",
+            ".solvers.polished:Polished",
             "COMRADE until its error floor, then steps with the averaged gradient",
         ),
         Description(
+            "solver",
             "newton.giant",
-            _HERE + "solvers.giant:Giant",
+            ".solvers.giant:Giant",
             "GIANT: Newton steps with the averaged gradient, two rounds a step",
         ),
         Description(
+            "solver",
             "newton.robust-giant",
-            _HERE + "solvers.giant:RobustGiant",
+            ".solvers.giant:RobustGiant",
             "GIANT without the workers of greatest gradient",
         ),
         Description(
-            "newton.exact", _HERE + "baselines.exact:Exact", "Newton's method on all data in one place"
+            "solver", "newton.exact", ".baselines.exact:Exact", "Newton's method on all data in one place"
         ),
         Description(
+            "solver",
             "gradient.robust",
-            _HERE + "solvers.robust_gradient:RobustGradient",
+            ".solvers.robust_gradient:RobustGradient",
             "Gradient descent on a filtered average of the workers' gradients",
         ),
-    ]
-
-
-@hookimpl
-def optiframe_datasets() -> list[Description]:
-    here = _HERE + "datasets.classification:"
-    return [
-        Description("libsvm.a9a", here + "A9a", "Census income: 32,561 x 123, sparse, with test rows"),
-        Description("libsvm.w5a", here + "W5a", "Web pages: 9,888 x 300, sparse, with test rows"),
         Description(
-            "synthetic.covtype-shape", here + "CovtypeShape", "Generated, of covtype's shape: 581,012 x 54"
+            "data set",
+            "libsvm.a9a",
+            ".datasets.classification:A9a",
+            "Census income: 32,561 x 123, sparse, with test rows",
         ),
         Description(
-            "synthetic.epsilon-shape", here + "EpsilonShape", "Generated, of epsilon's width: 40,000 x 2,000"
+            "data set",
+            "libsvm.w5a",
+            ".datasets.classification:W5a",
+            "Web pages: 9,888 x 300, sparse, with test rows",
         ),
-    ]
-
-
-@hookimpl
-def optiframe_parts() -> list[Description]:
-    here = _HERE + "parts.kinds:"
-    return [
-        Description("attack.none", here + "Honest", "No attack: hostile workers in name only"),
-        Description("compressor.none", here + "Nothing", "No compression: eight bytes a number"),
         Description(
+            "data set",
+            "synthetic.covtype-shape",
+            ".datasets.classification:CovtypeShape",
+            "Generated, of covtype's shape: 581,012 x 54",
+        ),
+        Description(
+            "data set",
+            "synthetic.epsilon-shape",
+            ".datasets.classification:EpsilonShape",
+            "Generated, of epsilon's width: 40,000 x 2,000",
+        ),
+        Description("part", "attack.none", ".parts.kinds:Honest", "No attack: hostile workers in name only"),
+        Description(
+            "part", "compressor.none", ".parts.kinds:Nothing", "No compression: eight bytes a number"
+        ),
+        Description(
+            "part",
             "backend.in-process",
-            _HERE + "backends.backend:InProcessBackend",
+            ".backends.backend:InProcessBackend",
             "Simulated workers in this process",
         ),
         Description(
+            "part",
             "backend.flower",
-            _HERE + "backends.flower.local_backend:FlowerBackend",
+            ".backends.flower.local_backend:FlowerBackend",
             "Flower nodes on this machine, as processes on loopback",
         ),
         Description(
+            "part",
             "backend.dask",
-            _HERE + "backends.dask_backend:DaskBackend",
+            ".backends.dask_backend:DaskBackend",
             "Actors on a Dask cluster, of machines you own",
         ),
         *_filters(),
@@ -143,73 +148,126 @@ def optiframe_parts() -> list[Description]:
 
 
 def _filters() -> list[Description]:
-    here = _HERE + "parts.filters:"
     return [
-        Description("filter.mean", here + "Mean", "The plain mean; leaves nobody out"),
-        Description("filter.norm", here + "Norm", "Leaves out the vectors of greatest norm"),
+        Description("part", "filter.mean", ".parts.filters:Mean", "The plain mean; leaves nobody out"),
+        Description("part", "filter.norm", ".parts.filters:Norm", "Leaves out the vectors of greatest norm"),
         Description(
+            "part",
             "filter.distance-to-median",
-            here + "DistanceToMedian",
+            ".parts.filters:DistanceToMedian",
             "Leaves out the vectors farthest from the coordinate-wise median",
         ),
-        Description("filter.coordinate-median", here + "CoordinateMedian", "The median of each coordinate"),
         Description(
+            "part",
+            "filter.coordinate-median",
+            ".parts.filters:CoordinateMedian",
+            "The median of each coordinate",
+        ),
+        Description(
+            "part",
             "filter.trimmed-mean",
-            here + "TrimmedMean",
+            ".parts.filters:TrimmedMean",
             "The mean of each coordinate without its extreme values",
         ),
         Description(
-            "filter.geometric-median", here + "GeometricMedian", "The point of least summed distance"
+            "part",
+            "filter.geometric-median",
+            ".parts.filters:GeometricMedian",
+            "The point of least summed distance",
         ),
-        Description("filter.krum", here + "Krum", "The one vector nearest to its nearest others"),
         Description(
-            "filter.multi-krum", here + "MultiKrum", "The mean of the vectors nearest to their nearest others"
+            "part", "filter.krum", ".parts.filters:Krum", "The one vector nearest to its nearest others"
+        ),
+        Description(
+            "part",
+            "filter.multi-krum",
+            ".parts.filters:MultiKrum",
+            "The mean of the vectors nearest to their nearest others",
         ),
     ]
 
 
 def _attacks() -> list[Description]:
-    here = _HERE + "parts.attacks:"
     return [
-        Description("attack.negative", here + "Negative", "Sends -c times the update"),
-        Description("attack.flipped-labels", here + "FlippedLabels", "Learns from labels of the wrong sign"),
-        Description("attack.random-labels", here + "RandomLabels", "Learns from labels tossed by a coin"),
-        Description("attack.gaussian", here + "GaussianNoise", "Adds Gaussian noise of a given deviation"),
+        Description("part", "attack.negative", ".parts.attacks:Negative", "Sends -c times the update"),
         Description(
-            "attack.collusion", here + "Collusion", "All send one vector as long as norm trimming lets pass"
+            "part",
+            "attack.flipped-labels",
+            ".parts.attacks:FlippedLabels",
+            "Learns from labels of the wrong sign",
         ),
-        Description("attack.alie", here + "ALittleIsEnough", "Hides within the spread of the honest vectors"),
         Description(
-            "attack.inner-product", here + "InnerProduct", "Sends the honest mean, negative and short"
+            "part",
+            "attack.random-labels",
+            ".parts.attacks:RandomLabels",
+            "Learns from labels tossed by a coin",
         ),
-        Description("attack.mimic", here + "Mimic", "All copy one honest worker"),
+        Description(
+            "part",
+            "attack.gaussian",
+            ".parts.attacks:GaussianNoise",
+            "Adds Gaussian noise of a given deviation",
+        ),
+        Description(
+            "part",
+            "attack.collusion",
+            ".parts.attacks:Collusion",
+            "All send one vector as long as norm trimming lets pass",
+        ),
+        Description(
+            "part",
+            "attack.alie",
+            ".parts.attacks:ALittleIsEnough",
+            "Hides within the spread of the honest vectors",
+        ),
+        Description(
+            "part",
+            "attack.inner-product",
+            ".parts.attacks:InnerProduct",
+            "Sends the honest mean, negative and short",
+        ),
+        Description("part", "attack.mimic", ".parts.attacks:Mimic", "All copy one honest worker"),
     ]
 
 
 def _faults() -> list[Description]:
-    here = _HERE + "parts.faults:"
     return [
-        Description("attack.crash", here + "Crash", "Dies, and is not heard of again"),
-        Description("attack.hang", here + "Hang", "Never answers"),
-        Description("attack.late", here + "LateReply", "Answers when the round is over"),
-        Description("attack.replay", here + "Replay", "Sends the answer to an old round"),
-        Description("attack.nan", here + "NotANumber", "Sends nan in every place"),
-        Description("attack.infinity", here + "Infinity", "Sends infinity in every place"),
-        Description("attack.wrong-shape", here + "WrongShape", "Sends a number, or byte, too few"),
-        Description("attack.wrong-dtype", here + "WrongType", "Sends numbers of the wrong type"),
-        Description("attack.huge", here + "HugeMessage", "Sends a gigabyte"),
-        Description("attack.malformed", here + "Malformed", "Sends bytes that mean nothing"),
+        Description("part", "attack.crash", ".parts.faults:Crash", "Dies, and is not heard of again"),
+        Description("part", "attack.hang", ".parts.faults:Hang", "Never answers"),
+        Description("part", "attack.late", ".parts.faults:LateReply", "Answers when the round is over"),
+        Description("part", "attack.replay", ".parts.faults:Replay", "Sends the answer to an old round"),
+        Description("part", "attack.nan", ".parts.faults:NotANumber", "Sends nan in every place"),
+        Description("part", "attack.infinity", ".parts.faults:Infinity", "Sends infinity in every place"),
+        Description(
+            "part", "attack.wrong-shape", ".parts.faults:WrongShape", "Sends a number, or byte, too few"
+        ),
+        Description(
+            "part", "attack.wrong-dtype", ".parts.faults:WrongType", "Sends numbers of the wrong type"
+        ),
+        Description("part", "attack.huge", ".parts.faults:HugeMessage", "Sends a gigabyte"),
+        Description("part", "attack.malformed", ".parts.faults:Malformed", "Sends bytes that mean nothing"),
     ]
 
 
 def _compressors() -> list[Description]:
-    here = _HERE + "parts.compressors:"
     return [
         Description(
-            "compressor.qsgd", here + "QSGD", "Stochastic rounding to levels of the largest entry; unbiased"
+            "part",
+            "compressor.qsgd",
+            ".parts.compressors:QSGD",
+            "Stochastic rounding to levels of the largest entry; unbiased",
         ),
-        Description("compressor.l1-qsgd", here + "L1QSGD", "Stochastic rounding to levels of the l1 norm"),
-        Description("compressor.top-k", here + "TopK", "The k largest entries"),
-        Description("compressor.rand-k", here + "RandK", "k entries drawn at random, not rescaled"),
-        Description("compressor.sign", here + "ScaledSign", "Signs times the mean absolute entry"),
+        Description(
+            "part",
+            "compressor.l1-qsgd",
+            ".parts.compressors:L1QSGD",
+            "Stochastic rounding to levels of the l1 norm",
+        ),
+        Description("part", "compressor.top-k", ".parts.compressors:TopK", "The k largest entries"),
+        Description(
+            "part", "compressor.rand-k", ".parts.compressors:RandK", "k entries drawn at random, not rescaled"
+        ),
+        Description(
+            "part", "compressor.sign", ".parts.compressors:ScaledSign", "Signs times the mean absolute entry"
+        ),
     ]

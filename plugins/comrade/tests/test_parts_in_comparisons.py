@@ -52,8 +52,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_registry: Non
     (info / "direct_url.json").write_text(json.dumps({"url": "file:///x", "dir_info": {"editable": True}}))
     (package / "__init__.py").write_text(
         "from optiframe.hookspec import Description, hookimpl\n\n\n@hookimpl\n"
-        "def optiframe_parts():\n"
-        "    return [Description('filter.acme-first', 'acme_filters.first:First', 'Keeps the first')]\n"
+        "def optiframe_plugin():\n"
+        "    return [Description('part', 'filter.acme-first', '.first:First', 'Keeps the first')]\n"
     )
     (package / "first.py").write_text(FILTER)
     monkeypatch.syspath_prepend(tmp_path)

@@ -44,127 +44,140 @@ __getattr__, _, __all__ = exports(
     },
 )
 
-_HERE = "optiframe_hodgerank."
-
 
 @hookimpl
-def optiframe_problems() -> list[Description]:
+def optiframe_plugin() -> list[Description]:
     return [
         Description(
+            "problem",
             "pairwise-ranking",
-            _HERE + "problem:PairwiseRanking",
+            ".problem:PairwiseRanking",
             "Find scores of items from paired comparisons, some of which are wrong",
-        )
-    ]
-
-
-@hookimpl
-def optiframe_solvers() -> list[Description]:
-    return [
+        ),
         Description(
+            "solver",
             "hodge.l2",
-            _HERE + "solvers.least_squares:LeastSquares",
+            ".solvers.least_squares:LeastSquares",
             "Least-squares scores by the graph Laplacian, with intervals",
         ),
         Description(
+            "solver",
             "hodge.hlasso",
-            _HERE + "solvers.huber_lasso:HuberLasso",
+            ".solvers.huber_lasso:HuberLasso",
             "Huber-LASSO: scores and outliers along the whole regularization path",
         ),
         Description(
+            "solver",
             "hodge.hlasso-l2",
-            _HERE + "solvers.refit:HuberLassoRefit",
+            ".solvers.refit:HuberLassoRefit",
             "Huber-LASSO, then least squares without the comparisons it took for outliers",
         ),
         Description(
+            "solver",
             "hodge.lbi",
-            _HERE + "solvers.lbi:LinearizedBregman",
+            ".solvers.lbi:LinearizedBregman",
             "Linearized Bregman iteration: a path of outliers with little bias",
         ),
         Description(
+            "solver",
             "hodge.iss",
-            _HERE + "solvers.inverse_scale:InverseScaleSpace",
+            ".solvers.inverse_scale:InverseScaleSpace",
             "Inverse scale space: the limit of linearized Bregman iteration, exactly",
         ),
         Description(
+            "solver",
             "hodge.iht",
-            _HERE + "solvers.thresholding:IterativeHardThresholding",
+            ".solvers.thresholding:IterativeHardThresholding",
             "Iterative hard thresholding: a given number of outliers",
         ),
         Description(
+            "solver",
             "hodge.ilts",
-            _HERE + "solvers.thresholding:IterativeLeastTrimmedSquares",
+            ".solvers.thresholding:IterativeLeastTrimmedSquares",
             "Iterative least trimmed squares: a given number of comparisons left out",
         ),
         Description(
+            "solver",
             "hodge.capped",
-            _HERE + "solvers.capped:CappedThresholding",
+            ".solvers.capped:CappedThresholding",
             "Hard thresholding with the outliers capped in total, per annotator and per pair",
         ),
         Description(
+            "solver",
             "hodge.bradley-terry",
-            _HERE + "solvers.bradley_terry:BradleyTerry",
+            ".solvers.bradley_terry:BradleyTerry",
             "Maximum-likelihood scores of the Bradley-Terry model, with a weak prior",
         ),
         Description(
+            "solver",
             "hodge.bootstrap",
-            _HERE + "solvers.bootstrap:BootstrapIntervals",
+            ".solvers.bootstrap:BootstrapIntervals",
             "Any of these with intervals of scores and ranks, from comparisons drawn again",
         ),
-    ]
-
-
-@hookimpl
-def optiframe_objectives() -> list[Description]:
-    return [
         Description(
-            "huber-differences",
-            _HERE + "huber.objective:HuberDifferences",
-            "Huber's loss of the misfit between margins and differences of scores",
-        )
-    ]
-
-
-@hookimpl
-def optiframe_datasets() -> list[Description]:
-    files, drawn = _HERE + "datasets.published:", _HERE + "datasets.generators:"
-    return [
-        Description(
-            "pairwise.pc-vqa", files + "PcVqa", "Quality of videos: 38,400 comparisons, 10 references x 16"
+            "data set",
+            "pairwise.pc-vqa",
+            ".datasets.published:PcVqa",
+            "Quality of videos: 38,400 comparisons, 10 references x 16",
         ),
         Description(
-            "pairwise.pc-iqa", files + "PcIqa", "Quality of images: 23,097 comparisons, 15 references x 16"
+            "data set",
+            "pairwise.pc-iqa",
+            ".datasets.published:PcIqa",
+            "Quality of images: 23,097 comparisons, 15 references x 16",
         ),
         Description(
+            "data set",
             "pairwise.pc-iqa-extended",
-            files + "PcIqaExtended",
+            ".datasets.published:PcIqaExtended",
             "Quality of images, the larger collection: 43,265 comparisons",
         ),
         Description(
+            "data set",
             "pairwise.pc-iqa-workers",
-            files + "PcIqaWorkers",
+            ".datasets.published:PcIqaWorkers",
             "Quality of images, reference 1 with its 172 workers: 4,429 comparisons",
         ),
         Description(
-            "pairwise.human-age", files + "HumanAge", "Who looks older: 14,011 comparisons of 30 faces"
+            "data set",
+            "pairwise.human-age",
+            ".datasets.published:HumanAge",
+            "Who looks older: 14,011 comparisons of 30 faces",
         ),
         Description(
+            "data set",
             "pairwise.world-college",
-            files + "WorldCollege",
+            ".datasets.published:WorldCollege",
             "Which university is preferred: 8,823 comparisons of 261",
         ),
         Description(
+            "data set",
             "pairwise.random-order",
-            drawn + "RandomOrder",
+            ".datasets.generators:RandomOrder",
             "A random total order compared at random, some comparisons reversed",
         ),
-        Description("pairwise.bias", drawn + "Bias", "Margins with Gaussian noise and a few large outliers"),
         Description(
+            "data set",
+            "pairwise.bias",
+            ".datasets.generators:Bias",
+            "Margins with Gaussian noise and a few large outliers",
+        ),
+        Description(
+            "data set",
             "pairwise.image",
-            drawn + "Image",
+            ".datasets.generators:Image",
             "An image from differences of near pixels, some of them wrong: 346,737 comparisons",
         ),
         Description(
-            "pairwise.bipartite", drawn + "Bipartite", "Good items against bad ones, some votes flipped"
+            "data set",
+            "pairwise.bipartite",
+            ".datasets.generators:Bipartite",
+            "Good items against bad ones, some votes flipped",
+        ),
+        Description(
+            "objective",
+            "huber-differences",
+            ".huber.objective:HuberDifferences",
+            "Huber's loss of the misfit between margins and differences of scores",
         ),
     ]

@@ -43,111 +43,104 @@ __getattr__, _, __all__ = exports(
     },
 )
 
-_HERE = "optiframe_manifold."
-
 
 @hookimpl
-def optiframe_problems() -> list[Description]:
+def optiframe_plugin() -> list[Description]:
     return [
         Description(
+            "problem",
             "collaborative-ranking",
-            _HERE + "problem:CollaborativeRanking",
+            ".problem:CollaborativeRanking",
             "Find a ranking of the items for every user, from a few comparisons by each",
-        )
-    ]
-
-
-@hookimpl
-def optiframe_solvers() -> list[Description]:
-    return [
+        ),
         Description(
+            "solver",
             "manifold.trust-region",
-            _HERE + "solvers.trust_region:TrustRegion",
+            ".solvers.trust_region:TrustRegion",
             "Riemannian trust region over matrices of one rank (PRTRS)",
         ),
         Description(
+            "solver",
             "manifold.pymanopt",
-            _HERE + "baselines.pymanopt_solver:Pymanopt",
+            ".baselines.pymanopt_solver:Pymanopt",
             "pymanopt's trust region or conjugate gradients on the same manifold",
         ),
         Description(
+            "solver",
             "manifold.lbfgs",
-            _HERE + "baselines.lbfgs:FactorLBFGS",
+            ".baselines.lbfgs:FactorLBFGS",
             "SciPy's L-BFGS on the two factors of a low-rank matrix",
         ),
         Description(
+            "solver",
             "btl.bfgd",
-            _HERE + "baselines.bfgd:BiFactoredGradientDescent",
+            ".baselines.bfgd:BiFactoredGradientDescent",
             "Gradient descent on both factors with a log barrier for the largest score (BFGDB)",
         ),
         Description(
+            "solver",
             "btl.spg",
-            _HERE + "baselines.spg:SpectralProjectedGradient",
+            ".baselines.spg:SpectralProjectedGradient",
             "Spectral projected gradients on a ball of the nuclear norm (SPG)",
         ),
         Description(
+            "solver",
             "btl.convex",
-            _HERE + "baselines.convex:ConvexRelaxation",
+            ".baselines.convex:ConvexRelaxation",
             "The same convex relaxation by CVXPY, for tiny cases",
         ),
-    ]
-
-
-@hookimpl
-def optiframe_objectives() -> list[Description]:
-    return [
         Description(
-            "bradley-terry-low-rank",
-            _HERE + "objective.btl:BtlObjective",
-            "Users' comparisons under Bradley-Terry-Luce with low-rank scores, and a penalty",
-        ),
-        Description(
-            "known-entries",
-            _HERE + "objective.completion:KnownEntries",
-            "Half the squared misfit to the known entries of a low-rank matrix",
-        ),
-        Description(
-            "of-matrix",
-            _HERE + "objective.dense_objective:OfMatrix",
-            "A function of a whole matrix, taken at the product of two factors",
-        ),
-    ]
-
-
-@hookimpl
-def optiframe_constraint_sets() -> list[Description]:
-    return [
-        Description("rank", _HERE + "low_rank:Rank", "Matrices of at most a given rank, as pairs of factors"),
-        Description(
-            "nuclear-ball",
-            _HERE + "low_rank:NuclearBall",
-            "Matrices whose singular values sum to at most a radius",
-        ),
-        Description(
-            "positive-rank-one",
-            _HERE + "geometry.positive_rank_one:PositiveRankOne",
-            "Symmetric positive semidefinite matrices x x', each by its vector x",
-        ),
-    ]
-
-
-@hookimpl
-def optiframe_datasets() -> list[Description]:
-    files = _HERE + "datasets.published:"
-    return [
-        Description(
+            "data set",
             "collaborative.low-rank",
-            _HERE + "datasets.generators:LowRankScores",
+            ".datasets.generators:LowRankScores",
             "Users whose scores are of low rank, compared at random",
         ),
         Description(
+            "data set",
             "collaborative.human-age",
-            files + "HumanAge",
+            ".datasets.published:HumanAge",
             "Who looks older, by worker: 14,011 comparisons of 30 faces by 94 workers",
         ),
         Description(
+            "data set",
             "collaborative.world-college",
-            files + "WorldCollege",
+            ".datasets.published:WorldCollege",
             "Where people would rather study: 8,823 comparisons of 261 universities by 340 workers",
+        ),
+        Description(
+            "objective",
+            "bradley-terry-low-rank",
+            ".objective.btl:BtlObjective",
+            "Users' comparisons under Bradley-Terry-Luce with low-rank scores, and a penalty",
+        ),
+        Description(
+            "objective",
+            "known-entries",
+            ".objective.completion:KnownEntries",
+            "Half the squared misfit to the known entries of a low-rank matrix",
+        ),
+        Description(
+            "objective",
+            "of-matrix",
+            ".objective.dense_objective:OfMatrix",
+            "A function of a whole matrix, taken at the product of two factors",
+        ),
+        Description(
+            "constraint set",
+            "rank",
+            ".low_rank:Rank",
+            "Matrices of at most a given rank, as pairs of factors",
+        ),
+        Description(
+            "constraint set",
+            "nuclear-ball",
+            ".low_rank:NuclearBall",
+            "Matrices whose singular values sum to at most a radius",
+        ),
+        Description(
+            "constraint set",
+            "positive-rank-one",
+            ".geometry.positive_rank_one:PositiveRankOne",
+            "Symmetric positive semidefinite matrices x x', each by its vector x",
         ),
     ]

@@ -47,147 +47,176 @@ __getattr__, _, __all__ = exports(
     },
 )
 
-_HERE = "optiframe_rankone."
-
 
 @hookimpl
-def optiframe_problems() -> list[Description]:
+def optiframe_plugin() -> list[Description]:
     return [
         Description(
+            "problem",
             "label-aggregation",
-            _HERE + "problem:LabelAggregation",
+            ".problem:LabelAggregation",
             "Find the true labels of tasks, and the skills of workers, from crowd labels",
         ),
         Description(
+            "problem",
             "label-aggregation-by-correlations",
-            _HERE + "known_correlations:KnownCorrelations",
+            ".known_correlations:KnownCorrelations",
             "Find the true labels of tasks when correlations of workers are given, not counted",
         ),
         Description(
+            "problem",
             "rank-one-completion",
-            _HERE + "completion.problem:RankOneCompletion",
+            ".completion.problem:RankOneCompletion",
             "Complete a symmetric matrix of rank one from some of its entries",
         ),
-    ]
-
-
-@hookimpl
-def optiframe_solvers() -> list[Description]:
-    return [
         Description(
-            "labels.majority", _HERE + "baselines.majority:Majority", "Majority vote; every label counts one"
+            "solver",
+            "labels.majority",
+            ".baselines.majority:Majority",
+            "Majority vote; every label counts one",
         ),
         Description(
+            "solver",
             "labels.one-coin-em",
-            _HERE + "baselines.one_coin:OneCoinEM",
+            ".baselines.one_coin:OneCoinEM",
             "EM for the one-coin model: one accuracy a worker",
         ),
         Description(
+            "solver",
             "labels.dawid-skene",
-            _HERE + "baselines.dawid_skene:DawidSkene",
+            ".baselines.dawid_skene:DawidSkene",
             "EM for full confusion matrices, from the majority vote",
         ),
         Description(
+            "solver",
             "labels.opt-ds",
-            _HERE + "baselines.opt_ds:OptDawidSkene",
+            ".baselines.opt_ds:OptDawidSkene",
             "Confusion matrices from moments of three groups of workers, then EM",
         ),
         Description(
+            "solver",
             "labels.kos",
-            _HERE + "baselines.kos:KargerOhShah",
+            ".baselines.kos:KargerOhShah",
             "Message passing between tasks and workers (Karger, Oh, Shah)",
         ),
         Description(
+            "solver",
             "labels.ratio",
-            _HERE + "baselines.eigen_ratio:EigenvectorRatio",
+            ".baselines.eigen_ratio:EigenvectorRatio",
             "Skills as the ratio of two leading eigenvectors (ER), then a linear vote",
         ),
         Description(
+            "solver",
             "labels.iwmv",
-            _HERE + "baselines.iwmv:IterativeWeightedMajority",
+            ".baselines.iwmv:IterativeWeightedMajority",
             "Iterative weighted majority voting",
         ),
         Description(
+            "solver",
             "labels.m3v",
-            _HERE + "baselines.m3v:MaxMarginMajority",
+            ".baselines.m3v:MaxMarginMajority",
             "Max-margin majority voting: the vote whose winners win by most",
         ),
         Description(
+            "solver",
             "labels.oracle",
-            _HERE + "baselines.oracle:Oracle",
+            ".baselines.oracle:Oracle",
             "The vote with the true skills, where they are known",
         ),
         Description(
+            "solver",
             "rankone.pgd",
-            _HERE + "solvers.pgd:ProjectedGradient",
+            ".solvers.pgd:ProjectedGradient",
             "Plug-in gradient descent on the correlations between workers",
         ),
         Description(
+            "solver",
             "rankone.coordinate",
-            _HERE + "solvers.coordinate:CoordinateDescent",
+            ".solvers.coordinate:CoordinateDescent",
             "Coordinate descent: one worker after the other, in closed form",
         ),
         Description(
+            "solver",
             "rankone.exponentiated",
-            _HERE + "solvers.exponentiated:ExponentiatedGradient",
+            ".solvers.exponentiated:ExponentiatedGradient",
             "Exponentiated gradient on absolute correlations, signs read afterwards",
         ),
         Description(
+            "solver",
             "rankone.relaxation",
-            _HERE + "solvers.relaxation:TraceRelaxation",
+            ".solvers.relaxation:TraceRelaxation",
             "Semidefinite relaxation by CVXPY, for up to 100 rows",
         ),
-    ]
-
-
-@hookimpl
-def optiframe_objectives() -> list[Description]:
-    return [
         Description(
-            "rank-one-least-squares",
-            _HERE + "completion.objective:RankOneLeastSquares",
-            "Weighted squared distance of x x' to the known entries of a symmetric matrix",
-        )
-    ]
-
-
-@hookimpl
-def optiframe_datasets() -> list[Description]:
-    module = _HERE + "datasets.published:"
-    return [
-        Description("labels.rte", module + "Rte", "Textual entailment: 800 tasks, 164 workers, 2 classes"),
-        Description("labels.temp", module + "Temp", "Order of events: 462 tasks, 76 workers, 2 classes"),
-        Description("labels.dogs", module + "Dogs", "Dog breeds: 807 tasks, 109 workers, 4 classes"),
-        Description("labels.wsd", module + "Wsd", "Word senses: 177 tasks, 34 workers, 3 classes"),
-        Description("labels.web", module + "Web", "Web search: 2,665 tasks, 177 workers, 5 classes"),
+            "data set",
+            "labels.rte",
+            ".datasets.published:Rte",
+            "Textual entailment: 800 tasks, 164 workers, 2 classes",
+        ),
         Description(
+            "data set",
+            "labels.temp",
+            ".datasets.published:Temp",
+            "Order of events: 462 tasks, 76 workers, 2 classes",
+        ),
+        Description(
+            "data set",
+            "labels.dogs",
+            ".datasets.published:Dogs",
+            "Dog breeds: 807 tasks, 109 workers, 4 classes",
+        ),
+        Description(
+            "data set",
+            "labels.wsd",
+            ".datasets.published:Wsd",
+            "Word senses: 177 tasks, 34 workers, 3 classes",
+        ),
+        Description(
+            "data set",
+            "labels.web",
+            ".datasets.published:Web",
+            "Web search: 2,665 tasks, 177 workers, 5 classes",
+        ),
+        Description(
+            "data set",
             "synthetic.single-coin",
-            _HERE + "datasets.single_coin:SingleCoin",
+            ".datasets.single_coin:SingleCoin",
             "Labels drawn from the single-coin model, with known truth and skills",
         ),
         Description(
+            "data set",
             "synthetic.noisy-star",
-            _HERE + "datasets.noisy_star:NoisyStar",
+            ".datasets.noisy_star:NoisyStar",
             "A star of workers with noise of one size on every correlation",
         ),
         Description(
+            "data set",
             "labels.sparsified",
-            _HERE + "datasets.sparsified:Sparsified",
+            ".datasets.sparsified:Sparsified",
             "Labels of another set, thinned until no worker shares tasks with many others",
         ),
         Description(
+            "data set",
             "rank-one.ring",
-            _HERE + "datasets.completion_sets:Ring",
+            ".datasets.completion_sets:Ring",
             "Products of random skills along a ring (Figures 4 and 5)",
         ),
         Description(
+            "data set",
             "rank-one.grid",
-            _HERE + "datasets.completion_sets:Grid",
+            ".datasets.completion_sets:Grid",
             "Products of random skills along a square grid with one extra edge (Figures 4 and 5)",
         ),
         Description(
+            "data set",
             "rank-one.erdos-renyi",
-            _HERE + "datasets.completion_sets:ErdosRenyi",
+            ".datasets.completion_sets:ErdosRenyi",
             "Products of random skills along a random graph (Figures 4 and 5)",
+        ),
+        Description(
+            "objective",
+            "rank-one-least-squares",
+            ".completion.objective:RankOneLeastSquares",
+            "Weighted squared distance of x x' to the known entries of a symmetric matrix",
         ),
     ]

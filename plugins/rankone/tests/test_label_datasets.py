@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import optiframe_rankone
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +19,7 @@ from optiframe_rankone.datasets.single_coin import SingleCoin
 from optiframe.errors import InvalidInput
 from optiframe.problems.datasets import MissingData, SkippedFile
 from optiframe.registry import contracts as registration
+from optiframe.registry.registry import registry
 
 if TYPE_CHECKING:
     from conftest import FolderServer
@@ -176,7 +176,7 @@ def test_a_gap_in_a_users_own_tidy_table_is_named_with_its_line(
 
 
 def test_every_listed_data_set_keeps_the_contract() -> None:
-    listed = {entry.name: entry for entry in optiframe_rankone.optiframe_datasets()}
+    listed = {entry.name: entry for entry in registry().entries("data set")}
     assert set(listed) >= {*(kind.name for kind in TABLE_4), SingleCoin.name}
     for kind in (*TABLE_4, SingleCoin):
         assert listed[kind.name].path == f"{kind.__module__}:{kind.__qualname__}"
