@@ -17,9 +17,38 @@ from optiframe.tables.ids import Ids
 from optiframe.tables.read import to_frame
 from optiframe_manifold.agreement import nearness
 from optiframe_manifold.low_rank import LowRank, blocks
-from optiframe_manifold.population import Population
 
 _BLOCK = 1 << 22  # scores held at a time, 32 MB each array; also the pairs of one user in Eq. 2
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """What those are given for whom the factors say nothing.
+
+    Parameters
+    ----------
+    scores
+        Scores of all users together, in the unit of X, shape (items,); they sum to zero.
+    silent
+        Users without a comparison, shape (users,).
+    unseen
+        Items never compared, shape (items,).
+    """
+
+    scores: Array
+    silent: NDArray[np.bool_]
+    unseen: NDArray[np.bool_]
+
+    def served(self, factors: LowRank) -> LowRank:
+        """The scores given out, each row's mean zero: rank r, and one more where users are silent."""
+        right = factors.right - factors.right[~self.unseen].mean(axis=0)
+        right[self.unseen] = 0.0
+        if not self.silent.any():
+            return LowRank(factors.left, right)
+        left = np.where(self.silent[:, None], 0.0, factors.left)
+        return LowRank(
+            np.column_stack([left, self.silent.astype(np.float64)]), np.column_stack([right, self.scores])
+        )
 
 
 @dataclass(frozen=True, eq=False)

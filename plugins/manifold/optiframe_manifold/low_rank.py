@@ -90,6 +90,11 @@ class LowRank:
         """The matrix as an array: 8 m n bytes."""
         return np.asarray(self.left @ self.right.T)
 
+    def largest(self) -> float:
+        """Largest magnitude of an entry, by blocks of rows: O(m n r) time, no m x n array."""
+        rows = blocks(len(self.left), max(1, _BLOCK // max(len(self.right), 1)))
+        return max(float(np.abs(self.left[part] @ self.right.T).max()) for part in rows)
+
     def norm(self) -> float:
         """Frobenius norm, from triangles of the size of the rank."""
         return float(np.linalg.norm(triangle(self.left) @ triangle(self.right).T))

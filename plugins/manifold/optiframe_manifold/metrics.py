@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
 from optiframe_manifold.agreement import kendall_tau, levels, top_overlap
-from optiframe_manifold.answer import Rankings
 from optiframe_manifold.data import ChoiceTable
 from optiframe_manifold.low_rank import LowRank, blocks
 
@@ -112,16 +111,15 @@ def interval(values: Array) -> tuple[float, float]:
     return float(known.mean()) - half, float(known.mean()) + half
 
 
-def of_held_out(table: ChoiceTable, solution: Rankings) -> dict[str, float]:
-    """Prediction of further comparisons, weighted: ties counted half each way.
+def of_held_out(table: ChoiceTable, scores: LowRank, sigma: float) -> dict[str, float]:
+    """Prediction of further comparisons by scores, weighted: ties counted half each way.
 
     `held_out_accuracy`
         Share of the winners that are predicted; half for comparisons between equal scores.
     `held_out_loss`
         Mean of -log P(winner), with the model's sigma: log 2 = 0.69 for a coin.
     """
-    x = solution.served
-    gap = (x.at(table.user, table.left) - x.at(table.user, table.right)) / solution.sigma
+    gap = (scores.at(table.user, table.left) - scores.at(table.user, table.right)) / sigma
     weight = np.ones(len(table)) if table.weight is None else table.weight
     left_share = (1.0 + table.outcome) / 2.0
     right = (1.0 + np.sign(gap) * table.outcome) / 2.0

@@ -11,51 +11,18 @@ the solver's, and with them the objective.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
 
 from optiframe.records.fields import Array
 from optiframe.tables.ids import locked
-from optiframe_manifold.low_rank import LowRank
+from optiframe_manifold.answer import Population
 from optiframe_manifold.objective.btl import BtlObjective
 
 _NEWTON = 50  # five to ten steps are usual
 _SMALL = 1e-9  # a Newton step below this share of the scores ends the search
 _HALVINGS = 40  # of a step that does not lower the loss; beyond, rounding decides
-
-
-@dataclass(frozen=True, eq=False)
-class Population:
-    """What those are given for whom the factors say nothing.
-
-    Parameters
-    ----------
-    scores
-        Scores of all users together, in the unit of X, shape (items,); they sum to zero.
-    silent
-        Users without a comparison, shape (users,).
-    unseen
-        Items never compared, shape (items,).
-    """
-
-    scores: Array
-    silent: NDArray[np.bool_]
-    unseen: NDArray[np.bool_]
-
-    def served(self, factors: LowRank) -> LowRank:
-        """The scores given out, each row's mean zero: rank r, and one more where users are silent."""
-        right = factors.right - factors.right[~self.unseen].mean(axis=0)
-        right[self.unseen] = 0.0
-        if not self.silent.any():
-            return LowRank(factors.left, right)
-        left = np.where(self.silent[:, None], 0.0, factors.left)
-        return LowRank(
-            np.column_stack([left, self.silent.astype(np.float64)]), np.column_stack([right, self.scores])
-        )
 
 
 def population(objective: BtlObjective) -> Population | None:

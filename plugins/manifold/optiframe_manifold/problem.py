@@ -19,11 +19,11 @@ from optiframe.records.fields import Accepts, Array
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
 from optiframe_manifold import metrics
-from optiframe_manifold.answer import Rankings
+from optiframe_manifold.answer import Population, Rankings
 from optiframe_manifold.data import Choices, ChoiceTable
 from optiframe_manifold.low_rank import LowRank, Rank
 from optiframe_manifold.objective.btl import BtlObjective, Penalty, Scale
-from optiframe_manifold.population import Population, population
+from optiframe_manifold.population import population
 from optiframe_manifold.read.ids import read_ids, sizes
 from optiframe_manifold.read.known_scores import read_truth
 from optiframe_manifold.read.tables import read_columns, read_comparisons, read_held_out
@@ -238,7 +238,7 @@ class CollaborativeRanking(Problem[Rankings]):
             for name in ("kendall_tau", "top_overlap"):
                 found[name] = metrics.mean_over_users(agreement[name])
         if self.held_out is not None:
-            found |= metrics.of_held_out(self.held_out, solution)
+            found |= metrics.of_held_out(self.held_out, solution.served, solution.sigma)
         return found
 
     def baseline_metrics(self) -> dict[str, float]:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_manifold.baselines.bfgd import BiFactoredGradientDescent, barrier, largest
+from optiframe_manifold.baselines.bfgd import BiFactoredGradientDescent, barrier
 from optiframe_manifold.baselines.convex import ConvexRelaxation
 from optiframe_manifold.baselines.nuclear import gap
 from optiframe_manifold.baselines.spg import SpectralProjectedGradient, spectral_projected_gradient
@@ -172,7 +172,7 @@ def test_the_baselines_minimize_the_loss_alone() -> None:
 @given(seed=st.integers(0, 1000), alpha=st.floats(0.5, 3.0))
 def test_the_barrier_is_its_formula_and_its_gradient_fits(seed: int, alpha: float) -> None:
     x = factors((6, 5), 2, seed)
-    x = LowRank(x.left * (0.9 * alpha / largest(x)), x.right)
+    x = LowRank(x.left * (0.9 * alpha / x.largest()), x.right)
     found = barrier(x, alpha)
     assert found is not None
     height, push, most = found

@@ -120,7 +120,7 @@ class BiFactoredGradientDescent(Solver[CollaborativeRanking, Rankings, None]):
         if not finite(start):
             raise InvalidInput("start: every entry of the factors must be finite")
         start = space.project(start)
-        most = largest(start)
+        most = start.largest()
         if most < self.alpha:
             return start
         run.warn(
@@ -190,9 +190,3 @@ def _moved(x: LowRank, ahead: LowRank) -> float:
 
 def _squares(x: LowRank) -> float:
     return max(float(np.vdot(x.left.T @ x.left, x.right.T @ x.right)), 0.0)
-
-
-def largest(x: LowRank) -> float:
-    """max |X|, by blocks of rows."""
-    rows = blocks(x.shape[0], max(1, _BLOCK // x.shape[1]))
-    return max(float(np.abs(x.left[part] @ x.right.T).max()) for part in rows)

@@ -10,7 +10,6 @@ from pydantic import Field, PositiveFloat
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Solver
 from optiframe_manifold.answer import Rankings
-from optiframe_manifold.baselines.bfgd import largest
 from optiframe_manifold.low_rank import LowRank, NuclearBall, Rank
 from optiframe_manifold.objective.dense_likelihood import DenseBtl
 from optiframe_manifold.problem import CollaborativeRanking
@@ -65,7 +64,7 @@ class Relaxation(Solver[CollaborativeRanking, Rankings, None]):
         if alpha is None:
             assert problem.truth is not None  # else `unsuited` said so
             truth = problem.truth
-            alpha = largest(truth) if isinstance(truth, LowRank) else float(np.abs(truth).max())
+            alpha = truth.largest() if isinstance(truth, LowRank) else float(np.abs(truth).max())
         return alpha * math.sqrt(problem.rank * problem.shape[0] * problem.shape[1])
 
     def finish(self, problem: CollaborativeRanking, iterate: Iterate) -> Rankings:

@@ -10,10 +10,8 @@ from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_va
 
 from optiframe.errors import InvalidInput
 from optiframe.problems.datasets import DataSet
-from optiframe_manifold.low_rank import LowRank, blocks
+from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.objective.btl import Scale
-
-_BLOCK = 1 << 20  # entries of the score matrix held at a time
 
 
 class LowRankScores(DataSet):
@@ -54,15 +52,10 @@ class LowRankScores(DataSet):
 
     def scores(self) -> LowRank:
         """X*, scaled; O(users items r) time for its largest magnitude."""
-        return self._scores(np.random.default_rng(self._streams()[0]))
-
-    def _scores(self, rng: np.random.Generator) -> LowRank:
+        rng = np.random.default_rng(self._streams()[0])
         u = rng.uniform(-0.5, 0.5, (self.users, self.rank))
         v = rng.uniform(-0.5, 0.5, (self.items, self.rank))
-        largest = max(
-            float(np.abs(u[block] @ v.T).max()) for block in blocks(self.users, max(1, _BLOCK // self.items))
-        )
-        return LowRank(u / largest, v)
+        return LowRank(u / LowRank(u, v).largest(), v)
 
     def _streams(self) -> list[np.random.SeedSequence]:
         """Of scores, pairs and winners, so that more comparisons do not change the scores."""

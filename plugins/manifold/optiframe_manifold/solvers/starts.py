@@ -7,12 +7,11 @@ import numpy as np
 from optiframe.errors import InvalidInput
 from optiframe.problems.objective import Objective
 from optiframe_manifold.geometry.fixed_rank import balanced
-from optiframe_manifold.low_rank import LowRank, blocks
+from optiframe_manifold.low_rank import LowRank
 
 LARGEST = 0.95
 """Largest entry in size of a random start (Dong et al., Sec. VI)."""
 
-_BLOCK = 1 << 20  # entries looked at at a time: 8 megabytes
 _EXTRA, _ROUNDS = 5, 3  # columns beyond the rank, and passes: enough for a start (Halko et al. 2011)
 _EPS = float(np.finfo(np.float64).eps)
 _NEWTON, _NEAR = 5, 0.05  # steps along the ray, and how near is enough: the search itself does the rest
@@ -28,11 +27,7 @@ def renamed(key: str, **names: str) -> str:
 def random_start(shape: tuple[int, int], rank: int, rng: np.random.Generator) -> LowRank:
     """Factors of standard normal numbers, scaled so that the largest entry of the matrix is .95."""
     left, right = (rng.standard_normal((size, rank)) for size in shape)
-    largest = max(
-        float(np.abs(left[rows] @ right.T).max())
-        for rows in blocks(shape[0], max(1, _BLOCK // max(shape[1], 1)))
-    )
-    scale = np.sqrt(LARGEST / largest)
+    scale = np.sqrt(LARGEST / LowRank(left, right).largest())
     return balanced(LowRank(left * scale, right * scale))
 
 

@@ -19,7 +19,7 @@ from optiframe_manifold.answer import Rankings
 from optiframe_manifold.data import ChoiceTable
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.metrics import of_held_out
-from optiframe_manifold.population import Population, pooled_scores
+from optiframe_manifold.population import pooled_scores
 from optiframe_manifold.problem import CollaborativeRanking
 from optiframe_manifold.solvers.rank_increment import increment_rank
 from optiframe_manifold.tools.subsets import like
@@ -102,7 +102,7 @@ class Search:
             if result.solution is None:
                 raise InvalidInput(f"{self.solver.name} found no answer at rank {rank}: {result.message}")
             self.answers[k] = result.solution
-            judged.append(of_held_out(test, result.solution))
+            judged.append(of_held_out(test, result.solution.served, result.solution.sigma))
         return Tried(rank, self.multiplier, *_losses(judged, self.parts))
 
     def _start(self, part: CollaborativeRanking, k: int) -> Rankings | None:
@@ -130,10 +130,6 @@ def pooled(
     judged = []
     for train, test in parts:
         part = like(problem, train, rank=1)
-        users, items = part.shape
-        everyone = Population(pooled_scores(part.likelihood), np.ones(users, bool), np.zeros(items, bool))
-        nobody = LowRank(np.zeros((users, 1)), np.zeros((items, 1)))
-        judged.append(
-            of_held_out(test, Rankings(part.user_ids, part.item_ids, nobody, part.sigma, None, everyone))
-        )
+        scores = pooled_scores(part.likelihood)
+        judged.append(of_held_out(test, LowRank(np.ones((part.shape[0], 1)), scores[:, None]), part.sigma))
     return _losses(judged, parts)
