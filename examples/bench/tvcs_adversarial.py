@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 from hodgerank_common import one_thread, quick
 from optiframe_tvcs import prepare
-from optiframe_tvcs.datasets.adversarial import CASES, Case, adversarial_instance
-from tvcs_speed import flow_of, least, set_of
+from tvcs_common import CASES, Case, adversarial_instance, set_of
+from tvcs_speed import flow_of, least
 
 
 class Found(NamedTuple):

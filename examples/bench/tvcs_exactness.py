@@ -2,7 +2,7 @@
 
 Run: python examples/bench/tvcs_exactness.py [--count 20000] [--largest 2000] [--seed 0]
 
-Instances of 1 to 2,000 elements of ten kinds (`optiframe_tvcs.datasets.generators.KINDS`): ties, zeros, one
+Instances of 1 to 2,000 elements of ten kinds (`tvcs_common.KINDS`): ties, zeros, one
 value, Pareto-sized groups, elements in no group, bounds of 0 and far too large, and Gaussian ones.
 Each is solved by the compiled path, a share of them also by the plain one, by the fallback
 and from the prices of a moved point; HiGHS's dual simplex gives the reference, rounded to its vertex.
@@ -17,18 +17,15 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from optiframe_tvcs.datasets.generators import KINDS, Instance, random_instance
 from optiframe_tvcs.projection.certificate import check
 from optiframe_tvcs.projection.plan import ProjectionPlan
-from optiframe_tvcs.sets.groups import Groups
-from optiframe_tvcs.sets.three_view import ThreeView
 from scipy.optimize import linprog
+from tvcs_common import KINDS, Instance, random_instance, set_of
 
 
 def by_highs(instance: Instance, whole: Any) -> int:
     """Worth of the best support by HiGHS, in whole units."""
-    rows, row_caps, columns, column_caps, total = instance.bounds
-    over = ThreeView(rows=Groups(rows, row_caps), columns=Groups(columns, column_caps), total=total)
+    over = set_of(instance)
     matrix, bounds = over.incidence
     if not whole.any():
         return 0

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+from pathlib import Path
 
 from rankone_common import one_thread, verdict
 
@@ -23,17 +24,15 @@ import sys
 from time import perf_counter, process_time
 began = perf_counter()
 import numpy as np
-from optiframe_tvcs import ThreeView, prepare
-from optiframe_tvcs.datasets.generators import paper_instance
-from optiframe_tvcs.sets.groups import Groups
+from optiframe_tvcs import prepare
+from tvcs_common import paper_instance, set_of
 imported = perf_counter()
 side, asked = int(sys.argv[1]), sys.argv[2] == "prepared"
 instance = paper_instance(np.random.default_rng(0), side)
-rows, row_caps, columns, column_caps, total = instance.bounds
 made, busy = perf_counter(), process_time()
 if asked:
     prepare()
-over = ThreeView(rows=Groups(rows, row_caps), columns=Groups(columns, column_caps), total=total)
+over = set_of(instance)
 over.project(instance.v)
 first, busy = perf_counter(), process_time() - busy
 over.project(instance.v)
@@ -45,7 +44,7 @@ def child(side: int, way: str) -> tuple[float, float, float, float, bool]:
     """Seconds of imports, of the first call by both clocks, of the second; whether numba was loaded."""
     command = [sys.executable, "-c", SCRIPT, str(side), way]
     imports, first, busy, second, loaded = subprocess.run(
-        command, check=True, capture_output=True, text=True
+        command, check=True, capture_output=True, text=True, cwd=Path(__file__).parent
     ).stdout.split()
     return float(imports), float(first), float(busy), float(second), loaded == "True"
 

@@ -16,9 +16,9 @@ import sys
 from time import perf_counter
 
 import numpy as np
-from optiframe_tvcs.datasets.generators import paper_instance
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from rankone_common import verdict
+from tvcs_common import paper_instance
 
 TARGET = 60  # bytes an element
 

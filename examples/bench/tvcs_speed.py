@@ -24,20 +24,13 @@ from typing import Any
 
 import numpy as np
 from optiframe_tvcs import prepare
-from optiframe_tvcs.datasets.generators import Instance, hard_instance, paper_instance
-from optiframe_tvcs.sets.groups import Groups
-from optiframe_tvcs.sets.three_view import ThreeView
 from rankone_common import one_thread, verdict
+from tvcs_common import Instance, hard_instance, paper_instance, set_of
 
 TARGETS = {10: 1.5, 20: 1.5, 100: 3.0, 316: 5.0, 1000: 8.0}
 WARM = 10_000  # elements from which on warm starts are to pay: below, Python and the passes are most
 HARD = ("ties", "equal", "pareto", "huge")
 BITS = 30  # costs of the flow: fewer bits make OR-tools faster
-
-
-def set_of(instance: Instance) -> ThreeView:
-    rows, row_caps, columns, column_caps, total = instance.bounds
-    return ThreeView(rows=Groups(rows, row_caps), columns=Groups(columns, column_caps), total=total)
 
 
 def flow_of(instance: Instance) -> Callable[[], Any]:

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_tvcs import Groups, ThreeView, shadow_prices
-from optiframe_tvcs.datasets.generators import KINDS, Instance, random_instance
 from optiframe_tvcs.projection.certificate import check
 from optiframe_tvcs.projection.plan import ProjectionPlan
+from tvcs_common import KINDS, Instance, random_instance, set_of
 
 import optiframe
 from optiframe import InvalidInput, Projection
 
 from .support_twins import best_worth
-from .test_exact import PATHS, best_by_highs, set_of
+from .test_exact import PATHS, best_by_highs
 
 HUGE = [1.0, 1e8, 1e30, 1e150]  # times the largest of the others
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_tvcs.datasets.generators import KINDS, Instance, hard_instance, paper_instance, random_instance
 from optiframe_tvcs.kernels import driver as compiled
 from optiframe_tvcs.kernels.candidates import CHUNK, mark
 from optiframe_tvcs.kernels.newton import newton_block
@@ -16,17 +15,11 @@ from optiframe_tvcs.kernels.scan import CHOSEN, LISTED, largest_worth, verify
 from optiframe_tvcs.kernels.warm_start import near_each
 from optiframe_tvcs.projection.certificate import Prices, check
 from optiframe_tvcs.projection.plan import ProjectionPlan
-from optiframe_tvcs.sets.groups import Groups
-from optiframe_tvcs.sets.three_view import ThreeView
+from tvcs_common import KINDS, hard_instance, paper_instance, random_instance, set_of
 
 from .support_twins import papers_set
 
 LARGE = 3600  # elements beyond which samples and windows come in
-
-
-def set_of(instance: Instance) -> ThreeView:
-    rows, row_caps, columns, column_caps, total = instance.bounds
-    return ThreeView(rows=Groups(rows, row_caps), columns=Groups(columns, column_caps), total=total)
 
 
 def priced_list(rng: np.random.Generator, rows: int = 5, columns: int = 4, n: int = 60) -> dict[str, Any]:

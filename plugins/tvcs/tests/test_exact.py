@@ -11,13 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_tvcs.datasets.generators import KINDS, Instance, hard_instance, paper_instance, random_instance
 from optiframe_tvcs.projection.certificate import check
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from optiframe_tvcs.projectors.exact import ExactProjection
-from optiframe_tvcs.sets.groups import Groups
-from optiframe_tvcs.sets.three_view import ThreeView
 from scipy.optimize import linprog
+from tvcs_common import KINDS, Instance, hard_instance, paper_instance, random_instance, set_of
 
 from optiframe import InvalidInput, Projection, Solver, solve
 from optiframe.solving.result import Status
@@ -35,11 +33,6 @@ instances = st.builds(
     st.sampled_from(KINDS),
     st.integers(0, 10**6),
 )
-
-
-def set_of(instance: Instance) -> ThreeView:
-    rows, row_caps, columns, column_caps, total = instance.bounds
-    return ThreeView(rows=Groups(rows, row_caps), columns=Groups(columns, column_caps), total=total)
 
 
 def best_by_highs(instance: Instance) -> float:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_tvcs.datasets.adversarial import CASES, SHAPES, Case, adversarial_instance
 from optiframe_tvcs.kernels.sweep import exact_sweep
 from optiframe_tvcs.projection import small
 from optiframe_tvcs.projection.binding import Binding
 from optiframe_tvcs.projection.certificate import Bounds, Prices, check
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from optiframe_tvcs.sets.three_view import ThreeView
+from tvcs_common import CASES, SHAPES, Case, adversarial_instance
 
 hard = st.builds(lambda case, seed: (case, seed), st.sampled_from(CASES), st.integers(0, 10**6))
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_tvcs.datasets.generators import paper_instance
 from optiframe_tvcs.projection.certificate import PROVED
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from optiframe_tvcs.sets.groups import Groups
 from optiframe_tvcs.sets.three_view import ThreeView
+from tvcs_common import paper_instance
 
 import optiframe
 from optiframe import Projection

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_tvcs.datasets.adversarial import CASES, Case, adversarial_instance
-from optiframe_tvcs.datasets.generators import KINDS, Instance, paper_instance, random_instance
 from optiframe_tvcs.datasets.planted import PlantedRegression
 from optiframe_tvcs.learning.gradmp import GradientMatchingPursuit
 from optiframe_tvcs.learning.htp import HardThresholdingPursuit
@@ -20,9 +18,18 @@ from optiframe_tvcs.projection.plan import ProjectionPlan
 from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.projection.warm_start import WarmProjector
 from optiframe_tvcs.projection.worths import quantise
-from optiframe_tvcs.sets.groups import Groups
 from optiframe_tvcs.sets.sparse_sets import projector
 from optiframe_tvcs.sets.three_view import ThreeView, as_point
+from tvcs_common import (
+    CASES,
+    KINDS,
+    Case,
+    Instance,
+    adversarial_instance,
+    paper_instance,
+    random_instance,
+    set_of,
+)
 
 from optiframe import InvalidInput, Minimize, Solver
 from optiframe.problems.constraints import ConstraintSet
@@ -65,10 +72,8 @@ class Cold(ConstraintSet):
 
 
 def follower(instance: Instance) -> tuple[ThreeView, WarmProjector, Noting]:
-    rows, row_caps, columns, column_caps, total = instance.bounds
-    over = ThreeView(rows=Groups(rows, row_caps), columns=Groups(columns, column_caps), total=total)
     plan = Noting(*instance.bounds)
-    return over, WarmProjector(plan, as_point, as_point), plan
+    return set_of(instance), WarmProjector(plan, as_point, as_point), plan
 
 
 def check_a_walk(instance: Instance, seed: int, data: st.DataObject) -> None:
