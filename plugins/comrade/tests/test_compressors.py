@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_comrade.baselines.exact import Exact
+from optiframe_comrade.messages import NEWTON_STEP, Broadcast
 from optiframe_comrade.parts import packing as wire
 from optiframe_comrade.parts.compressors import L1QSGD, QSGD, RandK, ScaledSign, TopK
-from optiframe_comrade.parts.error_feedback import ErrorFeedback
 from optiframe_comrade.parts.kinds import Compressor, Nothing
+from optiframe_comrade.protocol.worker import Worker, WorkerConfig
 from optiframe_comrade.solvers.comrade import Comrade
 from optiframe_comrade.trust.contraction import definition_2, hard_vectors, measured_rho, rho
 
@@ -21,6 +22,8 @@ from optiframe import Budget, Minimize
 from optiframe.errors import InvalidInput
 from optiframe.problems.losses import Logistic
 from optiframe.records.fields import Array
+
+from .classification_twins import planted
 
 ALL: list[Compressor] = [
     Nothing(),
@@ -257,13 +260,13 @@ def test_the_same_generator_gives_the_same_bytes() -> None:
 
 @pytest.mark.parametrize("each", [TopK(k=2), ScaledSign(), QSGD(levels=16)], ids=title)
 def test_error_feedback_sends_everything_in_the_end(each: Compressor) -> None:
-    x, feedback, generator = np.linspace(1, 2, 12), ErrorFeedback(each), rng()
-    rounds = 400
-    sent = sum(each.decode(feedback.encode(x, generator), 12) for _ in range(rounds))
+    x, rounds = np.linspace(1, 2, 12), 400
+    worker = Worker(0, planted(20, 12), WorkerConfig(compressor=each, error_feedback=True))
+    asked = Broadcast(1, NEWTON_STEP, np.zeros(12))
+    sent = sum(each.decode(worker.send(asked, x).payload, 12) for _ in range(rounds))
     # What was not sent is exactly what is owed, which stays bounded.
-    assert feedback.memory is not None
-    np.testing.assert_allclose(sent + feedback.memory, rounds * x)
-    assert np.linalg.norm(feedback.memory) < 40 * np.linalg.norm(x)
+    np.testing.assert_allclose(sent + worker.owed[NEWTON_STEP], rounds * x)
+    assert np.linalg.norm(worker.owed[NEWTON_STEP]) < 40 * np.linalg.norm(x)
 
 
 @pytest.mark.filterwarnings("ignore::optiframe.solving.solve.NotConverged")  # so many rounds, no more

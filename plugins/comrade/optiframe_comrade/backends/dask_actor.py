@@ -12,8 +12,7 @@ import numpy as np
 from optiframe.errors import Unsuited, require
 from optiframe.problems.objective import FiniteSum
 from optiframe.records.fields import Array
-from optiframe_comrade.messages import Broadcast
-from optiframe_comrade.parts.kinds import NoReply
+from optiframe_comrade.messages import Broadcast, Fault
 from optiframe_comrade.protocol.worker import Worker, WorkerConfig
 
 
@@ -31,14 +30,11 @@ class WorkerActor:
             self.worker.resume(round, {})  # else its compressor would repeat the draws of the first rounds
 
     def reply(self, round: int, kind: str, point: Array, arrays: Mapping[str, Array]) -> Any:
-        """Round and payload of the reply; under an attack that sends none, the kind of the fault."""
+        """Round and payload of the reply; the fault where, as under an attack, there is none."""
         assert self.worker is not None  # nobody is asked before `load` has ended
-        try:
-            there = {name: _aligned(array) for name, array in arrays.items()}
-            reply = self.worker.reply(Broadcast(round, kind, _aligned(point), there))
-        except NoReply as silence:
-            return silence.kind
-        return reply.round, reply.payload
+        there = {name: _aligned(array) for name, array in arrays.items()}
+        reply = self.worker.reply(Broadcast(round, kind, _aligned(point), there))
+        return reply if isinstance(reply, Fault) else (reply.round, reply.payload)
 
 
 class ActorHandle:

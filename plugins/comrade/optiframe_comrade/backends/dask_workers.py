@@ -21,7 +21,7 @@ from optiframe_comrade.backends.dask_cluster import Connection
 from optiframe_comrade.backends.dask_reshard import Resharder
 from optiframe_comrade.messages import Broadcast, Fault, Reply
 from optiframe_comrade.protocol.moves import Move
-from optiframe_comrade.protocol.worker import NotFinite, WorkerConfig
+from optiframe_comrade.protocol.worker import WorkerConfig
 
 _LISTING = 5.0  # seconds for the scheduler to say which processes there are; it answers in milliseconds
 _GLANCE = 0.1  # seconds between looks at who has died: short beside a deadline, long beside a look
@@ -178,13 +178,11 @@ class DaskWorkers:
         error = task.exception()
         if isinstance(error, OSError):
             return fault("crashed", f"cannot be reached: {error!s:.80}")
-        if isinstance(error, NotFinite):
-            return fault("not-finite", str(error))
         if error is not None:
             return Fault.failed(number, asked.round, error)
         sent = task.result()
-        if isinstance(sent, str):
-            return Fault.silent(number, asked.round, sent)
+        if isinstance(sent, Fault):
+            return fault(sent.kind, sent.text)
         try:
             return Reply(number, *sent)
         except Exception:  # not two things, and perhaps an object made to annoy

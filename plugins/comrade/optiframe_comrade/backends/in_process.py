@@ -9,8 +9,7 @@ import numpy as np
 from optiframe.problems.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe_comrade.messages import Broadcast, Fault, Reply
-from optiframe_comrade.parts.kinds import NoReply
-from optiframe_comrade.protocol.worker import NotFinite, Worker, WorkerConfig
+from optiframe_comrade.protocol.worker import Worker, WorkerConfig
 
 
 class InProcess:
@@ -44,7 +43,10 @@ class InProcess:
             others = [n for n, worker in enumerate(self.workers) if not worker.hostile]
             honest = [v for n in others if not isinstance(v := self._compute(n, broadcast), Fault)]
         rows = np.array(honest) if honest else None
-        return [self._send(number, broadcast, computed[number], rows) for number in asked]
+        return [
+            vector if isinstance(vector, Fault) else self.workers[number].send(broadcast, vector, rows)
+            for number, vector in computed.items()
+        ]
 
     def close(self) -> None:
         """Nothing to let go of."""
@@ -54,15 +56,3 @@ class InProcess:
             return self.workers[number].compute(broadcast)
         except (ValueError, FloatingPointError) as error:
             return Fault.failed(number, broadcast.round, error)
-
-    def _send(
-        self, number: int, broadcast: Broadcast, computed: Array | Fault, honest: Array | None
-    ) -> Reply | Fault:
-        if isinstance(computed, Fault):
-            return computed
-        try:
-            return self.workers[number].send(broadcast, computed, honest)
-        except NoReply as silence:
-            return Fault.silent(number, broadcast.round, silence.kind)
-        except NotFinite as overflow:
-            return Fault(number, broadcast.round, "not-finite", str(overflow))

@@ -12,13 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
-from optiframe.errors import OptiframeError
 from optiframe.problems.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe_comrade.local.step import Method
-from optiframe_comrade.messages import Broadcast, Reply
-from optiframe_comrade.parts.error_feedback import ErrorFeedback
-from optiframe_comrade.parts.kinds import Attack, Compressor, Honest, Nothing, Situation
+from optiframe_comrade.messages import Broadcast, Fault, Reply
+from optiframe_comrade.parts.kinds import Attack, Compressor, Honest, NoReply, Nothing, Situation
 from optiframe_comrade.protocol.answer import answer
 from optiframe_comrade.protocol.reply_checks import not_finite
 
@@ -60,19 +58,22 @@ class WorkerConfig:
         return self.attack.colludes and bool(self.byzantine)
 
 
-class NotFinite(OptiframeError):
-    """A worker's vector is not finite, and its compressor has no bytes for that."""
-
-
 class Worker:
-    """The worker with a number, for as long as a run lasts."""
+    """The worker with a number, for as long as a run lasts.
+
+    `owed` is what error feedback adds to the next update, by kind of broadcast: the worker sends Q(p + e)
+    and keeps e = p + e - Q(p + e), O(d) numbers. It helps where Definition 2 holds; where it fails the
+    memory may grow without end. Source: Karimireddy et al. 2019, Error feedback fixes SignSGD,
+    Algorithm 2 (the step size left to the coordinator).
+    """
 
     def __init__(self, number: int, shard: FiniteSum, config: WorkerConfig) -> None:
         self.number, self.config = number, config
         self._draw_from(number)
         self.hostile = number in config.byzantine
-        self.shard = config.attack.poison(shard, self._lying) if self.hostile else shard
-        self._coders: dict[str, ErrorFeedback] = {}
+        self._attack = config.attack if self.hostile else _HONEST
+        self.shard = self._attack.poison(shard, self._lying)
+        self.owed: dict[str, Array] = {}
         self._past: deque[Reply] = deque(maxlen=_REMEMBERED)
 
     @cached_property
@@ -89,13 +90,7 @@ class Worker:
     def resume(self, round: int, owed: Mapping[str, Array]) -> None:
         """Go on in a round, for backends that make a worker anew for each: fresh draws, what it `owed`."""
         self._draw_from(self.number, round)
-        for kind, memory in owed.items():
-            self._coders[kind] = ErrorFeedback(self.config.compressor)
-            self._coders[kind].memory = memory
-
-    def owed(self) -> dict[str, Array]:
-        """What error feedback adds to the next update, by kind of broadcast."""
-        return {kind: coder.memory for kind, coder in self._coders.items() if coder.memory is not None}
+        self.owed.update(owed)
 
     def _draw_from(self, *stream: int) -> None:
         # Attack and compressor draw from streams of their own, so that one does not shift the other.
@@ -114,40 +109,40 @@ class Worker:
                     raise
                 return np.full(asked.size, np.nan)
 
-    def send(self, asked: Broadcast, vector: Array, honest: Array | None = None) -> Reply:
-        """The reply that leaves it.
+    def send(self, asked: Broadcast, vector: Array, honest: Array | None = None) -> Reply | Fault:
+        """The reply that leaves it; the fault that it is when, under attack, none does.
 
-        Raises
-        ------
-        NoReply
-            When, under attack, none does.
-        NotFinite
-            When the vector is not finite and has to go through a compressor.
+        A vector that is not finite is a fault too where a compressor would have to write it.
         """
-        situation = self._situation(asked, honest) if self.hostile else None
-        if situation is not None:
+        situation = self._situation(asked, honest)
+        try:
             with np.errstate(all="ignore"):
-                vector = self.config.attack.falsify(vector, situation)
-        reply = Reply(self.number, asked.round, self._encoded(asked, vector))
-        if situation is not None:
-            self._past.append(reply)
-            reply = self.config.attack.tamper(reply, situation)
-        return reply
+                vector = self._attack.falsify(vector, situation)
+            payload: Array | bytes = np.array(vector, dtype=np.float64)
+            if asked.compressible and self.config.compressor.encodes:
+                overflow = not_finite(vector)
+                if overflow is not None:
+                    return Fault(self.number, asked.round, "not-finite", overflow)
+                payload = self._encoded(asked.kind, vector)
+            reply = Reply(self.number, asked.round, payload)
+            if self.hostile:
+                self._past.append(reply)
+            return self._attack.tamper(reply, situation)
+        except NoReply as silence:
+            return Fault.silent(self.number, asked.round, silence.kind)
 
-    def reply(self, asked: Broadcast) -> Reply:
+    def reply(self, asked: Broadcast) -> Reply | Fault:
         """Compute and send, for backends where workers do not know each other's vectors."""
         return self.send(asked, self.compute(asked))
 
-    def _encoded(self, asked: Broadcast, vector: Array) -> Array | bytes:
+    def _encoded(self, kind: str, vector: Array) -> bytes:
         compressor = self.config.compressor
-        if not (asked.compressible and compressor.encodes):
-            return np.array(vector, dtype=np.float64)
-        overflow = not_finite(vector)
-        if overflow is not None:
-            raise NotFinite(overflow)
         if not self.config.error_feedback:
             return compressor.encode(vector, self._coding)
-        return self._coders.setdefault(asked.kind, ErrorFeedback(compressor)).encode(vector, self._coding)
+        due = vector + self.owed[kind] if kind in self.owed else vector
+        payload = compressor.encode(due, self._coding)
+        self.owed[kind] = due - compressor.decode(payload, len(due))
+        return payload
 
     def _situation(self, asked: Broadcast, honest: Array | None) -> Situation:
         return Situation(

@@ -9,7 +9,7 @@ from flwr.clientapp import ClientApp
 
 from optiframe_comrade.backends.flower.node import answer
 from optiframe_comrade.backends.flower.protocol import RECORD
-from optiframe_comrade.parts.kinds import NoReply
+from optiframe_comrade.messages import Fault
 
 _FOR_EVER = 1e6  # seconds a node sleeps that was told to hang
 
@@ -22,11 +22,10 @@ def train(message: Message, context: Context) -> Message:
     asked = message.content.config_records[RECORD]
     kept = context.state.config_records.get(RECORD)
     memory = dict(kept or {})
-    try:
-        values = answer(asked, context.node_config, memory)
-    except NoReply as silence:
-        if silence.kind == "late":
+    values = answer(asked, context.node_config, memory)
+    if isinstance(values, Fault):
+        if values.kind == "late":
             time.sleep(_FOR_EVER)
-        raise RuntimeError("this node was told to crash") from None
+        raise RuntimeError("this node was told to crash")
     context.state[RECORD] = ConfigRecord(memory)
     return Message(RecordDict({RECORD: ConfigRecord(values)}), reply_to=message)

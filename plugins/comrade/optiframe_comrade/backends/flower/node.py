@@ -28,10 +28,11 @@ from optiframe_comrade.backends.flower.protocol import (
     write_not_finite,
     write_reply,
 )
-from optiframe_comrade.parts.kinds import Attack, Compressor, Honest
+from optiframe_comrade.messages import Fault
+from optiframe_comrade.parts.kinds import Attack
 from optiframe_comrade.problem import LOSSES
 from optiframe_comrade.protocol.sharding import split
-from optiframe_comrade.protocol.worker import NotFinite, Worker, WorkerConfig
+from optiframe_comrade.protocol.worker import Worker, WorkerConfig
 
 _OWED = "owed."  # begins the keys of what error feedback owes
 
@@ -41,8 +42,8 @@ def answer(
     config: Mapping[str, Any],
     memory: Values,
     read: Callable[[Mapping[str, Any]], tuple[Any, Array]] | None = None,
-) -> Values:
-    """The reply to what was asked, as values.
+) -> Values | Fault:
+    """The reply to what was asked, as values; a fault when, under attack, none is sent.
 
     Parameters
     ----------
@@ -60,8 +61,6 @@ def answer(
     ------
     InvalidInput
         When the message or a setting is wrong.
-    NoReply
-        When, under attack, none is sent.
     """
     broadcast, work = read_broadcast(asked), read_work(asked)
     matrix, target = (rows if read is None else read)(config)
@@ -72,11 +71,10 @@ def answer(
     owed = {key.removeprefix(_OWED): np.frombuffer(value) for key, value in memory.items() if _OWED in key}
     worker.resume(broadcast.round, owed)
     memory["run"] = work.run
-    try:
-        reply = worker.reply(broadcast)
-    except NotFinite as overflow:
-        return write_not_finite(broadcast.round, str(overflow))
-    memory.update({_OWED + kind: array.tobytes() for kind, array in worker.owed().items()})
+    reply = worker.reply(broadcast)
+    memory.update({_OWED + kind: array.tobytes() for kind, array in worker.owed.items()})
+    if isinstance(reply, Fault):
+        return write_not_finite(reply.round, reply.text) if reply.kind == "not-finite" else reply
     return write_reply(reply)
 
 
@@ -107,27 +105,23 @@ def rows(config: Mapping[str, Any]) -> tuple[Any, Array]:
 def worker_config_of(config: Mapping[str, Any], work: Work) -> tuple[int, WorkerConfig]:
     """The node's number, and how it works: as asked, but for what its owner has told it to do."""
     number = int(config.get("partition-id", 0))
-    attack: Attack = Honest()
-    trial: dict[str, Any] = {}
+    trial: dict[str, Any] = {"attack": "none"}
     if "attack" in config:
         trial = json.loads(Path(str(config["attack"])).read_text(encoding="utf-8"))
-        attack = part(Attack, trial["attack"])
     return number, WorkerConfig(
-        attack=attack,
+        attack=part(Attack, trial["attack"]),
         byzantine=tuple(trial.get("byzantine", ())),
         trim=int(trial.get("trim", 0)),
-        compressor=part(Compressor, dict(work.compressor)),  # type: ignore[type-abstract]  # as above
+        compressor=work.compressor,
         error_feedback=work.error_feedback,
-        method=work.local,  # type: ignore[arg-type]  # an unknown one is refused where it is used
+        method=work.local,
         seed=work.seed,
-        hessian_terms=work.hessian_terms or None,
+        hessian_terms=work.hessian_terms,
     )
 
 
 def objective(matrix: Any, target: Array, work: Work, columns: int) -> LinearModel:
     """The mean loss of the rows, over as many columns as the coordinator's point has."""
-    if work.loss not in LOSSES:  # the coordinator names one: a node computes nothing else with its rows
-        raise InvalidInput(f"no loss {work.loss!r:.40} here; known are {', '.join(LOSSES)}")
     count, wide = matrix.shape
     if wide > columns:
         raise InvalidInput(f"the rows have {wide} columns, the broadcast point {columns}")

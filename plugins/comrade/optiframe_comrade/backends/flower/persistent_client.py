@@ -24,9 +24,9 @@ from typing import Any, TypeAlias
 from optiframe_comrade.backends.flower import flower
 from optiframe_comrade.backends.flower.loopback import only_loopback
 from optiframe_comrade.backends.flower.protocol import RECORD, Values
-from optiframe_comrade.parts.kinds import NoReply
+from optiframe_comrade.messages import Fault
 
-Answer: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any]], Values]
+Answer: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any]], Values | Fault]
 """Gives the reply to what was asked, with the node's settings."""
 
 _POLL = 0.1  # seconds between two looks for a message
@@ -102,11 +102,12 @@ def work_honestly(client: Any, answer: Answer) -> None:
     message, context, _, _ = pull_task_input(client)
     try:
         values = answer(message.content.config_records[RECORD], context.node_config)
-        reply = Message(RecordDict({RECORD: ConfigRecord(values)}), reply_to=message)
-    except NoReply as silence:
-        while silence.kind == "late":
-            time.sleep(1.0)
-        reply = _error(message, ErrorCode.CLIENT_APP_CRASHED, "told to")
+        if isinstance(values, Fault):
+            while values.kind == "late":
+                time.sleep(1.0)
+            reply = _error(message, ErrorCode.CLIENT_APP_CRASHED, "told to")
+        else:
+            reply = Message(RecordDict({RECORD: ConfigRecord(values)}), reply_to=message)
     except Exception as error:  # a bad message must not end the node: the coordinator hears what is wrong
         reply = _error(message, ErrorCode.CLIENT_APP_RAISED_EXCEPTION, f"{type(error).__name__}: {error}")
     push_message(client, reply, context)
