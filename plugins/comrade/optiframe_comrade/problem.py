@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from pydantic import Field, NonNegativeFloat, model_validator
@@ -19,8 +19,9 @@ from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Array, Matrix
 from optiframe_comrade.local.newton import minimum
 
-LOSSES: dict[str, type[LinearModel]] = {loss.name: loss for loss in (Logistic, LeastSquares, SquaredHinge)}
+LossName: TypeAlias = Literal["logistic", "least-squares", "squared-hinge"]
 """The losses of a row, by the names that `LinearClassification` takes."""
+LOSSES: dict[str, type[LinearModel]] = {loss.name: loss for loss in (Logistic, LeastSquares, SquaredHinge)}
 
 
 class LinearClassification(Problem[Array]):
@@ -47,9 +48,7 @@ class LinearClassification(Problem[Array]):
     l2: NonNegativeFloat | None = Field(
         default=None, description="weight of half the squared norm, Eq. 1's lambda; none: 1/n"
     )
-    loss: Literal["logistic", "least-squares", "squared-hinge"] = Field(
-        default="logistic", description="loss of a row"
-    )
+    loss: LossName = Field(default="logistic", description="loss of a row")
     gap: bool = Field(default=True, description="report the objective gap, by one exact solve")
 
     @model_validator(mode="after")

@@ -38,7 +38,7 @@ from optiframe_comrade.backends.flower.protocol import (
 from optiframe_comrade.backends.in_process import InProcess
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, OBJECTIVE, STEP_WITH_GRADIENT
 from optiframe_comrade.parts.attacks import Negative
-from optiframe_comrade.parts.compressors import QSGD
+from optiframe_comrade.parts.compressors import QSGD, TopK
 from optiframe_comrade.parts.faults import HugeMessage, Malformed, WrongShape, WrongType
 from optiframe_comrade.parts.kinds import Nothing, Situation
 from optiframe_comrade.protocol.reply_checks import open_reply
@@ -56,7 +56,7 @@ with flower():
 
 ASKED = Broadcast(3, NEWTON_STEP, np.zeros(4))
 FINE = write_reply(Reply(0, 3, np.arange(4.0)))
-WORK = Work(loss="logistic", l2=0.01, compressor={"name": "none"}, seed=2**62 + 1, run="one")
+WORK = Work(loss="logistic", l2=0.01, seed=2**62 + 1, run="one")
 
 
 @settings(max_examples=30, deadline=None)
@@ -216,7 +216,7 @@ def test_rows_with_fewer_columns_than_the_point_are_filled_up(tmp_path: Path) ->
 def test_what_error_feedback_owes_is_kept_between_messages_and_ends_with_the_run(tmp_path: Path) -> None:
     f = planted(100, 4)
     node.save_rows(tmp_path / "rows.npz", f)
-    work = Work("logistic", f.l2, {"name": "top-k", "k": 1}, error_feedback=True, seed=1, run="one")
+    work = Work(loss="logistic", l2=f.l2, compressor=TopK(k=1), error_feedback=True, seed=1, run="one")
     config, memory = {"shard": str(tmp_path / "rows.npz"), "partition-id": 0}, {}
     in_one_go = Worker(0, f, node.worker_config_of(config, work)[1])
     for number in (1, 2, 3):
@@ -226,7 +226,7 @@ def test_what_error_feedback_owes_is_kept_between_messages_and_ends_with_the_run
         assert isinstance(got, Reply)
         assert got.payload == in_one_go.reply(asked).payload
     owed = memory["owed." + NEWTON_STEP]
-    other = Work("logistic", f.l2, {"name": "none"}, run="two")
+    other = Work(loss="logistic", l2=f.l2, run="two")
     node.answer(write_broadcast(asked) | protocol.write_work(other), config, memory)
     assert owed
     assert memory == {"run": "two"}
@@ -244,19 +244,26 @@ def test_draws_differ_from_round_to_round() -> None:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"loss": "steal"}, "no loss 'steal'"),
-        ({"compressor": "not JSON"}, "cannot be read"),
-        ({"compressor": "[]"}, "must be a table"),
-        ({"compressor": '{"name": "zip"}'}, "zip"),
-        ({"l2": 1}, "l2 must be a float"),
-        ({"seed": 3}, "seed must be a str"),
+        ({"loss": "steal"}, "work: loss: must be one of 'logistic', 'least-squares' or 'squared-hinge'"),
+        ({"compressor": {"name": "zip"}}, "zip"),
+        ({"compressor": 3}, "compressor: must be a compressor: its name"),
+        ({"l2": "1"}, "l2: must be a number"),
+        ({"l2": math.nan}, "l2: must be at least 0|l2: must be a finite number"),
+        ({"seed": -3}, "seed: must be at least 0"),
+        ({"local": "guess"}, "local: must be one of"),
+        ({"code": "import os"}, "code: "),
     ],
 )
-def test_a_node_says_what_is_wrong_with_its_orders(tmp_path: Path, changed: dict, words: str) -> None:
-    node.save_rows(tmp_path / "rows.npz", planted(50, 3))
-    values = write_broadcast(Broadcast(1, GRADIENT, np.zeros(3))) | protocol.write_work(WORK) | changed
+def test_a_node_says_what_is_wrong_with_its_orders(changed: dict, words: str) -> None:
+    table = json.loads(protocol.write_work(WORK)["work"]) | changed
     with pytest.raises((InvalidInput, LookupError), match=words):
-        node.answer(values, {"shard": str(tmp_path / "rows.npz")}, {})
+        protocol.read_work({"work": json.dumps(table)})
+
+
+@pytest.mark.parametrize("sent", [{}, {"work": 1}, {"work": "not JSON"}, {"work": "[]"}])
+def test_orders_that_are_no_table_are_refused(sent: dict) -> None:
+    with pytest.raises(InvalidInput, match=r"cannot be read|must be a table"):
+        protocol.read_work(sent)
 
 
 def test_a_node_without_rows_says_how_to_give_them() -> None:
@@ -307,7 +314,7 @@ def test_a_trial_refuses_what_cannot_travel() -> None:
 def test_a_vector_no_compressor_can_write_arrives_as_what_it_is(tmp_path: Path) -> None:
     node.save_rows(tmp_path / "rows.npz", planted(100, 4))
     (tmp_path / "attack.json").write_text(json.dumps({"attack": Negative(c=1e308).table(), "byzantine": [0]}))
-    work = Work(loss="logistic", l2=0.01, compressor=QSGD().table(), run="one")
+    work = Work(loss="logistic", l2=0.01, compressor=QSGD(), run="one")
     asked = Broadcast(2, NEWTON_STEP, np.full(4, 9.0))
     config = {"shard": str(tmp_path / "rows.npz"), "attack": str(tmp_path / "attack.json")}
     said = node.answer(write_broadcast(asked) | protocol.write_work(work), config, {})

@@ -64,7 +64,7 @@ def test_the_sample_is_the_same_in_every_round_and_another_for_every_worker_and_
 def test_a_flower_node_draws_the_same_sample(tmp_path: Path) -> None:
     f = planted(90, 3)
     node.save_rows(tmp_path / "rows.npz", f)
-    work = protocol.Work("logistic", f.l2, {"name": "none"}, seed=7, hessian_terms=30)
+    work = protocol.Work(loss="logistic", l2=f.l2, seed=7, hessian_terms=30)
     values = protocol.write_broadcast(asked()) | protocol.write_work(work)
     settings = {"shard": str(tmp_path / "rows.npz"), "partition-id": 4}
     got = protocol.read_reply(4, asked(), node.answer(values, settings, {}))

@@ -7,15 +7,19 @@ much memory to set aside. Nothing in this module imports Flower or unpickles any
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
+from optiframe.records.record import Record
+from optiframe.registry.by_name import ByName
+from optiframe_comrade.local.step import Method
 from optiframe_comrade.messages import (
     GRADIENT,
     NEWTON_STEP,
@@ -26,6 +30,8 @@ from optiframe_comrade.messages import (
     FaultKind,
     Reply,
 )
+from optiframe_comrade.parts.kinds import Compressor, Nothing
+from optiframe_comrade.problem import LossName
 from optiframe_comrade.protocol.worker import WorkerConfig
 
 Values: TypeAlias = dict[str, Any]
@@ -48,30 +54,23 @@ _MOST_SIDES = 8  # entries of a shape that are looked at
 _HEAD = 512  # bytes of a reply besides its payload: keys, types, lengths
 
 
-@dataclass(frozen=True)
-class Work:
-    """How a node is to work: what it is told with every broadcast, since it may be new each time.
+class Work(Record):
+    """How a node is to work: what it is told with every broadcast, since it may be new each time."""
 
-    Attributes
-    ----------
-    loss, l2
-        The objective of its rows, by name.
-    compressor
-        Name and parameters of what updates go through.
-    error_feedback, local, seed, hessian_terms
-        As in `worker.WorkerConfig`; 0 terms for all.
-    run
-        Which run this is, so that what is remembered for error feedback ends with it.
-    """
+    name = "work"
 
-    loss: str
-    l2: float
-    compressor: Mapping[str, Any]
-    error_feedback: bool = False
-    local: str = "auto"
-    seed: int = 0
-    hessian_terms: int = 0
-    run: str = ""
+    loss: LossName = Field(description="loss of a row: the objective of its rows, by name")
+    l2: NonNegativeFloat = Field(description="weight of half the squared norm")
+    compressor: Annotated[Compressor, ByName()] = Field(
+        default=Nothing(), description="what updates go through"
+    )
+    error_feedback: bool = Field(default=False, description="as in `WorkerConfig`")
+    local: Method = Field(default="auto", description="`WorkerConfig.method`")
+    seed: NonNegativeInt = Field(default=0, description="as in `WorkerConfig`")
+    hessian_terms: PositiveInt | None = Field(default=None, description="as in `WorkerConfig`")
+    run: str = Field(
+        default="", description="which run this is: what is remembered for error feedback ends with it"
+    )
 
 
 class Malformed(InvalidInput):
@@ -176,31 +175,20 @@ def most_bytes(payload: int) -> int:
 def work_of(config: WorkerConfig, loss: str, l2: float) -> Work:
     """What every node of a run is told: the objective by name, and how to answer."""
     return Work(
-        loss=loss,
+        loss=loss,  # type: ignore[arg-type]  # the record refuses others
         l2=l2,
-        compressor=config.compressor.table(),
+        compressor=config.compressor,
         error_feedback=config.error_feedback,
         local=config.method,
         seed=config.seed,
-        hessian_terms=config.hessian_terms or 0,
+        hessian_terms=config.hessian_terms,
         run=uuid.uuid4().hex,
     )
 
 
 def write_work(work: Work) -> Values:
-    """How a node is to work, as values (the compressor's table as JSON)."""
-    import json
-
-    return {
-        "loss": work.loss,
-        "l2": float(work.l2),
-        "compressor": json.dumps(dict(work.compressor)),
-        "error-feedback": work.error_feedback,
-        "local": work.local,
-        "seed": str(work.seed),  # may be above the 63 bits of Flower's whole numbers
-        "hessian-terms": work.hessian_terms,
-        "run": work.run,
-    }
+    """How a node is to work, as values."""
+    return {"work": work.model_dump_json()}
 
 
 def read_work(values: Mapping[str, Any]) -> Work:
@@ -208,33 +196,16 @@ def read_work(values: Mapping[str, Any]) -> Work:
 
     Raises
     ------
-    Malformed
-        When a value is missing or of the wrong type.
+    InvalidInput
+        When it is no JSON table, or a value in it is missing or wrong.
     """
-    import json
-
-    def get(key: str, kind: type) -> Any:
-        value = values.get(key)
-        if not isinstance(value, kind):
-            raise Malformed(f"{key} must be a {kind.__name__}, got {value!r:.40}")
-        return value
-
     try:
-        compressor, seed = json.loads(get("compressor", str)), int(get("seed", str))
-    except ValueError as error:
-        raise Malformed(f"compressor or seed cannot be read: {error!s:.80}") from None
-    if not isinstance(compressor, dict):
-        raise Malformed("compressor must be a table with its name and parameters")
-    return Work(
-        loss=get("loss", str),
-        l2=get("l2", float),
-        compressor=compressor,
-        error_feedback=get("error-feedback", bool),
-        local=get("local", str),
-        seed=seed,
-        hessian_terms=get("hessian-terms", int),
-        run=get("run", str),
-    )
+        table = json.loads(values["work"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise Malformed(f"the table that says how to work cannot be read: {error!s:.80}") from None
+    if not isinstance(table, dict):
+        raise Malformed(f"what says how to work must be a table, got {table!r:.40}")
+    return Work(**table)
 
 
 def _bytes(array: Array) -> bytes:
