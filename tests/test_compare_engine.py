@@ -85,8 +85,7 @@ def test_cells_start_in_the_plans_order_and_only_when_there_is_room(tmp_path):
     claimed = []
 
     def look(request):
-        with Store(tmp_path, create=False) as store:
-            claimed.append(len(store._rows("SELECT * FROM claims")))
+        claimed.append(len(list(tmp_path.glob(".running-*"))))
         return solved_here(request)
 
     _, asked = run(plan_of(*cells), tmp_path, Here(look, workers=1))

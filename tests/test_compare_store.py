@@ -12,7 +12,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +24,8 @@ from hypothesis import strategies as st
 
 from optiframe import Status
 from optiframe.cli.export import command as export_command
-from optiframe.comparison.store import claims, schema
+from optiframe.comparison.store import schema
+from optiframe.comparison.store.claims import Claims
 from optiframe.comparison.store.export import cell_columns, export, trace_columns
 from optiframe.comparison.store.rows import from_json, to_json
 from optiframe.comparison.store.schema import FILE, StoreFailed
@@ -371,6 +371,7 @@ def test_a_cell_is_claimed_once(tmp_path):
         assert second.claim(cell().key) == "claimed"
         assert second.finish(cell().key, outcome())
         assert first.claim(cell().key) == "finished"
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
 def test_closing_gives_back_claims(tmp_path):
@@ -404,74 +405,41 @@ def test_the_claim_of_a_killed_process_is_free(tmp_path):
         process.wait()
 
 
-def edit_owner(folder: Path, **values) -> None:
-    connection = sqlite3.connect(folder / FILE)
-    with connection:
-        changes = ", ".join(f"{name} = ?" for name in values)
-        connection.execute(f"UPDATE owners SET {changes}", list(values.values()))
-    connection.close()
+def test_claims_of_one_name_space_hold_in_another(tmp_path):
+    """Two containers may share a folder, and each has a process 2 of its own."""
+    program = (
+        "import sys; from pathlib import Path; from optiframe.comparison.store.claims import Claims\n"
+        "print(Claims(Path(sys.argv[1])).take('key'))"
+    )
+    claims = Claims(tmp_path)
+    assert claims.take("key")
+    asked = [sys.executable, "-c", program, str(tmp_path)]
+    separate = ["unshare", "--user", "--map-root-user", "--pid", "--uts", "--fork"]
+    if subprocess.run([*separate, "true"], capture_output=True, check=False).returncode:
+        separate = []  # where nobody may make name spaces: at least another process
+    for expected in ("False", "True"):
+        done = subprocess.run([*separate, *asked], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == expected
+        claims.give_back("key")
 
 
-@pytest.mark.parametrize(
-    ("values", "silent", "verdict"),
-    [
-        ({"born": "1"}, 0, "claimed"),  # the number belongs to another process by now
-        ({"machine": "elsewhere"}, 0, "busy"),
-        ({"machine": "elsewhere"}, claims.SILENT_SECONDS + 5, "claimed"),
-    ],
-)
-def test_a_claim_lasts_as_long_as_its_process_is_known_to_live(tmp_path, values, silent, verdict):
-    with Store(tmp_path) as first:
-        first.begin(plan_of(cell()), ENVIRONMENT)
-        first.claim(cell().key)
-        second = Store(tmp_path)
-        second._owner = claims.Owner.this_process()
-        edit_owner(tmp_path, **values, beat=time.time() - silent)
-        assert second.claim(cell().key) == verdict
-        second.close()
+def test_a_folder_that_cannot_be_locked_is_named(tmp_path):
+    with pytest.raises(StoreFailed, match=r"cannot lock .*absent.*choose another folder"):
+        Claims(tmp_path / "absent").take("key")
 
 
-def test_a_heart_beats_until_it_is_stopped(tmp_path):
-    owner = claims.Owner.this_process()
-    connection = schema.connect(tmp_path)
-    claims.enter(connection, owner)
-    edit_owner(tmp_path, beat=0.0)
-    heart = claims.Heart(tmp_path, owner, every=0.02)
-    heart.start()
-    deadline = time.monotonic() + 10
-    while (beat := connection.execute("SELECT beat FROM owners").fetchone()[0]) == 0.0:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    heart.stop()
-    assert not heart.is_alive()
-    assert beat > time.time() - 60
-    connection.close()
-
-
-def test_a_heart_reads_no_more_than_its_own_row(tmp_path):
-    """A page of another table is damaged, which whoever looks through the file finds."""
-    trace = {"iteration": list(range(3000)), "objective": [1.0] * 3000}
-    run_into(tmp_path, (cell(), outcome(trace=trace)))
-    owner = claims.Owner.this_process()
-    connection = schema.connect(tmp_path)
-    claims.enter(connection, owner)
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.close()
-    content = bytearray((tmp_path / FILE).read_bytes())
-    content[-3 * 4096 : -4096] = b"\xa5" * (2 * 4096)
-    (tmp_path / FILE).write_bytes(content)
-    edit_owner(tmp_path, beat=0.0)
-    with pytest.raises(InvalidInput, match="damaged"):
-        schema.connect(tmp_path)
-    heart = claims.Heart(tmp_path, owner, every=0.01)
-    heart.start()
-    connection = sqlite3.connect(tmp_path / FILE)
-    deadline = time.monotonic() + 10
-    while connection.execute("SELECT beat FROM owners").fetchone()[0] == 0.0:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    heart.stop()
-    connection.close()
+def test_a_claim_of_a_moved_folder_leaves_that_of_the_one_in_its_place(tmp_path):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    before, after = Claims(folder), Claims(folder)
+    assert before.take("key")
+    folder.rename(tmp_path / "moved")
+    folder.mkdir()
+    assert after.take("key")
+    before.give_back_all()
+    assert not Claims(folder).take("key")
+    after.give_back_all()
+    assert not list(folder.iterdir())
 
 
 def test_a_deleted_folder_is_not_made_again_and_its_loss_is_said(tmp_path):
@@ -480,10 +448,6 @@ def test_a_deleted_folder_is_not_made_again_and_its_loss_is_said(tmp_path):
         store.begin(plan_of(cell(), cell(seed=1)), ENVIRONMENT)
         store.claim(cell().key)
         shutil.rmtree(folder)
-        heart = claims.Heart(folder, store._owner, every=0.001)
-        heart.start()
-        time.sleep(0.05)  # long enough for many beats
-        heart.stop()
         for write in (
             lambda: store.finish(cell().key, outcome()),
             lambda: store.claim(cell(seed=1).key),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from optiframe.comparison.environment import usable_cores
 from optiframe.comparison.records import ExecutorChoice, Limits
 from optiframe.comparison.run.executor import Executor
+from optiframe.errors import OptiframeError
 
 
 def workers_of(choice: ExecutorChoice, limits: Limits) -> int | None:
@@ -24,7 +27,13 @@ def executor_for(choice: ExecutorChoice, cells: int, limits: Limits) -> Executor
     ------
     MissingPackage, InvalidInput
         When it cannot be had.
+    OptiframeError
+        Outside of POSIX systems.
     """
+    if os.name != "posix":
+        raise OptiframeError(
+            "a comparison needs a POSIX system (Linux, macOS): it locks files and kills whole process groups"
+        )
     workers = workers_of(choice, limits)
     if choice.name == "dask":
         from optiframe.comparison.run.dask import DaskExecutor

@@ -80,13 +80,8 @@ def run_isolated(
     MissingPackage
         Without psutil (the extra `compare`).
     OptiframeError
-        Where the system cannot start a process or is not a POSIX system, and where the temporary
-        folder is full.
+        Where the system cannot start a process, and where the temporary folder is full.
     """
-    if os.name != "posix":
-        raise OptiframeError(
-            "a comparison needs a POSIX system (Linux, macOS): it kills whole process groups"
-        )
     marker = secrets.token_hex(8)
     with _room() as (folder, board), guarded(0, marker, folder) as group_is:
         return _Run(request, folder, board, tell, stop).outcome(marker, group_is)

@@ -18,7 +18,7 @@ from pathlib import Path
 from optiframe.errors import DISTRIBUTION, InvalidInput, OptiframeError
 
 FILE = "comparison.sqlite"
-VERSION = 1
+VERSION = 2  # form 1 had tables of claims beside these; it is read and written like form 2
 # Written into the file's header, so that another program's database is told apart: "opti".
 APPLICATION = int.from_bytes(b"opti", "big")
 # Another process holds the write lock for one commit; this long means that something is stuck.
@@ -57,11 +57,6 @@ CREATE TABLE points (
 CREATE TABLE best (
     solved TEXT PRIMARY KEY, objective REAL NOT NULL, key TEXT NOT NULL, found TEXT NOT NULL
 );
-CREATE TABLE owners (
-    id TEXT PRIMARY KEY, machine TEXT NOT NULL, pid INTEGER NOT NULL, born TEXT NOT NULL,
-    beat REAL NOT NULL
-);
-CREATE TABLE claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL, since TEXT NOT NULL);
 """
 
 
@@ -134,17 +129,6 @@ def connect_to_read(folder: Path) -> sqlite3.Connection:
             connection.close()
             raise
     return connection
-
-
-def connect_again(folder: Path) -> sqlite3.Connection:
-    """One more connection to a store that this process has open; looks at nothing, and makes nothing.
-
-    Raises
-    ------
-    sqlite3.Error
-        When the file is gone.
-    """
-    return _open(folder / FILE, "rw")
 
 
 def identity(path: Path) -> tuple[int, int] | None:

@@ -1,8 +1,8 @@
 """The stored comparison: everything that is known is committed the moment it is known.
 
-Only the main process of a comparison writes. A cell's outcome, its trace, the best objective
-and the end of its claim are one transaction, so that whatever kills the process leaves each
-cell either finished or untouched.
+Only the main process of a comparison writes. A cell's outcome, its trace and the best objective
+are one transaction, so that whatever kills the process leaves each cell either finished or
+untouched. Its claim ends after that, and is looked at before.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 from optiframe.comparison.plan.parameters import parameters_of
 from optiframe.comparison.plan.sweep import seeded
 from optiframe.comparison.records import Cell, Outcome, Plan, Records, Row
-from optiframe.comparison.store import claims
+from optiframe.comparison.store.claims import Claims
 from optiframe.comparison.store.rows import (
     CELL_COLUMNS,
     cell_from,
@@ -75,8 +75,7 @@ class Store:
         self.path = self.folder / FILE
         self._connection = connect(self.folder) if create else connect_to_read(self.folder)
         self._file = identity(self.path)
-        self._owner: claims.Owner | None = None
-        self._heart: claims.Heart | None = None
+        self._claims = Claims(self.folder)
         self._run: int | None = None
 
     def __enter__(self) -> Store:
@@ -89,17 +88,8 @@ class Store:
 
     def close(self) -> None:
         """Give back all claims and close the file."""
-        try:
-            if self._heart is not None:
-                self._heart.stop()
-            if self._owner is not None:
-                with speaking(self.path):
-                    claims.leave(self._connection, self._owner)
-        except StoreFailed:
-            pass  # the claims of a process that is gone are free in any case
-        finally:
-            self._owner = self._heart = None
-            self._connection.close()
+        self._claims.give_back_all()
+        self._connection.close()
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -118,7 +108,7 @@ class Store:
     # ---- writing: runs, claims, outcomes
 
     def begin(self, plan: Plan, environment: Mapping[str, Any]) -> None:
-        """Note that a run of this plan starts, and begin to claim cells for it."""
+        """Note that a run of this plan starts."""
         settings, specs = settings_of(plan), [spec_of(cell) for cell in plan.cells]
         name, positions = identity_of(plan), plan.positions or tuple(range(len(plan.cells)))
         if sorted(positions) != list(range(len(plan.cells))):
@@ -139,44 +129,40 @@ class Store:
                 "INSERT INTO runs (plan, environment, started) VALUES (?, ?, ?)",
                 (name, to_json(environment), now()),
             ).lastrowid
-        self._owner = claims.Owner.this_process()
-        with speaking(self.path):
-            claims.enter(self._connection, self._owner)
-        self._heart = claims.Heart(self.folder, self._owner)
-        self._heart.start()
 
     def end(self) -> None:
         """Note that every cell of the run's plan is finished."""
         with self._writing() as connection:
             connection.execute("UPDATE runs SET ended = ? WHERE id = ?", (now(), self._run))
 
-    def claim(self, key: str, again: str | None = None) -> claims.Claimed:
-        """Claim a cell: "claimed", or why not: it is "finished", or "busy" in another process.
+    def claim(self, key: str, again: str | None = None) -> Literal["claimed", "finished", "busy"]:
+        """Claim a cell: "claimed", or why not: it is "finished", or "busy" in another comparison.
 
-        `again` is the time, from `failed`, of the outcome that a further run is to replace.
+        `again` is the time, from `failed`, of the outcome that a further run is to replace; a cell that
+        was finished at another time has been run again by somebody else.
         """
-        assert self._owner is not None, "claims belong to a run: call begin first"
         self._check_place()
-        with speaking(self.path):
-            return claims.claim(self._connection, self._owner, key, now(), again)
+        if not self._claims.take(key):
+            return "busy"
+        done = self._finished_at(key)  # now that nobody else can finish it
+        if done is None or done == again:
+            return "claimed"
+        self._claims.give_back(key)
+        return "finished"
 
     def release(self, key: str) -> None:
         """Give back the claim of a cell that did not finish."""
-        assert self._owner is not None, "claims belong to a run: call begin first"
-        with self._writing() as connection:
-            claims.release(connection, self._owner, key)
+        self._claims.give_back(key)
 
     def finish(self, key: str, outcome: Outcome, again: str | None = None) -> bool:
         """Commit a cell's outcome and trace; False when another process has finished it already."""
-        assert self._owner is not None, "outcomes belong to a run: call begin first"
         self._check_place()  # before the traceback, whose folder it would make
         finished, values = now(), cell_values(outcome)
         values["traceback"] = write_traceback(self.folder, key, outcome.traceback)
         columns = ("key", "run", "finished", *values)
         with self._writing() as connection:
-            claims.release(connection, self._owner, key)
-            done = connection.execute("SELECT finished FROM cells WHERE key = ?", (key,)).fetchone()
-            if done is not None and done["finished"] != again:
+            if self._finished_at(key) not in (None, again):
+                self._claims.give_back(key)
                 return False
             connection.execute(
                 f"INSERT OR REPLACE INTO cells ({', '.join(columns)}) "
@@ -195,9 +181,14 @@ class Store:
                     "WHERE excluded.objective < best.objective",
                     (outcome.solved, outcome.objective, key, finished),
                 )
+        self._claims.give_back(key)
         return True
 
     # ---- reading
+
+    def _finished_at(self, key: str) -> str | None:
+        rows = self._rows("SELECT finished FROM cells WHERE key = ?", key)
+        return rows[0]["finished"] if rows else None
 
     def finished(self) -> dict[str, Status]:
         """Keys of all finished cells, with how they ended."""
