@@ -16,9 +16,9 @@ from pydantic import Field, PlainValidator, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Accepts, Array
+from optiframe_rankone.completion.fit import RankOneFit
 from optiframe_rankone.completion.objective import PairwiseLeastSquares
-from optiframe_rankone.completion.pairs import EntryPairs, Pairs, of_entries
-from optiframe_rankone.completion.problem import RankOneFit
+from optiframe_rankone.completion.pairs import EntryPairs, Pairs, correlations_of, of_entries
 from optiframe_rankone.kernels import prepared
 from optiframe_rankone.kernels.count_table import CountTable
 from optiframe_rankone.worker_graph import WorkerGraph
@@ -29,15 +29,6 @@ _FILLED = 3  # a pass over the table is the quicker one where a third of its pai
 def worth_dense(table: CountTable) -> bool:
     """Whether passes over the table are quicker than over a sparse matrix of the pairs that met."""
     return bool(np.count_nonzero(table.counts) * _FILLED >= len(table.counts))
-
-
-def correlations_of(shared: sp.csr_array, agreed: Array, classes: int) -> Array:
-    """Correlation of each pair of workers (Lemma 7) in the order of ``.data``; written over `agreed`."""
-    agreed *= classes  # in place: these may be millions
-    agreed /= shared.data
-    agreed -= 1.0
-    agreed /= classes - 1.0
-    return agreed
 
 
 class CountedPairs(Pairs):

@@ -12,10 +12,10 @@ from pydantic import Field, PlainValidator, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Accepts, Array
-from optiframe_rankone.completion.counted_pairs import correlations_of
+from optiframe_rankone.completion.fit import RankOneFit
 from optiframe_rankone.completion.label_pairs import LabelPairs
 from optiframe_rankone.completion.objective import PairwiseLeastSquares
-from optiframe_rankone.completion.problem import RankOneFit
+from optiframe_rankone.completion.pairs import correlations_of
 from optiframe_rankone.ids import Codes
 from optiframe_rankone.kernels import passes
 

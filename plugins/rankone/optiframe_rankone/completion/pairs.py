@@ -171,3 +171,12 @@ def of_entries(known: sp.csr_array, targets: sp.csr_array) -> EntryPairs:
     size = known.shape[0]
     dense = size <= _SMALL or known.nnz * _FILLED >= size * size
     return DensePairs(known, targets) if dense else SparsePairs(known, targets)
+
+
+def correlations_of(shared: sp.csr_array, agreed: Array, classes: int) -> Array:
+    """Correlation of each pair of workers (Lemma 7) in the order of ``.data``; written over `agreed`."""
+    agreed *= classes  # in place: these may be millions
+    agreed /= shared.data
+    agreed -= 1.0
+    agreed /= classes - 1.0
+    return agreed

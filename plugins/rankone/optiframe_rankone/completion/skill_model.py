@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from optiframe.records.fields import Array
 from optiframe.solving import sources
 from optiframe_rankone.completion import orientation
-from optiframe_rankone.completion.counted_pairs import CountedCorrelations, correlations_of, worth_dense
+from optiframe_rankone.completion.counted_pairs import CountedCorrelations, worth_dense
+from optiframe_rankone.completion.fit import RankOneFit
 from optiframe_rankone.completion.from_labels import LabelCorrelations, LabelLeastSquares, count
 from optiframe_rankone.completion.objective import PairwiseLeastSquares
-from optiframe_rankone.completion.problem import RankOneCompletion, RankOneFit
+from optiframe_rankone.completion.pairs import correlations_of
+from optiframe_rankone.completion.problem import RankOneCompletion
 from optiframe_rankone.data import Crowd
 from optiframe_rankone.kernels import passes
 from optiframe_rankone.worker_graph import WorkerGraph

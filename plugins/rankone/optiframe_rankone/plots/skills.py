@@ -13,7 +13,7 @@ import numpy as np
 from optiframe.errors import InvalidInput
 from optiframe.plotting import BLACK, BLUE, GREY, LOOKS, VERMILION, empty_axes, legend_below
 from optiframe.records.fields import Array
-from optiframe.solving.result import Result
+from optiframe.solving.sources import Source
 from optiframe.tables.columns import Columns
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.skill_model import SkillModel, model_of
@@ -23,14 +23,12 @@ from optiframe_rankone.vote import with_skills
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from optiframe_rankone.estimator import LabelAggregator
-
 SKILL = "skill (1: always right, 0: guesses, below 0: worse than guessing)"
 _NAMED = 50  # workers whose names fit beside a column of marks
 
 
 def plot_skills(
-    result: Result[Any, Any] | LabelAggregator,
+    result: Source,
     *,
     intervals: tuple[Array, Array] | bool = True,
     level: float = 0.9,

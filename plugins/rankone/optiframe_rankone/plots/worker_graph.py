@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from optiframe.errors import require
 from optiframe.plotting import BLACK, SKY, VERMILION, empty_axes, legend_below
 from optiframe.records.fields import Array
-from optiframe.solving.result import Result
+from optiframe.solving.sources import Source
 from optiframe_rankone.completion.skill_model import model_of
 from optiframe_rankone.plots.graph_layout import place
 from optiframe_rankone.plots.skills import SKILL
@@ -24,13 +24,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from optiframe_rankone.estimator import LabelAggregator
-
 _LABELLED = 40  # workers whose names fit beside their marks in a graph
 _DRAWN = 200  # workers whose marks can be told apart in a graph of one page
 
 
-def plot_worker_graph(result: Result[Any, Any] | LabelAggregator, *, most: int = _DRAWN) -> Figure:
+def plot_worker_graph(result: Source, *, most: int = _DRAWN) -> Figure:
     """The worker graph: who shares tasks with whom, group by group, coloured by skill.
 
     A mark is a worker, its size grows with the number of labels; a line is a pair that

@@ -6,7 +6,7 @@ import numpy as np
 
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
-from optiframe_rankone.completion.problem import RankOneFit
+from optiframe_rankone.completion.fit import RankOneFit
 
 
 class CoordinateDescent(Solver[RankOneFit, Array, None]):

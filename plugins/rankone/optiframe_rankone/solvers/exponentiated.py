@@ -13,7 +13,7 @@ from scipy.sparse.linalg import eigsh
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
-from optiframe_rankone.completion.problem import RankOneFit
+from optiframe_rankone.completion.fit import RankOneFit
 from optiframe_rankone.solvers import signs
 
 _DENSE = 200  # up to this size LAPACK takes a few milliseconds, less than setting up ARPACK well

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
-from optiframe_rankone.completion.problem import RankOneFit
+from optiframe_rankone.completion.fit import RankOneFit
 from optiframe_rankone.solvers import signs
 
 _SHARES = (0.5, 1.0)

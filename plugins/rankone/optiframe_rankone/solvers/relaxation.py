@@ -16,7 +16,7 @@ from optiframe.reference.cvxpy_solver import Cvxpy
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_rankone.completion import orientation
-from optiframe_rankone.completion.problem import RankOneFit
+from optiframe_rankone.completion.fit import RankOneFit
 
 _MOST = 100
 """Rows. An interior-point step factors a system of n(n + 1)/2 unknowns: seconds at 60, minutes beyond 100."""

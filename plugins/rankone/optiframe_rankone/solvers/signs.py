@@ -18,7 +18,8 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from optiframe.records.fields import Array
 from optiframe_rankone.completion import orientation
-from optiframe_rankone.completion.problem import RankOneCompletion, RankOneFit
+from optiframe_rankone.completion.fit import RankOneFit
+from optiframe_rankone.completion.problem import RankOneCompletion
 
 
 def fixed_by_bounds(problem: RankOneFit) -> Array:
