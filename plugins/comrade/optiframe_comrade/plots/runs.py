@@ -6,12 +6,14 @@ Every function returns a matplotlib `Figure` and shows or saves nothing:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from optiframe.errors import InvalidInput, require
+from optiframe.plotting import BLUE, LOOKS, VERMILION, empty_figure, legend_below
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
 from optiframe_comrade.protocol.ledger import Ledger
@@ -20,27 +22,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# The palette of Okabe and Ito, told apart with every kind of colour vision; line styles and
-# marks differ as well, for grey prints.
-_LINES = (
-    ("#0072B2", "-", "o"),
-    ("#D55E00", "--", "s"),
-    ("#009E73", "-.", "^"),
-    ("#CC79A7", ":", "D"),
-    ("#E69F00", "-", "v"),
-    ("#56B4E9", "--", "P"),
-    ("#000000", "-.", "X"),
-)
-_USED, _TRIMMED, _FAULTY = "#E8EDF2", "#0072B2", "#D55E00"
+_USED, _TRIMMED, _FAULTY = "#E8EDF2", BLUE, VERMILION
 _LEAST = 1e-12  # smaller gaps are drawn here: they are rounding, and have no logarithm at 0
 
 
 def plot_progress(results: Mapping[str, Result[Any, Any]], *, lowest: float | None = None) -> Figure:
     """Gap and training accuracy of some runs against rounds, bytes sent up, and seconds.
 
-    Accuracy is drawn when the problem has one (`linear-classification`); it needs the points, so
-    it is drawn against what the ledger of the kept answer holds. Accuracy hides failures that the
-    gap shows: look at both.
+    Accuracy is drawn where the traces have one (`linear-classification`). It hides failures that the gap
+    shows: look at both.
 
     Parameters
     ----------
@@ -59,26 +49,29 @@ def plot_progress(results: Mapping[str, Result[Any, Any]], *, lowest: float | No
         Without matplotlib.
     """
     runs = _checked(results)
-    problem = next(iter(runs.values())).problem
-    judge = getattr(problem, "accuracy", None)
     if lowest is None:
-        lowest = getattr(problem, "lowest", None)
+        lowest = getattr(next(iter(runs.values())).problem, "lowest", None)
     least = float(min(min(run.trace["objective"]) for run in runs.values()) if lowest is None else lowest)
-    rows = 2 if callable(judge) else 1
-    figure = _empty(10.5, 2.9 * rows + 0.6)
+    rows = 2 if any("accuracy" in run.trace.names for run in runs.values()) else 1
+    figure = empty_figure(10.5, 2.9 * rows + 0.6)
     grid: Any = figure.subplots(rows, 3, sharey="row", squeeze=False)
-    for place, (name, run) in enumerate(runs.items()):
-        colour, style, mark = _LINES[place % len(_LINES)]
+    for (name, run), (colour, mark, style) in zip(runs.items(), cycle(LOOKS), strict=False):
         look = {"color": colour, "linestyle": style, "marker": mark, "markersize": 3.5, "linewidth": 1.4}
         gap = np.maximum(np.array(run.trace["objective"]) - least, _LEAST)
-        for axes, costs in zip(grid[0], _costs(run), strict=True):
-            if costs is not None:
-                axes.semilogy(costs, gap, label=name, **look)
-        if callable(judge):
-            _accuracy(grid[1], run, judge, look)
-    _label(grid, rows)
-    handles, labels = grid[0][2].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 4), frameon=False)
+        for column, costs in _costs(run).items():
+            grid[0][column].semilogy(costs, gap, label=name, **look)
+            if "accuracy" in run.trace.names:
+                grid[1][column].plot(costs, run.trace["accuracy"], **look)
+    for axes, title in zip(grid[:, 0], ("objective gap", "training accuracy"), strict=False):
+        axes.set_ylabel(title)
+    for axes, title in zip(grid[-1], ("rounds", "megabytes sent by the workers", "seconds"), strict=True):
+        axes.set_xlabel(title)
+    for axes in grid.ravel():
+        axes.set_xlim(left=0)
+        axes.grid(color="0.92")
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    legend_below(figure, grid[0][2], min(len(runs), 4))
     return figure
 
 
@@ -109,7 +102,7 @@ def plot_left_out(result: Result[Any, Any]) -> Figure:
     for column, each in enumerate(ledger.exchanges):
         state[list(each.trimmed), column] = 1
         state[[fault.worker for fault in each.faults], column] = 2
-    figure = _empty(float(np.clip(4.5 + 0.22 * rounds, 6.0, 12.0)), 1.6 + 0.21 * workers)
+    figure = empty_figure(float(np.clip(4.5 + 0.22 * rounds, 6.0, 12.0)), 1.6 + 0.21 * workers)
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=[3, 1])
     map_ = colours.ListedColormap([_USED, _TRIMMED, _FAULTY])
     left.pcolormesh(
@@ -171,7 +164,7 @@ def plot_attacks(gaps: Mapping[tuple[str, str, float], float], *, failed: float 
     norm = colours.LogNorm(low, max(high, low * 10))
     map_ = require("matplotlib", "plots").colormaps["Blues"].with_extremes(bad="white")
     width = len(fractions) * (0.62 * len(filters) + 0.4) + 3.0
-    figure = _empty(width, 0.4 * len(attacks) + 2.4)
+    figure = empty_figure(width, 0.4 * len(attacks) + 2.4)
     grid: Any = figure.subplots(1, len(fractions), sharey=True, squeeze=False)[0]
     image: Any = None
     for axes, fraction in zip(grid, fractions, strict=True):
@@ -220,42 +213,10 @@ def _checked(results: Mapping[str, Result[Any, Any]]) -> dict[str, Result[Any, A
     return runs
 
 
-def _costs(run: Result[Any, Any]) -> tuple[Array | None, Array | None, Array]:
-    """Rounds, megabytes up and seconds at each recorded point; None where they are not known."""
-    seconds = np.array(run.trace["time"])
-    if "rounds" not in run.trace.names:
-        return None, None, seconds
-    return np.array(run.trace["rounds"]), np.array(run.trace["bytes_up"]) / 1e6, seconds
-
-
-def _accuracy(grid: Sequence[Axes], run: Result[Any, Any], judge: Any, look: dict[str, Any]) -> None:
-    ledger = run.detail
-    if not isinstance(ledger, Ledger) or not ledger.points:
-        return
-    reached = [judge(point) for point in ledger.points]
-    rounds, sent = np.array([(cost[0], cost[1]) for cost in ledger.costs], dtype=np.float64).T
-    grid[0].plot(rounds, reached, **look)
-    grid[1].plot(sent / 1e6, reached, **look)
-    seconds = np.interp(rounds, run.trace["rounds"], run.trace["time"])
-    grid[2].plot(seconds, reached, **look)
-
-
-def _label(grid: Any, rows: int) -> None:
-    grid[0][0].set_ylabel("objective gap")
-    if rows == 2:
-        grid[1][0].set_ylabel("training accuracy")
-    for axes, name in zip(grid[-1], ("rounds", "megabytes sent by the workers", "seconds"), strict=True):
-        axes.set_xlabel(name)
-    for axes in grid.ravel():
-        axes.set_xlim(left=0)
-        axes.grid(color="0.92")
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
-
-
-def _empty(width: float, height: float) -> Figure:
-    """A figure of its own, in inches; not pyplot's, which would keep it until it is closed."""
-    figure: Figure = require("matplotlib.figure", "plots").Figure(
-        figsize=(width, height), dpi=150, layout="constrained"
-    )
-    return figure
+def _costs(run: Result[Any, Any]) -> dict[int, Array]:
+    """By column of the figure: rounds and megabytes up, where the trace has them, and seconds."""
+    trace = run.trace
+    seconds = {2: np.array(trace["time"])}
+    if "rounds" not in trace.names:
+        return seconds
+    return {0: np.array(trace["rounds"]), 1: np.array(trace["bytes_up"]) / 1e6} | seconds
