@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from optiframe_comrade.plots.runs import plot_progress as plot_progress
     from optiframe_comrade.protocol.ledger import Ledger as Ledger
     from optiframe_comrade.protocol.workers import Workers as Workers
-    from optiframe_comrade.trust.left_out import suspicion as suspicion
     from optiframe_comrade.trust.theory import advice as advice
 
 # No module may be called as what it exports: once imported, it would stand in its place.
@@ -40,7 +39,6 @@ __getattr__, _, __all__ = exports(
         "parts.filters": ("FromCallable",),
         "backends.backend": ("Backend",),
         "protocol.ledger": ("Ledger",),
-        "trust.left_out": ("suspicion",),
         "messages": ("Broadcast", "Fault", "Reply"),
         "parts.kinds": ("Attack", "Compressor", "Filter", "Selecting", "Situation"),
         "local.per_sample": ("mean_of",),

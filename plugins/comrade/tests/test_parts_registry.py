@@ -143,7 +143,7 @@ def test_no_module_hides_what_the_package_exports() -> None:
     modules = {module.name for module in pkgutil.iter_modules(optiframe_comrade.__path__)}
     assert not modules & set(optiframe_comrade.__all__)
     assert callable(optiframe_comrade.curves)
-    assert callable(optiframe_comrade.suspicion)
+    assert callable(optiframe_comrade.advice)
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""How far to believe a run: who was left out, what the theory promises, what a compressor loses."""
+"""How far to believe a run: what the theory promises, what a compressor loses."""
