@@ -16,6 +16,7 @@ from optiframe.findings import Finding
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
+from optiframe.solving.sources import Source, answer_of, part_of
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
 from optiframe_manifold import metrics
@@ -280,3 +281,18 @@ class CollaborativeRanking(Problem[Rankings]):
 
 def _numbered(factor: Array, rank: int) -> dict[str, Array]:
     return {f"factor_{k}" if k <= rank else "population": column for k, column in enumerate(factor.T, 1)}
+
+
+def answered(source: Source, solution: object = None) -> tuple[CollaborativeRanking, Rankings]:
+    """The problem and the answer, which is checked; without one, that of the result or fitted estimator.
+
+    Raises
+    ------
+    InvalidInput
+        When there is no problem or no answer, or the answer is for another problem.
+    """
+    wanted = "a collaborative-ranking problem, the result of a solver for it or a fitted CollaborativeRanker"
+    problem = part_of(source, CollaborativeRanking, "problem", wanted=wanted)
+    answer: Rankings = answer_of(source, solution)
+    problem.check(answer)
+    return problem, answer

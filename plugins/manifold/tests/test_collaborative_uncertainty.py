@@ -10,7 +10,7 @@ import pytest
 from optiframe_manifold.geometry.fixed_rank import balanced
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.objective.btl import BtlObjective
-from optiframe_manifold.tools.intervals import bootstrap_errors, intervals, score_errors
+from optiframe_manifold.tools.intervals import bootstrap_errors, intervals
 from optiframe_manifold.trust import curvature
 from optiframe_manifold.trust.curvature import Blocks, Joint
 from scipy.special import expit
@@ -61,7 +61,7 @@ def joint_by_hand(result: Any, user: int) -> Array:
 @pytest.mark.parametrize("penalty", ["frobenius", "log-sum-exp"])
 def test_joint_errors_are_the_delta_method_with_the_whole_hessian(penalty: str) -> None:
     result = solved(penalty=penalty)
-    found = score_errors(result.problem, result.solution, 3)
+    found = intervals(result, user=3)["error"]
     np.testing.assert_allclose(found, joint_by_hand(result, 3), rtol=1e-4)
 
 
@@ -94,7 +94,7 @@ def test_the_three_ways_agree_where_there_is_much_to_go_by() -> None:
     result = solved(density=60.0)
     joint = Joint(*at(result))
     blocks = Blocks.of(*at(result))
-    drawn = bootstrap_errors(result.problem, result.solution, draws=30)
+    drawn = bootstrap_errors(result.problem, result.solution, 30, 0)
     each = np.array([joint.errors(u) for u in range(25)])
     assert np.sqrt((np.array([blocks.errors(u) for u in range(25)]) ** 2 / each**2).mean()) == pytest.approx(
         1, abs=0.1
@@ -108,8 +108,10 @@ def test_errors_do_not_depend_on_how_the_answer_is_factored() -> None:
     turn = np.array([[2.0, 1.0], [0.5, 3.0]])
     other = problem.from_factors(LowRank(x.left @ np.linalg.inv(turn), x.right @ turn.T))
     for method in ("joint", "blocks"):
-        first = score_errors(problem, result.solution, 0, method=method)
-        np.testing.assert_allclose(score_errors(problem, other, 0, method=method), first, rtol=1e-6)
+        first = intervals(result, user=0, method=method)["error"]
+        np.testing.assert_allclose(
+            intervals(problem, other, user=0, method=method)["error"], first, rtol=1e-6
+        )
 
 
 @pytest.mark.slow
@@ -145,14 +147,14 @@ def test_nothing_is_said_of_whom_nothing_is_known() -> None:
     )
     answer = optiframe.solve(problem, "manifold.trust-region").solution
     for method in ("joint", "blocks", "bootstrap"):
-        assert np.isnan(score_errors(problem, answer, 3, method=method, draws=2)).all()
-        known = score_errors(problem, answer, 1, method=method, draws=2)
+        assert np.isnan(intervals(problem, answer, user=3, method=method, draws=2)["error"]).all()
+        known = intervals(problem, answer, user=1, method=method, draws=2)["error"]
         assert np.isnan(known).tolist() == [False, False, False, True]
 
 
 def test_blocks_need_no_penalty() -> None:
     result = solved(penalty="none", density=30.0)
-    assert (score_errors(result.problem, result.solution, 0, method="blocks") > 0).all()
+    assert (intervals(result, user=0, method="blocks")["error"] > 0).all()
 
 
 def test_what_has_no_standard_errors_says_why() -> None:

@@ -8,7 +8,7 @@ often intervals hold the truth in simulations, is in docs/methods/manifold-users
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -17,14 +17,14 @@ from scipy.special import expit, ndtri
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
-from optiframe.solving.budget import Budget
+from optiframe.solving.result import Result
 from optiframe.solving.solve import NotConverged, solve
+from optiframe.solving.sources import Source
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import locked
 from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
-from optiframe_manifold.problem import CollaborativeRanking
-from optiframe_manifold.tools.given import Given, Source, answered
+from optiframe_manifold.problem import CollaborativeRanking, answered
 from optiframe_manifold.tools.subsets import like
 from optiframe_manifold.trust.curvature import Blocks, Joint
 
@@ -33,7 +33,7 @@ Method = Literal["joint", "blocks", "bootstrap"]
 
 def intervals(
     problem: Source,
-    solution: Given = None,
+    solution: Rankings | Result[Any, Any] | None = None,
     *,
     user: Hashable,
     level: float = 0.9,
@@ -77,8 +77,17 @@ def intervals(
     if not 0 < level < 1:
         raise InvalidInput(f"level must be between 0 and 1, got {level}")
     known, answer = answered(problem, solution)
-    errors = score_errors(known, answer, user, method=method, draws=draws, seed=seed)
-    scores = answer.scores(user)
+    code, scores = answer.code(user), answer.scores(user)
+    if method == "joint":
+        errors = Joint(known.likelihood, known.to_factors(answer)).errors(code)
+    elif method == "blocks":
+        errors = Blocks.of(known.likelihood, known.to_factors(answer)).errors(code)
+    elif method == "bootstrap":
+        errors = bootstrap_errors(known, answer, draws, seed)[code]
+    else:
+        raise InvalidInput(f"method must be 'joint', 'blocks' or 'bootstrap', got {method!r}")
+    if known.population is not None:
+        errors = np.where(known.population.unseen | known.population.silent[code], np.nan, errors)
     half = float(ndtri((1 + level) / 2)) * errors
     table: Columns = {
         "item": answer.items,
@@ -90,54 +99,15 @@ def intervals(
     return to_frame(table, known.comparisons.backend)
 
 
-def score_errors(
-    problem: CollaborativeRanking,
-    solution: Rankings,
-    user: Hashable,
-    *,
-    method: Method = "joint",
-    draws: int = 50,
-    seed: int = 0,
-) -> Array:
-    """The standard errors of `intervals`, shape (items,)."""
-    problem.check(solution)
-    code = solution.code(user)
-    if method == "joint":
-        found = Joint(problem.likelihood, problem.to_factors(solution)).errors(code)
-    elif method == "blocks":
-        found = Blocks.of(problem.likelihood, problem.to_factors(solution)).errors(code)
-    elif method == "bootstrap":
-        found = bootstrap_errors(problem, solution, draws=draws, seed=seed)[code]
-    else:
-        raise InvalidInput(f"method must be 'joint', 'blocks' or 'bootstrap', got {method!r}")
-    if problem.population is not None:
-        found = np.where(problem.population.unseen | problem.population.silent[code], np.nan, found)
-    return found
-
-
-def bootstrap_errors(
-    problem: CollaborativeRanking,
-    solution: Rankings,
-    *,
-    draws: int = 50,
-    solver: str = "manifold.trust-region",
-    seed: int = 0,
-    budget: Budget | Mapping[str, Any] | None = None,
-) -> Array:
+def bootstrap_errors(problem: CollaborativeRanking, solution: Rankings, draws: int, seed: int) -> Array:
     """Standard deviations of scores when all choices are drawn anew from the answer's chances.
 
     The pairs stay, ties become choices, and each drawing is solved beginning at the answer. The spread
-    of the estimator, shrunk as it is: it does not contain how far the penalty pulls. Memory: 24 bytes
-    for each user and item; time: that of `draws` runs.
-
-    Returns
-    -------
-    Array
-        Shape (users, items).
+    of the estimator, shrunk as it is: it does not contain how far the penalty pulls. Shape (users, items).
+    Memory: 24 bytes for each user and item; time: that of `draws` runs.
     """
     if isinstance(draws, bool) or draws < 2:
         raise InvalidInput(f"draws must be at least 2, got {draws}")
-    problem.check(solution)
     rng, table = np.random.default_rng(seed), problem.comparisons
     x = problem.to_factors(solution)
     chance = expit((x.at(table.user, table.left) - x.at(table.user, table.right)) / problem.sigma)
@@ -149,7 +119,12 @@ def bootstrap_errors(
             warnings.simplefilter("ignore", NotConverged)  # the spread needs no last digit
             start = again.from_factors(x)
             found = solve(
-                again, solver, start=start, budget=budget or {"tolerance": 1e-3}, trace=False, progress=False
+                again,
+                "manifold.trust-region",
+                start=start,
+                budget={"tolerance": 1e-3},
+                trace=False,
+                progress=False,
             )
         scores = found.solution.served.dense()
         step = scores - mean

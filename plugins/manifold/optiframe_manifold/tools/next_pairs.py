@@ -9,11 +9,11 @@ import numpy as np
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
-from optiframe.tables.columns import Columns
+from optiframe.solving.result import Result
+from optiframe.solving.sources import Source
 from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
-from optiframe_manifold.problem import CollaborativeRanking
-from optiframe_manifold.tools.given import Given, Source, answered
+from optiframe_manifold.problem import CollaborativeRanking, answered
 from optiframe_manifold.trust.curvature import Blocks, information
 
 _MOST = 200_000_000
@@ -22,7 +22,7 @@ _MOST = 200_000_000
 
 def suggest(
     problem: Source,
-    solution: Given = None,
+    solution: Rankings | Result[Any, Any] | None = None,
     n: int = 10,
     *,
     user: Hashable | None = None,
@@ -65,27 +65,20 @@ def suggest(
     Which side is called left carries no meaning. Each suggestion costs items^2 r for the user asked, and
     the first one as much for all users considered; memory is 24 items^2 bytes.
     """
-    known, answer = answered(problem, solution)
-    return to_frame(suggestions(known, answer, n, user=user, weight=weight), known.comparisons.backend)
-
-
-def suggestions(
-    problem: CollaborativeRanking, solution: Rankings, n: int, *, user: Hashable | None, weight: float
-) -> Columns:
-    """`suggest` as columns."""
+    asked_of, answer = answered(problem, solution)
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise InvalidInput(f"n must be a whole number of at least 1, got {n!r}")
     if not (weight > 0 and np.isfinite(weight)):
         raise InvalidInput(f"weight must be a positive number, got {weight}")
-    users, items = problem.shape
+    users, items = asked_of.shape
     if items < 2:
         raise InvalidInput("there is one item only, and nothing to compare it with")
-    considered = list(range(users)) if user is None else [solution.code(user)]
+    considered = list(range(users)) if user is None else [answer.code(user)]
     if len(considered) * items**2 > _MOST:
         raise InvalidInput(
             f"{users:,} users and {items:,} items make more than {_MOST:,} pairs to look at; name the user"
         )
-    known = _Known(problem, solution, weight)
+    known = _Known(asked_of, answer, weight)
     best = {u: known.best(u) for u in considered}
     rows: list[tuple[int, int, int, float, float]] = []
     for _ in range(n):
@@ -103,13 +96,14 @@ def suggestions(
         known.learn(asked, j, k)
         best[asked] = known.best(asked)
     who, left, right, gains, chances = (np.array(column) for column in zip(*rows, strict=True))
-    return {
-        "user": problem.user_ids[who],
-        "left": problem.item_ids[left],
-        "right": problem.item_ids[right],
+    table = {
+        "user": answer.users[who],
+        "left": answer.items[left],
+        "right": answer.items[right],
         "gain": gains,
         "chance": chances,
     }
+    return to_frame(table, asked_of.comparisons.backend)
 
 
 class _Known:

@@ -12,10 +12,11 @@ from optiframe.solving.budget import Budget
 from optiframe.solving.result import Result
 from optiframe.solving.solve import solve
 from optiframe.solving.solver import Solver
+from optiframe.solving.sources import Source
 from optiframe_manifold.answer import Rankings
-from optiframe_manifold.low_rank import LowRank
+from optiframe_manifold.low_rank import LowRank, finite
 from optiframe_manifold.population import pooled_scores
-from optiframe_manifold.problem import CollaborativeRanking
+from optiframe_manifold.problem import CollaborativeRanking, answered
 from optiframe_manifold.tools.subsets import joined, like
 
 
@@ -85,7 +86,7 @@ def carried(problem: CollaborativeRanking, solution: Rankings) -> Rankings:
 
 
 def update(
-    result: Result[Rankings, Any],
+    result: Source,
     comparisons: Any,
     solver: str | Solver[Any, Any, Any] = "manifold.trust-region",
     *,
@@ -101,7 +102,7 @@ def update(
     Parameters
     ----------
     result
-        Of a run on `collaborative-ranking`.
+        Of a run on `collaborative-ranking`, or a fitted `CollaborativeRanker`.
     comparisons
         The further ones, as by `with_comparisons`; users and items may be new.
     solver, seed, budget, parameters
@@ -115,12 +116,9 @@ def update(
     Unsuited
         When the solver takes no start.
     """
-    problem = result.problem
-    if not isinstance(problem, CollaborativeRanking) or not isinstance(result.solution, Rankings):
-        raise InvalidInput("give the result of a run on collaborative-ranking that found an answer")
-    factors = result.solution.factors
-    if not (np.isfinite(factors.left).all() and np.isfinite(factors.right).all()):
+    problem, answer = answered(result)
+    if not finite(answer.factors):
         raise InvalidInput("the earlier answer is not finite; solve the new problem without it")
     larger = with_comparisons(problem, comparisons)
-    start = carried(larger, result.solution)
+    start = carried(larger, answer)
     return solve(larger, solver, seed=seed, budget=budget, start=start, **parameters)

@@ -19,7 +19,7 @@ from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import Objective
 from optiframe.problems.problem import Problem
 from optiframe.records.fields import Array
-from optiframe.solving.result import Result
+from optiframe.solving.sources import Source, answer_of, part_of
 from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, balanced
 from optiframe_manifold.geometry.objective_adapters import OfFactors
 from optiframe_manifold.low_rank import LowRank, Rank, finite
@@ -94,7 +94,7 @@ class SecondOrder:
         )
 
 
-def second_order(problem: Problem[Any], answer: Any = None, *, tolerance: float = 1e-4) -> SecondOrder:
+def second_order(problem: Source, answer: Any = None, *, tolerance: float = 1e-4) -> SecondOrder:
     """The smallest and largest eigenvalue of the Riemannian Hessian at an answer.
 
     Lanczos' method (ARPACK) with Hessian products, in horizontal vectors: factors' changes that
@@ -106,7 +106,7 @@ def second_order(problem: Problem[Any], answer: Any = None, *, tolerance: float 
     ----------
     problem
         Any that leads to `Minimize` over `Rank`, such as `collaborative-ranking`; or the `Result` of
-        one, and no answer.
+        one or a fitted estimator, and no answer.
     answer
         Its solution, or the `Result`.
     tolerance
@@ -121,13 +121,9 @@ def second_order(problem: Problem[Any], answer: Any = None, *, tolerance: float 
         When the problem does not lead to `Minimize` over `Rank`, the objective has no Hessian product,
         or the answer is of a lower rank, where the manifold ends.
     """
-    if isinstance(problem, Result):
-        problem, answer = problem.problem, problem
-    if isinstance(answer, Result):
-        answer = answer.solution
-    if answer is None:
-        raise InvalidInput("there is no answer to look at; give a solution, or the result of a run")
-    target, x = inner(problem, answer)
+    wanted = "a problem that leads to matrices of one rank, the result of a solver for it or an estimator"
+    asked: Problem[Any] = part_of(problem, Problem, "problem", wanted=wanted)
+    target, x = inner(asked, answer_of(problem, answer))
     if not 0 < tolerance < 1:
         raise InvalidInput(f"tolerance must be between 0 and 1, got {tolerance}")
     hessian = _Hessian(target, x)
