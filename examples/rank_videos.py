@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from optiframe_hodgerank import bootstrap, hodge_split, suggest, transitivity
+from optiframe_hodgerank import hodge_split, intervals, suggest, transitivity
 
 import optiframe
 from optiframe.problems.datasets import MissingData
@@ -51,13 +51,13 @@ def main() -> None:
             better, worse = worse, better
         print(f"  row {outliers['row'][row]}: {better} preferred to {worse}")
 
-    drawn = bootstrap(problem, "hodge.lbi", draws=100).columns()
+    drawn = intervals(lbi, method="bootstrap", draws=100)
     print("\nRanks that the votes leave open (90% intervals):")
     for item, low, high in zip(drawn["item"], drawn["rank_low"], drawn["rank_high"], strict=True):
         if low < high:
             print(f"  {item}: {low} to {high}")
 
-    next_ones = suggest(problem, lbi.solution, 3)
+    next_ones = suggest(lbi, n=3)
     pairs = zip(next_ones["left"], next_ones["right"], strict=True)
     print("\nCompare next:", ", ".join(f"{left} with {right}" for left, right in pairs))
     for finding in lbi.findings:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from optiframe_hodgerank.plots.methods import plot_roc as plot_roc
     from optiframe_hodgerank.plots.paths import plot_outliers as plot_outliers
     from optiframe_hodgerank.plots.paths import plot_path as plot_path
-    from optiframe_hodgerank.solvers.bootstrap import bootstrap as bootstrap
     from optiframe_hodgerank.tools.identifiability import conditions as conditions
+    from optiframe_hodgerank.tools.intervals import intervals as intervals
     from optiframe_hodgerank.tools.next_pairs import suggest as suggest
     from optiframe_hodgerank.tools.streaming import flagged as flagged
     from optiframe_hodgerank.tools.streaming import merge_stream as merge_stream
@@ -36,9 +36,9 @@ __getattr__, _, __all__ = exports(
         "trust.hodge_parts": ("hodge_split",),
         "tools.identifiability": ("conditions",),
         "trust.knockoffs": ("position_bias",),
+        "tools.intervals": ("intervals",),
         "tools.next_pairs": ("suggest",),
         "plots.paths": ("plot_outliers", "plot_path"),
-        "solvers.bootstrap": ("bootstrap",),
         "tools.streaming": ("flagged", "merge_stream", "parquet_chunks"),
         "trust.triplets": ("transitivity", "worker_transitivity"),
     },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.estimator import Estimator
 from optiframe.records.fields import Array
-from optiframe.solving.result import Result
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
 from optiframe.tables.read import to_frame
@@ -143,28 +141,6 @@ class Ranking:
         for name in ("outliers", "entry", "strength"):
             if getattr(self, name) is not None:
                 as_numbers(name, getattr(self, name), rows, "comparison")
-
-    def with_intervals(self, low: Array, high: Array) -> Ranking:
-        """The same answer with intervals of its scores."""
-        return replace(self, low=low, high=high)
-
-
-def ranking_of(source: Ranking | Result[Any, Any] | Estimator) -> Ranking:
-    """The answer of a result or of a fitted `RobustRanker`; an answer itself.
-
-    Raises
-    ------
-    InvalidInput
-        For anything else, or before `fit`.
-    """
-    found: Any = getattr(source, "result_", source)
-    found = getattr(found, "solution", found)
-    if not isinstance(found, Ranking):
-        raise InvalidInput(
-            "give a ranking, the result of a solver for pairwise-ranking or a fitted RobustRanker, "
-            f"not a {type(source).__name__}"
-        )
-    return found
 
 
 def as_numbers(name: str, values: Any, count: int, each: str, otherwise: str = "") -> NDArray[Any]:

@@ -6,16 +6,14 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.errors import InvalidInput
-from optiframe.estimator import Estimator
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
-from optiframe.solving.result import Result
+from optiframe.solving import sources
 from optiframe.tables.ids import Ids
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.graph.merging import Merged, merge
@@ -108,32 +106,12 @@ class TruthTable:
         return f"<truth of {int((~np.isnan(self.score)).sum())} items>"
 
 
-class HasComparisons(Protocol):
-    """What holds comparisons, such as the problem."""
+WANTED = "a pairwise-ranking problem, the result of a solver for it or a fitted RobustRanker"
 
-    @property
-    def comparisons(self) -> Comparisons:
-        """The comparisons."""
-
-
-Source: TypeAlias = Comparisons | HasComparisons | Result[Any, Any] | Estimator
+Source: TypeAlias = Comparisons | sources.Source
 """What tools take comparisons from."""
 
 
 def comparisons_of(source: Source) -> Comparisons:
-    """The comparisons of a problem, of a result or of a fitted `RobustRanker`; comparisons themselves.
-
-    Raises
-    ------
-    InvalidInput
-        For anything else, or before `fit`.
-    """
-    found: Any = getattr(source, "result_", source)
-    found = getattr(found, "problem", found)
-    found = getattr(found, "comparisons", found)
-    if not isinstance(found, Comparisons):
-        raise InvalidInput(
-            "give a pairwise-ranking problem, the result of a solver for it or a fitted RobustRanker, "
-            f"not a {type(source).__name__}"
-        )
-    return found
+    """The comparisons of a problem, of a result or of a fitted `RobustRanker`; `InvalidInput` without any."""
+    return sources.part_of(source, Comparisons, "problem", "comparisons", wanted=WANTED)

@@ -14,11 +14,12 @@ from optiframe.findings import Finding
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
+from optiframe.solving import sources
 from optiframe.tables.columns import Columns
 from optiframe_hodgerank import metrics
 from optiframe_hodgerank.answer import Ranking, as_numbers
 from optiframe_hodgerank.answer_tables import outlier_table, worker_table
-from optiframe_hodgerank.data import Comparisons, TruthTable
+from optiframe_hodgerank.data import WANTED, Comparisons, TruthTable
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.graph.merging import Merged
 from optiframe_hodgerank.huber.objective import HuberDifferences
@@ -251,3 +252,22 @@ class PairwiseRanking(Problem[Ranking]):
         if self.comparisons.worker is not None:
             tables["workers"] = worker_table(self.comparisons, solution)
         return tables
+
+
+def problem_of(source: object) -> PairwiseRanking:
+    """The problem of a result or of a fitted `RobustRanker`; `InvalidInput` without one."""
+    return sources.part_of(source, PairwiseRanking, "problem", wanted=WANTED)
+
+
+def answer_of(source: object, solution: object = None) -> Ranking:
+    """`solution`, or without one the answer of a result or of a fitted `RobustRanker`, checked.
+
+    Raises
+    ------
+    InvalidInput
+        When there is none, or it is not for these comparisons.
+    """
+    problem = problem_of(source)
+    answer: Ranking = sources.answer_of(source, solution)
+    problem.check(answer)
+    return answer

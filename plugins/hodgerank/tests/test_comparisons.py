@@ -6,8 +6,8 @@ import pickle
 
 import pytest
 from optiframe_hodgerank import RobustRanker, conditions, hodge_split, suggest, transitivity
-from optiframe_hodgerank.answer import ranking_of
 from optiframe_hodgerank.data import comparisons_of
+from optiframe_hodgerank.problem import answer_of
 
 import optiframe
 
@@ -36,9 +36,9 @@ def test_tools_take_an_answer_and_its_result_alike() -> None:
     problem, solution = result.problem, result.solution
     assert solution.outliers.any()
     assert conditions(problem, result) == conditions(problem, solution)
-    assert {k: v.tolist() for k, v in suggest(problem, result, 2).items()} == {
-        k: v.tolist() for k, v in suggest(problem, solution, 2).items()
-    }
+    wanted = suggest(problem, solution, 2)
+    for found in (suggest(problem, result, 2), suggest(result, n=2)):
+        assert {k: v.tolist() for k, v in found.items()} == {k: v.tolist() for k, v in wanted.items()}
 
 
 @pytest.mark.parametrize("source", [None, RobustRanker(), [1, 2]])
@@ -46,4 +46,4 @@ def test_what_has_no_comparisons_and_no_answer_is_refused(source: object) -> Non
     with pytest.raises(optiframe.InvalidInput, match=f"not a {type(source).__name__}$"):
         comparisons_of(source)  # type: ignore[arg-type]  # on purpose
     with pytest.raises(optiframe.InvalidInput, match=f"not a {type(source).__name__}$"):
-        ranking_of(source)  # type: ignore[arg-type]  # on purpose
+        answer_of(source)

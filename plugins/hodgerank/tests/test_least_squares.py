@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optiframe_hodgerank.answer import NORMAL_90
 from optiframe_hodgerank.problem import PairwiseRanking
-from optiframe_hodgerank.solvers.least_squares import LeastSquares, intervals
+from optiframe_hodgerank.solvers import least_squares
+from optiframe_hodgerank.solvers.least_squares import LeastSquares
 
 import optiframe
 from optiframe import solve
@@ -106,15 +108,20 @@ def test_intervals_hold_the_true_scores_as_often_as_they_say() -> None:
     assert 0.88 < np.mean(held) < 0.92
 
 
-def test_no_intervals_without_a_comparison_to_spare_or_beyond_the_limit() -> None:
+def test_no_intervals_without_a_comparison_to_spare() -> None:
     tree = PairwiseRanking(comparisons={"left": [0, 1], "right": [1, 2], "margin": [1.0, 0.5]})
     result = solve(tree, LeastSquares())
     assert result.solution.low is None
     assert "low" not in result.solution.columns()
+
+
+def test_beyond_the_limit_errors_are_only_given_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = drawn(0)
-    scores = problem.graph.scores(problem.graph.margin)
-    assert intervals(problem, scores, limit=2) is None
-    assert intervals(problem, scores, limit=None) is not None
+    answer = solve(problem, LeastSquares()).solution
+    monkeypatch.setattr(least_squares, "_INTERVALS", 2)
+    assert solve(problem, LeastSquares()).solution.low is None
+    errors = LeastSquares().standard_errors(problem, answer)
+    assert np.allclose(answer.high - answer.scores, NORMAL_90 * errors)
 
 
 def test_which_way_a_large_graph_was_solved_is_told() -> None:

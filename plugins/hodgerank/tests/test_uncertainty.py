@@ -1,7 +1,8 @@
-"""Bootstrap intervals, and which pairs to compare next, against slow twins."""
+"""Intervals by formula and by bootstrap, and which pairs to compare next, against slow twins."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +11,11 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optiframe_hodgerank import RobustRanker
 from optiframe_hodgerank.problem import PairwiseRanking
-from optiframe_hodgerank.solvers.bootstrap import BootstrapIntervals, bootstrap
+from optiframe_hodgerank.solvers.bootstrap import built
+from optiframe_hodgerank.tools import intervals as module
+from optiframe_hodgerank.tools.intervals import intervals
 from optiframe_hodgerank.tools.next_pairs import suggest
 from optiframe_hodgerank.trust.bootstrap_answer import Bootstrap
 
@@ -32,42 +36,144 @@ def margins(
     return PairwiseRanking(comparisons={"left": left, "right": right, "margin": margin}), truth - truth.mean()
 
 
+def draws_of(problem: PairwiseRanking, of: Any = "hodge.l2", seed: int = 0, **more: Any) -> Bootstrap:
+    result = optiframe.solve(problem, "hodge.bootstrap", of=of, seed=seed, trace=False, **more)
+    drawn: Bootstrap = result.detail
+    return drawn
+
+
 @pytest.mark.slow
-def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
+def test_bootstrap_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     held = []
-    for seed in range(30):
+    for seed in range(12):
         problem, truth = margins(seed)
-        found = bootstrap(problem, "hodge.l2", draws=60, level=0.9, seed=seed).ranking
+        found = draws_of(problem, draws=40, seed=seed).ranking
         held.append((found.low <= truth) & (truth <= found.high))
-    # 150 scores, not independent: 90% less what percentiles of 60 draws of 60 rows lose.
-    assert 0.78 <= np.mean(held) <= 0.98
+    # 60 scores, not independent: 90% less what percentiles of 40 draws of 60 rows lose.
+    assert 0.75 <= np.mean(held) <= 0.98
 
 
-def test_intervals_of_least_squares_are_as_wide_as_its_own() -> None:
+@pytest.mark.parametrize("solver", ["hodge.l2", {"name": "hodge.bradley-terry", "prior": 0.5}])
+def test_analytic_intervals_are_those_of_the_answer_at_any_level(solver: Any) -> None:
+    result = optiframe.solve(LADDER, built(solver))
+    table, best = intervals(result), result.solution.order
+    assert list(table) == ["item", "rank", "score", "error", "low", "high"]
+    np.testing.assert_allclose(table["low"], result.solution.low[best])
+    np.testing.assert_allclose(table["high"], result.solution.high[best])
+    wider = intervals(result.problem, result.solution, level=0.95, solver=solver)
+    np.testing.assert_array_equal(wider["error"], table["error"])
+    np.testing.assert_allclose(wider["high"] - wider["score"], 1.959964 * table["error"])
+
+
+def test_bootstrap_intervals_are_those_of_the_solver_hodge_bootstrap() -> None:
+    problem = votes(1)
+    result = optiframe.solve(problem, "hodge.bootstrap", of="hodge.iht", draws=30, seed=2)
+    table = intervals(problem, method="bootstrap", solver="hodge.iht", draws=30, seed=2)
+    assert list(table) == ["item", "rank", "score", "error", "low", "high", "rank_low", "rank_high"]
+    best = result.solution.order
+    for name, values in (
+        ("low", result.solution.low),
+        ("high", result.solution.high),
+        ("error", result.detail.scores.std(axis=0, ddof=1)),
+    ):
+        np.testing.assert_array_equal(table[name], values[best])
+    ranks = result.to_tables()["rank_intervals"]
+    assert list(ranks) == ["item", "rank", "rank_low", "rank_high"]
+    for name in ranks:
+        np.testing.assert_array_equal(ranks[name], table[name])
+    assert (table["rank_low"] <= table["rank_high"]).all()
+    assert result.iterations == 31
+    np.testing.assert_array_equal(
+        result.solution.flagged, optiframe.solve(problem, "hodge.iht").solution.flagged
+    )
+
+
+def test_a_result_of_the_bootstrap_is_not_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = optiframe.solve(votes(1), "hodge.bootstrap", of="hodge.l2", draws=40)
+    monkeypatch.setattr(module, "solve", None)
+    table, narrow = (intervals(result, method="bootstrap", level=level) for level in (0.9, 0.5))
+    np.testing.assert_array_equal(table["low"], result.solution.low[result.solution.order])
+    assert (narrow["high"] - narrow["low"] < table["high"] - table["low"]).all()
+
+
+def test_intervals_take_a_problem_with_a_solver_a_result_and_a_fitted_ranker_alike() -> None:
+    frame = pl.DataFrame({"left": [1, 2, 3, 1] * 5, "right": [2, 3, 1, 3] * 5, "margin": np.arange(20) % 7})
+    problem = PairwiseRanking(comparisons=frame)
+    result, ranker = optiframe.solve(problem, "hodge.l2"), RobustRanker(solver="l2").fit(frame)
+    for more in ({}, {"method": "bootstrap", "draws": 20}):
+        table = intervals(result, **more)
+        assert isinstance(table, pl.DataFrame)
+        assert table.equals(intervals(ranker, **more))
+        assert table.equals(intervals(problem, result, **more))
+        assert table.equals(intervals(problem, result.solution, solver="hodge.l2", **more))
+
+
+SPARSE = PairwiseRanking(comparisons={"left": [1, 2], "right": [2, 3], "margin": [1.0, 2.0]})
+
+
+@pytest.mark.parametrize(
+    ("solver", "more", "message"),
+    [
+        ("hodge.l2", {"level": 1.0}, "level must be between 0 and 1, got 1.0"),
+        ("hodge.l2", {"method": "sandwich"}, "method must be 'analytic' or 'bootstrap', got 'sandwich'"),
+        ("hodge.lbi", {}, "hodge.lbi has no formula for intervals .*give method = 'bootstrap'"),
+        (
+            "hodge.l2",
+            {"method": "bootstrap", "draws": 5},
+            "draws: must be at least 20 for 90% intervals, got 5",
+        ),
+        (
+            "hodge.l2",
+            {"method": "bootstrap", "draws": 100, "level": 0.99},
+            "draws: must be at least 200 for 99% intervals",
+        ),
+        ("hodge.l2", {"method": "bootstrap", "by": "task"}, "by: must be one of 'comparison' or 'worker'"),
+        ("hodge.l2", {"solver": "hodge.l3"}, "no solver named 'hodge.l3'; did you mean 'hodge.l2'"),
+        (
+            "hodge.l2",
+            {"method": "bootstrap", "solver": {"name": "hodge.lbi", "shares": 0.1}},
+            "shares: unknown key; did you mean 'share'",
+        ),
+        ("hodge.l2", {"solver": 2}, "a solver is chosen by its name or by a table"),
+    ],
+)
+def test_wrong_parameters_of_intervals_are_refused(solver: str, more: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        intervals(optiframe.solve(votes(0), solver), **more)
+
+
+def test_what_has_no_intervals_is_refused_with_the_reason() -> None:
+    answer = optiframe.solve(SPARSE, "hodge.l2").solution
+    with pytest.raises(InvalidInput, match="2 comparisons are no more than it takes to connect the items"):
+        intervals(SPARSE, answer, solver="hodge.l2")
+    with pytest.raises(InvalidInput, match="say which solver gave the answer"):
+        intervals(SPARSE, answer)
+    with pytest.raises(InvalidInput, match="give an answer as well"):
+        intervals(SPARSE, solver="hodge.l2")
+    with pytest.raises(optiframe.Unsuited, match="not every comparison names its worker"):
+        intervals(votes(0), method="bootstrap", solver="hodge.l2", by="worker")
+    with pytest.raises(optiframe.Unsuited, match=r"rankone.pgd cannot take it \(.*it solves"):
+        intervals(votes(0), method="bootstrap", solver="rankone.pgd")
+
+
+def test_bootstrap_intervals_of_least_squares_are_as_wide_as_its_own() -> None:
     problem, _ = margins(1, rows=400)
-    found = bootstrap(problem, "hodge.l2", draws=300).ranking
-    own = optiframe.solve(problem, "hodge.l2").solution
+    found, own = draws_of(problem, draws=300).ranking, optiframe.solve(problem, "hodge.l2").solution
     np.testing.assert_allclose(found.high - found.low, own.high - own.low, rtol=0.2)
     np.testing.assert_array_equal(found.scores, own.scores)
 
 
 @pytest.mark.parametrize("solver", ["hodge.lbi", "hodge.hlasso", {"name": "hodge.iht", "share": 0.1}])
 def test_any_method_can_be_drawn_and_the_seed_fixes_the_draws(solver: Any) -> None:
-    problem = votes(0)
-    one, other = (bootstrap(problem, solver, draws=20, seed=3) for _ in range(2))
+    one, other, another = (draws_of(votes(0), solver, draws=20, seed=seed) for seed in (3, 3, 4))
     np.testing.assert_array_equal(one.scores, other.scores)
-    assert not np.array_equal(one.scores, bootstrap(problem, solver, draws=20, seed=4).scores)
-    table = one.columns()
-    assert list(table) == ["item", "rank", "score", "low", "high", "rank_low", "rank_high"]
-    assert (table["rank_low"] <= table["rank_high"]).all()
+    assert not np.array_equal(one.scores, another.scores)
 
 
-def test_places_and_orders_are_counted_within_the_draws() -> None:
-    found = bootstrap(votes(1), "hodge.l2", draws=25)
+def test_places_are_counted_within_the_draws() -> None:
+    found = draws_of(votes(1), draws=25)
     for draw, places in zip(found.scores, found.places, strict=True):
         assert places.tolist() == [1 + int((draw > score).sum()) for score in draw]
-    above = found.above()
-    assert above[0, 1] == np.mean(found.scores[:, 0] > found.scores[:, 1])
 
 
 def test_drawing_workers_widens_intervals_where_workers_differ() -> None:
@@ -78,46 +184,8 @@ def test_drawing_workers_widens_intervals_where_workers_differ() -> None:
     margin = taste[worker, left] - taste[worker, right]
     rows = {"worker": worker, "left": left, "right": right, "margin": margin}
     problem = PairwiseRanking(comparisons=rows)
-    single = bootstrap(problem, "hodge.l2", draws=100).ranking
-    whole = bootstrap(problem, "hodge.l2", draws=100, by="worker").ranking
+    single, whole = (draws_of(problem, draws=100, by=by).ranking for by in ("comparison", "worker"))
     assert ((whole.high - whole.low) > 1.5 * (single.high - single.low)).all()
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ({"draws": 5}, "draws: must be at least 20 for 90% intervals, got 5"),
-        ({"draws": 100, "level": 0.99}, "draws: must be at least 200 for 99% intervals"),
-        ({"level": 1.0}, "level: must be less than 1"),
-        ({"by": "task"}, "by: must be one of 'comparison' or 'worker'"),
-        ({"solver": "hodge.l3"}, "of.name: no solver named 'hodge.l3'; did you mean 'hodge.l2'"),
-        ({"solver": {"name": "hodge.lbi", "shares": 0.1}}, "of.shares: unknown key; did you mean 'share'"),
-        ({"solver": 2}, "of: a solver is chosen by its name or by a table"),
-    ],
-)
-def test_wrong_parameters_are_refused(more: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        bootstrap(votes(0), **({"solver": "hodge.l2"} | more))
-
-
-def test_what_cannot_be_drawn_is_refused() -> None:
-    with pytest.raises(optiframe.Unsuited, match="not every comparison names its worker"):
-        bootstrap(votes(0), "hodge.l2", by="worker")
-    with pytest.raises(optiframe.Unsuited, match=r"rankone.pgd cannot take it \(.*it solves"):
-        bootstrap(votes(0), "rankone.pgd")
-
-
-CHAIN = PairwiseRanking(comparisons={"left": [1, 2, 3, 4], "right": [2, 3, 4, 5], "label": [1, 2, 3, 4]})
-
-
-def test_comparisons_that_hang_by_a_thread_are_too_few() -> None:
-    with pytest.raises(InvalidInput, match="too few for a bootstrap"):
-        bootstrap(CHAIN, "hodge.l2", draws=20)
-    result = optiframe.solve(CHAIN, BootstrapIntervals(of="hodge.iht", draws=20))
-    assert result.status == "converged"
-    assert result.solution.low is None
-    assert "of 20 draws fall apart" in result.findings[0].text
-    assert "rank_intervals" not in result.to_tables()
 
 
 def ladder(*uncertain: tuple[str, str, int]) -> PairwiseRanking:
@@ -128,11 +196,33 @@ def ladder(*uncertain: tuple[str, str, int]) -> PairwiseRanking:
     return PairwiseRanking(comparisons={"left": left, "right": right, "label": label})
 
 
+CHAIN = PairwiseRanking(comparisons={"left": [1, 2, 3, 4], "right": [2, 3, 4, 5], "label": [1, 2, 3, 4]})
+LADDER = ladder(("a", "b", 20), ("b", "c", 20), ("c", "d", 20))
+PLAIN = {"name": "hodge.bradley-terry", "prior": 0}
+
+
+@pytest.mark.parametrize(
+    ("problem", "of", "reason"),
+    [
+        (CHAIN, "hodge.iht", "of 20 draws fall apart"),
+        (LADDER, PLAIN, r"of 20 draws have no finite answer .*set prior above 0"),
+    ],
+)
+def test_where_most_draws_are_left_out_there_are_no_intervals(
+    problem: PairwiseRanking, of: Any, reason: str
+) -> None:
+    with pytest.raises(InvalidInput, match=f"{reason}.*too few for a bootstrap"):
+        intervals(problem, method="bootstrap", solver=of, draws=20)
+    result = optiframe.solve(problem, "hodge.bootstrap", of=of, draws=20)
+    assert result.status == "converged"
+    assert result.solution.low is None
+    assert re.search(f"no intervals: .*{reason}", result.findings[0].text)
+    assert "rank_intervals" not in result.to_tables()
+
+
 def test_draws_without_a_finite_answer_are_left_out_and_counted() -> None:
     problem = ladder(("a", "b", 20))  # each draw lacks the one vote for b with a chance of 36%
-    result = optiframe.solve(
-        problem, "hodge.bootstrap", of={"name": "hodge.bradley-terry", "prior": 0}, draws=60
-    )
+    result = optiframe.solve(problem, "hodge.bootstrap", of=PLAIN, draws=60)
     drawn = result.detail
     assert 10 < drawn.unanswered < 30
     assert len(drawn.scores) + drawn.unanswered == drawn.made == 60
@@ -143,53 +233,18 @@ def test_draws_without_a_finite_answer_are_left_out_and_counted() -> None:
     assert found[0].text.startswith(f"{drawn.unanswered} of 60 draws have no finite answer and were left out")
     assert "a never loses to the rest" in found[0].text
     assert "set prior above 0" in found[0].text
-    again = bootstrap(problem, {"name": "hodge.bradley-terry", "prior": 0}, draws=60)
-    np.testing.assert_array_equal(again.scores, drawn.scores)
-
-
-def test_a_bootstrap_is_refused_where_most_draws_have_no_finite_answer() -> None:
-    problem = ladder(("a", "b", 20), ("b", "c", 20), ("c", "d", 20))
-    plain = {"name": "hodge.bradley-terry", "prior": 0}
-    with pytest.raises(InvalidInput, match=r"of 20 draws have no finite answer .*set prior above 0"):
-        bootstrap(problem, plain, draws=20)
-    result = optiframe.solve(problem, "hodge.bootstrap", of=plain, draws=20)
-    assert result.solution.low is None
-    assert "no intervals" in result.findings[0].text
-    assert bootstrap(problem, "hodge.bradley-terry", draws=20).unanswered == 0
 
 
 @pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize(
-    ("name", "parameters"),
-    [
-        ("pairwise.human-age", {}),
-        ("pairwise.pc-iqa", {"ref": None}),
-        ("pairwise.pc-vqa", {"ref": None}),
-        ("pairwise.world-college", {}),
-    ],
+    ("name", "parameters"), [("pairwise.pc-iqa", {"ref": None}), ("pairwise.world-college", {})]
 )
 def test_the_bootstrap_of_bradley_terry_keeps_every_draw_of_a_real_set(
     name: str, parameters: dict[str, Any]
 ) -> None:
-    problem = optiframe.problem(dataset={"name": name, **parameters})
-    drawn = bootstrap(problem, "hodge.bradley-terry", draws=20)
+    drawn = draws_of(optiframe.problem(dataset={"name": name, **parameters}), "hodge.bradley-terry", draws=20)
     assert drawn.made == len(drawn.scores) == 20
     assert np.isfinite([drawn.ranking.low, drawn.ranking.high]).all()
-
-
-def test_the_solver_and_the_function_draw_alike() -> None:
-    problem = votes(1)
-    result = optiframe.solve(problem, "hodge.bootstrap", of="hodge.iht", draws=30, seed=2)
-    drawn = bootstrap(problem, "hodge.iht", draws=30, seed=2)
-    np.testing.assert_array_equal(result.detail.scores, drawn.scores)
-    np.testing.assert_array_equal(result.solution.low, drawn.ranking.low)
-    np.testing.assert_array_equal(
-        result.solution.flagged, optiframe.solve(problem, "hodge.iht").solution.flagged
-    )
-    assert result.iterations == 31
-    table = result.to_tables()["rank_intervals"]
-    assert list(table) == ["item", "rank", "rank_low", "rank_high"]
-    np.testing.assert_array_equal(table["rank_low"], drawn.columns()["rank_low"])
 
 
 def test_the_tables_of_the_method_itself_are_kept() -> None:
@@ -214,22 +269,19 @@ def test_a_limit_ends_with_the_draws_made_and_says_so(iterations: int, made: int
 @pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
 def test_a_draw_cut_short_by_the_time_is_left_out() -> None:
     problem = votes(1, items=8, rows=200, noise=0.3)
-    result = optiframe.solve(
-        problem, "hodge.bootstrap", draws=10_000, budget={"time": 0.05, "iterations": None}
-    )
+    result = optiframe.solve(problem, "hodge.bootstrap", draws=10_000, budget={"time": 0.05})
     assert result.status == "time_limit"
     assert result.detail.made < 10_000
-    again = bootstrap(problem, draws=max(20, result.detail.made))
+    again = draws_of(problem, "hodge.lbi", draws=max(20, result.detail.made))
     np.testing.assert_array_equal(result.detail.scores, again.scores[: len(result.detail.scores)])
 
 
-@pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
 def test_a_method_that_comes_to_no_end_is_said_and_keeps_its_status() -> None:
-    result = optiframe.solve(votes(1, noise=0.3), "hodge.bootstrap", draws=20, steps=1)
+    problem = votes(1, noise=0.3)
+    with pytest.warns(optiframe.NotConverged, match="hodge.lbi on all comparisons"):
+        result = optiframe.solve(problem, "hodge.bootstrap", draws=20, steps=1)
     assert result.status == "iteration_limit"
     assert "hodge.lbi on all comparisons: stopped after 1 iterations" in result.findings[0].text
-    with pytest.warns(optiframe.NotConverged, match="hodge.lbi on all comparisons"):
-        bootstrap(votes(1, noise=0.3), draws=20, budget={"iterations": 1})
 
 
 def test_workers_drawn_keep_their_caps() -> None:
@@ -245,7 +297,7 @@ def test_workers_drawn_keep_their_caps() -> None:
     problem = PairwiseRanking(comparisons=rows)
     capped = {"name": "hodge.capped", "per_worker": 1, "share": 0.2}
     for by in ("comparison", "worker"):
-        assert bootstrap(problem, capped, draws=20, by=by).enough
+        assert draws_of(problem, capped, draws=20, by=by).enough
 
 
 def test_places_count_within_groups_and_ties_share_the_best() -> None:

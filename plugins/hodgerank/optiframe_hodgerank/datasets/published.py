@@ -7,36 +7,19 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from optiframe.problems.datasets import DataFile, DataSet
-from optiframe.tables.read import read_table
+from optiframe.problems.datasets import ComparisonSet, NamedComparisonSet
 
 
-class ComparisonSet(DataSet):
-    """A published comparison set, tidied into `pairwise/<folder>/<table>.csv`.
-
-    The table has the columns `worker, left, right, label` (the winner's id; 0: a tie).
-    """
+class _Pairwise(ComparisonSet):
+    """Published comparisons for one ranking."""
 
     problem = "pairwise-ranking"
-    folder: ClassVar[str]
-    table: ClassVar[str] = "comparisons"
-    source: ClassVar[str]
-    workers: ClassVar[bool] = True  # whether the source publishes who compared
-
-    @classmethod
-    def alternatives(cls) -> tuple[tuple[DataFile, ...], ...]:
-        return ((DataFile(f"pairwise/{cls.folder}/{cls.table}.csv", cls.source),),)
 
     def inputs(self) -> dict[str, Any]:
-        return {"comparisons": self._columns()}
-
-    def _columns(self, more: tuple[str, ...] = ()) -> dict[str, Any]:
-        path = next(iter(self.files().values()))
-        names = ("worker", "left", "right", "label") if self.workers else ("left", "right", "label")
-        return read_table(path, (*names, *more), title=path.name).columns
+        return {"comparisons": self.columns()}
 
 
-class _ByReference(ComparisonSet):
+class _ByReference(_Pairwise):
     """Distorted versions of several references, each compared only with others of its own."""
 
     workers = False
@@ -44,7 +27,7 @@ class _ByReference(ComparisonSet):
     ref: int | None = None
 
     def inputs(self) -> dict[str, Any]:
-        columns = self._columns(("ref",))
+        columns = self.columns(("ref",))
         ref = columns.pop("ref")
         if self.ref is None:
             return {"comparisons": columns}
@@ -94,7 +77,7 @@ class PcIqaExtended(PcIqa):
     source = 'github.com/qianqianxu010/ACHA2016, "code/Realworld_PC_IQA-Fig.5" (to be tidied by hand)'
 
 
-class PcIqaWorkers(ComparisonSet):
+class PcIqaWorkers(_Pairwise):
     """Quality of images, reference 1 with who compared.
 
     4,429 comparisons of 16 items by 172 workers, 371 ties.
@@ -107,7 +90,7 @@ class PcIqaWorkers(ComparisonSet):
     source = 'github.com/qianqianxu010/qqxu_yyao, "code/figure 10/iqadata_ref1.txt" (to be tidied by hand)'
 
 
-class HumanAge(ComparisonSet):
+class HumanAge(_Pairwise):
     """Who looks older: 14,011 comparisons of 30 faces by 94 workers, 1,233 ties.
 
     Table 3 of the paper is met with ``ties = "left"`` alone: every tie there is a win of the left face.
@@ -123,14 +106,14 @@ class HumanAge(ComparisonSet):
     )
 
     def inputs(self) -> dict[str, Any]:
-        columns = self._columns()
+        columns = self.columns()
         if self.ties == "left":
             label = columns["label"]
             columns["label"] = np.where(label == 0, columns["left"], label)
         return {"comparisons": columns}
 
 
-class WorldCollege(ComparisonSet):
+class WorldCollege(_Pairwise, NamedComparisonSet):
     """Which university would you rather attend: 8,823 comparisons of 261 universities by 340 workers."""
 
     name = "pairwise.world-college"
@@ -142,18 +125,3 @@ class WorldCollege(ComparisonSet):
     )
 
     names: bool = Field(True, description="names of the universities as ids; false: numbers 1 to 261")
-
-    @classmethod
-    def alternatives(cls) -> tuple[tuple[DataFile, ...], ...]:
-        return ((*super().alternatives()[0], DataFile("pairwise/world_college/items.csv", cls.names_source)),)
-
-    def inputs(self) -> dict[str, Any]:
-        columns = self._columns()
-        if self.names:
-            path = list(self.files().values())[1]
-            items = read_table(path, ("id", "name"), title=path.name)
-            name = dict(zip(items["id"].tolist(), items["name"].tolist(), strict=True))
-            name[0] = ""  # a tie, which these data do not have
-            for key in ("left", "right", "label"):
-                columns[key] = np.array([name[item] for item in columns[key].tolist()], dtype=object)
-        return {"comparisons": columns}

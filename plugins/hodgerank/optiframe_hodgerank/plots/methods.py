@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.plotting import LOOKS, empty_axes
 from optiframe.records.fields import Array
-from optiframe_hodgerank.answer import ranking_of
 from optiframe_hodgerank.metrics import area_under_curve
-from optiframe_hodgerank.plots.paths import NAMED, problem_of
+from optiframe_hodgerank.plots.paths import NAMED
+from optiframe_hodgerank.problem import answer_of, problem_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,7 +45,7 @@ def plot_ranks(results: Mapping[str, Solved]) -> Figure:
     """
     if len(results) < 2:
         raise InvalidInput("a bump chart compares at least two results")
-    answers = {name: ranking_of(result) for name, result in results.items()}
+    answers = {name: answer_of(result) for name, result in results.items()}
     items = next(iter(answers.values())).items
     for name, answer in answers.items():
         if not np.array_equal(answer.items, items):
@@ -120,7 +120,7 @@ def plot_roc(results: Mapping[str, Solved]) -> Figure:
     """
     figure, axes = empty_axes(5.2, 5.0)
     for at, (name, result) in enumerate(results.items()):
-        problem, solution = problem_of(result), ranking_of(result)
+        problem, solution = problem_of(result), answer_of(result)
         wrong = problem.outlier_truth
         if wrong is None or not wrong.any() or wrong.all():
             raise InvalidInput(f"{name}: a curve needs comparisons known to be wrong and some to be right")

@@ -18,9 +18,9 @@ from optiframe.plotting import BLACK, BLUE, GREY, VERMILION, empty_axes, legend_
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
 from optiframe.tables.ids import listed
-from optiframe_hodgerank.answer import Ranking, ranking_of
+from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.path.path import Path
-from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.problem import PairwiseRanking, answer_of, problem_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +117,7 @@ def plot_outliers(result: Solved, *, shares: Sequence[float] = _BANDS) -> Figure
     MissingPackage
         Without matplotlib.
     """
-    problem, solution = problem_of(result), ranking_of(result)
+    problem, solution = problem_of(result), answer_of(result)
     if solution.strength is None:
         raise InvalidInput(
             "this answer says of no comparison how wrong it looks; take hodge.lbi, for example"
@@ -206,19 +206,8 @@ def _bands(
     return np.searchsorted(ends, before, side="right"), flagged
 
 
-def problem_of(result: Solved) -> PairwiseRanking:
-    """The problem that was solved; `InvalidInput` for anything else than such a result."""
-    problem = getattr(getattr(result, "result_", result), "problem", None)
-    if not isinstance(problem, PairwiseRanking):
-        raise InvalidInput(
-            "give the result of a solver for pairwise-ranking or a fitted RobustRanker, "
-            f"not a {type(result).__name__}"
-        )
-    return problem
-
-
 def _with_path(result: Solved) -> tuple[PairwiseRanking, Ranking, Path]:
-    problem, solution = problem_of(result), ranking_of(result)
+    problem, solution = problem_of(result), answer_of(result)
     path = getattr(getattr(result, "result_", result), "detail", None)
     if isinstance(path, Path) and not len(path.row):
         raise InvalidInput("no comparison became an outlier on this path")

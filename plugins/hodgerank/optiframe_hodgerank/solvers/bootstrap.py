@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
@@ -16,7 +15,6 @@ from optiframe.registry import registry
 from optiframe.solving.budget import Budget
 from optiframe.solving.chain import why_unsuited
 from optiframe.solving.result import Result
-from optiframe.solving.solve import solve
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.graph.comparison_graph import Codes
@@ -27,9 +25,10 @@ from optiframe_hodgerank.trust.bootstrap_answer import Bootstrap, fewest
 AnySolver = Solver[Any, Any, Any]
 
 
-def _solver(chosen: Any) -> AnySolver:
-    built: AnySolver = chosen if isinstance(chosen, Solver) else registry.build("solver", chosen)
-    return built
+def built(chosen: Any) -> AnySolver:
+    """The solver of a name or of a table with `name` and parameters; a solver itself."""
+    solver: AnySolver = chosen if isinstance(chosen, Solver) else registry.build("solver", chosen)
+    return solver
 
 
 def _written(solver: AnySolver) -> dict[str, Any]:
@@ -59,7 +58,7 @@ class BootstrapIntervals(Solver[PairwiseRanking, Ranking, Bootstrap]):
 
     of: Annotated[
         AnySolver,
-        PlainValidator(_solver),
+        PlainValidator(built),
         PlainSerializer(_written),
         Accepts("a solver's name, or a table with the name and its parameters"),
     ] = Field(LinearizedBregman(), description="the method whose scores get intervals")
@@ -132,70 +131,6 @@ class BootstrapIntervals(Solver[PairwiseRanking, Ranking, Bootstrap]):
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
         drawn: Bootstrap = iterate.x
         return drawn.ranking
-
-
-def bootstrap(
-    problem: PairwiseRanking,
-    solver: str | Mapping[str, Any] | AnySolver = "hodge.lbi",
-    *,
-    draws: int = 200,
-    level: float = 0.9,
-    seed: int = 0,
-    by: Literal["comparison", "worker"] = "comparison",
-    budget: Budget | Mapping[str, Any] | None = None,
-) -> Bootstrap:
-    """Intervals of scores and ranks, for any method, by drawing the comparisons again.
-
-    The solver `hodge.bootstrap` as a function.
-
-    Parameters
-    ----------
-    problem
-        The comparisons.
-    solver
-        A solver's name, a table with `name` and parameters, or a solver.
-    draws
-        How often to draw, at least 20. The ends of 90% intervals need some 200.
-    level
-        Coverage of the intervals, within (0, 1); beyond 0.9 more draws are needed, 2/(1 - level).
-    seed
-        Fixes the draws and whatever the solver draws.
-    by
-        "comparison": comparisons are drawn one by one. "worker": workers are drawn with all their
-        comparisons, which is right when a worker's answers depend on each other.
-    budget
-        Limits: `time` of the whole, `iterations` and `tolerance` of each run.
-
-    Returns
-    -------
-    Bootstrap
-        Percentile intervals (Efron): the quantiles of the draws' scores. Without intervals where the
-        time, or Ctrl-C, left too few draws; a warning then says that the run did not come to its end.
-
-    Raises
-    ------
-    InvalidInput
-        For wrong parameters, or when more than half of the draws fall apart into groups that
-        the data hold together, or have no finite answer.
-    Unsuited
-        When the solver cannot take the comparisons, or workers are to be drawn that are not known.
-
-    Notes
-    -----
-    Draws that fall apart or have no finite answer are left out: the intervals are too narrow then. A
-    path solver's answer has a kink where a comparison enters: the interval is for *that* method with
-    its bias, not for the true score. Time is `draws` + 1 runs; memory 8 draws items bytes.
-    """
-    limits = budget if isinstance(budget, Budget) else Budget(**(budget or {}))
-    steps = {} if limits.iterations is None else {"steps": limits.iterations}
-    wanted = BootstrapIntervals.load(of=solver, draws=draws, level=level, by=by, **steps)
-    result = solve(
-        problem, wanted, seed=seed, budget=limits.model_copy(update={"iterations": None}), trace=False
-    )
-    drawn: Bootstrap = result.detail
-    if drawn.too_few_comparisons:
-        raise InvalidInput(drawn.falling_apart)
-    return drawn
 
 
 def _by_worker(problem: PairwiseRanking) -> list[Codes]:

@@ -101,12 +101,22 @@ class BradleyTerry(Solver[PairwiseRanking, Ranking, None]):
         strength = np.logaddexp(0.0, -sign * difference)
         tie = graph.margin == 0  # as unlikely as half a win and half a loss
         strength[tie] = (strength[tie] + np.logaddexp(0.0, difference[tie])) / 2
-        intervals = None
+        ends = None
         if graph.items <= _INTERVALS:
-            information = tally(graph, self.prior).information(scores)
-            half = NORMAL_90 * np.sqrt(np.maximum(information.laplacian_inverse.diagonal(), 0.0))
-            intervals = (scores - half, scores + half)
-        return problem.ranking(scores, strength=strength, scale="log-odds", intervals=intervals)
+            half = NORMAL_90 * self._errors(graph, scores)
+            ends = (scores - half, scores + half)
+        return problem.ranking(scores, strength=strength, scale="log-odds", intervals=ends)
+
+    def standard_errors(self, problem: PairwiseRanking, solution: Ranking) -> Array:
+        """Of the scores, shape (items,), by the Fisher information of comparisons and prior.
+
+        Beyond 2,000 items a Laplacian solve an item.
+        """
+        return self._errors(problem.graph, solution.scores)
+
+    def _errors(self, graph: ComparisonGraph, scores: Array) -> Array:
+        information = tally(graph, self.prior).information(scores)
+        return np.asarray(np.sqrt(np.maximum(information.laplacian_inverse.diagonal(), 0.0)))
 
 
 class Tally(NamedTuple):

@@ -61,8 +61,17 @@ class LeastSquares(Solver[PairwiseRanking, Ranking, HodgeSplit | None]):
                     identifier="ranking.laplacian-method",
                 )
             )
-        answer = problem.ranking(scores, strength=misfit, intervals=intervals(problem, scores))
+        half = _half_widths(problem, scores, NORMAL_90) if graph.items <= _INTERVALS else None
+        ends = None if half is None else (scores - half, scores + half)
+        answer = problem.ranking(scores, strength=misfit, intervals=ends)
         yield Iterate(answer, residual=0.0, detail=_split(problem, run) if self.split else None)
+
+    def standard_errors(self, problem: PairwiseRanking, solution: Ranking) -> Array | None:
+        """Of the scores, shape (items,), as in the notes; None without a comparison to measure noise by.
+
+        Beyond 2,000 items a Laplacian solve an item.
+        """
+        return _half_widths(problem, solution.scores, 1.0)
 
 
 def _split(problem: PairwiseRanking, run: Run) -> HodgeSplit | None:
@@ -85,15 +94,12 @@ def _split(problem: PairwiseRanking, run: Run) -> HodgeSplit | None:
     return found
 
 
-def intervals(
-    problem: PairwiseRanking, scores: Array, *, limit: int | None = _INTERVALS
-) -> tuple[Array, Array] | None:
-    """90% intervals of least-squares scores; None above `limit` items or without spare comparisons."""
+def _half_widths(problem: PairwiseRanking, scores: Array, normal: float) -> Array | None:
+    """So many standard errors of each least-squares score; None without spare comparisons."""
     graph = problem.graph
     spare = problem.rows - graph.items + int(graph.components.max()) + 1
-    if spare <= 0 or (limit is not None and graph.items > limit):
+    if spare <= 0:
         return None
     misfit = graph.margin - graph.differences(scores)
     sigma = math.sqrt(float(graph.weight @ (misfit * misfit)) / spare)
-    half = NORMAL_90 * sigma * np.sqrt(np.maximum(graph.laplacian_inverse.diagonal(), 0.0))
-    return scores - half, scores + half
+    return np.asarray(normal * sigma * np.sqrt(np.maximum(graph.laplacian_inverse.diagonal(), 0.0)))

@@ -14,10 +14,10 @@ from scipy.linalg import cho_factor, cho_solve, eigvalsh
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
-from optiframe_hodgerank.answer import Ranking, ranking_of
+from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.graph.laplacian import DENSE
-from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.problem import PairwiseRanking, answer_of
 from optiframe_hodgerank.solvers.lbi import LinearizedBregman
 from optiframe_hodgerank.solvers.thresholding import without
 
@@ -222,9 +222,7 @@ def conditions(
 def _flagged_rows(problem: PairwiseRanking, flagged: Any) -> NDArray[np.int64]:
     """Numbers of the caller's rows that are flagged, sorted."""
     if isinstance(flagged, Ranking | Result):
-        answer = ranking_of(flagged)
-        problem.check(answer)
-        found = answer.flagged
+        found = answer_of(problem, flagged).flagged
     else:
         given = np.asarray(flagged)
         if given.dtype == bool and given.shape != (problem.rows,):

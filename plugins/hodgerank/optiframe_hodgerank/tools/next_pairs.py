@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
-from optiframe.tables.columns import Columns
+from optiframe.solving.sources import Source
 from optiframe.tables.read import to_frame
-from optiframe_hodgerank.answer import Ranking, ranking_of
+from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.graph.laplacian import DENSE, invert
-from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.problem import answer_of, problem_of
 from optiframe_hodgerank.solvers.thresholding import without
 
 _SAME = 1e-9  # gains within this of the largest are equal but for rounding
 
 
 def suggest(
-    problem: PairwiseRanking,
+    problem: Source,
     solution: Ranking | Result[Any, Any] | None = None,
     n: int = 10,
     *,
@@ -44,11 +44,10 @@ def suggest(
 
     Parameters
     ----------
-    problem
-        The comparisons so far.
-    solution
-        An answer, or a result; the comparisons that it takes for outliers are not counted as known.
-        None: all are.
+    problem, solution
+        The comparisons so far, and an answer to them; or the result of a solver, or a fitted
+        `RobustRanker`, alone. Comparisons that the answer takes for outliers are not counted as known;
+        without an answer all are.
     n
         How many to suggest; a pair may come more than once.
     measure
@@ -74,36 +73,22 @@ def suggest(
     order is plain but whose distance is not is as good as any. Each suggestion costs items^2;
     memory is 32 items^2 bytes.
     """
-    return to_frame(
-        suggestions(problem, solution, n, measure=measure, weight=weight), problem.comparisons.backend
-    )
-
-
-def suggestions(
-    problem: PairwiseRanking,
-    solution: Ranking | Result[Any, Any] | None,
-    n: int,
-    *,
-    measure: str,
-    weight: float,
-) -> Columns:
-    """`suggest` as columns."""
     if isinstance(n, bool) or n < 1:
         raise InvalidInput(f"n must be at least 1, got {n}")
     if not (weight > 0 and np.isfinite(weight)):
         raise InvalidInput(f"weight must be a positive number, got {weight}")
     if measure not in ("variance", "volume"):
         raise InvalidInput(f"measure must be 'variance' or 'volume', got {measure!r}")
-    graph, merged = problem.graph, problem.merged
+    known = problem_of(problem)
+    graph, merged = known.graph, known.merged
     if graph.items > DENSE:
         raise InvalidInput(
             f"all pairs of items are looked at, of at most {DENSE:,} items; here are {graph.items:,}"
         )
-    if solution is not None:
-        answer = ranking_of(solution)
-        problem.check(answer)
+    if solution is not None or problem is not known:
+        answer = answer_of(problem, solution)
         if answer.outliers is not None:
-            each = np.ones(problem.rows) if problem.comparisons.weight is None else problem.comparisons.weight
+            each = np.ones(known.rows) if known.comparisons.weight is None else known.comparisons.weight
             kept = np.where(answer.outliers == 0, each, 0.0)
             graph = without(graph, np.bincount(merged.inverse, kept, len(merged)) / merged.weight)
     component = graph.components.copy()
@@ -125,12 +110,13 @@ def suggestions(
         column = covariance[:, i] - covariance[:, j]
         covariance = covariance - np.outer(column, column) * (weight / (1 + weight * resistance[i, j]))
     codes = np.array([pair[:2] for pair in chosen])
-    return {
-        "left": problem.item_ids[codes[:, 0]],
-        "right": problem.item_ids[codes[:, 1]],
+    columns = {
+        "left": known.item_ids[codes[:, 0]],
+        "right": known.item_ids[codes[:, 1]],
         "gain": np.array([pair[2] for pair in chosen]),
         "resistance": np.array([pair[3] for pair in chosen]),
     }
+    return to_frame(columns, known.comparisons.backend)
 
 
 def gains(covariance: Array, measure: str, weight: float) -> tuple[Array, Array]:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
-from optiframe.tables.read import to_frame
 from optiframe_hodgerank.answer import Ranking
 
 _LOST = 0.5  # share of draws that may be left out; with fewer left, they are not like the data any more
@@ -100,7 +99,7 @@ class Bootstrap:
         if not self.enough:
             return replace(self.answer, low=None, high=None)
         low, high = np.quantile(self.scores, [(1 - self.level) / 2, (1 + self.level) / 2], axis=0)
-        return self.answer.with_intervals(low, high)
+        return replace(self.answer, low=low, high=high)
 
     @property
     def places(self) -> NDArray[np.int64]:
@@ -121,14 +120,10 @@ class Bootstrap:
         low, high = np.quantile(self.places, [tail, 1 - tail], axis=0, method="inverted_cdf")
         return low.astype(np.int64), high.astype(np.int64)
 
-    def columns(self) -> Columns:
-        """`ranking.columns()` and `rank_low, rank_high`, the interval of the ranks; best first."""
-        table = self.ranking.columns()
-        if not self.enough:
-            return table
-        low, high = self.rank_intervals
-        best = self.answer.order
-        return {**table, "rank_low": low[best], "rank_high": high[best]}
+    @property
+    def errors(self) -> Array:
+        """Standard errors of the scores: the deviation of the draws, shape (items,)."""
+        return np.asarray(self.scores.std(axis=0, ddof=1))
 
     def tables(self) -> dict[str, Columns]:
         """`rank_intervals` (item, rank, rank_low, rank_high), and the tables of the method's own detail."""
@@ -136,34 +131,20 @@ class Bootstrap:
         more: dict[str, Columns] = own() if callable(own) else {}
         if not self.enough:
             return more
-        table = self.columns()
-        return {
-            "rank_intervals": {key: table[key] for key in ("item", "rank", "rank_low", "rank_high")}
-        } | more
-
-    def frame(self) -> Any:
-        """`columns()` as the kind of data frame the comparisons came in."""
-        return to_frame(self.columns(), self.answer.backend)
-
-    def above(self) -> Array:
-        """Share of the draws in which item i scores higher than item j, shape (items, items)."""
-        return np.asarray((self.scores[:, :, None] > self.scores[:, None, :]).mean(axis=0))
+        (low, high), best = self.rank_intervals, self.answer.order
+        table = {"rank": self.answer.rank[best], "rank_low": low[best], "rank_high": high[best]}
+        return {"rank_intervals": {"item": self.answer.items[best], **table}} | more
 
     def findings(self, draws: int) -> Iterator[Finding]:
         """What to know about the intervals, when so many draws were wanted."""
-        made, needed = self.made, fewest(self.level)
-        if self.too_few_comparisons:
+        made = self.made
+        if not self.enough:
             yield Finding(
                 "warning",
-                f"no intervals: {self.falling_apart}",
-                identifier="ranking.bootstrap-too-few-comparisons",
-            )
-        elif not self.enough:
-            yield Finding(
-                "warning",
-                f"no intervals: the run ended after {made} of {draws} draws, and {100 * self.level:g}% "
-                f"intervals need {needed}",
-                identifier="ranking.bootstrap-too-few-draws",
+                f"no intervals: {self.why_none(draws)}",
+                identifier="ranking.bootstrap-too-few-comparisons"
+                if self.too_few_comparisons
+                else "ranking.bootstrap-too-few-draws",
             )
         else:
             if made < draws:
@@ -194,9 +175,13 @@ class Bootstrap:
     def _why(self) -> str:
         return f" (the method about the first of them: {self.refusal})" if self.refusal else ""
 
-    @property
-    def falling_apart(self) -> str:
-        """Why there are no intervals where too many draws were left out."""
+    def why_none(self, draws: int) -> str:
+        """Why there are no intervals where the draws are not `enough`, when so many were wanted."""
+        if not self.too_few_comparisons:
+            return (
+                f"the run ended after {self.made} of {draws} draws, and {100 * self.level:g}% intervals need "
+                f"{fewest(self.level)}"
+            )
         reasons = []
         if self.apart:
             reasons.append(
