@@ -15,8 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+from pydantic import Field
+
 from optiframe.errors import InvalidInput, MissingPackage, remedy, require
 from optiframe.records.record import Record
+from optiframe.tables.read import read_table
 
 _TIMEOUT = 30  # seconds without a byte before a download is given up
 
@@ -124,6 +128,53 @@ class DataSet(Record):
             As `files`, which it calls.
         """
         return {name: _sha256(path) for name, path in self.files().items()} if self.alternatives() else {}
+
+
+class ComparisonSet(DataSet):
+    """Published comparisons, tidied into `pairwise/<folder>/<table>.csv`.
+
+    The table has the columns `worker`, `left`, `right` and `label` (the winner's id; 0: a tie).
+    """
+
+    folder: ClassVar[str]
+    table: ClassVar[str] = "comparisons"
+    source: ClassVar[str]
+    workers: ClassVar[bool] = True  # whether the source publishes who compared
+
+    @classmethod
+    def alternatives(cls) -> tuple[tuple[DataFile, ...], ...]:
+        return ((DataFile(f"pairwise/{cls.folder}/{cls.table}.csv", cls.source),),)
+
+    def columns(self, more: tuple[str, ...] = ()) -> dict[str, Any]:
+        """The table's columns, and those named in `more`."""
+        path = next(iter(self.files().values()))
+        names = ("worker", "left", "right", "label") if self.workers else ("left", "right", "label")
+        return dict(read_table(path, (*names, *more), title=path.name).columns)
+
+
+class NamedComparisonSet(ComparisonSet):
+    """Published comparisons of items whose names are in `pairwise/<folder>/items.csv`."""
+
+    names_source: ClassVar[str]
+
+    names: bool = Field(True, description="names of the items as ids; false: their numbers")
+
+    @classmethod
+    def alternatives(cls) -> tuple[tuple[DataFile, ...], ...]:
+        names = DataFile(f"pairwise/{cls.folder}/items.csv", cls.names_source)
+        return ((*super().alternatives()[0], names),)
+
+    def columns(self, more: tuple[str, ...] = ()) -> dict[str, Any]:
+        """The table's columns, with names where they are asked for."""
+        found = super().columns(more)
+        if self.names:
+            path = list(self.files().values())[1]
+            items = read_table(path, ("id", "name"), title=path.name)
+            name = dict(zip(items["id"].tolist(), items["name"].tolist(), strict=True))
+            name[0] = ""  # a tie
+            for key in ("left", "right", "label"):
+                found[key] = np.array([name[item] for item in found[key].tolist()], dtype=object)
+        return found
 
 
 def find(file: DataFile) -> Path:

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
 from pydantic import Field
 
-from optiframe.problems.datasets import DataFile, DataSet
-from optiframe.tables.read import read_table
+from optiframe.problems.datasets import ComparisonSet, NamedComparisonSet
 
 
-class WorkersAsUsers(DataSet):
-    """A published comparison set, tidied into `pairwise/<folder>/comparisons.csv`.
-
-    The table has the columns `worker, left, right, label` (the winner's id; 0: a tie).
-    """
+class WorkersAsUsers(ComparisonSet):
+    """Published comparisons, each worker a user."""
 
     problem = "collaborative-ranking"
-    folder: ClassVar[str]
-    source: ClassVar[str]
-
-    @classmethod
-    def alternatives(cls) -> tuple[tuple[DataFile, ...], ...]:
-        return ((DataFile(f"pairwise/{cls.folder}/comparisons.csv", cls.source),),)
 
     def inputs(self) -> dict[str, Any]:
         """The comparisons; no truth is known."""
-        path = next(iter(self.files().values()))
-        columns = dict(read_table(path, ("worker", "left", "right", "label"), title=path.name).columns)
+        columns = self.columns()
         columns["user"] = columns.pop("worker")
         return {"comparisons": columns}
 
@@ -45,7 +33,7 @@ class HumanAge(WorkersAsUsers):
     source = 'github.com/qianqianxu010/qqxu_yyao, "code/figure 6/agedata.mat" (to be tidied by hand)'
 
 
-class WorldCollege(WorkersAsUsers):
+class WorldCollege(WorkersAsUsers, NamedComparisonSet):
     """Where people would rather study: 8,823 comparisons of 261 universities by 340 workers.
 
     26 comparisons a worker, for 35 of them a single one: little to tell tastes apart by.
@@ -60,20 +48,3 @@ class WorldCollege(WorkersAsUsers):
     )
 
     names: bool = Field(True, description="names of the universities as ids; false: numbers 1 to 261")
-
-    @classmethod
-    def alternatives(cls) -> tuple[tuple[DataFile, ...], ...]:
-        return ((*super().alternatives()[0], DataFile("pairwise/world_college/items.csv", cls.names_source)),)
-
-    def inputs(self) -> dict[str, Any]:
-        """The comparisons, with names where asked for; no truth is known."""
-        found = super().inputs()
-        if self.names:
-            path = list(self.files().values())[1]
-            items = read_table(path, ("id", "name"), title=path.name)
-            name = dict(zip(items["id"].tolist(), items["name"].tolist(), strict=True))
-            name[0] = ""  # a tie, which these data do not have
-            for key in ("left", "right", "label"):
-                columns = found["comparisons"]
-                columns[key] = np.array([name[item] for item in columns[key].tolist()], dtype=object)
-        return found
