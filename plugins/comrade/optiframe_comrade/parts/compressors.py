@@ -14,22 +14,8 @@ from pydantic import Field, PositiveInt
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
+from optiframe_comrade.parts import packing
 from optiframe_comrade.parts.kinds import Compressor
-from optiframe_comrade.parts.packing import (
-    MalformedPayload,
-    bytes_of_bits,
-    pack,
-    pack_numbers,
-    pack_places,
-    pack_scale,
-    packed_size,
-    places_size,
-    unpack,
-    unpack_numbers,
-    unpack_places,
-    unpack_scale,
-    width,
-)
 
 _SCALE = 8  # bytes of a scale
 
@@ -38,12 +24,6 @@ def _checked(vector: Array) -> Array:
     if not np.isfinite(vector).all():
         raise InvalidInput("an update with an entry that is not finite cannot be compressed")
     return vector
-
-
-def _expect(payload: bytes, size: int, what: str) -> None:
-    """Refuse a payload of the wrong length before anything is made of it."""
-    if len(payload) != size:
-        raise MalformedPayload(f"{what} takes {size} bytes, got {len(payload)}")
 
 
 class _Quantizer(Compressor):
@@ -63,7 +43,7 @@ class _Quantizer(Compressor):
         """What stands for the highest level; at least the largest entry."""
 
     def most_bytes(self, size: int) -> int:
-        return _SCALE + packed_size(size, width(2 * self.levels))
+        return _SCALE + packing.packed_size(size, packing.width(2 * self.levels))
 
     def encode(self, vector: Array, rng: np.random.Generator) -> bytes:
         scale = self.scale(_checked(vector))
@@ -74,14 +54,14 @@ class _Quantizer(Compressor):
         low = np.floor(exact)
         level = low + (rng.random(len(vector)) < exact - low)
         signed = np.where(vector < 0.0, -level, level).astype(np.int64)
-        return pack_scale(scale) + pack(signed + self.levels, width(2 * self.levels))
+        return packing.pack_scale(scale) + packing.pack(signed + self.levels, packing.width(2 * self.levels))
 
     def decode(self, payload: bytes, size: int) -> Array:
-        _expect(payload, self.most_bytes(size), f"{size} entries at {self.levels} levels")
-        scale = unpack_scale(payload)
-        level = unpack(payload[_SCALE:], size, width(2 * self.levels)) - self.levels
+        packing.expect(payload, self.most_bytes(size), f"{size} entries at {self.levels} levels")
+        scale = packing.unpack_scale(payload)
+        level = packing.unpack(payload[_SCALE:], size, packing.width(2 * self.levels)) - self.levels
         if size and level.max() > self.levels:
-            raise MalformedPayload(f"level {level.max()} is above the highest, {self.levels}")
+            raise packing.MalformedPayload(f"level {level.max()} is above the highest, {self.levels}")
         return scale * (level / self.levels)
 
 
@@ -168,7 +148,7 @@ class _Sparsifier(Compressor):
         return min(self.k, size)
 
     def most_bytes(self, size: int) -> int:
-        return places_size(self.kept(size), size) + 8 * self.kept(size)
+        return packing.places_size(self.kept(size), size) + 8 * self.kept(size)
 
     def rho(self, size: int) -> float:
         return self.kept(size) / size
@@ -182,14 +162,14 @@ class _Sparsifier(Compressor):
 
     def encode(self, vector: Array, rng: np.random.Generator) -> bytes:
         places = self.choose(_checked(vector), rng)
-        return pack_places(places, len(vector)) + pack_numbers(vector[places])
+        return packing.pack_places(places, len(vector)) + packing.pack_numbers(vector[places])
 
     def decode(self, payload: bytes, size: int) -> Array:
         kept = self.kept(size)
-        _expect(payload, self.most_bytes(size), f"{kept} of {size} entries")
-        head = places_size(kept, size)
+        packing.expect(payload, self.most_bytes(size), f"{kept} of {size} entries")
+        head = packing.places_size(kept, size)
         vector = np.zeros(size)
-        vector[unpack_places(payload[:head], kept, size)] = unpack_numbers(payload[head:], kept)
+        vector[packing.unpack_places(payload[:head], kept, size)] = packing.unpack_numbers(payload[head:])
         return vector
 
 
@@ -228,7 +208,7 @@ class ScaledSign(Compressor):
     reference = "Karimireddy et al. 2019, Error feedback fixes SignSGD, Eq. for C(v)"
 
     def most_bytes(self, size: int) -> int:
-        return _SCALE + bytes_of_bits(size)
+        return _SCALE + packing.bytes_of_bits(size)
 
     def rho(self, size: int) -> float:
         return 1 / size
@@ -236,10 +216,10 @@ class ScaledSign(Compressor):
     def encode(self, vector: Array, rng: np.random.Generator) -> bytes:
         # Divided first: the sum may overflow where the mean does not.
         scale = float(np.sum(np.abs(_checked(vector)) / max(len(vector), 1)))
-        return pack_scale(scale) + pack((vector < 0.0).astype(np.int64), 1)
+        return packing.pack_scale(scale) + packing.pack((vector < 0.0).astype(np.int64), 1)
 
     def decode(self, payload: bytes, size: int) -> Array:
-        _expect(payload, self.most_bytes(size), f"{size} signs")
-        negative = unpack(payload[_SCALE:], size, 1) == 1
-        scale = unpack_scale(payload)
+        packing.expect(payload, self.most_bytes(size), f"{size} signs")
+        negative = packing.unpack(payload[_SCALE:], size, 1) == 1
+        scale = packing.unpack_scale(payload)
         return np.where(negative, -scale, scale)
