@@ -54,7 +54,7 @@ def test_the_advice_puts_it_together() -> None:
     assert found.terms_wanted == terms_wanted(found.coherence, 5, 20, 0.5, 0.1)
     assert [finding.level for finding in found.findings] == ["note"]  # 600 rows are below Theorem 1's bound
     crowded = advice(Minimize(f), workers=60, byzantine=0.45, at=10 * w).findings
-    assert "2 terms a column" in crowded[0].text
+    assert "holds 2 terms for each of the 5 columns" in crowded[0].text
     assert "0.45 of the workers may be hostile" in crowded[-1].text
 
 

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import BeforeValidator, Field, PositiveFloat, PositiveInt
@@ -24,14 +24,15 @@ from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_comrade.backends.backend import Backend, InProcessBackend
 from optiframe_comrade.local.step import Method
-from optiframe_comrade.parts.filters import CoordinateMedian, DistanceToMedian
+from optiframe_comrade.parts.filters import DistanceToMedian
 from optiframe_comrade.parts.kinds import Attack, Compressor, Filter, Honest, Nothing
 from optiframe_comrade.protocol.coordinator import Combined, Coordinator, TooManyFaults
 from optiframe_comrade.protocol.ledger import Ledger
 from optiframe_comrade.protocol.sharding import Sharding, make_shards, visible_order
 from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.trust.contraction import definition_2
-from optiframe_comrade.trust.theory import cheap_notes
+from optiframe_comrade.trust.filter_limits import ROUNDING, outnumbered
+from optiframe_comrade.trust.theory import cheap_notes, few_terms
 from optiframe_comrade.unused_parameters import Unused, warnings_of
 
 
@@ -45,9 +46,7 @@ Share = Annotated[float, Field(ge=0, lt=0.5), BeforeValidator(_share)]
 
 _RENAMED = {"home": "backend", "dealing": "sharding", "strange": "outlier_limit"}
 
-_ROUNDING = 1e-9  # so that .1 of 10 workers is 1 and not the ceiling of 1.0000000000000002
 _ASTRAY = 10  # times the best point's gap; at the error floor points differ by less
-_MUCH_DATA = 5  # terms a worker and column below which local Hessians are poor; measured in the docs
 
 
 class Distributed(Solver[Minimize, Array, Ledger]):
@@ -112,14 +111,14 @@ class Distributed(Solver[Minimize, Array, Ledger]):
     @property
     def byzantine_count(self) -> int:
         """Number of hostile workers, ceil(alpha m): alpha may promise too much, never too little."""
-        return math.ceil(self.byzantine * self.workers - _ROUNDING)
+        return math.ceil(self.byzantine * self.workers - ROUNDING)
 
     @property
     def left_out(self) -> int:
         """Number of replies a round leaves out, ceil(beta m)."""
         if self.trim is not None:
-            return math.ceil(self.trim * self.workers - _ROUNDING)
-        return math.ceil(self.byzantine * self.workers + 2 - _ROUNDING) if self.byzantine else 0
+            return math.ceil(self.trim * self.workers - ROUNDING)
+        return math.ceil(self.byzantine * self.workers + 2 - ROUNDING) if self.byzantine else 0
 
     def unsuited(self, problem: Minimize) -> str | None:
         f = problem.function
@@ -244,19 +243,9 @@ class Distributed(Solver[Minimize, Array, Ledger]):
     def _warn(self, f: FiniteSum, run: Run) -> None:
         for text in warnings_of(self, self.unused_parameters(f)):
             run.warn(text, identifier="training.unused-parameter")
-        held = len(f) / self.workers
-        share = min(held, self.hessian_terms or held) / f.shape[0]
-        if share < _MUCH_DATA and Objective.gradient not in self.operations:
-            sampled, remedy = (
-                ("takes its Hessian of", "raise `hessian_terms`")
-                if held >= _MUCH_DATA * f.shape[0]
-                else ("holds", "use fewer workers")
-            )
-            run.warn(
-                f"each worker {sampled} {share:.2g} terms for each of the {f.shape[0]} columns; below "
-                f"{_MUCH_DATA} the local Hessians are poor and the error floor high; {remedy}",
-                identifier="federation.few-terms-per-column",
-            )
+        few = few_terms(len(f) / self.workers, f.shape[0], self.hessian_terms)
+        if few is not None and Objective.gradient not in self.operations:
+            run.warn(few.text, identifier=few.identifier)
         order = visible_order(f, self.workers) if self.sharding == "in-order" else None
         if order is not None:
             run.warn(
@@ -270,7 +259,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
                 "are left out a round",
                 identifier="federation.more-hostile-than-left-out",
             )
-        weak = self._too_many()
+        weak = outnumbered(self.filter, self.byzantine_count, self.left_out, self.workers)
         if weak is not None:
             run.warn(weak, identifier="federation.more-hostile-than-filter-withstands")
         if not self.left_out and self.filter.trims and "filter" in self.model_fields_set:
@@ -288,23 +277,6 @@ class Distributed(Solver[Minimize, Array, Ledger]):
                 "the theory needs beta below one half",
                 identifier="federation.half-left-out",
             )
-
-    def _too_many(self) -> str | None:
-        """What to warn of where more workers may lie than the filter withstands; None where it holds."""
-        limit = self.filter.fails_from
-        # Nobody is declared hostile outside a simulation: there the trim says how many are reckoned with.
-        number = self.byzantine_count or (self.left_out if self.filter.trims else 0)
-        share = number / self.workers
-        if limit is None or not number or share < limit - _ROUNDING:
-            return None
-        who = "are hostile" if self.byzantine_count else "may be hostile, as `trim` says"
-        fails = f"can fail from {limit:.0%} on" if limit else "fails with a single one"
-        more = [each.name for each in (DistanceToMedian, CoordinateMedian) if (each.fails_from or 0) > share]
-        remedy = f"use {more[0]}" if more else "no filter here withstands that many: use more honest workers"
-        return (
-            f"{number} of {self.workers} workers ({share:.0%}) {who}, and {self.filter.name} {fails}: "
-            f"they may carry the answer anywhere; {remedy}"
-        )
 
 
 def _plain(operation: Any) -> str:
@@ -325,4 +297,3 @@ def _columns(coordinator: Coordinator, update: Combined, length: float) -> dict[
 
 NEWTON: tuple[Any, ...] = (Objective.hessian, Objective.hessian_product)
 """What a local Newton step needs, one of them."""
-Search = Literal["none", "armijo"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -15,7 +15,7 @@ from optiframe_comrade.messages import GRADIENT, STEP_WITH_GRADIENT
 from optiframe_comrade.parts.filters import Mean, Norm
 from optiframe_comrade.parts.kinds import Filter
 from optiframe_comrade.protocol.coordinator import Combined, Coordinator
-from optiframe_comrade.solvers.distributed import NEWTON, Distributed, Search
+from optiframe_comrade.solvers.distributed import NEWTON, Distributed
 
 # Step lengths tried at once in the one round of a line search: 1, 1/2, ..., 1/512. Below that
 # a Newton step is no Newton step.
@@ -47,7 +47,7 @@ class _TwoRounds(Distributed):
 
     operations = NEWTON
 
-    search: Search = Field(
+    search: Literal["none", "armijo"] = Field(
         default="armijo", description="armijo: a line search, one round more; none: full steps"
     )
 

@@ -18,7 +18,7 @@ from optiframe.problems.problem import Problem
 from optiframe.records.fields import Array
 from optiframe_comrade.local.symmetric import weighted_gram
 
-_ENOUGH = 5  # terms a column; below, the error floor is above a thousandth of the objective
+_ENOUGH = 5  # terms a worker and column below which local Hessians are poor; measured in the docs
 _CHEAP = 1 << 23  # multiplications for advice nobody asked for: some ten milliseconds, as a round or two
 
 
@@ -31,8 +31,10 @@ class Advice:
     coherence
         mu of Definition 1, in [1, n/d]: n/d times the largest leverage of a row of
         A = diag(sqrt(loss'')) X at the point.
-    terms
-        s, terms a worker's Hessian is of; `terms_wanted` is Theorem 1's bound 3 mu d/eta^2 log(m d/delta).
+    terms, held
+        s, terms a worker's Hessian is of, and how many it holds.
+    terms_wanted
+        Theorem 1's bound on s, 3 mu d/eta^2 log(m d/delta).
     columns
         d.
     condition
@@ -43,6 +45,7 @@ class Advice:
 
     coherence: float
     terms: int
+    held: int
     terms_wanted: float
     columns: int
     condition: float
@@ -52,14 +55,8 @@ class Advice:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The same in sentences, as far as there is something to say."""
-        found = []
-        ratio = self.terms / self.columns
-        if ratio < _ENOUGH:
-            text = (
-                f"each worker holds {ratio:.2g} terms a column; below {_ENOUGH} expect a high error floor, "
-                "or no convergence with full steps"
-            )
-            found.append(Finding("warning", text, identifier="federation.few-terms-per-column"))
+        few = few_terms(self.held, self.columns, self.terms)
+        found = [] if few is None else [few]
         if self.terms < self.terms_wanted:
             text = (
                 f"Theorem 1 asks for {self.terms_wanted:.3g} terms a worker (coherence "
@@ -73,6 +70,24 @@ class Advice:
             )
             found.append(Finding("note", text, identifier="federation.more-hostile-than-theory"))
         return tuple(found)
+
+
+def few_terms(held: float, columns: int, sampled: int | None = None) -> Finding | None:
+    """A warning where a worker's Hessian is of few terms for each column; None where it is of enough.
+
+    `held` is how many terms a worker holds, `sampled` of how many of them its Hessian is; None: of all.
+    """
+    share = min(held, sampled or held) / columns
+    if share >= _ENOUGH:
+        return None
+    does, remedy = "holds", "use fewer workers"
+    if held >= _ENOUGH * columns:
+        does, remedy = "takes its Hessian of", "raise `hessian_terms`"
+    text = (
+        f"each worker {does} {share:.2g} terms for each of the {columns} columns; below {_ENOUGH} the local "
+        f"Hessians are poor and the error floor high; {remedy}"
+    )
+    return Finding("warning", text, identifier="federation.few-terms-per-column")
 
 
 def advice(
@@ -135,10 +150,11 @@ def advice(
     mu = coherence(model.matrix, weights)
     values = la.eigvalsh(gram)
     kappa = float(values[-1] / values[0]) if values[0] > 0 else math.inf
-    columns = model.shape[0]
+    columns, held = model.shape[0], len(model) // workers
     return Advice(
         coherence=mu,
-        terms=min(len(model) // workers, hessian_terms or len(model)),
+        terms=min(held, hessian_terms or held),
+        held=held,
         terms_wanted=terms_wanted(mu, columns, workers, eta, delta),
         columns=columns,
         condition=kappa,
