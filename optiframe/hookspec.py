@@ -16,7 +16,8 @@ module only, so that listing every name costs no heavy import::
 
 What the hook, descriptions and base classes promise is the plugin contract; `CONTRACT` is its version. A
 plugin that relies on one version says so by ``OPTIFRAME_CONTRACT = 1`` in that module; one that says
-nothing is taken to keep the first.
+nothing is taken to keep the first. By ``OPTIFRAME_RENAMED = {"mine.old": "mine.new"}`` it says what to use in
+place of a name that it no longer has.
 """
 
 from __future__ import annotations

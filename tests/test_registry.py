@@ -151,6 +151,14 @@ def test_a_hook_that_would_never_be_called_breaks_its_plugin(disk: Disk, entry: 
     assert message in plugin("fake-hook").error
 
 
+def test_a_name_that_a_plugin_gave_up_is_answered_with_the_new_one(disk: Disk) -> None:
+    entry = ENTRY.format(name="fake.new", module="fake_moved", cls="Mine", summary="A solver.")
+    disk.add("fake-moved", {"__init__.py": entry + 'OPTIFRAME_RENAMED = {"fake.old": "fake.new"}\n'})
+    for asked in ("fake.old", "Fake.Old"):
+        with pytest.raises(of.UnknownName, match=r"no solver named '.*'; use fake\.new instead$"):
+            registry.registry().get("solver", asked)
+
+
 def test_a_plugin_with_a_missing_dependency_names_it(disk: Disk) -> None:
     disk.add("fake-lacking", {"__init__.py": "import no_such_package_anywhere"})
     assert "No module named 'no_such_package_anywhere'" in plugin("fake-lacking").error

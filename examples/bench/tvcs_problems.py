@@ -40,8 +40,8 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "in-degree, total": {"solver": "tvcs.fewer-views", "views": "rows"},
     "out-degree, total": {"solver": "tvcs.fewer-views", "views": "columns"},
     "total": {"solver": "tvcs.fewer-views", "views": "total"},
-    "correlation": {"solver": "tvcs.network-association"},
-    "clr": {"solver": "tvcs.network-association", "score": "clr"},
+    "correlation": {"solver": "genes.pearson"},
+    "clr": {"solver": "genes.clr", "estimator": "pearson"},
 }
 SHOWN = ("sensitivity", "specificity", "f_sn_sp", "f1", "mcc", "auc_thresholded", "aupr")
 MODELS = {

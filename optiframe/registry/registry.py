@@ -71,6 +71,7 @@ class Registry:
         self.plugins: list[Plugin] = []
         self._entries: dict[tuple[str, str], Entry] = {}
         self._classes: dict[tuple[str, str], type[Any]] = {}
+        self._renamed: dict[str, str] = {}
         self.unknown_choices: list[str] = []
 
     def load(self) -> None:
@@ -113,6 +114,7 @@ class Registry:
             manager.add_hookspecs(hookspec)
             manager.register(module)
             package = sys.modules[point.module].__package__
+            self._renamed |= getattr(module, "OPTIFRAME_RENAMED", {})
             for described in manager.hook.optiframe_plugin():
                 plugin.entries.extend(self._entry(item, package, plugin.distribution) for item in described)
         except (Exception, SystemExit) as error:  # whatever someone else's code raises is its state
@@ -162,6 +164,8 @@ class Registry:
             hint = f" (broken plugins: {', '.join(broken)}; see optiframe doctor)" if broken else ""
             hint += "".join(f"; it may be in {module}, whose import failed: {why}" for module, why in lost)
             close = nearest(normalise(name), known)
+            if (now := self._renamed.get(normalise(name))) is not None:
+                close = f"; use {now} instead"
             if kind == "part" and not close:
                 close = "; one of your own comes by a plugin, optiframe.register or --import FILE"
             raise UnknownName(f"no {kind} named {name!r}{close}{hint}")

@@ -202,6 +202,12 @@ def _programs() -> list[Description]:
         ),
         Description(
             "solver",
+            "ortools.projection",
+            ".projection.ortools_flow:FlowProjection",
+            "Projection onto a three-view set as a minimum-cost flow, by OR-tools",
+        ),
+        Description(
+            "solver",
             "ortools.assignment",
             ".projection.ortools_assignment:FlowAssignment",
             "The assignment with the greatest sum of qualities, by OR-tools' flow",

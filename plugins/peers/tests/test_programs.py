@@ -1,4 +1,4 @@
-"""Projection through highspy, assignments by OR-tools: the contract, and our exact answers."""
+"""Projections by highspy and OR-tools, assignments by OR-tools: the contract, and our exact answers."""
 
 from __future__ import annotations
 
@@ -21,18 +21,7 @@ from optiframe.solving.budget import Budget
 from optiframe.solving.result import Status
 from optiframe.testing import SolverContract
 
-
-def instance(seed: int) -> Projection:
-    """Random sets with bounds of 0, views left out, elements in no group; every other point with ties."""
-    rng = np.random.default_rng(seed)
-    p = int(rng.integers(0, 60))
-    table: dict[str, object] = {"size": p, "total": int(rng.integers(0, p + 2))}
-    for view in ("rows", "columns"):
-        groups = int(rng.integers(0, 8))
-        if groups:
-            table[view] = {"labels": rng.integers(-1, groups, p), "bounds": rng.integers(0, 6, groups)}
-    v = rng.standard_normal(p) if seed % 2 else rng.integers(-3, 4, p).astype(np.float64)
-    return Projection(v, ThreeView.load(**table))
+from .ortools_child import instance
 
 
 class TestHighs(SolverContract):
@@ -61,6 +50,25 @@ def test_every_method_finds_and_proves_the_exact_projection(
         assert found.detail.certificate.holds, seed
 
 
+def test_small_entries_are_kept_beside_large_ones_and_closed_ones_left_out() -> None:
+    v = np.array([1e4, 1.0, 2.0, 3.0])  # squares beyond the tolerances of HiGHS
+    found = solve(Projection(v, ThreeView(size=4, total=3)), "highspy.projection", progress=False)
+    assert found.solution.tolist() == [1e4, 0.0, 2.0, 3.0]
+    assert found.detail.certificate.holds
+    over = ThreeView.of_matrix((2, 2), total=2, per_row=[0, 2])  # the first row can hold nothing
+    found = solve(Projection(np.array([[1e40, 1.0], [0.2, 0.1]]), over), "highspy.projection", progress=False)
+    assert found.solution.tolist() == [[0.0, 0.0], [0.2, 0.1]]
+    assert found.detail.certificate.holds
+
+
+def test_it_does_not_say_converged_without_a_proof() -> None:
+    problem = Projection(np.array([1e8, 1.0, 2.0, 3.0]), ThreeView(size=4, total=2))
+    with pytest.warns(optiframe.NotConverged, match="not proved"):
+        result = solve(problem, "highspy.projection", progress=False)
+    assert result.status is Status.STALLED
+    assert not result.detail.certificate.holds
+
+
 def test_it_stops_at_its_time_limit() -> None:
     rng = np.random.default_rng(0)
     rows, columns = np.indices((300, 300)).reshape(2, -1)
@@ -80,13 +88,21 @@ def test_other_sets_are_refused_in_words() -> None:
         solve(Projection(np.ones(3), Cardinality(size=1)), HighsProjection(), progress=False)
 
 
-def test_the_assignment_by_ortools_is_our_own_and_keeps_the_contract() -> None:
-    child = Path(__file__).with_name("assignment_child.py")
+def test_ortools_names_what_cannot_be_loaded_beside_it() -> None:
+    import cvxpy  # which loads highspy
+
+    assert cvxpy.__name__ in sys.modules
+    with pytest.raises(optiframe.Unsuited, match=r"highspy is loaded in this process .* process of its own"):
+        solve(instance(1), "ortools.projection")
+
+
+def test_answers_of_ortools_are_our_own_and_keep_the_contract() -> None:
+    child = Path(__file__).with_name("ortools_child.py")
     done = subprocess.run([sys.executable, str(child)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["failed"] == []
-    for ours, theirs, proved in found["sums"]:
-        assert theirs == pytest.approx(ours)
+    for ours, theirs, proved in found["found"]:
+        assert theirs == pytest.approx(ours, rel=1e-9, abs=1e-9)
         assert proved
     assert "highspy cannot be loaded beside it" in found["beside"]

@@ -34,6 +34,13 @@ __getattr__, _, __all__ = exports(
     },
 )
 
+OPTIFRAME_RENAMED = {
+    "tvcs.cvxpy": "cvxpy",
+    "tvcs.highs": "highspy.projection (of optiframework-peers) or cvxpy",
+    "tvcs.ortools": "ortools.projection (of optiframework-peers)",
+    "tvcs.network-association": "genes.pearson or genes.clr (of optiframework-peers)",
+}
+
 
 @hookimpl
 def optiframe_plugin() -> list[Description]:
@@ -118,24 +125,6 @@ def optiframe_plugin() -> list[Description]:
         ),
         Description(
             "solver",
-            "tvcs.highs",
-            ".projectors.highs:SimplexProjection",
-            "Projection onto a three-view set by HiGHS's dual simplex (SciPy)",
-        ),
-        Description(
-            "solver",
-            "tvcs.cvxpy",
-            ".projectors.cvxpy_projection:CvxpyProjection",
-            "Projection onto a three-view set through CVXPY, by any of its engines",
-        ),
-        Description(
-            "solver",
-            "tvcs.ortools",
-            ".projectors.ortools_flow:FlowProjection",
-            "Projection onto a three-view set as a minimum-cost flow, by OR-tools",
-        ),
-        Description(
-            "solver",
             "tvcs.greedy",
             ".projectors.greedy:GreedyProjection",
             "Largest entries first onto a three-view set; not exact, says what it loses at most",
@@ -157,12 +146,6 @@ def optiframe_plugin() -> list[Description]:
             "tvcs.assignment-random",
             ".assignment.solvers:RandomAssignment",
             "A random assignment that uses the caps as far as possible",
-        ),
-        Description(
-            "solver",
-            "tvcs.network-association",
-            ".networks.association:NetworkAssociation",
-            "The edges with the strongest lagged correlation, or CLR score, within the caps",
         ),
         Description(
             "data set",

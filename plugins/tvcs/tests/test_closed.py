@@ -81,7 +81,7 @@ def test_points_are_projected_as_if_such_entries_were_zero(largest: int, times: 
         assert np.array_equal(v * over.select_for(v).support, wanted)
 
 
-@pytest.mark.parametrize("solver", ["tvcs.exact", "tvcs.highs", "tvcs.greedy", "tvcs.pdhg"])
+@pytest.mark.parametrize("solver", ["tvcs.exact", "tvcs.greedy", "tvcs.pdhg"])
 def test_solvers_leave_such_entries_out_of_their_unit(solver: str) -> None:
     over = ThreeView.of_matrix((3, 3), total=3, per_row=[0, 2, 2], per_column=[1, 1, 2])
     v = np.array([[1e40, 1.0, 1e41], [0.3, 0.2, 0.1], [0.25, 0.31, 0.35]])

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_tvcs.program.support_program import SupportProgram
-from optiframe_tvcs.projectors.cvxpy_projection import CvxpyProjection
+from optiframe_tvcs.projectors.exact import ExactProjection
 from optiframe_tvcs.projectors.first_order import FirstOrderProjection, balance, lipschitz, steps_of
 from optiframe_tvcs.projectors.greedy import GreedyProjection
-from optiframe_tvcs.projectors.highs import SimplexProjection
-from optiframe_tvcs.projectors.ortools_flow import FlowProjection
 from optiframe_tvcs.projectors.pdhg import PrimalDualProjection
 from optiframe_tvcs.sets.three_view import ThreeView
 
@@ -29,7 +23,7 @@ from optiframe.testing import SolverContract, check_against_cvxpy
 
 from .support_twins import best_worth, papers_set, sets
 
-EXACT: list[Solver] = [SimplexProjection(), CvxpyProjection(), PrimalDualProjection()]
+EXACT: list[Solver] = [ExactProjection(), PrimalDualProjection()]
 
 
 def gaussian(p: int = 25, seed: int = 0) -> Projection:
@@ -48,14 +42,6 @@ class _Contract(SolverContract):
 
     def optimum(self, problem: Projection) -> float:
         return problem.objective(problem.onto.project(problem.point))
-
-
-class TestSimplex(_Contract):
-    solver: Solver = SimplexProjection()
-
-
-class TestCvxpy(_Contract):
-    solver: Solver = CvxpyProjection()
 
 
 class TestPrimalDual(_Contract):
@@ -95,13 +81,10 @@ def test_exact_solvers_keep_as_much_as_trying_every_support(data: st.DataObject)
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("make", [gaussian, tied])
-def test_exact_solvers_agree_with_highs(make: type, seed: int) -> None:
+def test_exact_solvers_agree_with_highs_through_cvxpy(make: type, seed: int) -> None:
     problem = make(100, seed)
-    reference = solve(problem, SimplexProjection())
     for solver in EXACT:
-        result = solve(problem, solver)
-        assert result.objective == pytest.approx(reference.objective, rel=1e-9), solver.name
-        assert result.detail.certificate.holds, solver.name
+        assert check_against_cvxpy(solver, problem).ok, solver.name
 
 
 def test_prices_are_in_the_units_of_the_point_squared() -> None:
@@ -137,28 +120,6 @@ def test_greedy_can_lose_nearly_half_and_says_so() -> None:
     assert not found.holds
     assert found.primal + found.gap >= 2.0
     assert "loses at most" in result.findings[0].text
-
-
-def test_cvxpy_checks_any_of_them() -> None:
-    for solver in (SimplexProjection(), PrimalDualProjection()):
-        assert check_against_cvxpy(solver, gaussian(36, 1)).ok
-        assert check_against_cvxpy(solver, tied(36, 1)).ok
-
-
-@pytest.mark.filterwarnings("ignore")  # an interior-point method is free to say that it is inaccurate
-def test_an_interior_point_engine_is_certified_or_says_what_it_may_lose() -> None:
-    problem = tied(25, 2)
-    best = problem.onto.select_for(problem.point).certificate.primal
-    plain = solve(problem, CvxpyProjection(engine="CLARABEL"))
-    assert plain.violation == 0.0
-    assert plain.detail.certificate.primal + plain.detail.certificate.gap >= best
-    moved = solve(problem, CvxpyProjection(engine="CLARABEL", perturbation=1e-3))
-    assert moved.detail.certificate.holds
-
-
-def test_an_engine_that_is_not_there_is_named() -> None:
-    with pytest.raises(Unsuited, match="CVXPY has no engine 'NO_SUCH'"):
-        solve(gaussian(), CvxpyProjection(engine="NO_SUCH"))
 
 
 def test_other_sets_are_not_theirs() -> None:
@@ -236,22 +197,6 @@ def test_the_papers_gradient_says_what_it_has_not_proved_and_stays_in_the_set() 
     assert found.violation == 0.0
     assert [finding.level for finding in found.findings] == ["warning"]
     assert "not proved best" in found.findings[0].text
-
-
-def test_flow_names_what_cannot_be_loaded_beside_it() -> None:
-    import cvxpy  # which loads highspy
-
-    assert cvxpy.__name__ in sys.modules
-    with pytest.raises(Unsuited, match=r"highspy is loaded in this process .* process of its own"):
-        solve(gaussian(), FlowProjection())
-
-
-@pytest.mark.slow
-def test_flow_keeps_the_contract_and_agrees_in_a_process_of_its_own() -> None:
-    script = Path(__file__).with_name("flow_child.py")
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {"failed": [], "disagreeing": [], "unproved": []}
 
 
 @pytest.mark.parametrize("solver", [*EXACT, GreedyProjection()], ids=lambda solver: solver.name)

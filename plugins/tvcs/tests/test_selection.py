@@ -15,7 +15,7 @@ import optiframe
 
 POINT = np.array([[3.0, 1.0, 0.5], [2.0, 2.5, 0.1]])
 OVER = ThreeView.of_matrix((2, 3), total=3, per_row=2, per_column=1)
-SOLVERS = ("tvcs.exact", "tvcs.highs", "tvcs.pdhg", "tvcs.greedy")
+SOLVERS = ("tvcs.exact", "tvcs.pdhg", "tvcs.greedy")
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

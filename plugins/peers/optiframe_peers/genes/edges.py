@@ -10,7 +10,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 from optiframe_tvcs.networks.answer import Network
-from optiframe_tvcs.networks.association import correlations, directions
 from optiframe_tvcs.networks.objective import off_diagonal
 from optiframe_tvcs.networks.problem import NetworkIdentification
 from optiframe_tvcs.projection.selection import Selection
@@ -23,14 +22,16 @@ from optiframe_peers.libraries import absent
 
 Times = Literal["lagged", "same"]
 
+_ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of a mean and of differences, relative to the levels
+
 
 class EdgeScores(Solver[NetworkIdentification, Network, Selection]):
     """Scores every ordered pair of genes; the edges are those of greatest total score within the caps.
 
     A subclass gives `scores`, once or in rounds that grow better. The choice within the caps is exact
-    (`ThreeView.select`), as for `tvcs.network-association`. The weight of an edge is its score with the
-    sign of the lagged correlation: it is no effect, so the objective at it says nothing. The metrics
-    `auc_of_scores` and `aupr_of_scores` are those of all pairs, whatever the caps.
+    (`ThreeView.select`). The weight of an edge is its score with the sign of the lagged correlation: it is
+    no effect, so the objective at it says nothing. The metrics `auc_of_scores` and `aupr_of_scores` are
+    those of all pairs, whatever the caps.
     """
 
     solves = NetworkIdentification
@@ -82,6 +83,20 @@ class InformationScores(EdgeScores):
         if self.estimator == "spearman":  # ranks of what varies by more than rounding
             source, target = (_ranked(rows) for rows in (source, target))
         return np.clip(target @ source.T, -1.0, 1.0), np.clip(source @ source.T, -1.0, 1.0)
+
+
+def correlations(first: Array, second: Array) -> Array:
+    """Pearson's, of each row of `first` with each of `second`; 0 where a row never changes."""
+    a, b = directions(first, second), directions(second, second)
+    return np.asarray(np.clip(a @ b.T, -1.0, 1.0))
+
+
+def directions(rows: Array, levels: Array) -> Array:
+    """Centred rows of length 1; zeros where what varies is no more than the rounding of the levels."""
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    length = np.linalg.norm(centred, axis=1, keepdims=True)
+    rounding = _ROUNDING * np.linalg.norm(levels, axis=1, keepdims=True)
+    return np.asarray(np.where(length > rounding, centred, 0.0) / np.where(length > rounding, length, 1.0))
 
 
 def _ranked(rows: Array) -> Array:

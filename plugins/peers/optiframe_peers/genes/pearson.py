@@ -15,10 +15,7 @@ from optiframe_peers.genes.edges import InformationScores
 
 
 class Pearson(InformationScores):
-    """The size of the correlation of two genes.
-
-    With lagged times it is `tvcs.network-association` with `score = "correlation"`. Costs O(N^2 T).
-    """
+    """The size of the correlation of two genes. Costs O(N^2 T)."""
 
     name = "genes.pearson"
     reference = "Yang et al., Sec. 5.3 (PCC)"

@@ -1,1 +1,1 @@
-"""Projections by linear-programming libraries."""
+"""Projections and assignments by libraries for linear programs and flows."""

@@ -20,11 +20,11 @@ from optiframe_peers.libraries import absent, library
 
 
 class HighsProjection(Solver[Projection, Array, Selection]):
-    """Projection onto a three-view set by HiGHS through highspy: the program of `tvcs.highs`.
+    """Projection onto a three-view set by HiGHS through highspy: the sparse linear program of Eq. 5.
 
-    The same sparse linear program (Eq. 5) without SciPy in between, and by any of HiGHS's methods.
-    "ipm" crosses over to a vertex. The dual values are near the exact prices, from which the
-    support is proved; one that is not 0 or 1 is rounded, and the certificate says what that costs.
+    By any of HiGHS's methods. A simplex method ends at a vertex, and "ipm" crosses over to one. The dual
+    values are near the exact prices, from which the support is proved; one that is not 0 or 1 is rounded,
+    and the certificate says what that costs.
 
     highspy and OR-tools cannot be loaded into one process: each finds the other's copy of HiGHS.
     """

@@ -7,17 +7,17 @@ from optiframe_tvcs.assignment.answer import Assignment
 from optiframe_tvcs.assignment.problem import TaskAssignment
 from optiframe_tvcs.program.support_program import relative_gap
 from optiframe_tvcs.projection.selection import Selection
-from optiframe_tvcs.projectors.ortools_flow import FlowProjection
 
 from optiframe.problems.projection import Projection
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
+from optiframe_peers.projection.ortools_flow import FlowProjection
 
 
 class FlowAssignment(Solver[TaskAssignment, Assignment, Selection]):
     """The assignment with the greatest sum of qualities within the caps, as a flow by OR-tools.
 
     What `tvcs.assignment-by-quality` finds. The program is that of a projection, of the roots of the
-    qualities, which `tvcs.ortools` solves and proves; a process that has loaded highspy cannot load it.
+    qualities, which `ortools.projection` solves and proves; a process that has loaded highspy cannot load it.
     """
 
     name = "ortools.assignment"

@@ -5,16 +5,17 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-
-from optiframe.errors import MissingPackage, require
-from optiframe.problems.projection import Projection
-from optiframe.records.fields import Array
-from optiframe.solving.result import Status
-from optiframe.solving.solver import Iterates, Run, Solver
 from optiframe_tvcs.program.proving import prove
 from optiframe_tvcs.program.support_program import SupportProgram, left_open, relative_gap, why_not
 from optiframe_tvcs.projection.selection import Selection
 
+from optiframe.problems.projection import Projection
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterates, Run, Solver
+from optiframe_peers.libraries import absent, library
+
+_MODULE = "ortools.graph.python.min_cost_flow"
 _COST_BITS = 61  # costs are multiplied by the number of nodes + 1 inside, in signed 64-bit integers
 
 
@@ -29,28 +30,24 @@ class FlowProjection(Solver[Projection, Array, Selection]):
     each finds the other's copy of HiGHS. In a comparison every solver has its own process.
     """
 
-    name = "tvcs.ortools"
-    needs = ("ortools.graph.python.min_cost_flow",)
+    name = "ortools.projection"
+    needs = (_MODULE,)
+    packages = ("ortools",)
     reference = "Goldberg 1997, An efficient implementation of a scaling minimum-cost flow algorithm"
     solves = Projection
-    packages = ("ortools",)
     one_shot = True
     residual_meaning = "gap between prices and support, relative to the support's worth"
 
     def unsuited(self, problem: Projection) -> str | None:
-        if "highspy" in sys.modules and "ortools.graph.python.min_cost_flow" not in sys.modules:
+        if "highspy" in sys.modules and _MODULE not in sys.modules:
             return (
                 "the package highspy is loaded in this process (CVXPY loads it), and OR-tools cannot be "
                 "loaded beside it; run this solver in a process of its own, as a comparison does"
             )
-        try:
-            require("ortools.graph.python.min_cost_flow", "peers")
-        except MissingPackage as error:
-            return str(error)
-        return why_not(problem)
+        return absent(_MODULE, "flow") or why_not(problem)
 
     def iterates(self, problem: Projection, run: Run) -> Iterates:
-        flows = require("ortools.graph.python.min_cost_flow", "peers")
+        flows = library(_MODULE, "flow")
         program = SupportProgram.of(problem)
         rows, columns = program.rows, program.columns
         elements = np.flatnonzero(program.whole)
