@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from optiframe_manifold.plots.methods import convergence, plot_convergence, plot_error, plot_time
+from optiframe_manifold.plots.methods import plot_convergence, plot_error, plot_time
 
 import optiframe
 from optiframe import InvalidInput
@@ -38,16 +38,8 @@ def words(figure: Any) -> list[str]:
     return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
-def test_traces_become_one_table() -> None:
-    found = convergence(runs())
-    assert list(found) == ["solver", "iteration", "time", "objective", "gradient"]
-    mine = found["solver"] == "random"
-    assert found["objective"][mine].tolist() == runs()["random"].trace["objective"]
-    assert found["gradient"][mine].tolist() == runs()["random"].trace["residual"]
-
-
 def test_convergence_has_a_panel_for_each_quantity_and_axis() -> None:
-    figure = plot_convergence(convergence(runs()))
+    figure = plot_convergence(runs())
     assert [axes.get_ylabel() for axes in figure.axes] == [
         "gradient norm",
         "",
@@ -62,7 +54,7 @@ def test_convergence_has_a_panel_for_each_quantity_and_axis() -> None:
 
 
 def test_differences_that_are_rounding_are_not_shown() -> None:
-    figure = plot_convergence(convergence(runs()), ("gap",), ("time",))
+    figure = plot_convergence(runs(), ("gap",), ("time",))
     shown = np.concatenate([line.get_ydata() for line in figure.axes[0].lines])
     assert len(figure.axes) == 1
     assert shown.min() > 1e-15 * runs()["random"].objective
@@ -70,7 +62,7 @@ def test_differences_that_are_rounding_are_not_shown() -> None:
 
 def test_the_legend_stays_within_the_page() -> None:
     longer = {f"a solver of a rather long name, {k}": run for k, run in runs().items()}
-    figure = plot_convergence(convergence(longer), ("gradient",), ("time",))
+    figure = plot_convergence(longer, ("gradient",), ("time",))
     figure.draw_without_rendering()
     box = figure.legends[0].get_window_extent()
     assert figure.bbox.x0 <= box.x0
@@ -104,14 +96,14 @@ def test_what_cannot_be_drawn_says_why() -> None:
         "manifold.trust-region",
     )
     with pytest.raises(InvalidInput, match="solved different problems"):
-        convergence(runs() | {"other": other})
+        plot_convergence(runs() | {"other": other})
     with pytest.raises(InvalidInput, match="at least one result"):
-        convergence({})
+        plot_convergence({})
     with pytest.raises(InvalidInput, match="quantities must be some of gradient, gap"):
-        plot_convergence(convergence(runs()), ("slope",))  # type: ignore[arg-type]  # a wrong one
+        plot_convergence(runs(), ("slope",))  # type: ignore[arg-type]  # a wrong one
     with pytest.raises(InvalidInput, match="runs has no column 'seconds'"):
         plot_time(table().drop(columns="seconds"))
-    with pytest.raises(InvalidInput, match="seconds has a number that is not positive"):
+    with pytest.raises(InvalidInput, match="runs row 0: the seconds is 0.0; it must be a positive number"):
         plot_time(table().assign(seconds=0.0))
-    with pytest.raises(InvalidInput, match="a column of numbers holds 'much'"):
+    with pytest.raises(InvalidInput, match="runs row 0: the error is much; it must be a finite number"):
         plot_error(table().assign(error="much"))
