@@ -62,7 +62,7 @@ def reproduce(
     changes = list(item.quick) if size == "quick" else []
     if workers is not None:
         changes.append(f"executor.workers={workers}")
-    plan = read_plan(item.file, changes)
+    plan = read_plan(item.file, changes, modules=item.modules)
     home = folder / item.paper / item.name
     if stored:
         records = load(home)

@@ -7,7 +7,8 @@
 * ``QUICK``: changes to the file, as on the command line (``"seeds=2"``), for the size of tests;
 * ``judge(runs)``: gives the lines, made by the rules of `claims`;
 * ``draw(runs)``, where there is something to see: gives a matplotlib figure;
-* ``INSIDE = True``, where its many small cells may run in one process (`inside`).
+* ``INSIDE = True``, where its many small cells may run in one process (`inside`);
+* ``MODULES``: what else to import, where it names data sets of its own.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Item:
     judge: Callable[[Runs], Sequence[Line]]
     draw: Callable[[Runs], Any] | None
     inside: bool = False
+    modules: tuple[str, ...] = ()
 
 
 def items(chosen: Sequence[str] = ()) -> list[Item]:
@@ -69,6 +71,7 @@ def _read(file: Path) -> Item:
         module.judge,
         getattr(module, "draw", None),
         bool(getattr(module, "INSIDE", False)),
+        tuple(getattr(module, "MODULES", ())),
     )
 
 

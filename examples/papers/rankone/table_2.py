@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 TITLE = "Table 2: size of the graph at constant noise"
 INSIDE = True
+MODULES = ("rankone.noisy_star",)  # registers the data set
 QUICK = ("seeds=4",)
 
 _REPEATS = 50

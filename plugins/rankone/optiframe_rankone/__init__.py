@@ -59,12 +59,6 @@ def optiframe_plugin() -> list[Description]:
         ),
         Description(
             "problem",
-            "label-aggregation-by-correlations",
-            ".known_correlations:KnownCorrelations",
-            "Find the true labels of tasks when correlations of workers are given, not counted",
-        ),
-        Description(
-            "problem",
             "rank-one-completion",
             ".completion.problem:RankOneCompletion",
             "Complete a symmetric matrix of rank one from some of its entries",
@@ -182,12 +176,6 @@ def optiframe_plugin() -> list[Description]:
             "synthetic.single-coin",
             ".datasets.single_coin:SingleCoin",
             "Labels drawn from the single-coin model, with known truth and skills",
-        ),
-        Description(
-            "data set",
-            "synthetic.noisy-star",
-            ".datasets.noisy_star:NoisyStar",
-            "A star of workers with noise of one size on every correlation",
         ),
         Description(
             "data set",

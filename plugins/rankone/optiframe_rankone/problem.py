@@ -289,7 +289,7 @@ class LabelAggregation(Problem[Aggregation]):
                 "error_bound": metrics.expected_errors(self.crowd, solution.skills),
             }
         tables["workers"] = workers
-        if solution.skills is not None and self.model.counted and graph_spectrum.counted_in_time(self.labels):
+        if solution.skills is not None and graph_spectrum.counted_in_time(self.labels):
             tables["groups"] = graph_spectrum.worker_groups(self.model, solution)
         return tables
 

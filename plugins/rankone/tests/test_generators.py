@@ -1,4 +1,4 @@
-"""The noisy star, thinned label sets, and workers whose activity goes with their skill."""
+"""Thinned label sets, and workers whose activity goes with their skill."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone import plot_skills
-from optiframe_rankone.datasets.noisy_star import NoisyStar
 from optiframe_rankone.datasets.single_coin import SingleCoin
 from optiframe_rankone.datasets.sparsified import Sparsified, sparsify
-from optiframe_rankone.known_correlations import KnownCorrelations
 
 import optiframe
 from optiframe.errors import InvalidInput
@@ -50,71 +47,6 @@ def test_without_asking_activity_has_nothing_to_do_with_skill() -> None:
 def test_who_is_busiest_goes_with_a_skew_only() -> None:
     with pytest.raises(InvalidInput, match="busiest: goes with activity_skew above 0"):
         SingleCoin(busiest="skilled", labels_per_task=3)
-
-
-# Table 2: the star with constant noise
-
-
-def test_correlations_of_the_star_are_products_within_the_noise() -> None:
-    star = NoisyStar(workers=21, noise=0.2, seed=4, hub="best", skills="grid")
-    given, s = star.inputs(), star.skills_of_workers()
-    pairs, correlations = given["pairs"], given["correlations"]
-    assert [tuple(p) for p in np.argwhere(np.triu(pairs))] == [(0, j) for j in range(1, 21)] + [(1, 2)]
-    miss = (correlations - np.outer(s, s))[pairs > 0]
-    assert 0.1 < np.abs(miss).max() <= 0.2
-    np.testing.assert_array_equal(correlations, correlations.T)
-    np.testing.assert_allclose(s, np.linspace(0.8, -0.3, 21))
-
-
-SKILLED_HUB = {"hub": "best", "skills": "grid"}
-
-
-def test_more_tasks_leave_the_noise_as_it_is() -> None:
-    few, many = NoisyStar(tasks=300).inputs(), NoisyStar(tasks=900).inputs()
-    np.testing.assert_array_equal(few["correlations"], many["correlations"])
-
-
-def test_without_noise_the_star_gives_the_true_skills() -> None:
-    # 4000 tasks: the box, which narrows as workers have more labels, must hold the skill of 0.8.
-    problem = optiframe.problem(
-        dataset={"name": "synthetic.noisy-star", "noise": 0.0, "tasks": 4000, **SKILLED_HUB}
-    )
-    result = optiframe.solve(problem, "rankone.pgd", budget={"tolerance": 1e-10})
-    assert result.metrics["skill_error_max"] < 1e-6
-    assert result.metrics["regret"] == 0.0
-    assert not problem.worker_graph.bipartite.any()
-
-
-def test_the_error_hardly_grows_with_the_star() -> None:
-    errors = []
-    for workers in (21, 91):
-        runs = [NoisyStar(workers=workers, seed=seed, **SKILLED_HUB) for seed in range(4)]
-        results = [optiframe.solve(KnownCorrelations(**run.inputs()), "rankone.pgd") for run in runs]
-        errors.append(np.mean([result.metrics["regret"] for result in results]))
-    assert all(error < 0.05 for error in errors)
-
-
-def test_correlations_need_a_row_for_each_worker() -> None:
-    inputs = NoisyStar(workers=5).inputs()
-    with pytest.raises(InvalidInput, match="pairs must be 5 x 5, a row for each worker, got 4 x 4"):
-        KnownCorrelations(**inputs | {"pairs": np.eye(4)})
-
-
-def test_a_star_with_workers_without_labels_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="were drawn for no task; give more tasks"):
-        NoisyStar(workers=60, tasks=2).inputs()
-    with pytest.raises(InvalidInput, match="labels_per_task: 9 distinct workers cannot be drawn from 5"):
-        NoisyStar(workers=5, labels_per_task=9)
-
-
-def test_only_the_given_pairs_decide_what_is_known() -> None:
-    inputs = NoisyStar(workers=5, tasks=50).inputs()
-    pairs = inputs["pairs"].copy()
-    pairs[1, 2] = pairs[2, 1] = 0.0  # without the triangle the star is bipartite
-    problem = KnownCorrelations(**inputs | {"pairs": pairs})
-    assert problem.worker_graph.bipartite.all()
-    result = optiframe.solve(problem, "rankone.pgd")
-    assert any("bipartite" in finding.text for finding in result.findings)
 
 
 # Figure 3: fewer meetings
@@ -192,16 +124,7 @@ def test_a_thinned_set_of_files_has_their_checksums() -> None:
 
 
 def test_only_label_sets_can_be_thinned() -> None:
-    with pytest.raises(InvalidInput, match="of: data set 'synthetic"):
-        Sparsified(of="synthetic.noisy-star", max_degree=3)
+    with pytest.raises(InvalidInput, match="of: data set 'rank-one"):
+        Sparsified(of="rank-one.ring", max_degree=3)
     with pytest.raises(InvalidInput, match="did you mean 'labels"):
         Sparsified(of="labels.rt", max_degree=3)
-
-
-def test_given_correlations_come_without_intervals_of_counted_ones() -> None:
-    result = optiframe.solve(optiframe.problem(dataset="synthetic.noisy-star"), "rankone.pgd")
-    assert list(result.to_tables()["workers"]) == ["worker", "labels", "skill", "accuracy"]
-    assert "90% interval" not in " ".join(
-        text.get_text() for text in plot_skills(result).legends[0].get_texts()
-    )
-    assert not any("interval" in finding.text for finding in result.findings)

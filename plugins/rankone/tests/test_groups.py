@@ -110,11 +110,7 @@ def test_the_report_gives_the_least_eigenvalue_or_says_why_not(monkeypatch: pyte
     assert len(worker_groups(problem, large.solution)["workers"]) == 2
 
 
-def test_groups_of_given_correlations_or_of_an_answer_without_skills_are_refused() -> None:
-    given = optiframe.solve(optiframe.problem(dataset="synthetic.noisy-star"), "rankone.pgd")
-    assert "groups" not in given.to_tables()
-    with pytest.raises(InvalidInput, match="given, not counted"):
-        worker_groups(given.problem, given.solution)
+def test_groups_of_an_answer_without_skills_are_refused() -> None:
     problem = four_and_a_pair()
     with pytest.raises(InvalidInput, match="has no skills"):
         worker_groups(problem, optiframe.solve(problem, "labels.majority").solution)

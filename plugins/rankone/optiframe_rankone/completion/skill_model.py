@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -42,8 +42,6 @@ class SkillModel:
     The parameters are the fields of `label-aggregation` of the same names, where they are described.
     What is computed from them is computed on first use and dropped when pickled.
     """
-
-    counted: ClassVar[bool] = True  # correlations come from the labels, which then tell how sure they are
 
     crowd: Crowd
     weights: Literal["count", "count-squared", "binary"]

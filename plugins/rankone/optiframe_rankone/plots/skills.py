@@ -62,8 +62,6 @@ def plot_skills(
     rank = np.arange(count)
     figure, axes = empty_axes(7.0, 1.6 + 0.19 * count if count <= _NAMED else 7.5)
     high = np.full(count, -np.inf)  # without intervals a skill below 0 is taken at its word
-    if intervals is True and not model.counted:
-        intervals = False  # they would be those of counted correlations
     if intervals is not False:
         low, high = _ends(model, solution, intervals, level)
         label = f"{level:.0%} interval"

@@ -99,8 +99,7 @@ class TraceRelaxation(Solver[RankOneFit, Array, Relaxed]):
 
     name = "rankone.relaxation"
     solves = RankOneFit
-    packages = ("cvxpy", "clarabel")
-    needs = ("cvxpy",)
+    requires = ("cvxpy", "clarabel")
     one_shot = True
     residual_meaning = "not computed; the engine's own tolerances decide"
     reference = "Fazel, Hindi, Boyd 2001 (trace heuristic); Saunderson et al. 2012 (when it is exact)"

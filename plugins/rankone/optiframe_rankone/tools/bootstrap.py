@@ -41,7 +41,6 @@ def bootstrap_errors(
     import optiframe  # late: the package imports plugins by name, not the other way round
 
     problem = problem_of(problem)
-    _need_counts(problem)
     if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < 2:
         raise InvalidInput(f"a bootstrap needs a whole number of at least 2 replicates, got {replicates!r}")
     method = optiframe.solver(solver) if isinstance(solver, str) else solver
@@ -81,13 +80,6 @@ def _has_gold(problem: LabelAggregation) -> NDArray[np.bool_]:
     """Workers with a task whose label is known."""
     labels = problem.labels
     return np.bincount(labels.worker, weights=problem.gold_codes[labels.task] >= 0) > 0
-
-
-def _need_counts(problem: LabelAggregation) -> None:
-    if not problem.model.counted:
-        raise InvalidInput(
-            f"{problem.name}: its correlations are given, so the labels do not tell how well skills are known"
-        )
 
 
 def _resampled(

@@ -180,8 +180,7 @@ def worker_groups(problem: Source, solution: Given = None, risk: float = RISK) -
     Parameters
     ----------
     problem
-        Its correlations must be counted from labels; or the result of a solver, or a fitted
-        `LabelAggregator`.
+        A label-aggregation problem, the result of a solver, or a fitted `LabelAggregator`.
     solution
         An answer with skills; Theorem 12 takes their least and largest size for those of the true
         ones. None: that of the result, or for a problem the table without the bounds.
@@ -202,8 +201,7 @@ def worker_groups(problem: Source, solution: Given = None, risk: float = RISK) -
     Raises
     ------
     InvalidInput
-        When correlations are given and not counted, the answer has no skills, or the risk is not
-        between 0 and 1.
+        When the answer has no skills, or the risk is not between 0 and 1.
 
     Notes
     -----
@@ -214,10 +212,6 @@ def worker_groups(problem: Source, solution: Given = None, risk: float = RISK) -
     With a cut-off the graph has the pairs it keeps, and nothing is promised: labels chose them.
     """
     model = model_of(problem)
-    if not model.counted:
-        raise InvalidInput(
-            "these correlations are given, not counted from labels; nothing bounds their errors"
-        )
     answered = solution is not None or not isinstance(problem, SkillModel | Problem)
     skills = with_skills(problem, solution)[1] if answered else None
     shared, graph = model.pair_counts()[0], model.worker_graph

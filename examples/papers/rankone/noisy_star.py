@@ -1,24 +1,100 @@
-"""The noisy star of Table 2: labels, and correlations with noise of one size."""
+"""The noisy star of Table 2: labels, and correlations of workers that are given instead of counted.
+
+Importing this registers `synthetic.noisy-star` and its problem, for `reproduce.py`; on the command line,
+`optiframe --import noisy_star.py compare table_2.toml`.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
+from optiframe_rankone.answer import Aggregation
+from optiframe_rankone.completion.problem import RankOneCompletion
+from optiframe_rankone.completion.skill_model import SkillModel
+from optiframe_rankone.datasets.single_coin import SingleCoin
+from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.trust import findings
+from optiframe_rankone.worker_graph import WorkerGraph
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, model_validator
 
-from optiframe.errors import InvalidInput
-from optiframe.problems.datasets import DataSet
-from optiframe.records.fields import Array
-from optiframe_rankone.datasets.single_coin import SingleCoin
-from optiframe_rankone.known_correlations import KnownCorrelations
+import optiframe
+from optiframe.records.fields import Array, Matrix
 
 _NOISE_STREAM = 4
 """The streams 0 to 3 of a seed are those of `SingleCoin`: skills, truth, graph and answers."""
 
 
-class NoisyStar(DataSet):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GivenModel(SkillModel):
+    """The least squares of correlations that are given for some pairs of workers, all with one weight.
+
+    Parameters
+    ----------
+    pairs
+        1 where the correlation of two workers is given, shape (workers, workers).
+    correlations
+        Only looked at on `pairs`.
+    """
+
+    pairs: Any
+    correlations: Any
+
+    @cached_property
+    def worker_graph(self) -> WorkerGraph:
+        """Whose correlations are given; not who shares tasks."""
+        return WorkerGraph(self.least_squares.known)
+
+    @cached_property
+    def completion(self) -> RankOneCompletion:
+        lower, upper = self.box
+        return RankOneCompletion(
+            weights=self.pairs,
+            values=self.correlations,
+            lower=lower,
+            upper=upper,
+            sign_weights=self.sign_weights,
+        )
+
+
+class KnownCorrelations(LabelAggregation):
+    """Find the true labels of tasks when products of workers' skills are given, not counted.
+
+    Skills are estimated from `correlations` alone, with equal weights; the labels are only
+    voted on. So the noise of the correlations does not depend on the number of tasks.
+    """
+
+    name = "label-aggregation-by-correlations"
+    reference = "Ma et al., Sec. 6, Influence of Graph Size"
+
+    pairs: Matrix = Field(
+        description="symmetric, 1 where the correlation of two workers is given and else 0. Rows and columns "
+        "stand for the workers in the order of their sorted ids"
+    )
+    correlations: Matrix = Field(description="symmetric; s_i s_j plus noise; only looked at on `pairs`")
+
+    @cached_property
+    def model(self) -> GivenModel:
+        """How skills follow from the given correlations; not from the labels."""
+        return GivenModel(
+            crowd=self.crowd,
+            weights="binary",
+            cutoff=None,
+            cutoff_noise=0.0,
+            orientation=self.orientation,
+            tau=self.tau,
+            pairs=self.pairs,
+            correlations=self.correlations,
+        )
+
+    def diagnose(self, solution: Aggregation) -> tuple[optiframe.Finding, ...]:
+        """Tied tasks; the other findings on labels would take the correlations for counted ones."""
+        return tuple(findings.ties(solution))
+
+
+class NoisyStar(optiframe.DataSet):
     """A star of workers with noise of one size on every correlation (Table 2).
 
     Worker 0 is joined to all others and worker 1 to worker 2; for these pairs
@@ -65,7 +141,7 @@ class NoisyStar(DataSet):
     def _enough_workers(self) -> Self:
         if self.labels_per_task is not None and self.labels_per_task > self.workers:
             text = f"{self.labels_per_task} distinct workers cannot be drawn from {self.workers}"
-            raise InvalidInput(f"labels_per_task: {text}", [(("labels_per_task",), text)])
+            raise optiframe.InvalidInput(f"labels_per_task: {text}", [(("labels_per_task",), text)])
         return self
 
     def skills_of_workers(self) -> Array:
@@ -86,7 +162,7 @@ class NoisyStar(DataSet):
         skills = self.skills_of_workers()
         seen = np.unique(votes["labels"]["worker"])
         if len(seen) < self.workers:
-            raise InvalidInput(
+            raise optiframe.InvalidInput(
                 f"{self.workers - len(seen)} of {self.workers} workers were drawn for no task; "
                 f"give more tasks or labels_per_task, or another seed (tasks = {self.tasks})"
             )
@@ -99,3 +175,7 @@ class NoisyStar(DataSet):
         pairs[first, second] = pairs[second, first] = 1.0
         correlations[first, second] = correlations[second, first] = skills[first] * skills[second] + noise
         return {**votes, "pairs": pairs, "correlations": correlations}
+
+
+optiframe.register(KnownCorrelations)
+optiframe.register(NoisyStar)
