@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 from hypothesis import settings
 
-from optiframe.registry import registry
+from optiframe.registry import registry, versions
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -118,7 +118,9 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], FolderSe
 
 @pytest.fixture
 def fresh_registry() -> Iterator[None]:
-    """Whatever the test registers is forgotten afterwards."""
+    """Whatever the test registers, and the versions it finds, are forgotten afterwards."""
     registry.reset()
+    versions.forget()
     yield
     registry.reset()
+    versions.forget()

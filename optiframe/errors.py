@@ -110,6 +110,17 @@ def require(package: str, extra: str, of: str = DISTRIBUTION) -> ModuleType:
         ) from None
 
 
+def distribution_of(requirement: str) -> str:
+    """The distribution of a requirement (see `Record.requires`): what stands before its colon."""
+    return requirement.partition(":")[0]
+
+
+def module_of(requirement: str) -> str:
+    """The module of a requirement: what stands after its colon; without one, the distribution's name."""
+    name, _, module = requirement.partition(":")
+    return module or name.replace("-", "_")
+
+
 def distribution(module: str) -> str:
     """What is installed to have a module."""
     top = module.partition(".")[0]

@@ -26,8 +26,7 @@ class Mine(of.Solver[of.Minimize, object, None]):
     \"\"\"A solver.\"\"\"
     name = "fake.{name}"
     solves = of.Minimize
-    needs = ("{library}",)
-    packages = ("fake-{library}",)
+    requires = ("fake-{library}:{library}",)
 
     def iterates(self, problem, run):
         yield of.Iterate(problem.initial())
@@ -35,8 +34,8 @@ class Mine(of.Solver[of.Minimize, object, None]):
 
 ON_USE = """
     @classmethod
-    def try_needs(cls):
-        super().try_needs()
+    def try_requires(cls):
+        super().try_requires()
         import fragile
         fragile.work()
 """
@@ -100,14 +99,14 @@ def test_a_library_that_breaks_is_shown_with_its_own_error(site: Path) -> None:
     lines = shown.stdout.splitlines()
     assert shown.returncode == 1, shown.stderr
     at = lines.index("fake.outdated  broken  AttributeError: module numpy has no attribute float")
-    assert lines[at + 1] == "    needs outdated, which works for no name here"
+    assert lines[at + 1] == "    needs fake-outdated, which works for no name here"
     assert "fake.crashing  broken  the process died with exit code 3" in lines
     assert "fake.leaving  broken  SystemExit: 4" in lines
     assert "fake.hollow  broken  ModuleNotFoundError: No module named 'nowhere_to_be_found'" in lines
     assert "fake.fragile  broken  TypeError: not with this version of that" in lines
     assert "sound" not in shown.stdout
     assert "talks" not in shown.stdout
-    assert "missing  not installed  pip install 'fake-missing>=2'" in lines
+    assert "fake-missing  not installed  pip install 'fake-missing>=2'" in lines
     assert "solver fake.orphan  not installed  the package optiframe_unheard_of" in lines
     assert lines[-1] == "5 names do not run; 2 libraries are not installed (optional)"
 
@@ -122,7 +121,7 @@ def test_one_name_that_breaks_is_no_trouble_where_its_library_works_for_others(s
     lines = shown.stdout.splitlines()
     assert shown.returncode == 0, shown.stdout + shown.stderr
     at = lines.index("fake.fragile  broken  TypeError: not with this version of that")
-    assert lines[at + 1] == "    needs fragile, which works for 2 other names"
+    assert lines[at + 1] == "    needs fake-fragile, which works for 2 other names"
     assert lines[-1] == "1 name does not run"
 
 
@@ -131,7 +130,7 @@ def test_what_is_only_not_installed_is_no_trouble(site: Path) -> None:
     (site / "fake_peers" / "__init__.py").write_text(INIT % ["sound", "missing", "orphan"])
     shown = doctor(site)
     assert shown.returncode == 0, shown.stdout + shown.stderr
-    assert "missing  not installed  pip install 'fake-missing>=2'" in shown.stdout
+    assert "fake-missing  not installed  pip install 'fake-missing>=2'" in shown.stdout
     assert shown.stdout.endswith("nothing is broken; 2 libraries are not installed (optional)\n")
 
 

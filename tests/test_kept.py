@@ -149,6 +149,19 @@ def test_a_solver_that_overrides_a_renamed_name_is_told_the_new_one(site: Path) 
         registry.registry().get("solver", "kept.solver")
 
 
+@pytest.mark.parametrize("old", ["needs", "packages"])
+def test_a_solver_that_names_its_libraries_by_a_former_name_is_told_the_one_name(
+    site: Path, old: str
+) -> None:
+    install(site)
+    solver = site / "fake_kept" / "solver.py"
+    solver.write_text(solver.read_text().replace("    solves =", f'    {old} = ("scipy",)\n    solves ='))
+    with pytest.raises(
+        BrokenPlugin, match=f"defines `{old}`, which is called `requires` now; write requires = "
+    ):
+        registry.registry().get("solver", "kept.solver")
+
+
 def test_a_plugin_for_another_contract_is_a_line_in_doctor(site: Path) -> None:
     install(site, contract="OPTIFRAME_CONTRACT = 2")
     found = next(one for one in registry.registry().plugins if one.name == "fake-kept")

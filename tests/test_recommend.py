@@ -52,7 +52,7 @@ class Absent(of.Solver[of.Minimize, np.ndarray, None]):
 
     name = "test.absent"
     solves = of.Minimize
-    needs = ("a_library_that_nobody_has",)
+    requires = ("a_library_that_nobody_has",)
 
     def iterates(self, problem, run):
         yield of.Iterate(problem.initial())
@@ -62,7 +62,7 @@ class Refusing(Absent):
     """Suits no problem."""
 
     name = "test.refusing"
-    needs = ()
+    requires = ()
 
     def unsuited(self, problem):
         return "never"
@@ -135,7 +135,6 @@ def test_solvers_are_listed_by_the_name_of_a_problem(tmp_path: Path) -> None:
     ("dataset", "solver"),
     [
         ("synthetic.single-coin", "labels.dawid-skene"),
-        ("synthetic.noisy-star", "rankone.pgd"),
         ("rank-one.grid", "rankone.pgd"),
         ("pairwise.bias", "hodge.lbi"),
         ("collaborative.low-rank", "manifold.trust-region"),

@@ -92,7 +92,7 @@ def command(ctx: click.Context, quick: bool) -> None:
                     said = error if isinstance(error, OptiframeError) else repr(error)
                     click.echo(f"{kind} {entry.name}  {_styled(state)}  {absent or said}")
     for trial in libraries.trials(found):
-        library, tried = ", ".join(trial.needs), ", ".join(trial.names)
+        library, tried = ", ".join(trial.libraries), ", ".join(trial.names)
         if trial.state == "broken":
             trouble = trouble or not trial.working
             silent += len(trial.names)

@@ -17,7 +17,7 @@ from itertools import groupby
 from textwrap import shorten
 from typing import Any, Literal
 
-from optiframe.errors import MissingPackage, distribution, is_installed, remedy
+from optiframe.errors import MissingPackage, distribution, distribution_of, is_installed, module_of, remedy
 from optiframe.registry.contracts import import_class
 from optiframe.registry.registry import BY_CODE, Entry
 
@@ -27,9 +27,9 @@ SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Trial:
-    """How it went: `said` is the library's own error, or what to install."""
+    """How it went: `said` is the library's own error, or the command that installs what is missing."""
 
-    needs: tuple[str, ...]
+    libraries: tuple[str, ...]
     names: tuple[str, ...]
     state: Literal["not installed", "broken"]
     said: str
@@ -39,34 +39,39 @@ class Trial:
 
 def trials(found: Iterable[tuple[Entry, type[Any]]]) -> Iterator[Trial]:
     """What does not work among the libraries these classes need, names with the same trouble together."""
-    wanting = [(cls.needs, entry, cls) for entry, cls in found if getattr(cls, "needs", ())]
+    wanting = [(cls.requires, entry) for entry, cls in found if cls.requires]
     wanting.sort(key=lambda one: (one[0], one[1].name))
-    for needs, group in groupby(wanting, key=lambda one: one[0]):
-        members = [(entry, cls) for _, entry, cls in group]
-        together: dict[tuple[str, str], list[str]] = {}
+    for requires, group in groupby(wanting, key=lambda one: one[0]):
+        members = [entry for _, entry in group]
+        together: dict[tuple[tuple[str, ...], str, str], list[str]] = {}
         working = 0
-        for (entry, cls), (state, said) in zip(members, _run(needs, members), strict=True):
+        for entry, (state, said) in zip(members, _run(requires, members), strict=True):
             working += state == "works"
-            if state != "works":
-                text = _install(entry.distribution, cls, said) if state == "not installed" else said
-                together.setdefault((state, text), []).append(entry.name)
-        for (state, text), names in together.items():
-            yield Trial(needs, tuple(names), state, text, working)  # type: ignore[arg-type]  # of the two states left
+            if state == "not installed":
+                missing = _missing(requires, said)
+                together.setdefault((missing, state, remedy(missing, entry.distribution)), []).append(
+                    entry.name
+                )
+            elif state == "broken":
+                tried = tuple(map(distribution_of, requires))
+                together.setdefault((tried, state, said), []).append(entry.name)
+        for (tried, state, said), names in together.items():
+            yield Trial(tried, tuple(names), state, said, working)  # type: ignore[arg-type]  # of these two states
 
 
-def _install(of: str, cls: type[Any], module: str) -> str:
-    """The command that installs what is missing: the class's own `packages`, else the module's."""
-    packages = [name for name in getattr(cls, "packages", ()) if not is_installed(name)]
-    return remedy(packages or [distribution(module)], of)
+def _missing(requires: Sequence[str], module: str) -> tuple[str, ...]:
+    """The distributions that are not installed, or else the one that should have had the module."""
+    names = tuple(name for name in map(distribution_of, requires) if not is_installed(name))
+    return names or (distribution(module),)
 
 
-def _run(needs: tuple[str, ...], members: Sequence[tuple[Entry, type[Any]]]) -> list[tuple[str, str]]:
+def _run(requires: tuple[str, ...], members: Sequence[Entry]) -> list[tuple[str, str]]:
     """State and text of each member; after a death or a hang the rest go on in a new child."""
-    # A class registered by code may be of a module that nobody else can import: then only its needs are.
-    paths = [None if entry.distribution == BY_CODE else entry.path for entry, _ in members]
+    # A class registered by code may be of a module that nobody else can import: then only its libraries are.
+    paths = [None if entry.distribution == BY_CODE else entry.path for entry in members]
     ended: list[tuple[str, str]] = []
     while len(ended) < len(paths):
-        task = {"path": sys.path, "needs": needs, "classes": paths[len(ended) :]}
+        task = {"path": sys.path, "requires": requires, "classes": paths[len(ended) :]}
         child = subprocess.Popen(
             [sys.executable, "-m", __name__],
             stdin=subprocess.PIPE,
@@ -88,19 +93,19 @@ def _run(needs: tuple[str, ...], members: Sequence[tuple[Entry, type[Any]]]) -> 
     return ended
 
 
-def _trial(needs: Sequence[str], path: str | None) -> tuple[str, str]:
+def _trial(requires: Sequence[str], path: str | None) -> tuple[str, str]:
     try:
         if path is None:
-            for module in needs:
-                import_module(module)
+            for requirement in requires:
+                import_module(module_of(requirement))
         else:
-            import_class(path).try_needs()
+            import_class(path).try_requires()
     except MissingPackage as error:
         cause = error.__context__
-        return "not installed", (getattr(cause, "name", None) or needs[0]).partition(".")[0]
+        return "not installed", (getattr(cause, "name", None) or module_of(requires[0])).partition(".")[0]
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
-        if missing in {module.partition(".")[0] for module in needs}:
+        if missing in {module_of(each).partition(".")[0] for each in requires}:
             return "not installed", missing
         return "broken", _words(error)
     except BaseException as error:  # a library that leaves by SystemExit is broken, too
@@ -121,7 +126,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     for path in task["classes"]:
-        state, said = _trial(task["needs"], path)
+        state, said = _trial(task["requires"], path)
         print(json.dumps({"state": state, "said": said}), file=answers, flush=True)
     answers.flush()
     os._exit(0)  # what libraries do at exit is not asked

@@ -11,7 +11,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from optiframe.errors import DISTRIBUTION
+from optiframe.errors import DISTRIBUTION, is_installed
+from optiframe.registry.versions import version
 
 # What computes or measures; versions of the solvers' own distributions are stored with each cell.
 _PACKAGES = (DISTRIBUTION, "numpy", "scipy", "pydantic", "psutil", "threadpoolctl", "cloudpickle")
@@ -29,7 +30,7 @@ def environment() -> dict[str, Any]:
         "cores": os.cpu_count() or 1,
         "usable cores": usable_cores(),
         "memory": memory(),
-        "versions": {name: version for name in _PACKAGES if (version := _version(name)) is not None},
+        "versions": {name: version(name) for name in _PACKAGES if is_installed(name)},
         "plugins": _plugins(),
     }
 
@@ -65,10 +66,3 @@ def _plugins() -> dict[str, str]:
         if point.dist is not None:
             found[point.dist.name] = point.dist.version
     return dict(sorted(found.items()))
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None

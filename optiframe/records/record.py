@@ -18,15 +18,16 @@ import numpy as np
 import scipy.sparse as sp
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from optiframe.errors import InvalidInput, nearest
+from optiframe.errors import InvalidInput, module_of, nearest
 from optiframe.records.fingerprint import fingerprint
 
 
 class Record(BaseModel):
     """A frozen, validated record with a name.
 
-    Subclasses give `name` (and `reference`, the paper and equation; `needs`, the modules of other
-    libraries it imports on use) and declare fields.
+    Subclasses give `name` (and `reference`, the paper and equation; `requires`, the distributions that do
+    the work) and declare fields. A requirement reads ``"cvxpy"``, or ``"scikit-learn:sklearn.linear_model"``
+    where the module to import has another name. Versions of what is required are recorded with a result.
     Types are strict: text is not a number, unknown keys are refused, numbers are finite.
 
     Raises
@@ -47,17 +48,19 @@ class Record(BaseModel):
 
     name: ClassVar[str] = ""
     reference: ClassVar[str] = ""
-    needs: ClassVar[tuple[str, ...]] = ()
+    requires: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[str, ...]]  # two names until 0.1; declared so that the registry can say the new one
+    packages: ClassVar[tuple[str, ...]]
 
     @classmethod
-    def try_needs(cls) -> None:
-        """Import the modules that `needs` names; `optiframe doctor` calls it, in a process of its own.
+    def try_requires(cls) -> None:
+        """Import the modules of what is required; `optiframe doctor` calls it, in a process of its own.
 
         Where a library may import and yet break on use, override it with a tiny run of the part
         in question. Whatever it raises is shown as it is.
         """
-        for module in cls.needs:
-            import_module(module)
+        for requirement in cls.requires:
+            import_module(module_of(requirement))
 
     def __init__(self, /, **values: Any) -> None:
         try:

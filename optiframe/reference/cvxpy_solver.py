@@ -42,9 +42,8 @@ class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
     """
 
     name = "cvxpy"
-    needs = ("cvxpy",)
+    requires = ("cvxpy", "clarabel")
     solves = Problem
-    packages = ("cvxpy", "clarabel")
     one_shot = True
     point_type = object  # the program's `read` makes the point, whatever it is
     residual_meaning = "not computed; the engine's own tolerances decide"

@@ -29,7 +29,7 @@ class ScipyLBFGS(Solver[Minimize, Array, None]):
 
     name = "scipy.lbfgs"
     solves = Minimize
-    packages = ("scipy",)
+    requires = ("scipy",)
     accepts_start = True
     residual_meaning = "infinity norm of the projected gradient x - P(x - g)"
     reference = "Byrd, Lu, Nocedal, Zhu (1995), A limited memory algorithm for bound constrained optimization"

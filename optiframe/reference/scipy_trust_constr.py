@@ -31,7 +31,7 @@ class ScipyTrustConstr(Solver[Minimize, Array, None]):
 
     name = "scipy.trust-constr"
     solves = Minimize
-    packages = ("scipy",)
+    requires = ("scipy",)
     accepts_start = True
     monotone = False
     residual_meaning = (

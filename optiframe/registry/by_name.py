@@ -81,22 +81,6 @@ def names(family: type[Part]) -> list[str]:
     return [e.name.removeprefix(head) for e in registry().entries("part") if e.name.startswith(head)]
 
 
-def parts_of(record: Record) -> list[Record]:
-    """The parts among a record's fields, and whatever else there was chosen by name, such as a solver."""
-    values = (getattr(record, key) for key in type(record).model_fields)
-    return [value for value in values if isinstance(value, Record)]
-
-
-def versions_of(record: Record) -> dict[str, str]:
-    """Versions of what does the work: of the core, of a record's distribution, and of its parts'."""
-    from optiframe.registry import registry
-
-    found: dict[str, str] = {}
-    for each in parts_of(record):
-        found |= versions_of(each)
-    return found | registry.versions(type(record))
-
-
 @dataclass(frozen=True)
 class ByName(Accepts):
     """Field metadata: ``Annotated[Family, ByName()]`` takes a piece of that family, its name or its table."""

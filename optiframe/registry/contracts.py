@@ -45,9 +45,10 @@ def check_class(kind: str, cls: type[Any], name: str) -> None:
         raise broken(f"is not a subclass of optiframe.{base.__name__}")
     if cls.name != name:
         raise broken(f"calls itself {cls.name!r}; the registered name and the class's must agree")
-    for old, new in _RENAMED.get(kind, {}).items():
+    for old, new in (_RENAMED["any"] | _RENAMED.get(kind, {})).items():
         if hasattr(cls, old) and old not in cls.model_fields:
-            raise broken(f"defines `{old}`, which is called `{new}` now; rename it")
+            how = 'write requires = ("distribution:module",)' if new == "requires" else "rename it"
+            raise broken(f"defines `{old}`, which is called `{new}` now; {how}")
     missing = sorted(getattr(cls, "__abstractmethods__", ()))
     if missing:
         raise broken(f"lacks {', '.join(missing)}, which its base asks for")
@@ -72,6 +73,7 @@ def check_class(kind: str, cls: type[Any], name: str) -> None:
 
 # What subclasses override and was called otherwise before: an old name would be ignored without a word.
 _RENAMED = {
+    "any": {"needs": "requires", "packages": "requires", "try_needs": "try_requires"},
     "solver": {"residual": "residual_meaning", "instead_of": "hint_for_unknown_key"},
     "problem": {
         "chance": "baseline_metrics",

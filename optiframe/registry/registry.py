@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from importlib import metadata
 from importlib.util import resolve_name
 from threading import RLock
@@ -280,8 +279,6 @@ def reset() -> None:
     global _registry
     _registry = None
     unblock()
-    _owner.cache_clear()
-    _version.cache_clear()
 
 
 def register(cls: type[T]) -> type[T]:
@@ -342,28 +339,3 @@ class InvalidInputName(UnknownName, InvalidInput):
 
     def __init__(self, message: str) -> None:
         InvalidInput.__init__(self, message, [(("name",), message)])
-
-
-def versions(cls: type[Any]) -> dict[str, str]:
-    """Versions of the core, of NumPy, of the distribution a class comes from and of its `packages`."""
-    found = {package: _version(package) for package in (DISTRIBUTION, "numpy", *getattr(cls, "packages", ()))}
-    distribution = registry().distribution(cls)
-    if distribution is None or distribution == BY_CODE:
-        distribution = _owner(cls.__module__.partition(".")[0])
-    if distribution is not None:
-        found[normalise(distribution)] = _version(distribution)
-    return found
-
-
-@cache
-def _owner(package: str) -> str | None:
-    """The distribution a top-level package comes from; remembered, since it takes a tenth of a second."""
-    return next(iter(metadata.packages_distributions().get(package, [])), None)
-
-
-@cache
-def _version(distribution: str) -> str:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return "unknown"

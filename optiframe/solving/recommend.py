@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from optiframe.errors import InvalidInput
+from optiframe.errors import InvalidInput, module_of
 from optiframe.problems.problem import Problem
 from optiframe.registry.registry import registry
 from optiframe.solving.chain import why_unsuited
@@ -58,7 +58,7 @@ def _usable(name: str, problem: Problem[Any]) -> Solver[Any, Any, Any] | None:
     """The solver of this name, where it is installed and takes the problem at its defaults."""
     with suppress(Exception):  # one solver's fault, or a parameter it needs, hides no other
         cls = registry().get("solver", name)
-        if all(_installed(module) for module in cls.needs):
+        if all(_installed(module_of(each)) for each in cls.requires):
             solver: Solver[Any, Any, Any] = cls()
             if why_unsuited(problem, solver) is None:
                 return solver

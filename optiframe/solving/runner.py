@@ -274,7 +274,7 @@ class Runner:
         )
 
     def _settings(self) -> dict[str, Any]:
-        from optiframe.registry.by_name import versions_of
+        from optiframe.registry.versions import versions_of
 
         return {
             "problem": self.problem.name,

@@ -149,9 +149,9 @@ class Solver(Record, Generic[P, S, D]):
     Class attributes: `name` (``family.method``), `solves` (a `Problem` class), `point_type`
     (what it calculates with: arrays by default, `object` for anything), `accepts_start`,
     `monotone` (False: the objective may rise, so the core keeps the best recorded iterate),
-    `residual` (what the residual is, in words), `packages` (distributions that do the work,
-    whose versions are recorded with the result), `needs` (modules of theirs that it imports on
-    use, which `optiframe doctor` tries), `one_shot` (a black box: it yields once and is then asked
+    `residual_meaning` (what the residual is, in words), `requires` (distributions that do the work, such
+    as ``"cvxpy"`` or ``"scikit-learn:sklearn"``, whose versions are recorded with the result and whose
+    modules `optiframe doctor` tries), `one_shot` (a black box: it yields once and is then asked
     for its verdict, whatever limit was reached), `reference` (paper and equation).
     """
 
@@ -160,7 +160,6 @@ class Solver(Record, Generic[P, S, D]):
     monotone: ClassVar[bool] = True
     residual_meaning: ClassVar[str] = ""
     residual: ClassVar[str]  # its name until 0.1; declared so that the registry can say the new one
-    packages: ClassVar[tuple[str, ...]] = ()
     one_shot: ClassVar[bool] = False
     point_type: ClassVar[type] = np.ndarray
 

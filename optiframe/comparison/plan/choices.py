@@ -23,9 +23,9 @@ from optiframe.records.fields import paths_relative_to
 from optiframe.records.fingerprint import fingerprint
 from optiframe.records.record import Record
 from optiframe.registry import registry
-from optiframe.registry.by_name import versions_of
 from optiframe.registry.contracts import normalise
 from optiframe.registry.registry import BY_CODE, InvalidInputName, unnamed_problem
+from optiframe.registry.versions import versions_of
 from optiframe.solving.solver import Solver
 
 

@@ -23,9 +23,9 @@ from optiframe.errors import DISTRIBUTION, InvalidInput
 from optiframe.problems.datasets import DataSet
 from optiframe.records.fingerprint import fingerprint
 from optiframe.records.record import Record
-from optiframe.registry.by_name import versions_of
 from optiframe.registry.contracts import GROUP
 from optiframe.registry.registry import BY_CODE, Entry, registry
+from optiframe.registry.versions import version, versions_of
 from optiframe.solving.budget import Budget
 
 UNREADABLE = "unreadable: "
@@ -135,7 +135,7 @@ def origin(entry: Entry) -> dict[str, str]:
     """Version of the distribution behind a name, and its source where the version does not tell."""
     if entry.distribution == BY_CODE:
         return {f"source of {entry.path}": code_of(registry().get(entry.kind, entry.name))}
-    found = {entry.distribution: _version(entry.distribution)}
+    found = {entry.distribution: version(entry.distribution)}
     package = entry.path.partition(":")[0].partition(".")[0]
     if entry.distribution != DISTRIBUTION and package and _edited(entry.distribution):
         found[f"source of {package}"] = package_source(package)
@@ -146,9 +146,9 @@ def solver_versions(entry: Entry | None, solver: Record | None) -> dict[str, str
     """Versions of the core and of what does the work; of the distribution alone when it does not load."""
     if solver is not None:
         return versions_of(solver)
-    found = {DISTRIBUTION: _version(DISTRIBUTION)}
+    found = {DISTRIBUTION: version(DISTRIBUTION)}
     if entry is not None and entry.distribution != BY_CODE:
-        found[entry.distribution] = _version(entry.distribution)
+        found[entry.distribution] = version(entry.distribution)
     return found
 
 
@@ -194,13 +194,6 @@ def _parts(value: Any) -> Iterator[Any]:
     elif isinstance(value, list | tuple) and not isinstance(next(iter(value), None), str | int | float):
         for inner in value:  # of numbers and text there may be millions
             yield from _parts(inner)
-
-
-def _version(distribution: str) -> str:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return "unknown"
 
 
 @cache

@@ -89,8 +89,8 @@ class OneCell:
         from optiframe.errors import require
         from optiframe.records.fields import paths_relative_to
         from optiframe.registry import registry
-        from optiframe.registry.by_name import versions_of
         from optiframe.registry.user_modules import bring
+        from optiframe.registry.versions import versions_of
         from optiframe.solving import construct
 
         request = self.request

@@ -50,5 +50,5 @@ def test_more_subsets_than_can_be_tried_are_refused(aggregator: Any) -> None:
         ByzFl(aggregator=aggregator).aggregate(np.ones((30, 2)), 10)
 
 
-def test_doctor_is_told_what_it_needs() -> None:
-    assert registry().get("part", "filter.byzfl").needs == ("byzfl",)
+def test_doctor_is_told_what_it_requires() -> None:
+    assert registry().get("part", "filter.byzfl").requires == ("byzfl",)

@@ -167,7 +167,7 @@ def test_a_library_that_breaks_makes_its_solver_unsuited_with_the_librarys_error
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            Wawa.try_needs()
+            Wawa.try_requires()
     except AttributeError:
         with pytest.raises(of.Unsuited, match=r"Wawa does not run .*: AttributeError: "):
             of.solve(problem, "crowdkit.wawa")

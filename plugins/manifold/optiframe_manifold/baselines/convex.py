@@ -22,9 +22,8 @@ class ConvexRelaxation(Relaxation):
     """
 
     name = "btl.convex"
-    needs = ("cvxpy",)
+    requires = ("cvxpy", "scs")
     reference = "Dong et al., Eq. 7; Diamond, Boyd (2016), CVXPY"
-    packages = ("cvxpy", "scs")
     one_shot = True
     residual_meaning = "a bound on how far the minimized function is above its least value, relative"
 

@@ -34,7 +34,7 @@ class FactorLBFGS(Solver[Minimize, LowRank, None]):
     name = "manifold.lbfgs"
     reference = "Byrd, Lu, Nocedal, Zhu (1995), A limited memory algorithm for bound constrained optimization"
     solves = Minimize
-    packages = ("scipy",)
+    requires = ("scipy",)
     accepts_start = True
     residual_meaning = "norm of the Riemannian gradient, as for manifold.trust-region"
     point_type = LowRank

@@ -18,9 +18,9 @@ from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_manifold.baselines.lbfgs import unsuited_to_factors
 from optiframe_manifold.geometry.fixed_rank import FixedRank, stacked
+from optiframe_manifold.geometry.objective_adapters import OfFactors
 from optiframe_manifold.geometry.quotient_manifold import quotient_manifold
 from optiframe_manifold.low_rank import LowRank, Rank
-from optiframe_manifold.objective.naive import naive_value
 from optiframe_manifold.solvers.starts import renamed
 from optiframe_manifold.solvers.trust_region import first_factors
 from optiframe_manifold.solvers.trust_region_loop import NO_PLACE_TO_BEGIN
@@ -38,10 +38,9 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
     """
 
     name = "manifold.pymanopt"
-    needs = ("pymanopt",)
+    requires = ("pymanopt", "autograd")
     reference = "Townsend, Koep, Weichwald (2016), Pymanopt"
     solves = Minimize
-    packages = ("pymanopt", "autograd")
     accepts_start = True
     residual_meaning = "norm of the Riemannian gradient, as for manifold.trust-region"
     point_type = LowRank
@@ -67,7 +66,7 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
         if self.derivatives == "ours":
             return unsuited_to_factors(problem, Objective.gradient, Objective.hessian_product)
         without = unsuited_to_factors(problem)
-        if without is None and naive_value(problem.function) is None:
+        if without is None and getattr(problem.function, "naive", None) is None:
             return f"the objective {problem.function.name!r} is not written for autograd; take ours"
         return without
 
@@ -110,12 +109,11 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
     ) -> dict[str, Any]:
         """Cost and derivatives in pymanopt's form; each tells the watch."""
         if self.derivatives == "autograd":
-            naive = naive_value(objective)
-            assert naive is not None  # else `unsuited` said so
-            rows = geometry.rows
+            naive: Callable[[Any], Any] = objective.naive  # type: ignore[attr-defined]  # `unsuited` looked
 
             def dense(point: Any) -> Any:
-                return naive(point[:rows] @ point[rows:].T)
+                left, right = geometry.split(point)
+                return naive(left @ right.T)
 
             cost = pymanopt.function.autograd(manifold)(dense)
             gradient, product = cost.get_gradient_operator(), cost.get_hessian_operator()
@@ -126,39 +124,20 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
                 "euclidean_hessian": wrap(watch.products(product)),
             }
         ours = pymanopt.function.numpy(manifold)
-        of = _OfStacked(objective, geometry)
+        of, at = OfFactors(objective, geometry), manifold.factors
+        last: list[Array] = []
+
+        def slope(point: Array) -> Array:
+            # pymanopt asks for it again with every Hessian product.
+            if not last or last[0] is not point:
+                last[:] = point, of.gradient(at(point))
+            return last[1]
+
         return {
-            "cost": ours(of.value),
-            "euclidean_gradient": ours(watch.gradients(of.gradient)),
-            "euclidean_hessian": ours(watch.products(of.product)),
+            "cost": ours(lambda point: of.value(at(point))),
+            "euclidean_gradient": ours(watch.gradients(slope)),
+            "euclidean_hessian": ours(watch.products(lambda point, v: of.hessian_product(at(point), v))),
         }
-
-
-class _OfStacked:
-    """An objective over stacked factors that hands its objective one `LowRank` for each array."""
-
-    def __init__(self, objective: Objective, geometry: FixedRank) -> None:
-        self.objective, self.geometry = objective, geometry
-        self._matrix: tuple[Array, LowRank] | None = None
-        self._gradient: tuple[Array, Array] | None = None
-
-    def matrix(self, point: Array) -> LowRank:
-        if self._matrix is None or self._matrix[0] is not point:
-            self._matrix = point, LowRank(*self.geometry.split(point))
-        return self._matrix[1]
-
-    def value(self, point: Array) -> float:
-        return float(self.objective.value(self.matrix(point)))
-
-    def gradient(self, point: Array) -> Array:
-        # pymanopt asks for it again with every Hessian product.
-        if self._gradient is None or self._gradient[0] is not point:
-            self._gradient = point, stacked(self.objective.gradient(self.matrix(point)))
-        return self._gradient[1]
-
-    def product(self, point: Array, v: Array) -> Array:
-        direction = LowRank(*self.geometry.split(v))
-        return stacked(self.objective.hessian_product(self.matrix(point), direction))
 
 
 class _Watch:

@@ -32,8 +32,7 @@ class CrowdKit(Solver[LabelAggregation, Aggregation, None]):
     """
 
     solves = LabelAggregation
-    packages = ("crowd-kit", "pandas", "scikit-learn", "scipy")
-    needs = ("crowdkit.aggregation",)
+    requires = ("crowd-kit:crowdkit.aggregation", "pandas", "scikit-learn:sklearn", "scipy")
     one_shot = True
     residual_meaning = "not computed; crowd-kit decides when it is done"
 

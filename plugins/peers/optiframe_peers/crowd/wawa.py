@@ -23,8 +23,8 @@ class Wawa(CrowdKit):
     name = "crowdkit.wawa"
 
     @classmethod
-    def try_needs(cls) -> None:
-        super().try_needs()
+    def try_requires(cls) -> None:
+        super().try_requires()
         table = library("pandas", "labels").DataFrame(
             {"task": [0, 0, 1], "worker": [0, 1, 0], "label": [0, 0, 1]}
         )
@@ -43,7 +43,7 @@ def _broken() -> str | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they are of other things than what is asked
-            Wawa.try_needs()
+            Wawa.try_requires()
     except Exception as error:  # whatever the library raises is the answer
         said = str(error).partition(". ")[0]
         return f"crowd-kit's Wawa does not run with the versions installed: {type(error).__name__}: {said}"

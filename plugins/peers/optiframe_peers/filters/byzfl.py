@@ -52,7 +52,7 @@ class ByzFl(Filter):
 
     name = "filter.byzfl"
     reference = "Gonzalez et al. 2025, ByzFL: Research Framework for Robust Federated Learning"
-    needs = ("byzfl",)
+    requires = ("byzfl",)
 
     aggregator: Literal[
         "average",

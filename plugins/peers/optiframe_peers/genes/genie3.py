@@ -30,8 +30,7 @@ class Genie3(EdgeScores):
 
     name = "genes.genie3"
     reference = "Huynh-Thu, Irrthum, Wehenkel, Geurts 2010, PLoS ONE 5(9), e12776"
-    packages = ("scikit-learn",)
-    needs = ("sklearn.ensemble",)
+    requires = ("scikit-learn:sklearn.ensemble",)
 
     trees: PositiveInt = Field(1000, description="trees for each gene")
     method: Literal["random-forest", "extra-trees"] = Field("random-forest", description="the ensemble")

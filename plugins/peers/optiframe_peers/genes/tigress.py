@@ -29,8 +29,7 @@ class Tigress(EdgeScores):
 
     name = "genes.tigress"
     reference = "Haury, Mordelet, Vera-Licona, Vert 2012, BMC Systems Biology 6, 145 (area score)"
-    packages = ("scikit-learn",)
-    needs = ("sklearn.linear_model",)
+    requires = ("scikit-learn:sklearn.linear_model",)
 
     splits: PositiveInt = Field(500, description="cuts into two halves: half the number of resamplings")
     steps: PositiveInt = Field(5, description="L: steps of least angle regression")

@@ -32,8 +32,7 @@ class HighsProjection(Solver[Projection, Array, Selection]):
     name = "highspy.projection"
     reference = "Yang et al., Eq. 5; Huangfu and Hall 2018"
     solves = Projection
-    packages = ("highspy",)
-    needs = ("highspy",)
+    requires = ("highspy",)
     one_shot = True
     residual_meaning = "gap between prices and support, relative to the support's worth"
 

@@ -23,8 +23,7 @@ class FlowAssignment(Solver[TaskAssignment, Assignment, Selection]):
     name = "ortools.assignment"
     reference = "Yang et al., Sec. 5.2 (Q-based linear programming); Goldberg 1997"
     solves = TaskAssignment
-    packages = ("ortools",)
-    needs = ("ortools.graph.python.min_cost_flow",)
+    requires = ("ortools:ortools.graph.python.min_cost_flow",)
     one_shot = True
     residual_meaning = "gap between prices and assignment, relative to the sum of qualities"
 

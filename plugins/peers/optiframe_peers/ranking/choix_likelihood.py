@@ -25,8 +25,7 @@ class Opt(Ranker):
 
     name = "choix.opt"
     reference = "Bradley, Terry 1952"
-    packages = ("choix", "scipy")
-    needs = ("choix",)
+    requires = ("choix", "scipy")
     one_shot = True
     residual_meaning = "not computed; SciPy's own tolerance decides"
 
@@ -65,8 +64,7 @@ class Mm(Ranker):
     name = "choix.mm"
     dense = False
     reference = "Hunter 2004; Caron, Doucet 2012"
-    packages = ("choix",)
-    needs = ("choix",)
+    requires = ("choix",)
     residual_meaning = "mean change of a score in the last two iterations"
 
     alpha: NonNegativeFloat = Field(0.0, description="shape of the gamma prior, less 1")

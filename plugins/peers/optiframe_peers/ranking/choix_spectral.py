@@ -24,8 +24,7 @@ class Ilsr(Ranker):
 
     name = "choix.ilsr"
     reference = "Maystre, Grossglauser 2015"
-    packages = ("choix",)
-    needs = ("choix",)
+    requires = ("choix",)
     residual_meaning = "mean change of a score in the last step"
 
     alpha: NonNegativeFloat = Field(0.0, description="added to the rate between any two items")
@@ -55,8 +54,7 @@ class RankCentrality(Ranker):
 
     name = "choix.rank-centrality"
     reference = "Negahban, Oh, Shah 2012"
-    packages = ("choix",)
-    needs = ("choix",)
+    requires = ("choix",)
     one_shot = True
     residual_meaning = "0: a linear system, solved"
 

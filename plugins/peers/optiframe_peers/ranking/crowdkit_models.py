@@ -30,8 +30,7 @@ class BradleyTerry(Ranker):
 
     name = "crowdkit.bradley-terry"
     reference = "Bradley, Terry 1952; Hunter 2004"
-    packages = ("crowd-kit", "pandas")
-    needs = ("crowdkit.aggregation",)
+    requires = ("crowd-kit:crowdkit.aggregation", "pandas")
     extra = "labels"
     one_shot = True
     residual_meaning = "not computed"
@@ -76,8 +75,7 @@ class NoisyBradleyTerry(Ranker):
     """
 
     name = "crowdkit.noisy-bradley-terry"
-    packages = ("crowd-kit", "pandas", "scipy")
-    needs = ("crowdkit.aggregation",)
+    requires = ("crowd-kit:crowdkit.aggregation", "pandas", "scipy")
     extra = "labels"
     dense = False
     one_shot = True

@@ -24,8 +24,7 @@ class Evalica(Ranker):
     Equal comparisons go in as one row with a weight. Memory is O(items^2).
     """
 
-    packages = ("evalica",)
-    needs = ("evalica",)
+    requires = ("evalica",)
     one_shot = True
     residual_meaning = "not computed; evalica's own tolerance decides"
 

@@ -19,8 +19,7 @@ class CelerLassoPath(OutlierLasso):
 
     name = "celer.lasso-path"
     reference = "Xu et al., Eq. 7; Massias, Gramfort, Salmon 2018, Celer"
-    packages = ("celer",)
-    needs = ("celer",)
+    requires = ("celer",)
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         return super().unsuited(problem) or too_many(problem.graph)

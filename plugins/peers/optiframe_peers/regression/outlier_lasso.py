@@ -11,6 +11,7 @@ from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field, PositiveFloat
 
+from optiframe.errors import distribution_of, module_of
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -56,7 +57,7 @@ class OutlierLasso(Solver[PairwiseRanking, Ranking, None]):
         """w gamma of the merged rows at each lambda, which fall; shape (rows, levels)."""
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
-        return absent(self.needs[0], self.extra)
+        return absent(module_of(self.requires[0]), self.extra)
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         graph = problem.graph
@@ -67,7 +68,7 @@ class OutlierLasso(Solver[PairwiseRanking, Ranking, None]):
             found = np.zeros((graph.rows, 1))
         else:
             levels = np.geomspace(top, wanted or self.shortest * top, self.points + 1)[1:]
-            with visiting(run, self.packages[0], identifier="ranking.library-warning"):
+            with visiting(run, distribution_of(self.requires[0]), identifier="ranking.library-warning"):
                 found = self.gammas(graph, levels) / graph.weight[:, np.newaxis]
         at = len(levels) - 1 if wanted else self._first(problem, found, run)
         ranking, residual = self._answer(problem, levels, found, at)

@@ -23,8 +23,7 @@ class SkglmLasso(OutlierLasso):
 
     name = "skglm.lasso"
     reference = "Xu et al., Eq. 4; Bertrand et al. 2022, Beyond L1 (skglm)"
-    packages = ("skglm",)
-    needs = ("skglm",)
+    requires = ("skglm",)
 
     def gammas(self, graph: ComparisonGraph, levels: Array) -> Array:
         datafits, penalties = library("skglm.datafits", self.extra), library("skglm.penalties", self.extra)

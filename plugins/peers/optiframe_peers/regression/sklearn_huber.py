@@ -29,8 +29,7 @@ class SklearnHuber(Solver[PairwiseRanking, Ranking, None]):
     name = "sklearn.huber"
     reference = "Huber 1981; Owen 2007; Pedregosa et al. 2011, scikit-learn"
     solves = PairwiseRanking
-    packages = ("scikit-learn",)
-    needs = ("sklearn.linear_model",)
+    requires = ("scikit-learn:sklearn.linear_model",)
     one_shot = True
     residual_meaning = (
         "largest entry of the gradient of Huber's loss at epsilon sigma, over that and the largest degree"

@@ -19,8 +19,7 @@ class SklearnLassoPath(OutlierLasso):
 
     name = "sklearn.lasso-path"
     reference = "Xu et al., Eq. 7; Pedregosa et al. 2011, scikit-learn"
-    packages = ("scikit-learn",)
-    needs = ("sklearn.linear_model",)
+    requires = ("scikit-learn:sklearn.linear_model",)
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         return super().unsuited(problem) or too_many(problem.graph)

@@ -31,8 +31,7 @@ class SklearnLogistic(Solver[Minimize, Array, None]):
     name = "sklearn.logistic"
     reference = "Pedregosa et al. 2011, scikit-learn"
     solves = Minimize
-    packages = ("scikit-learn",)
-    needs = ("sklearn.linear_model",)
+    requires = ("scikit-learn:sklearn.linear_model",)
     one_shot = True
     residual_meaning = "largest entry of the gradient"
 

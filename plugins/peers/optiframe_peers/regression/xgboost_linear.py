@@ -33,8 +33,7 @@ class XgboostLinear(Solver[PairwiseRanking, Ranking, None]):
     name = "xgboost.linear"
     reference = "Chen and Guestrin 2016; Xu et al., Sec. 5.1 (XGB_Linear)"
     solves = PairwiseRanking
-    packages = ("xgboost-cpu",)
-    needs = ("xgboost",)
+    requires = ("xgboost-cpu:xgboost",)
     residual_meaning = (
         "largest entry of the gradient of least squares, over the largest degree; nan with a penalty"
     )

@@ -29,7 +29,7 @@ class ExactProjection(Solver[Projection, Array, Selection]):
     name = "tvcs.exact"
     reference = "Yang et al., Eq. 5; Ahuja, Magnanti, Orlin 1993, Sec. 9.7 (successive shortest paths)"
     solves = Projection
-    packages = ("numba",)
+    requires = ("numba",)
     one_shot = True
     residual_meaning = "gap between prices and support, relative to the support's worth; nan when not proved"
 

@@ -1,0 +1,50 @@
+"""Versions of the distributions that do the work, for results and for the keys of comparisons."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import metadata
+
+from optiframe.errors import DISTRIBUTION, distribution_of
+from optiframe.records.record import Record
+from optiframe.registry.contracts import normalise
+from optiframe.registry.registry import BY_CODE, registry
+
+
+def versions_of(record: Record) -> dict[str, str]:
+    """Versions of the core, of NumPy, of a record's distribution, of what it requires, and of its parts'."""
+    found: dict[str, str] = {}
+    for key in type(record).model_fields:
+        value = getattr(record, key)
+        if isinstance(value, Record):
+            found |= versions_of(value)
+    cls = type(record)
+    for name in (DISTRIBUTION, "numpy", *map(distribution_of, cls.requires)):
+        found[name] = version(name)
+    distribution = registry().distribution(cls)
+    if distribution is None or distribution == BY_CODE:
+        distribution = _owner(cls.__module__.partition(".")[0])
+    if distribution is not None:
+        found[normalise(distribution)] = version(distribution)
+    return found
+
+
+@cache
+def version(distribution: str) -> str:
+    """The version of a distribution; "unknown" where it is not installed."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+@cache
+def _owner(package: str) -> str | None:
+    """The distribution a top-level package comes from; remembered, since it takes a tenth of a second."""
+    return next(iter(metadata.packages_distributions().get(package, [])), None)
+
+
+def forget() -> None:
+    """Look again, since distributions may have come or gone."""
+    version.cache_clear()
+    _owner.cache_clear()
