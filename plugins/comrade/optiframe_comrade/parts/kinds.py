@@ -1,7 +1,7 @@
 """The three exchangeable pieces: filters of the coordinator, attacks and compressors of workers.
 
 A piece is a class named ``filter.x``, ``attack.x`` or ``compressor.x``; anybody's package may
-bring more (hook `optiframe_parts`), code may add one with `optiframe.register`.
+add more (hook `optiframe_plugin`), code may add one with `optiframe.register`.
 """
 
 from __future__ import annotations
@@ -179,7 +179,8 @@ class Compressor(Part):
     def rho(self, size: int) -> float | None:
         """The compression factor guaranteed by theory (Definition 2), None when none is known.
 
-        Definition 2: E |Q(x) - x|^2 <= (1 - rho) |x|^2 for every x of that size.
+        Definition 2: E |Q(x) - x|^2 <= (1 - rho) |x|^2 for every x of that size. Where it is below 0 a
+        run warns.
         """
         return None
 
