@@ -230,7 +230,7 @@ def _attacks() -> list[Description]:
 
 def _faults() -> list[Description]:
     return [
-        Description("part", "attack.crash", ".parts.faults:Crash", "Dies, and is not heard of again"),
+        Description("part", "attack.crash", ".parts.faults:Crash", "Dies and never replies again"),
         Description("part", "attack.hang", ".parts.faults:Hang", "Never answers"),
         Description("part", "attack.late", ".parts.faults:LateReply", "Answers when the round is over"),
         Description("part", "attack.replay", ".parts.faults:Replay", "Sends the answer to an old round"),

@@ -6,8 +6,7 @@ import numpy as np
 from optiframe_comrade.backends.dask_reshard import Resharder
 from optiframe_comrade.messages import GRADIENT, Broadcast, Fault, Reply
 from optiframe_comrade.parts.compressors import QSGD
-from optiframe_comrade.protocol.ledger import Ledger
-from optiframe_comrade.protocol.moves import Move
+from optiframe_comrade.protocol.ledger import Ledger, Move
 from optiframe_comrade.protocol.worker import WorkerConfig
 
 from .classification_twins import planted

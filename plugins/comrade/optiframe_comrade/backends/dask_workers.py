@@ -20,7 +20,7 @@ from optiframe_comrade.backends.dask_actor import ActorHandle, let_go, packed
 from optiframe_comrade.backends.dask_cluster import Connection
 from optiframe_comrade.backends.dask_reshard import Resharder
 from optiframe_comrade.messages import Broadcast, Fault, Reply
-from optiframe_comrade.protocol.moves import Move
+from optiframe_comrade.protocol.ledger import Move
 from optiframe_comrade.protocol.worker import WorkerConfig
 
 _LISTING = 5.0  # seconds for the scheduler to say which processes there are; it answers in milliseconds
@@ -31,7 +31,7 @@ class DaskWorkers:
     """Implements `Workers` on a Dask cluster; closes the connection it is given.
 
     Worker i is an actor on the cluster's process i modulo their number. With `reshard` a worker whose
-    reply is missing or unusable is made anew on another process and asked again, in the same
+    reply is missing or unusable is started again on another process and asked again, in the same
     round, so that the round is what it would have been (see `Resharder`). Without, it is not moved: when
     its process dies it is gone for the rest of the run, and one that has missed a deadline is asked
     again when it has answered. Until then it is waited for only where the round would otherwise have
@@ -213,7 +213,7 @@ class DaskWorkers:
     def _move(
         self, resharder: Resharder, fault: Fault, asked: Broadcast, processes: Sequence[str]
     ) -> asyncio.Task[None] | None:
-        """Make a lost worker anew elsewhere, and send it its shard; or give it up."""
+        """Start a lost worker again elsewhere, and send it its shard; or give it up."""
         number, old = fault.worker, self._handles[fault.worker]
         self._drop_question(number)
         old.leave()

@@ -16,7 +16,7 @@ class InProcess:
     """Implements `Workers` as a loop; memory is that of the shards.
 
     A worker that hangs is simulated by its silence: its fault "late" comes at once. Since all
-    is in one place, colluding attacks are told what the honest workers send.
+    is in one place, colluding attacks learn what the honest workers send.
     """
 
     def __init__(self, shards: Sequence[FiniteSum], config: WorkerConfig | None = None) -> None:

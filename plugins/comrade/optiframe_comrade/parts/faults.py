@@ -35,7 +35,7 @@ class _Fault(Attack):
 
 
 class Crash(_Fault):
-    """Dies, and is not heard of again."""
+    """Dies and never replies again."""
 
     name = "attack.crash"
 

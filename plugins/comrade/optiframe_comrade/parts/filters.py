@@ -43,8 +43,7 @@ class Norm(Selecting):
 
     def kept(self, vectors: Array, trim: int = 0) -> Indices:
         norms = robust_means.norms(rows_of(vectors, trim))
-        # Stable: of equal norms the lower numbers stay, so that a run is repeated by its seed.
-        return np.sort(np.argsort(norms, kind="stable")[: len(norms) - trim])
+        return robust_means.smallest(norms, len(norms) - trim)
 
 
 class DistanceToMedian(Selecting):
@@ -183,8 +182,8 @@ class Krum(MultiKrum):
 class FromCallable(Filter):
     """Any aggregator that is called with the vectors: those of ByzFL, or a function of your own.
 
-    ``filter=FromCallable(function=byzfl.Krum(f=2))``. It is not told `trim`: it brings its own
-    number of lies. It has no name to be chosen by in a file, since a file never runs code.
+    ``filter=FromCallable(function=byzfl.Krum(f=2))``. It does not get `trim`: the number of
+    lies is its own affair. It has no name to be chosen by in a file, since a file never runs code.
 
     Raises
     ------

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 from optiframe_comrade.messages import Fault
-from optiframe_comrade.protocol.moves import Move, move_table
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,33 @@ class Exchange:
     bytes_up: int
     trimmed: tuple[int, ...] = ()
     faults: tuple[Fault, ...] = ()
+
+
+@dataclass(frozen=True)
+class Move:
+    """One shard, sent to another machine.
+
+    Attributes
+    ----------
+    fault
+        Whose shard it was, in which round it was lost, and how. From that round on the worker
+        of that number answers from its new place.
+    source, target
+        Addresses.
+    nbytes
+        Bytes sent there: the shard, how to work on it, and the round's broadcast once more.
+    """
+
+    fault: Fault
+    source: str
+    target: str
+    nbytes: int
+
+    def __str__(self) -> str:
+        return (
+            f"round {self.fault.round}: worker {self.fault.worker} at {self.source} was lost "
+            f"({self.fault.kind}: {self.fault.text}); its rows went to {self.target} ({self.nbytes} bytes)"
+        )
 
 
 @dataclass
@@ -130,8 +156,15 @@ class Ledger:
 
     def tables(self) -> dict[str, Columns]:
         """What the command line writes beside the answer: `workers`, `rounds`, and `moves` if any."""
-        moved = {"moves": move_table(self.moves)} if self.moves else {}
-        return {"workers": self.workers(), "rounds": self.table(), **moved}
+        moved: Columns = {
+            "round": [move.fault.round for move in self.moves],
+            "worker": [move.fault.worker for move in self.moves],
+            "fault": [move.fault.kind for move in self.moves],
+            "source": [move.source for move in self.moves],
+            "target": [move.target for move in self.moves],
+            "bytes": [move.nbytes for move in self.moves],
+        }
+        return {"workers": self.workers(), "rounds": self.table()} | ({"moves": moved} if self.moves else {})
 
     def _count(self, numbers: Iterable[int]) -> NDArray[np.int64]:
         return np.asarray(

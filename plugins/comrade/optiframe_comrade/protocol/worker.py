@@ -82,13 +82,13 @@ class Worker:
         wanted = self.config.hessian_terms
         if wanted is None or wanted >= len(self.shard):
             return None
-        # A stream of its own, and the same in every round where a backend makes a worker anew for each.
+        # A stream of its own, and the same in every round where a backend makes a new worker for each.
         third = np.random.SeedSequence(self.config.seed, spawn_key=(self.number,)).spawn(3)[2]
         chosen = np.random.default_rng(third).choice(len(self.shard), wanted, replace=False)
         return self.shard.take(np.sort(chosen))
 
     def resume(self, round: int, owed: Mapping[str, Array]) -> None:
-        """Go on in a round, for backends that make a worker anew for each: fresh draws, what it `owed`."""
+        """Go on in a round, for backends that make a new worker for each: fresh draws, what it `owed`."""
         self._draw_from(self.number, round)
         self.owed.update(owed)
 

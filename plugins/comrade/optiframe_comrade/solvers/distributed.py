@@ -184,7 +184,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             sampled = self.hessian_terms
             run.findings += cheap_notes(f, self.workers, self.byzantine, at=x, hessian_terms=sampled)
         with self.coordinator(f, run) as coordinator:
-            steps, shortest, since, told = self.steps(coordinator, x, f), math.inf, 0, 0
+            steps, shortest, since, reported = self.steps(coordinator, x, f), math.inf, 0, 0
             while self.patience is None or since < self.patience:
                 try:
                     x, update = next(steps)
@@ -196,9 +196,9 @@ class Distributed(Solver[Minimize, Array, Ledger]):
                 since = 0 if length < shortest else since + 1
                 shortest = min(shortest, length)
                 coordinator.ledger.reached(x)
-                for move in coordinator.ledger.moves[told:]:
+                for move in coordinator.ledger.moves[reported:]:
                     run.warn(str(move), identifier="federation.shard-moved")
-                told = len(coordinator.ledger.moves)
+                reported = len(coordinator.ledger.moves)
                 # A compressor may round all to nothing, and where a loss is straight no Hessian is
                 # left: a zero update alone says nothing.
                 residual = length if length > 0.0 else float(np.linalg.norm(f.gradient(x)))

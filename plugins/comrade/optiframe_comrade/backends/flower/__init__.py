@@ -18,7 +18,7 @@ def app() -> str:
 
 @contextmanager
 def flower() -> Iterator[None]:
-    """Flower imported, and what it alone can mend kept quiet: two deprecations in what it builds upon.
+    """Import Flower, and keep two deprecations quiet that only Flower can fix: they are in its dependencies.
 
     Raises
     ------

@@ -11,7 +11,7 @@ from optiframe_comrade.backends.flower.node import answer
 from optiframe_comrade.backends.flower.protocol import RECORD
 from optiframe_comrade.messages import Fault
 
-_FOR_EVER = 1e6  # seconds a node sleeps that was told to hang
+_FOR_EVER = 1e6  # seconds a node sleeps whose attack is to hang
 
 app = ClientApp()
 
@@ -26,6 +26,6 @@ def train(message: Message, context: Context) -> Message:
     if isinstance(values, Fault):
         if values.kind == "late":
             time.sleep(_FOR_EVER)
-        raise RuntimeError("this node was told to crash")
+        raise RuntimeError("an attack this node was configured with")
     context.state[RECORD] = ConfigRecord(memory)
     return Message(RecordDict({RECORD: ConfigRecord(values)}), reply_to=message)

@@ -73,7 +73,7 @@ class EmbeddedServer:
         token = _claim(link, run)
         self.grid = HttpGrid(link.address, link.certificate is None, link.certificate, token=token)
         # Flower would try for ever to reach a SuperLink that is gone, and interrupt this process, as a
-        # Ctrl-C does, when one that was started anew does not know the task.
+        # Ctrl-C does, when one that was restarted does not know the task.
         self.grid._retry_invoker.max_time = _PATIENCE
         self.grid._retry_invoker.should_giveup = _hopeless
         self.grid._runtime_client._client.timeout = _TIMEOUT

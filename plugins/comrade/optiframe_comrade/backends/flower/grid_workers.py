@@ -89,7 +89,7 @@ class GridWorkers:
             if status < 500:
                 raise FederationFailed(
                     f"round {broadcast.round}: Flower's SuperLink does not know this run any more (HTTP "
-                    f"{status}): it was started anew, or somebody ended the run"
+                    f"{status}): it was restarted, or somebody ended the run"
                 ) from error
             raise FederationFailed(
                 f"round {broadcast.round}: Flower's SuperLink is out of reach "

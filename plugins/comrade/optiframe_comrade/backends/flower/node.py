@@ -103,7 +103,7 @@ def rows(config: Mapping[str, Any]) -> tuple[Any, Array]:
 
 
 def worker_config_of(config: Mapping[str, Any], work: Work) -> tuple[int, WorkerConfig]:
-    """The node's number, and how it works: as asked, but for what its owner has told it to do."""
+    """The node's number, and how it works: as asked, but for what its owner has configured."""
     number = int(config.get("partition-id", 0))
     trial: dict[str, Any] = {"attack": "none"}
     if "attack" in config:

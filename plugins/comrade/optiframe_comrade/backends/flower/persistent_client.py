@@ -105,7 +105,7 @@ def work_honestly(client: Any, answer: Answer) -> None:
         if isinstance(values, Fault):
             while values.kind == "late":
                 time.sleep(1.0)
-            reply = _error(message, ErrorCode.CLIENT_APP_CRASHED, "told to")
+            reply = _error(message, ErrorCode.CLIENT_APP_CRASHED, "an attack it was configured with")
         else:
             reply = Message(RecordDict({RECORD: ConfigRecord(values)}), reply_to=message)
     except Exception as error:  # a bad message must not end the node: the coordinator hears what is wrong

@@ -55,7 +55,7 @@ _HEAD = 512  # bytes of a reply besides its payload: keys, types, lengths
 
 
 class Work(Record):
-    """How a node is to work: what it is told with every broadcast, since it may be new each time."""
+    """How a node is to work: part of every broadcast, since the node may be new each time."""
 
     name = "work"
 
@@ -173,7 +173,7 @@ def most_bytes(payload: int) -> int:
 
 
 def work_of(config: WorkerConfig, loss: str, l2: float) -> Work:
-    """What every node of a run is told: the objective by name, and how to answer."""
+    """What every node of a run gets: the objective by name, and how to answer."""
     return Work(
         loss=loss,  # type: ignore[arg-type]  # the record refuses others
         l2=l2,

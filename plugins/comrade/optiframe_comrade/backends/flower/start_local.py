@@ -31,7 +31,7 @@ _NODE = re.compile(r"SuperNode ID: (\d+)")
 _QUIET = {
     "FLWR_TELEMETRY_ENABLED": "0",
     "FLWR_DISABLE_UPDATE_CHECK": "1",
-    # How often a node looks whether there is a message to compute with; 1 s unless told.
+    # How often a node looks whether there is a message to compute with; 1 s by default.
     "FLWR_SUPEREXEC_TASK_POLL_INTERVAL": "0.1",
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",

@@ -55,7 +55,7 @@ class Trial(GridWorkers):
         self._folder = Path(tempfile.mkdtemp(prefix="comrade-rows-"))
         self._server: EmbeddedServer | None = None
         try:
-            configs = [self._settle(number, model, config) for number, model in enumerate(models)]
+            configs = [self._node_config(number, model, config) for number, model in enumerate(models)]
             with flower():
                 self.federation = LocalFederation(configs, secure=secure, persistent_client=persistent_client)
                 self._server = EmbeddedServer(self.federation.link)
@@ -73,8 +73,8 @@ class Trial(GridWorkers):
             close=self._end,
         )
 
-    def _settle(self, number: int, model: LinearModel, config: WorkerConfig) -> dict[str, str | int]:
-        """Write what a node needs; its settings."""
+    def _node_config(self, number: int, model: LinearModel, config: WorkerConfig) -> dict[str, str | int]:
+        """Write the files a node needs; its settings."""
         rows = self._folder / f"rows-{number}.npz"
         save_rows(rows, model)
         settings: dict[str, str | int] = {"shard": str(rows), "partition-id": number}
