@@ -11,7 +11,7 @@ from optiframe_comrade.parts.kinds import Compressor
 
 
 def definition_2(compressor: Compressor, size: int) -> Finding | None:
-    """A warning when Definition 2 fails for vectors of `size` numbers; None where it does not, or is unknown."""
+    """A warning when Definition 2 fails for vectors of `size` numbers; None where it holds."""
     rho = compressor.rho(size)
     if rho is None or rho >= 0.0:
         return None

@@ -7,10 +7,14 @@ import ipaddress
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from optiframe_comrade.backends.flower.loopback import only_loopback
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from cryptography.x509.oid import NameOID
 
+_ADDRESS = "127.0.0.1"
 _DAYS = 2  # longer than any trial, and of no use to whoever finds the files later
 
 
@@ -28,22 +32,13 @@ class Certificate:
         return [word for name, path in files.items() for word in (f"--{name}", str(path))]
 
 
-def make_certificate(folder: Path, address: str = "127.0.0.1") -> Certificate:
-    """A new authority, and a certificate by it for an address on loopback.
-
-    Raises
-    ------
-    InvalidInput
-        When the address is not on loopback.
-    """
-    only_loopback(address)
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes
-    from cryptography.hazmat.primitives.asymmetric import ec
-
+def make_certificate(folder: Path) -> Certificate:
+    """A new authority, and a certificate by it for this machine's address on loopback."""
     now = datetime.datetime.now(datetime.UTC)
 
-    def begun(subject: x509.Name, issuer: x509.Name, public: Any) -> x509.CertificateBuilder:
+    def begun(
+        subject: x509.Name, issuer: x509.Name, public: ec.EllipticCurvePublicKey
+    ) -> x509.CertificateBuilder:
         return (
             x509.CertificateBuilder()
             .subject_name(subject)
@@ -56,7 +51,7 @@ def make_certificate(folder: Path, address: str = "127.0.0.1") -> Certificate:
         )
 
     ours, theirs = ec.generate_private_key(ec.SECP384R1()), ec.generate_private_key(ec.SECP384R1())
-    authority, server = _named("trial authority"), _named(address)
+    authority, server = _named("trial authority"), _named(_ADDRESS)
     uses = x509.KeyUsage(False, False, False, False, False, True, True, False, False)  # signs certificates
     root = (
         begun(authority, authority, ours.public_key())
@@ -64,7 +59,7 @@ def make_certificate(folder: Path, address: str = "127.0.0.1") -> Certificate:
         .add_extension(uses, critical=True)
         .sign(ours, hashes.SHA384())
     )
-    where = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(address))])
+    where = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(_ADDRESS))])
     issued = (
         begun(server, authority, theirs.public_key())
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
@@ -73,17 +68,14 @@ def make_certificate(folder: Path, address: str = "127.0.0.1") -> Certificate:
         .sign(ours, hashes.SHA384())
     )
     made = Certificate(folder / "ca.crt", folder / "server.pem", folder / "server.key")
-    made.authority.write_bytes(_pem(root))
-    made.server.write_bytes(_pem(issued))
+    made.authority.write_bytes(root.public_bytes(Encoding.PEM))
+    made.server.write_bytes(issued.public_bytes(Encoding.PEM))
     _write_private(made.key, theirs)
     return made
 
 
 def make_node_keys(folder: Path, count: int) -> list[Path]:
     """Private keys of so many nodes; the public half lies beside each, ending in .pub."""
-    from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-
     made = []
     for number in range(count):
         key, path = ec.generate_private_key(ec.SECP384R1()), folder / f"node-{number}"
@@ -94,22 +86,11 @@ def make_node_keys(folder: Path, count: int) -> list[Path]:
     return made
 
 
-def _named(name: str) -> Any:
-    from cryptography import x509
-    from cryptography.x509.oid import NameOID
-
+def _named(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
-def _pem(certificate: Any) -> bytes:
-    from cryptography.hazmat.primitives.serialization import Encoding
-
-    return bytes(certificate.public_bytes(Encoding.PEM))
-
-
-def _write_private(path: Path, key: Any) -> None:
-    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-
+def _write_private(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
     form = PrivateFormat.OpenSSH if path.suffix == "" else PrivateFormat.PKCS8
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(key.private_bytes(Encoding.PEM, form, NoEncryption()))
