@@ -26,7 +26,6 @@ import numpy as np
 from optiframe_manifold.kernels import plain
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.objective.btl import BtlObjective
-from optiframe_manifold.objective.naive import naive_value
 from rankone_common import one_thread, verdict
 
 import optiframe
@@ -54,7 +53,7 @@ def by_autograd(f: BtlObjective, x: LowRank, v: LowRank) -> dict[str, Callable[[
     """The naive way: the dense formula, differentiated by the factors."""
     import autograd
 
-    value, split = naive_value(f), x.left.size
+    value, split = f.naive, x.left.size
 
     def of_factors(flat: Any) -> Any:
         left, right = flat[:split].reshape(x.left.shape), flat[split:].reshape(x.right.shape)

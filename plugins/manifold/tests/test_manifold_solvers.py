@@ -18,7 +18,6 @@ from optiframe_manifold.low_rank import LowRank, Rank
 from optiframe_manifold.objective.btl import BtlObjective
 from optiframe_manifold.objective.completion import KnownEntries
 from optiframe_manifold.objective.dense_objective import OfMatrix
-from optiframe_manifold.objective.naive import naive_value
 from optiframe_manifold.solvers.trust_region import TrustRegion
 
 from optiframe import (
@@ -154,7 +153,7 @@ def test_lbfgs_residual_is_the_riemannian_gradient_norm() -> None:
 )
 def test_the_naive_form_has_the_objectives_value_and_gradient(objective: Objective) -> None:
     x = random_factors(*objective.shape, 2, np.random.default_rng(0))
-    naive = naive_value(objective)
+    naive = objective.naive
     assert naive is not None
     assert naive(x.dense()) == pytest.approx(objective.value(x), rel=1e-12)
     slope = autograd.grad(naive)(x.dense())

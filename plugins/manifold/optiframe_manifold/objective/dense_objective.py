@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.objective import Objective
+from optiframe.problems.objective import FromFunction, Objective
 from optiframe.records.fields import Accepts, Array
 from optiframe_manifold.low_rank import LowRank
 
@@ -73,6 +73,11 @@ class OfMatrix(Objective):
         dense, slope = self._at(x)
         bend = self.function.hessian_product(dense, v.left @ x.right.T + x.left @ v.right.T)
         return LowRank(bend @ x.right + slope @ v.right, bend.T @ x.left + slope.T @ v.left)
+
+    @property
+    def naive(self) -> Callable[[Any], Any] | None:
+        """The function itself, where it was given as one that autograd takes."""
+        return self.function.function if isinstance(self.function, FromFunction) else None
 
     def _at(self, x: LowRank) -> tuple[Array, Array]:
         """The matrix and its gradient; a trust region asks for many products at one point."""
