@@ -74,7 +74,7 @@ def as_array(value: Any) -> Array:
     return frozen(array, value)
 
 
-def frozen(array: Array, given: Any) -> Array:
+def frozen(array: NDArray[Any], given: Any) -> NDArray[Any]:
     """`array`, made from `given`, so that nobody can change it: a copy where they may share memory."""
     fresh = isinstance(given, list | tuple | int | float) or (
         isinstance(given, np.ndarray) and not np.may_share_memory(array, given)
@@ -105,6 +105,19 @@ def as_vector(value: Any) -> Array:
     if array.ndim != 1:
         raise InvalidInput(f"must be a vector, got shape {array.shape}")
     return array
+
+
+def as_whole_numbers(value: Any, kind: type[np.integer[Any]] = np.int64) -> NDArray[Any]:
+    """A read-only vector of whole numbers of this kind; copied as by `as_array`."""
+    numbers = np.asarray(value)
+    if numbers.ndim == 1 and numbers.size == 0:
+        numbers = numbers.astype(kind)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+        raise InvalidInput(f"must be a vector of whole numbers, got {numbers.dtype} of shape {numbers.shape}")
+    limits = np.iinfo(kind)
+    if numbers.size and not limits.min <= int(numbers.min()) <= int(numbers.max()) <= limits.max:
+        raise InvalidInput(f"has a number beyond {limits.max:_}")
+    return frozen(np.ascontiguousarray(numbers, dtype=kind), value)
 
 
 def as_matrix(value: Any) -> Array | sp.csr_array:
@@ -145,6 +158,9 @@ def as_bound(value: Any) -> Array:
 
 AnyArray = Annotated[Array, PlainValidator(as_array), Accepts("array, or path of a CSV or NPY file")]
 Vector = Annotated[Array, PlainValidator(as_vector), Accepts("vector, or path of a CSV or NPY file")]
+Places = Annotated[
+    NDArray[np.int64], PlainValidator(as_whole_numbers), Accepts("vector of whole numbers from 0")
+]
 Matrix = Annotated[
     Any, PlainValidator(as_matrix), Accepts("matrix (dense or sparse), or path of a CSV or NPY file")
 ]

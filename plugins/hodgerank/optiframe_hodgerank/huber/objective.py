@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from pydantic import Field, PlainValidator, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.objective import Objective
-from optiframe.records.fields import Accepts, Array, Vector
-
-
-def _codes(value: Any) -> NDArray[np.int64]:
-    codes = np.asarray(value)
-    if codes.ndim != 1 or codes.dtype.kind not in "iu":
-        raise InvalidInput("must be a vector of whole numbers")
-    codes = codes.astype(np.int64)  # a copy of our own
-    codes.flags.writeable = False
-    return codes
+from optiframe.records.fields import Array, Places, Vector
 
 
 def _refuse(name: str, what: str) -> NoReturn:
     raise InvalidInput(f"{name}: {what}", [((name,), what)])
-
-
-Codes = Annotated[NDArray[np.int64], PlainValidator(_codes), Accepts("vector of whole numbers from 0")]
 
 
 class HuberDifferences(Objective):
@@ -40,8 +27,8 @@ class HuberDifferences(Objective):
     reference = "Xu et al., Eqs. 3 and 4"
 
     items: PositiveInt = Field(description="length of x")
-    left: Codes = Field(description="place in x of each row's left item")
-    right: Codes = Field(description="place in x of each row's right item")
+    left: Places = Field(description="place in x of each row's left item")
+    right: Places = Field(description="place in x of each row's right item")
     margin: Vector = Field(description="y of each row")
     weight: Vector = Field(description="w of each row")
     price: PositiveFloat = Field(description="lambda: beyond this misfit the loss is linear")

@@ -11,7 +11,7 @@ from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveInt, model
 
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.objective import Objective
-from optiframe.records.fields import Accepts, Vector, frozen
+from optiframe.records.fields import Accepts, Places, Vector, as_whole_numbers
 from optiframe_manifold.kernels.prepared import passes_for
 from optiframe_manifold.kernels.row_passes import Comparisons
 from optiframe_manifold.low_rank import LowRank
@@ -27,28 +27,11 @@ _KEPT = 2  # points whose derivatives are kept: where a solver stands, and where
 _CROWDED = 8  # entries for each comparison up to which passes by rows are faster (compiled, at rank 10)
 
 
-def _places(value: Any) -> NDArray[np.int32]:
-    return _whole(value, np.dtype(np.int32))
-
-
-def _pointer(value: Any) -> NDArray[np.int64]:
-    return _whole(value, np.dtype(np.int64))
-
-
-def _whole(value: Any, kind: np.dtype[Any]) -> NDArray[Any]:
-    numbers = np.asarray(value)
-    if numbers.ndim == 1 and numbers.size == 0:
-        numbers = numbers.astype(kind)
-    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-        raise InvalidInput(f"must be a vector of whole numbers, got {numbers.dtype} of shape {numbers.shape}")
-    limits = np.iinfo(kind)
-    if numbers.size and not limits.min <= int(numbers.min()) <= int(numbers.max()) <= limits.max:
-        raise InvalidInput(f"has a number beyond {limits.max:_}")
-    return frozen(np.ascontiguousarray(numbers, dtype=kind), value)
-
-
-Places = Annotated[NDArray[np.int32], PlainValidator(_places), Accepts("vector of whole numbers from 0")]
-Pointer = Annotated[NDArray[np.int64], PlainValidator(_pointer), Accepts("vector of whole numbers from 0")]
+Items = Annotated[
+    NDArray[np.int32],
+    PlainValidator(lambda value: as_whole_numbers(value, np.int32)),
+    Accepts("vector of whole numbers from 0"),
+]
 
 
 class BtlObjective(Objective):
@@ -96,9 +79,9 @@ class BtlObjective(Objective):
 
     users: PositiveInt = Field(description="rows of the score matrix, m")
     items: PositiveInt = Field(description="columns of the score matrix, n")
-    winner: Places = Field(description="preferred item of each comparison, grouped by user")
-    loser: Places = Field(description="the other item of each comparison")
-    pointer: Pointer = Field(description="where each user's comparisons begin, and the end of the last's")
+    winner: Items = Field(description="preferred item of each comparison, grouped by user")
+    loser: Items = Field(description="the other item of each comparison")
+    pointer: Places = Field(description="where each user's comparisons begin, and the end of the last's")
     weight: Vector | None = Field(default=None, description="weight of each comparison, at least 0; None: 1")
     sigma: Scale = Field(default=0.18, description="scale of the logistic noise (Eq. 1)")
     penalty: Penalty = Field(default="log-sum-exp", description="log-sum-exp, frobenius or none")
@@ -204,6 +187,17 @@ class BtlObjective(Objective):
         elif self.ridge:
             expression += self.ridge / 2 * cp.sum_squares(x)
         return expression
+
+    def naive(self, x: Any) -> Any:
+        """The objective of a whole m x n array, as one would write it down for autograd."""
+        anp = require("autograd.numpy", "autodiff")
+        user = np.repeat(np.arange(self.users), np.diff(self.pointer))
+        weight = 1.0 if self.weight is None else self.weight
+        margin = x[user, self.winner] - x[user, self.loser]
+        loss = anp.sum(weight * anp.logaddexp(0.0, -margin / self.sigma))
+        if self.exponents:
+            return loss + self.strength * anp.log(anp.sum(anp.exp(x**2)))
+        return loss + self.ridge / 2 * anp.sum(x**2)
 
     @property
     def exponents(self) -> bool:

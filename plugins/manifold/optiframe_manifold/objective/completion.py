@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveInt, model_validator
+from pydantic import Field, NonNegativeFloat, PositiveInt, model_validator
 
-from optiframe.errors import InvalidInput
+from optiframe.errors import InvalidInput, require
 from optiframe.problems.objective import Objective
-from optiframe.records.fields import Accepts, Array, Vector
+from optiframe.records.fields import Array, Places, Vector
 from optiframe_manifold.low_rank import LowRank
-
-
-def _as_indices(value: Any) -> NDArray[np.intp]:
-    array = np.asarray(value)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InvalidInput(f"must be a list of whole numbers, got {array.dtype} of shape {array.shape}")
-    indices = array.astype(np.intp)
-    indices.flags.writeable = False
-    return indices
-
-
-Indices = Annotated[NDArray[np.intp], PlainValidator(_as_indices), Accepts("list of whole numbers from 0")]
 
 
 class KnownEntries(Objective):
@@ -47,8 +35,8 @@ class KnownEntries(Objective):
 
     rows: PositiveInt = Field(description="rows of the matrix")
     columns: PositiveInt = Field(description="columns of the matrix")
-    row: Indices = Field(description="row of each known entry, from 0")
-    column: Indices = Field(description="column of each known entry, from 0")
+    row: Places = Field(description="row of each known entry, from 0")
+    column: Places = Field(description="column of each known entry, from 0")
     entry: Vector = Field(description="value of each known entry")
     ridge: NonNegativeFloat = Field(default=0.0, description="weight of half the squared norm of the matrix")
 
@@ -98,6 +86,12 @@ class KnownEntries(Objective):
             + misfit.T @ v.left
             + self.ridge * self._ridge_change(LowRank(x.right, x.left), LowRank(v.right, v.left)),
         )
+
+    def naive(self, x: Any) -> Any:
+        """The objective of a whole array, as one would write it down for autograd."""
+        anp = require("autograd.numpy", "autodiff")
+        misfit = x[self.row, self.column] - self.entry
+        return anp.sum(misfit**2) / 2 + self.ridge / 2 * anp.sum(x**2)
 
     @staticmethod
     def _ridge_change(x: LowRank, v: LowRank) -> Array:
