@@ -141,7 +141,7 @@ def test_nothing_to_choose_is_proved_at_once(solver: Solver) -> None:
 def test_the_papers_gradient_has_the_curvature_that_is_claimed() -> None:
     problem = gaussian(25, 0)
     program = SupportProgram.of(problem)
-    worth = program.point**2
+    worth = program.worths
     a = program.matrix.toarray()
     groups, p = a.shape
     gap = np.concatenate([-worth, program.bounds, np.ones(p)])

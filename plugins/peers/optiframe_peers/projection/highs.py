@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 from optiframe_tvcs.program.proving import prove, prove_solution
-from optiframe_tvcs.program.support_program import SupportProgram, left_open, relative_gap, why_not
+from optiframe_tvcs.program.support_program import SupportProgram, why_not
 from optiframe_tvcs.projection.selection import Selection
 from pydantic import Field
 
@@ -65,9 +65,7 @@ class HighsProjection(Solver[Projection, Array, Selection]):
                 return Status.STALLED, f"HiGHS: {highs.modelStatusToString(status)}"
             found = highs.getSolution()
             selection = prove_solution(program, np.array(found.col_value), np.abs(np.array(found.row_dual)))
-        ending = left_open(selection, run)
-        yield program.iterate(selection, relative_gap(selection))
-        return ending
+        return (yield from program.last(selection, run))
 
     def _options(self, run: Run) -> dict[str, Any]:
         left = run.time_left()

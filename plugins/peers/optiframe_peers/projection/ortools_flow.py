@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 from optiframe_tvcs.program.proving import prove
-from optiframe_tvcs.program.support_program import SupportProgram, left_open, relative_gap, why_not
+from optiframe_tvcs.program.support_program import SupportProgram, why_not
 from optiframe_tvcs.projection.selection import Selection
 
 from optiframe.problems.projection import Projection
@@ -31,8 +31,7 @@ class FlowProjection(Solver[Projection, Array, Selection]):
     """
 
     name = "ortools.projection"
-    needs = (_MODULE,)
-    packages = ("ortools",)
+    requires = (f"ortools:{_MODULE}",)
     reference = "Goldberg 1997, An efficient implementation of a scaling minimum-cost flow algorithm"
     solves = Projection
     one_shot = True
@@ -68,13 +67,11 @@ class FlowProjection(Solver[Projection, Array, Selection]):
         caps = (np.minimum(rows.caps, p), np.minimum(columns.caps, p))
         flow.add_arcs_with_capacity_and_unit_cost(np.full(len(into), source), into, caps[0], 0 * into)
         flow.add_arcs_with_capacity_and_unit_cost(out, np.full(len(out), sink), caps[1], 0 * out)
-        flow.add_arc_with_capacity_and_unit_cost(sink, source, program.total, 0)
+        flow.add_arc_with_capacity_and_unit_cost(sink, source, program.over.limit, 0)
         status = flow.solve()
         if status != flow.OPTIMAL:
             return Status.STALLED, f"OR-tools ended with {status.name}"
         support = np.zeros(p, dtype=np.bool_)
         support[elements[flow.flows(arcs) > 0]] = True
         selection = prove(program, support)
-        ending = left_open(selection, run)
-        yield program.iterate(selection, relative_gap(selection))
-        return ending
+        return (yield from program.last(selection, run))

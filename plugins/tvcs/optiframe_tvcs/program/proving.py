@@ -6,19 +6,14 @@ those that return no dual values or only rounded ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
+from optiframe_tvcs.program.conditions import NOBODY, WHOLE_VECTOR, Conditions
 from optiframe_tvcs.program.support_program import SupportProgram
 from optiframe_tvcs.projection.certificate import Prices
 from optiframe_tvcs.projection.selection import Selection
-
-Units = NDArray[np.int64]
-
-NOBODY, WHOLE_VECTOR = 0, 1  # the unknowns 0 and y0 of `Conditions`
 
 
 def prove(
@@ -45,68 +40,11 @@ def prove_solution(program: SupportProgram, x: Array, duals: Array) -> Selection
         Dual values of the bounds for the relative worths, in the order of `SupportProgram.bounds`.
     """
     support = (x > 0.5) & (program.whole > 0)
-    if not feasible(program, support):
+    if program.over.excess(support):
         shares = np.where(program.whole > 0, x, 0.0)
         support = fill(program, np.argsort(-shares, kind="stable")[: np.count_nonzero(program.whole)])
     near = program.prices(duals, per_unit=float(program.whole.max()))
     return prove(program, completed(program, support), near)
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """Complementary slackness with a support, as bounds on differences of unknowns.
-
-    The unknowns are 0, ``y0``, then ``a = y0 + u`` of each row and ``b = -w`` of each column; each
-    condition reads ``unknown[left] <= unknown[right] + most``, and they are sorted by `left`.
-    """
-
-    left: NDArray[np.intp]
-    right: NDArray[np.intp]
-    most: Units
-    rows: NDArray[np.intp]
-    columns: NDArray[np.intp]
-
-    @property
-    def unknowns(self) -> int:
-        """How many unknowns there are."""
-        return 2 + len(self.rows) + len(self.columns)
-
-    @classmethod
-    def of(cls, program: SupportProgram, support: NDArray[np.bool_]) -> Conditions:
-        """The conditions that a feasible support puts on prices."""
-        rows, columns = program.rows, program.columns
-        first_row, first_column = 2, 2 + len(rows)
-        unknowns = first_column + len(columns)
-        upper = np.where(rows.labels >= 0, first_row + rows.labels, WHOLE_VECTOR)
-        lower = np.where(columns.labels >= 0, first_column + columns.labels, NOBODY)
-        worth = program.whole.astype(np.int64)
-        left_out = ~support & (worth > 0)
-        every_row, every_column = np.arange(first_row, first_column), np.arange(first_column, unknowns)
-        spare_row = every_row[rows.counts(support) < rows.caps]
-        spare_column = every_column[columns.counts(support) < columns.caps]
-        spare_total = np.full(int(np.count_nonzero(support) < program.total), WHOLE_VECTOR)
-
-        def zero(nodes: NDArray[np.intp]) -> Units:
-            return np.zeros(len(nodes), dtype=np.int64)
-
-        def same(node: int, times: NDArray[np.intp]) -> NDArray[np.intp]:
-            return np.full(len(times), node)
-
-        # Each condition reads: unknown[left] <= unknown[right] + most.
-        left = np.concatenate(
-            [upper[support], lower[left_out], [NOBODY], spare_total, same(WHOLE_VECTOR, every_row),
-             spare_row, every_column, same(NOBODY, spare_column)]
-        )  # fmt: skip
-        right = np.concatenate(
-            [lower[support], upper[left_out], [WHOLE_VECTOR], same(NOBODY, spare_total), every_row,
-             same(WHOLE_VECTOR, spare_row), same(NOBODY, every_column), spare_column]
-        )  # fmt: skip
-        most = np.concatenate(
-            [worth[support], -worth[left_out], [0], zero(spare_total), zero(every_row), zero(spare_row),
-             zero(every_column), zero(spare_column)]
-        )  # fmt: skip
-        order = np.argsort(left, kind="stable")
-        return cls(left[order], right[order], most[order], every_row, every_column)
 
 
 def exact_prices(
@@ -128,7 +66,7 @@ def exact_prices(
     rounds
         Give up after so many; None: decide. A round costs O(p + groups).
     """
-    conditions = Conditions.of(program, support)
+    conditions = Conditions.of(program.whole, program.views, support)
     left, right, most = conditions.left, conditions.right, conditions.most
     begins = np.flatnonzero(np.r_[True, left[1:] != left[:-1]])
     bounded = left[begins]
@@ -165,7 +103,7 @@ def descend(program: SupportProgram, start: Prices | None = None, sweeps: int = 
     if start is not None:
         u[:-1], w[:-1] = start.rows, start.columns
     everything = np.zeros(len(whole), dtype=np.int32)
-    limit = np.array([program.total])
+    limit = np.array([program.over.limit])
     for _ in range(sweeps):
         before = total, u.copy(), w.copy()
         u[:-1] = _first_left_out(whole - total - w[columns.labels], rows.labels, rows.caps)
@@ -196,7 +134,7 @@ def fill(program: SupportProgram, order: NDArray[np.intp]) -> NDArray[np.bool_]:
     """
     rows, columns = program.rows, program.columns
     room_row, room_column = [*rows.caps.tolist(), 0], [*columns.caps.tolist(), 0]
-    left, chosen = program.total, []
+    left, chosen = program.over.limit, []
     row_of, column_of = rows.labels[order].tolist(), columns.labels[order].tolist()
     for element, row, column in zip(order.tolist(), row_of, column_of, strict=True):
         if left == 0:
@@ -220,14 +158,7 @@ def completed(program: SupportProgram, support: NDArray[np.bool_]) -> NDArray[np
     room_row = np.append(rows.counts(support) < rows.caps, True)  # the last is what label -1 reads
     room_column = np.append(columns.counts(support) < columns.caps, True)
     free = ~support & (program.whole > 0) & room_row[rows.labels] & room_column[columns.labels]
-    if not free.any() or int(np.count_nonzero(support)) >= program.total:
+    if not free.any() or int(np.count_nonzero(support)) >= program.over.limit:
         return support
     either = np.flatnonzero(support | free)
     return fill(program, either[np.lexsort((-program.whole[either], free[either]))])
-
-
-def feasible(program: SupportProgram, support: NDArray[np.bool_]) -> bool:
-    """Whether a support keeps all bounds."""
-    views = (program.rows, program.columns)
-    within = all(bool((view.counts(support) <= view.caps).all()) for view in views)
-    return within and int(np.count_nonzero(support)) <= program.total

@@ -83,7 +83,7 @@ def _fractional_arcs(program: SupportProgram, shares: Array) -> list[_Arc]:
         row, column = int(rows.labels[element]), int(columns.labels[element])
         tail = first_row + row if row >= 0 else _SOURCE
         head = first_column + column if column >= 0 else _SINK
-        arcs.append(_Arc(tail, head, float(shares[element]), program.relative_of(element), element))
+        arcs.append(_Arc(tail, head, float(shares[element]), float(program.whole[element]), element))
     loads = [
         (_SOURCE, first_row, rows.labels, len(rows), True),
         (first_column, _SINK, columns.labels, len(columns), False),

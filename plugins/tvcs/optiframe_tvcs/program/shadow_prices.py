@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
-from optiframe_tvcs.program.proving import NOBODY, WHOLE_VECTOR, Conditions
-from optiframe_tvcs.program.support_program import SupportProgram
+from optiframe_tvcs.program.conditions import NOBODY, WHOLE_VECTOR, Conditions
 from optiframe_tvcs.projection.certificate import Prices
 from optiframe_tvcs.projection.closed import open_worths
 from optiframe_tvcs.projection.worths import quantise
@@ -64,8 +63,7 @@ def _shadow_prices(over: ThreeView, worths: Array) -> Prices:
         raise InvalidInput(
             "the support for these worths could not be proved best, so it has no exact shadow prices"
         )
-    program = SupportProgram.of_whole(over, whole, scale)
-    conditions = Conditions.of(program, selection.support)
+    conditions = Conditions.of(whole, over.plan.bounds, selection.support)
     left, right, most = conditions.left, conditions.right, conditions.most
     # unknown[left] - unknown[right] <= most: the least value of unknown[a] - unknown[b] is minus the
     # length of the shortest path from b to a over arcs from right to left, so from a to b backwards.
@@ -73,9 +71,9 @@ def _shadow_prices(over: ThreeView, worths: Array) -> Prices:
     to_whole = _distances(WHOLE_VECTOR, left, right, most, conditions.unknowns)
     from_nobody = _distances(NOBODY, right, left, most, conditions.unknowns)
     return Prices(
-        float(-to_nobody[WHOLE_VECTOR]) / program.scale,
-        (-to_whole[conditions.rows]) / program.scale,
-        (-from_nobody[conditions.columns]) / program.scale,
+        float(-to_nobody[WHOLE_VECTOR]) / scale,
+        (-to_whole[conditions.rows]) / scale,
+        (-from_nobody[conditions.columns]) / scale,
     )
 
 

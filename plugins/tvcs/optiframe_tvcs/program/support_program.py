@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
-from optiframe.solving.solver import Iterate, Run
-from optiframe_tvcs.projection.certificate import Bounds, Certificate, Prices, check
-from optiframe_tvcs.projection.closed import closed_elements, open_worths, with_closed
+from optiframe.solving.solver import Iterate, Iterates, Run
+from optiframe_tvcs.projection.certificate import Bounds, Prices, check
+from optiframe_tvcs.projection.closed import open_worths, with_closed
 from optiframe_tvcs.projection.selection import Selection
-from optiframe_tvcs.projection.worths import UNITS, quantise, squares
+from optiframe_tvcs.projection.worths import quantise, squares
 from optiframe_tvcs.sets.groups import Groups
 from optiframe_tvcs.sets.three_view import ThreeView
 
@@ -35,22 +35,24 @@ class SupportProgram:
     Parameters
     ----------
     point
-        What is projected, flat.
+        What is projected.
+    over
+        The set.
     worths
-        Its squares in `unit`.
+        The squares of the point in `unit`, shape (p,).
     opened
         The same, 0 where no support can hold an element.
     whole, scale
         The worths quantised: ``whole / scale`` is about ``worths``, and 0 where no support can hold
         an element.
-    rows, columns, total
-        The views and the bound on the whole vector.
+    rows, columns
+        The groups of the two views.
     matrix, bounds
         A and s of Eq. 4.
     """
 
     point: Array
-    shape: tuple[int, ...]
+    over: ThreeView
     worths: Array
     opened: Array
     whole: Array
@@ -58,44 +60,28 @@ class SupportProgram:
     unit: float
     rows: Groups
     columns: Groups
-    total: int
     matrix: sp.csc_array
     bounds: Array
 
     @classmethod
     def of(cls, problem: Projection) -> SupportProgram:
         """The program of a projection onto a three-view set."""
-        onto, point = problem.onto, problem.point
-        assert isinstance(onto, ThreeView)  # else `unsuited` said so
-        closed = onto.plan.closed
-        worths, unit = squares(point, closed)
-        opened = open_worths(worths, closed)
+        over, point = problem.onto, problem.point
+        assert isinstance(over, ThreeView)  # else `unsuited` said so
+        worths, unit = squares(point, over.plan.closed)
+        opened = open_worths(worths, over.plan.closed)
         whole, scale = quantise(opened)
-        matrix, bounds = onto.incidence
-        rows, columns = onto.views
-        return cls(
-            point.reshape(-1), point.shape, worths, opened, whole, scale, unit, rows, columns, onto.limit,
-            matrix, bounds,
-        )  # fmt: skip
+        return cls(point, over, worths, opened, whole, scale, unit, *over.views, *over.incidence)
 
-    @classmethod
-    def of_whole(cls, over: ThreeView, whole: Array, scale: float) -> SupportProgram:
-        """The program for quantised worths as they are, those that no support can hold included."""
-        matrix, bounds = over.incidence
-        rows, columns = over.views
-        worths = whole / scale
-        return cls(
-            worths, worths.shape, worths, worths, whole, scale, 1.0, rows, columns, over.limit, matrix, bounds
-        )
+    @property
+    def views(self) -> Bounds:
+        """The bounds view by view."""
+        return self.over.plan.bounds
 
     @property
     def relative(self) -> Array:
         """The quantised worths divided by the largest, for methods in floating point."""
         return self.whole / max(float(self.whole.max(initial=0.0)), 1.0)
-
-    def relative_of(self, element: int) -> float:
-        """The quantised worth of one element, divided by the largest possible one."""
-        return float(self.whole[element]) / UNITS
 
     def prices(self, y: Array, per_unit: float = 1.0) -> Prices:
         """Dual values of the bounds, in the order of `bounds`, as whole numbers of quantised units.
@@ -107,28 +93,22 @@ class SupportProgram:
         groups = 1 + len(self.rows)
         return Prices(float(units[0]), units[1:groups], units[groups:])
 
-    @property
-    def views(self) -> Bounds:
-        """The bounds view by view."""
-        rows, columns = self.rows, self.columns
-        return Bounds(rows.labels, rows.caps, columns.labels, columns.caps, self.total)
-
-    def certificate(self, support: NDArray[np.bool_], prices: Prices) -> Certificate:
-        """The check of support and prices, in the units of the point squared."""
-        found = check(self.whole, self.views, support, prices, self.scale, worths=self.opened)
-        return found.times(self.unit)
-
     def selection(self, support: NDArray[np.bool_], prices: Prices) -> Selection:
-        """Support, prices and proof, in the units of the point squared."""
-        certificate = self.certificate(support, prices)
-        bounds = self.views
-        prices = with_closed(prices.times(1 / self.scale), bounds, closed_elements(bounds), self.worths)
-        return Selection(support, prices.times(self.unit), certificate, bounds)
+        """Support, prices and the check of both, in the units of the point squared."""
+        found = check(self.whole, self.views, support, prices, self.scale, worths=self.opened)
+        prices = with_closed(prices.times(1 / self.scale), self.views, self.over.plan.closed, self.worths)
+        return Selection(support, prices, found, self.views).times(self.unit)
 
     def iterate(self, selection: Selection, residual: float, steps: int = 1) -> Iterate:
         """The projection that a selection stands for."""
-        x = np.where(selection.support, self.point, 0.0).reshape(self.shape)
-        return Iterate(x, residual=residual, steps=steps, detail=selection)
+        support = selection.support.reshape(self.point.shape)
+        return Iterate(np.where(support, self.point, 0.0), residual=residual, steps=steps, detail=selection)
+
+    def last(self, selection: Selection, run: Run, steps: int = 1) -> Iterates:
+        """The last iterate of a run, and its ending; see `left_open`."""
+        ending = left_open(selection, run)
+        yield self.iterate(selection, relative_gap(selection), steps)
+        return ending
 
 
 def relative_gap(selection: Selection) -> float:

@@ -18,7 +18,6 @@ from optiframe.solving.solver import Iterates, Run, Solver
 from optiframe_tvcs.program.proving import exact_prices, fill
 from optiframe_tvcs.program.support_program import (
     SupportProgram,
-    left_open,
     perturbed,
     relative_gap,
     why_not,
@@ -89,9 +88,7 @@ class FirstOrderProjection(Solver[Projection, Array, Selection]):
                 if (proof := exact_prices(program, support, near)) is not None:
                     run.findings.clear()
                     selection = program.selection(support, proof)
-                    ending = left_open(selection, run)
-                    yield program.iterate(selection, relative_gap(selection), steps=count)
-                    return ending
+                    return (yield from program.last(selection, run, count))
             selection = program.selection(support, prices)
             residual = relative_gap(selection) if support.any() else math.nan
             run.findings.clear()  # what was said of the iterate before

@@ -8,7 +8,7 @@ from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterates, Run, Solver
 from optiframe_tvcs.program.proving import fill, prove
-from optiframe_tvcs.program.support_program import SupportProgram, left_open, relative_gap, why_not
+from optiframe_tvcs.program.support_program import SupportProgram, relative_gap, why_not
 from optiframe_tvcs.projection.selection import Selection
 
 
@@ -34,10 +34,8 @@ class GreedyProjection(Solver[Projection, Array, Selection]):
         falling = np.argsort(-program.whole, kind="stable")
         support = fill(program, falling[: np.count_nonzero(program.whole)])
         selection = prove(program, support)
-        ending = left_open(selection, run)
         if not selection.certificate.exact:
             lost = relative_gap(selection)
             text = f"the greedy support is not proved best; it loses at most {lost:.2g} of its worth"
             run.warn(text, identifier="projection.not-proved-best")
-        yield program.iterate(selection, relative_gap(selection))
-        return ending
+        return (yield from program.last(selection, run))

@@ -9,11 +9,10 @@ from pydantic import Field, NonNegativeFloat, PositiveInt
 from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterates, Run, Solver
-from optiframe_tvcs.program.proving import completed, descend, exact_prices, feasible, fill
+from optiframe_tvcs.program.proving import completed, descend, exact_prices, fill
 from optiframe_tvcs.program.rounding import to_vertex
 from optiframe_tvcs.program.support_program import (
     SupportProgram,
-    left_open,
     perturbed,
     relative_gap,
     why_not,
@@ -77,14 +76,13 @@ class PrimalDualProjection(Solver[Projection, Array, Selection]):
                 # The steps have arrived, and rounding gives no best support: supports tie.
                 threshold = error * _RETRY
                 vertex = to_vertex(program, x)
-                if feasible(program, vertex):
+                if not program.over.excess(vertex):
                     support = completed(program, vertex)
                     prices = exact_prices(program, support, near)
             selection = program.selection(support, near if prices is None else prices)
-            ending = left_open(selection, run)
-            yield program.iterate(selection, relative_gap(selection), steps=count)
             if selection.certificate.exact:
-                return ending
+                return (yield from program.last(selection, run, count))
+            yield program.iterate(selection, relative_gap(selection), steps=count)
 
 
 def _rounded(program: SupportProgram, x: Array, y: Array, worth: Array) -> NDArray[np.bool_]:

@@ -243,7 +243,7 @@ class ThreeView(ConstraintSet):
         """Projects a run of nearby points, each from the prices of the last."""
         return WarmProjector(self.plan, self._shaped, self._flat)
 
-    def excess(self, x: Array) -> int:
+    def excess(self, x: NDArray[Any]) -> int:
         """By how many nonzeros `x` is over the bounds, summed over all bounds; 0 inside."""
         used = self._flat(x) != 0
         rows, columns = self.views
@@ -295,12 +295,12 @@ class ThreeView(ConstraintSet):
         size = cp.abs(cp.vec(x, order="C"))
         return [matrix @ size <= magnitude * bounds, size <= magnitude]
 
-    def _shaped(self, v: Array) -> NDArray[np.float64]:
+    def _shaped(self, v: NDArray[Any]) -> NDArray[np.float64]:
         v = as_point(v)
         self.check_shape(v.shape)
         return v.reshape(-1)
 
-    def _flat(self, v: Array) -> NDArray[np.float64]:
+    def _flat(self, v: NDArray[Any]) -> NDArray[np.float64]:
         flat = self._shaped(v)
         if not np.isfinite(flat).all():
             point = np.reshape(flat, np.shape(v))
