@@ -22,7 +22,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import optiframe as of
-from optiframe.comparison.plan.plan import make_plan, read_plan, renewed, request_of
+from optiframe.comparison.plan.plan import make_plan, read_plan, renewed
+from optiframe.comparison.plan.requests import request_of
 from optiframe.comparison.plan.sources import code_of
 from optiframe.comparison.plan.sweep import expand, fill, seeded
 from optiframe.comparison.plan.titles import made_unique, variant_titles
@@ -921,7 +922,8 @@ def test_objects_of_a_notebook_travel_to_a_fresh_process(tmp_path: Path) -> None
     program.write_text(
         "import subprocess, sys\n"
         "from optiframe import Iterate, Minimize, Solver, objective\n"
-        "from optiframe.comparison.plan.plan import make_plan, request_of\n"
+        "from optiframe.comparison.plan.plan import make_plan\n"
+        "from optiframe.comparison.plan.requests import request_of\n"
         + STEP.split("\n", 1)[1].replace("acme.step", "own.step")
         + "plan = make_plan(Minimize(objective('squared-distance', to=[1.0, 2.0])), Step(size=0.25))\n"
         "data = request_of(plan, plan.cells[0]).objects\n"

@@ -249,6 +249,20 @@ def test_equal_content_has_equal_fingerprints() -> None:
     assert fingerprint(np.asfortranarray(np.ones((2, 3)))) == fingerprint(np.ones((2, 3)))
 
 
+def test_where_in_its_package_a_record_is_defined_is_no_content() -> None:
+    def made(module: str, name: str, title: str) -> str:
+        return type(title, (Record,), {"__module__": module, "name": name})().fingerprint()
+
+    first = made("pack.here", "moved", "Moved")
+    assert first == made("pack.rooms.there", "moved", "Moved")
+    others = [
+        made("other.here", "moved", "Moved"),
+        made("pack.here", "x", "Moved"),
+        made("pack.here", "moved", "X"),
+    ]
+    assert len({first, *others}) == 4
+
+
 def test_what_a_closure_holds_counts() -> None:
     def make(factor: float) -> Any:
         return lambda x: factor * x

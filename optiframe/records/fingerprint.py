@@ -32,8 +32,9 @@ class _Hash(Protocol):
 def fingerprint(value: Any) -> str:
     """Hex digest (64 characters) of `value`'s content.
 
-    Arrays count by type, shape and bytes; a function counts as ``module:name``, so that
-    the hash is the same in another process. A function without an importable name
+    Arrays count by type, shape and bytes. A record counts by its package, its class and the name the
+    class is registered under; the module it lies in may change. A function counts as ``module:name``,
+    so that the hash is the same in another process. A function without an importable name
     (a lambda, a closure, what a notebook defines) counts by its code as well, a partial by
     its arguments, a callable object or bound method by its owner's attributes.
 
@@ -76,12 +77,12 @@ def _feed(digest: _Hash, value: Any) -> None:
         for part in (rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64)):
             _feed(digest, part)
     elif isinstance(value, BaseModel):
-        mark(f"model:{_path(type(value))}")
+        mark(f"model:{_class(type(value))}")
         for key in type(value).model_fields:
             mark(key)
             _feed(digest, getattr(value, key))
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        mark(f"record:{_path(type(value))}")
+        mark(f"record:{_class(type(value))}")
         for field in dataclasses.fields(value):
             if field.compare:  # what does not count for equality is not content
                 mark(field.name)
@@ -145,6 +146,11 @@ def _feed_code(digest: _Hash, code: CodeType) -> None:
             digest.update(b"...")
         else:
             _feed(digest, constant)
+
+
+def _class(cls: type[Any]) -> str:
+    name = getattr(cls, "name", "")
+    return f"{cls.__module__.partition('.')[0]}:{cls.__qualname__}:{name if isinstance(name, str) else ''}"
 
 
 def _path(thing: Any) -> str:

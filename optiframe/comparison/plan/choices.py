@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from optiframe.comparison.plan.content_key import Checksums, object_source, origin, parts_of, solver_versions
+from optiframe.comparison.plan import content_key
+from optiframe.comparison.plan.compare_file import Entry, by_name, is_known
 from optiframe.comparison.plan.inputs import check_inputs
 from optiframe.comparison.plan.requests import Made
 from optiframe.comparison.plan.sweep import Chosen, expand, fill, seeded
 from optiframe.comparison.plan.table_facts import called, is_plain, names_in
 from optiframe.comparison.plan.titles import made_unique, told_apart, variant_titles
 from optiframe.comparison.records import Choice, Sums
-from optiframe.errors import InvalidInput, OptiframeError, UnknownName
+from optiframe.errors import DISTRIBUTION, InvalidInput, OptiframeError, UnknownName
 from optiframe.files.toml_source import Document, Keys, below
 from optiframe.problems.datasets import DataSet
 from optiframe.problems.problem import Problem
@@ -25,24 +27,10 @@ from optiframe.records.record import Record
 from optiframe.registry import registry
 from optiframe.registry.contracts import normalise
 from optiframe.registry.registry import BY_CODE, InvalidInputName, unnamed_problem
-from optiframe.registry.versions import versions_of
+from optiframe.registry.versions import version, versions_of
 from optiframe.solving.solver import Solver
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One ``[[problem]]`` or ``[[solver]]``, or what stands for it in Python.
-
-    `given` is a table, a name, or an object; `keys` is its place.
-    """
-
-    kind: str
-    keys: Keys
-    given: Any
-    title: str | None = None
-
-
-@dataclass
 class Chooser:
     """Turns entries into choices, and gathers all that is wrong with them.
 
@@ -56,39 +44,37 @@ class Chooser:
         A seed to try tables with that follow it.
     """
 
-    document: Document
-    modules: tuple[str, ...]
-    seed: int
-    problems: list[tuple[Keys, str]] = field(default_factory=list)
-    checksums: Checksums = field(default_factory=Checksums)
-    _origins: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
-    _sources: dict[tuple[Any, ...], dict[str, str]] = field(default_factory=dict)
+    def __init__(self, document: Document, modules: tuple[str, ...], seed: int) -> None:
+        self.document, self.modules, self.seed = document, modules, seed
+        self.problems: list[tuple[Keys, str]] = []
+        # Each is asked once for a plan, and anew for the next: files change meanwhile.
+        self._checksum = cache(content_key.checksum)
+        self._data_set_sums = cache(content_key.data_set_sums)
+        self._source_of = cache(content_key.source_of)
+        self._origin = cache(_origin)
 
     def choices(self, entries: list[Entry]) -> list[Choice]:
         """All choices of these entries, each title and each content once."""
-        found: list[Choice] = []
-        whose: list[Entry] = []
         expanded: list[tuple[Entry, list[tuple[Any, Chosen]], str]] = []
         for entry in entries:
             with self._gathered(entry.keys):
                 expanded.append((entry, *self._variants(entry)))
         untitled: dict[str, list[Mapping[str, Any]]] = {}
         for entry, _, base in expanded:
-            if not _titled(entry) and isinstance(entry.given, Mapping):
+            if not entry.chosen_title and isinstance(entry.given, Mapping):
                 untitled.setdefault(base, []).append(entry.given)
+        found: list[tuple[Entry, Choice]] = []
         for entry, variants, base in expanded:
             apart: Chosen = ()
-            if not _titled(entry) and isinstance(entry.given, Mapping):
+            if not entry.chosen_title and isinstance(entry.given, Mapping):
                 apart = told_apart(entry.given, untitled[base])
             titles = variant_titles(base, [(*apart, *chosen) for _, chosen in variants])
             where = f"{self.document.place(entry.keys)}{'.'.join(entry.keys)}"
             for (given, _), title in zip(variants, titles, strict=True):
                 with self._gathered(entry.keys):
-                    choice = self._choice(entry.kind, given, title, where)
-                    found.append(choice)
-                    whose.append(entry)
-        self._refuse_doubles(found, whose)
-        return _with_unique_titles(found, whose)
+                    found.append((entry, self._choice(entry.kind, given, title, where)))
+        self._refuse_doubles(found)
+        return _with_unique_titles(found)
 
     def again(self, kind: str, choice: Choice) -> Choice:
         """A choice made anew from its table, under the same title."""
@@ -138,7 +124,7 @@ class Chooser:
 
     def _choice(self, kind: str, given: Any, title: str, where: str) -> Choice:
         if not isinstance(given, Mapping):
-            content = fingerprint([kind, given.fingerprint(), self._source(given)])
+            content = fingerprint([kind, *self._object(given)])
             versions = versions_of(given) if kind == "solver" else {}
             return Choice(title, str(given.name), None, content, versions, where, given)
         made = self.problem if kind == "problem" else self.solver
@@ -156,12 +142,14 @@ class Chooser:
         name, dataset = table.get("name"), table.get("dataset")
         if name is None and dataset is None:
             raise unnamed_problem(table)
+        if name is not None and not isinstance(name, str):
+            raise InvalidInput("a name is text", [(("name",), f"must be text, got {name!r:.60}")])
         follows = seeded(table)
         origins = {} if name is None else self._origin("problem", name)
         sums: dict[str, str] = {}
         if dataset is not None:
             with below("dataset"):
-                data = self._dataset(fill(dataset, self.seed))
+                data = _dataset(fill(dataset, self.seed))
                 if not isinstance(dataset, DataSet):
                     origins |= self._origin(
                         "data set", dataset if isinstance(dataset, str) else dataset["name"]
@@ -171,18 +159,18 @@ class Chooser:
                     text = f"data set {data.name!r} is for {data.problem!r} problems, not for {name!r}"
                     raise InvalidInput(text, [(("name",), text)])
                 name = data.problem
-                sums = self.checksums.dataset(data)
-                if _known("problem", name):
+                sums = self._sums(data)
+                if is_known("problem", name):
                     origins |= self._origin("problem", name)
         origins |= self._named_inside(table)
         name = normalise(name) if isinstance(name, str) else ""
         if is_plain(table) and not self._only_here(table):
             check_inputs(table, name, self.document.folder)
-            files = self.checksums.files(table, self.document.folder)
+            files = self._files(table)
             content = fingerprint({"table": table, "files": files, "dataset": sums, "origins": origins})
             return Choice(title, name, dict(table), content, {}, where, sums=Sums(files, sums))
         # One that follows the seed is built again for each cell, from the files as they are then.
-        files = self.checksums.files(table, self.document.folder) if follows else {}
+        files = self._files(table) if follows else {}
         made = Made(dict(table), self.document.folder.absolute(), Sums(files, sums))
         try:
             built = made.build(self.seed)
@@ -191,20 +179,8 @@ class Chooser:
         except Exception as error:  # someone else's code: the cell gives the row, with the traceback
             content = fingerprint({"table": repr(table), "error": repr(error)})
             return Choice(title, name, None, content, {}, where, made)
-        content = fingerprint([follows, built.fingerprint(), self._source(built)])
+        content = fingerprint([follows, *self._object(built)])
         return Choice(title, built.name, None, content, {}, where, made if follows else built)
-
-    def _dataset(self, dataset: Any) -> DataSet | None:
-        """The data set with its parameters checked; None where it cannot be had here: the child says why."""
-        if isinstance(dataset, DataSet):
-            return dataset
-        try:
-            data: DataSet = registry.build("data set", dataset)
-        except InvalidInput:
-            raise
-        except Exception:  # BrokenPlugin, or what someone else's code raises
-            return None
-        return data
 
     def solver(self, table: Mapping[str, Any], title: str, where: str) -> Choice:
         """A solver by its table, its parameters checked.
@@ -229,25 +205,30 @@ class Chooser:
         except Exception:  # BrokenPlugin, MissingPackage, or what someone else's code raises
             built = None
         name = normalise(str(table["name"]))
-        entry = next((e for e in registry.registry().entries("solver") if e.name == name), None)
-        versions = solver_versions(entry, built)
-        here = not is_plain(table) or self._only_here(table)
-        if built is not None and here:
-            content = fingerprint(["solver", built.fingerprint(), self._source(built)])
+        versions = _versions(name) if built is None else versions_of(built)
+        said, origins = (dict(table), {}) if built is None else self._object(built)
+        if built is not None and (not is_plain(table) or self._only_here(table)):
+            content = fingerprint(["solver", said, origins])
             return Choice(title, name, None, content, versions, where, built)
-        said = dict(table) if built is None else built.fingerprint()
-        files = self.checksums.files({k: v for k, v in table.items() if k != "name"}, self.document.folder)
-        origins = self._named_inside(table) | ({} if built is None else self._source(built))
+        files = self._files({key: value for key, value in table.items() if key != "name"})
+        origins = self._named_inside(table) | origins
         content = fingerprint(["solver", said, files, origins])
         return Choice(title, name, dict(table), content, versions, where, sums=Sums(files))
 
-    def _origin(self, kind: str, name: Any) -> dict[str, str]:
-        """What `_origin` says, asked once for a plan."""
-        if not isinstance(name, str):
-            raise InvalidInput("a name is text", [(("name",), f"must be text, got {name!r:.60}")])
-        if (kind, name) not in self._origins:
-            self._origins[kind, name] = _origin(kind, name)
-        return self._origins[kind, name]
+    def _files(self, table: Mapping[str, Any]) -> dict[str, str]:
+        """Checksum by text, for every text in a table that names a file."""
+        named = {text: content_key.named_file(text, self.document.folder) for text in names_in(table)}
+        return {text: self._checksum(path) for text, path in named.items() if path is not None}
+
+    def _sums(self, data: DataSet) -> dict[str, str]:
+        try:
+            return self._data_set_sums(data)
+        except InvalidInput:  # it has no content to be known by
+            return content_key.data_set_sums(data)
+
+    def _object(self, thing: Record) -> tuple[str, dict[str, str]]:
+        """The content of an object, and the source of what it is made of."""
+        return thing.fingerprint(), self._source_of(content_key.classes_and_functions(thing))
 
     def _named_inside(self, table: Mapping[str, Any]) -> dict[str, str]:
         """Where everything named in a table comes from: an objective or a set does the work as well."""
@@ -256,13 +237,6 @@ class Chooser:
             for entry in registry.registry().find(name):
                 origins |= self._origin(entry.kind, entry.name)
         return origins
-
-    def _source(self, thing: Record) -> dict[str, str]:
-        """What `object_source` says, asked once for a plan of things made of the same."""
-        made_of = parts_of(thing)
-        if made_of not in self._sources:
-            self._sources[made_of] = object_source(thing)
-        return self._sources[made_of]
 
     def _only_here(self, table: Mapping[str, Any]) -> bool:
         """Whether it names something that was registered by code and that no child would find."""
@@ -273,54 +247,51 @@ class Chooser:
             for entry in registry.registry().find(name)
         )
 
-    def _refuse_doubles(self, found: list[Choice], whose: list[Entry]) -> None:
-        first: dict[str, int] = {}
-        for number, choice in enumerate(found):
-            other = first.setdefault(choice.content, number)
-            if other != number:
-                where = ".".join(whose[other].keys)
-                text = f"{choice.title} is the same {whose[number].kind} as {found[other].title} of {where}"
-                self.problems.append((whose[number].keys, f"{text}; leave one of them out"))
-        given: dict[str, Entry] = {}
-        for entry in {entry.keys: entry for entry in whose}.values():
-            title = entry.title or (entry.given.get("title") if isinstance(entry.given, Mapping) else None)
-            other_entry = given.setdefault(title, entry) if title else entry
-            if other_entry is not entry:
-                text = f"{title!r} is the title of {'.'.join(other_entry.keys)} as well; each needs its own"
+    def _refuse_doubles(self, found: list[tuple[Entry, Choice]]) -> None:
+        first: dict[str, tuple[Entry, Choice]] = {}
+        titled: dict[str, Entry] = {}
+        for entry, choice in found:
+            other, same = first.setdefault(choice.content, (entry, choice))
+            if same is not choice:
+                text = f"{choice.title} is the same {entry.kind} as {same.title} of {'.'.join(other.keys)}"
+                self.problems.append((entry.keys, f"{text}; leave one of them out"))
+        for entry in {entry.keys: entry for entry, _ in found}.values():
+            title = entry.chosen_title
+            if title and (other := titled.setdefault(title, entry)) is not entry:
+                text = f"{title!r} is the title of {'.'.join(other.keys)} as well; each needs its own"
                 self.problems.append(((*entry.keys, "title"), text))
 
 
-def _titled(entry: Entry) -> bool:
-    """Whether somebody chose its title."""
-    return bool(entry.title or (isinstance(entry.given, Mapping) and entry.given.get("title")))
-
-
-def _with_unique_titles(found: list[Choice], whose: list[Entry]) -> list[Choice]:
-    fixed = [choice.title for choice, entry in zip(found, whose, strict=True) if _titled(entry)]
-    others = [choice.title for choice, entry in zip(found, whose, strict=True) if not _titled(entry)]
+def _with_unique_titles(found: list[tuple[Entry, Choice]]) -> list[Choice]:
+    fixed = [choice.title for entry, choice in found if entry.chosen_title]
+    others = [choice.title for entry, choice in found if not entry.chosen_title]
     titles = {True: iter(made_unique(fixed)), False: iter(made_unique(others, taken=fixed))}
-    return [
-        replace(choice, title=next(titles[_titled(entry)]))
-        for choice, entry in zip(found, whose, strict=True)
-    ]
+    return [replace(choice, title=next(titles[bool(entry.chosen_title)])) for entry, choice in found]
 
 
-def by_name(kind: str, name: str) -> dict[str, str]:
-    """The table that a name alone stands for: a solver, a data set, or a problem without inputs."""
-    return {"dataset" if kind == "problem" and _known("data set", name) else "name": name}
+def _dataset(given: Any) -> DataSet | None:
+    """The data set with its parameters checked; None where it cannot be had here: the child says why."""
+    try:
+        return given if isinstance(given, DataSet) else registry.build("data set", given)
+    except InvalidInput:
+        raise
+    except Exception:  # BrokenPlugin, or what someone else's code raises
+        return None
 
 
-def _known(kind: str, name: str) -> bool:
-    return any(entry.kind == kind for entry in registry.registry().find(name))
+def _versions(name: str) -> dict[str, str]:
+    """Versions of the core and of the distribution of a solver that does not load."""
+    owners = [e.distribution for e in registry.registry().entries("solver") if e.name == name]
+    return {owner: version(owner) for owner in (DISTRIBUTION, *owners) if owner != BY_CODE}
 
 
 def _origin(kind: str, name: str) -> dict[str, str]:
     """Where a name comes from; InvalidInput at its key for an unknown one."""
     try:
-        return origin(registry.registry().entry(kind, name))
+        return content_key.origin(registry.registry().entry(kind, name))
     except UnknownName as error:
         text = str(error)
-        if kind == "problem" and _known("data set", name):
+        if kind == "problem" and is_known("data set", name):
             text = f'{name!r} is a data set; write dataset = "{name}"'
         raise InvalidInputName(text) from None
     except Exception as error:  # BrokenPlugin, or a class that does not import: the child says so

@@ -28,7 +28,7 @@ _NAME = re.compile(r"[\w.-]{1,100}")  # what might be a registered name; data in
 _survived: set[str] = set()
 
 
-def bring_survivors(modules: Sequence[str], names: Iterable[str]) -> tuple[str, ...]:
+def import_survivors(modules: Sequence[str], names: Iterable[str]) -> tuple[str, ...]:
     """Import the user's modules that a child survives, and find out which classes it does not.
 
     The child is only started for what this process has not imported yet.

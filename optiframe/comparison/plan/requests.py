@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from optiframe.comparison.plan.content_key import classes_of
+from optiframe.comparison.plan.content_key import classes_and_functions
 from optiframe.comparison.plan.sweep import fill
 from optiframe.comparison.plan.unchanged import unchanged
 from optiframe.comparison.records import Cell, Choice, Plan, Request, Sums
@@ -115,8 +115,10 @@ def _by_value(cloudpickle: Any, things: Any) -> Iterator[None]:
         cls.__module__: sys.modules[cls.__module__]
         for thing in things
         if isinstance(thing, Record)
-        for cls in classes_of(thing)
-        if cls.__module__ in sys.modules and not _importable(sys.modules[cls.__module__])
+        for cls in classes_and_functions(thing)
+        if isinstance(cls, type)
+        and cls.__module__ in sys.modules
+        and not _importable(sys.modules[cls.__module__])
     }
     known = cloudpickle.list_registry_pickle_by_value()
     added = [module for name, module in modules.items() if name not in known]

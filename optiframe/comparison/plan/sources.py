@@ -14,6 +14,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -23,8 +24,7 @@ from optiframe.errors import InvalidInput
 from optiframe.records.fingerprint import fingerprint
 from optiframe.registry.contracts import GROUP
 
-_INSTALLED = ("site-packages", "dist-packages")
-_imports: dict[str, frozenset[str]] = {}  # of a text, by its hash: parsing takes longer than reading
+_LIBRARY = Path(os.__file__).parent  # Python's own
 
 
 def package_source(package: str) -> str:
@@ -33,13 +33,10 @@ def package_source(package: str) -> str:
         spec = find_spec(package)
     except (ImportError, ValueError):
         spec = None
-    digest = hashlib.sha256()
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        for path in _python_files(Path(folder)):
-            _add(digest, path.relative_to(folder), _bytes(path))
-    if spec and not spec.submodule_search_locations and spec.origin:
-        digest.update(_bytes(Path(spec.origin)))
-    return digest.hexdigest()
+    if spec is None:
+        return ""
+    base = Path(next(iter(spec.submodule_search_locations or [spec.origin or ""]))).parent
+    return _with_imports(_module_files(package, base), base)
 
 
 def code_of(thing: Any) -> str:
@@ -50,86 +47,71 @@ def code_of(thing: Any) -> str:
     the thing itself and of all that it uses there, and what the script imports from beside it.
     """
     module = sys.modules.get(thing.__module__)
-    file = getattr(module, "__file__", None)
-    if module is None or file is None or module.__name__ == "__main__":
-        beside = "" if file is None else _script_imports(Path(file))
+    file = Path(getattr(module, "__file__", None) or "")
+    if module is None or file == Path() or module.__name__ == "__main__":
+        beside = _with_imports(_beside(file, file.parent), file.parent) if file.is_file() else ""
         return fingerprint([list(_used_code(thing, module)), beside])
-    path = Path(file)
-    if _is_installed(path):
-        return hashlib.sha256(_bytes(path)).hexdigest()
     names = module.__name__.split(".")
-    inside = path.parent if path.name == "__init__.py" else path
-    base = inside.parents[len(names) - 1] if len(inside.parents) >= len(names) else inside.parent
-    start = list(_modules(names[0], base))
-    if path not in start:  # loaded in some way of its own: the file is all we know
-        return hashlib.sha256(_bytes(path)).hexdigest()
-    return _followed(start, base)
+    inside = file.parent if file.name == "__init__.py" else file
+    base = inside.parents[min(len(names), len(inside.parents)) - 1]
+    start = [] if _is_installed(file) else list(_module_files(names[0], base))
+    return _with_imports(start, base) if file in start else _hash([file])  # or loaded in a way of its own
 
 
-def _script_imports(script: Path) -> str:
-    base = script.parent
-    if _is_installed(script):
-        return ""
-    start = [path for name in _imported(_bytes(script)) for path in _modules(name, base)]
-    return _followed([path for path in start if path != script], base)
-
-
-def _followed(start: Iterable[Path], base: Path) -> str:
+def _with_imports(start: Iterable[Path], base: Path) -> str:
     """Hash of files and of all that they import from a folder, directly or not."""
-    waiting, found = list(start), dict[Path, bytes]()
+    waiting, found = list(start), set[Path]()
     while waiting:
         path = waiting.pop()
         if path not in found:
-            found[path] = _bytes(path)
-            for name in _imported(found[path]):
-                waiting.extend(_modules(name, base))
-    digest = hashlib.sha256()
-    for path in sorted(found):
-        _add(digest, path.relative_to(base), found[path])
-    return digest.hexdigest()
+            found.add(path)
+            waiting.extend(_beside(path, base))
+    return _hash(found)
 
 
-def _modules(name: str, base: Path) -> Iterator[Path]:
+def _beside(path: Path, base: Path) -> list[Path]:
+    """The files of what a file imports from a folder; none of a folder of installed packages."""
+    names = () if _is_installed(path) else _imported(_bytes(path))
+    return [file for name in names for file in _module_files(name, base) if file != path]
+
+
+def _is_installed(path: Path) -> bool:
+    return not {"site-packages", "dist-packages"}.isdisjoint(path.parts) or path.is_relative_to(_LIBRARY)
+
+
+def _module_files(name: str, base: Path) -> Iterator[Path]:
     """The files of a top-level module or package of a folder; none of the core's and of Python's own."""
     if name == GROUP or name in sys.stdlib_module_names:
         return
     if (file := base / f"{name}.py").is_file():
         yield file
-    elif (folder := base / name).is_dir():
-        yield from _python_files(folder)
+    else:
+        yield from _python_files(base / name)
 
 
-def _python_files(folder: Path) -> list[Path]:
+def _python_files(place: Path) -> Iterator[Path]:
     """Python files below a folder, without caches, hidden folders and virtual environments."""
-    found = []
-    for place, folders, files in os.walk(folder):
-        folders[:] = [
+    for folder, inner, files in os.walk(place):
+        inner[:] = [
             name
-            for name in folders
-            if not name.startswith((".", "__pycache__")) and not Path(place, name, "pyvenv.cfg").exists()
+            for name in inner
+            if not name.startswith((".", "__pycache__")) and not Path(folder, name, "pyvenv.cfg").exists()
         ]
-        found += [Path(place, name) for name in files if name.endswith(".py")]
-    return sorted(found)
+        yield from (Path(folder, name) for name in files if name.endswith(".py"))
 
 
+@lru_cache(maxsize=1000)  # parsing takes longer than reading
 def _imported(text: bytes) -> frozenset[str]:
     """First names of all that a file imports, wherever in it."""
-    key = hashlib.sha256(text).hexdigest()
-    if key not in _imports:
-        names: set[str] = set()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about someone's strings; they hear of it when it is imported
-            try:
-                tree: ast.AST = ast.parse(text)
-            except (SyntaxError, ValueError, RecursionError):  # importing it says why
-                tree = ast.Module([], [])
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                names.update(alias.name.partition(".")[0] for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-                names.add(node.module.partition(".")[0])
-        _imports[key] = frozenset(names)
-    return _imports[key]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about someone's strings; they hear of it when it is imported
+        try:
+            nodes = list(ast.walk(ast.parse(text)))
+        except (SyntaxError, ValueError, RecursionError):  # importing it says why
+            nodes = []
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
+    return frozenset(name.partition(".")[0] for name in names)
 
 
 def _used_code(thing: Any, module: ModuleType | None) -> Iterator[list[Any]]:
@@ -168,20 +150,20 @@ def _functions(thing: Any) -> list[tuple[str, Any]]:
 
 
 def _names_in(code: CodeType) -> set[str]:
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names |= _names_in(constant)
-    return names
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*map(_names_in, inner))
 
 
-def _is_installed(path: Path) -> bool:
-    return any(part in _INSTALLED for part in path.parts) or path.is_relative_to(Path(os.__file__).parent)
-
-
-def _add(digest: Any, path: Path, content: bytes) -> None:
-    digest.update(f"{path.as_posix()}\0{len(content)}\0".encode(errors="surrogateescape"))
-    digest.update(content)
+def _hash(files: Iterable[Path]) -> str:
+    """Hash of files with their names, seen from the folder that they have in common."""
+    digest, ordered = hashlib.sha256(), sorted(files)
+    common = os.path.commonpath([path.parent for path in ordered]) if ordered else ""
+    for path in ordered:
+        content = _bytes(path)
+        name = path.relative_to(common).as_posix()
+        digest.update(f"{name}\0{len(content)}\0".encode(errors="surrogateescape"))
+        digest.update(content)
+    return digest.hexdigest()
 
 
 def _bytes(path: Path) -> bytes:

@@ -17,13 +17,13 @@ def called(table: Mapping[str, Any], kind: str) -> str:
 
 
 def names_in(value: Any) -> Iterator[str]:
-    """All text inside that might name something."""
+    """All text inside that might name something: a class, a file."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         for inner in value.values():
             yield from names_in(inner)
-    elif isinstance(value, list) and not isinstance(next(iter(value), None), bool | int | float):
+    elif isinstance(value, list | tuple) and not isinstance(next(iter(value), None), bool | int | float):
         for inner in value:  # of numbers there may be millions
             yield from names_in(inner)
 
