@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Literal
+
 import numpy as np
 from pydantic import Field, PositiveInt
 from scipy.optimize import Bounds, OptimizeResult, minimize
@@ -46,36 +49,16 @@ class ScipyLBFGS(Solver[Minimize, Array, None]):
         def iterate(x: Array) -> Iterate:
             return Iterate(flat.point(x), residual=box.optimality(x, flat.gradient(x)))
 
-        def work(emit: Emit) -> Ending:
-            def callback(intermediate_result: OptimizeResult) -> None:
-                emit(iterate(intermediate_result.x))
-
-            found = minimize(
-                flat.value,
-                start,
-                jac=flat.gradient,
-                method="L-BFGS-B",
-                bounds=Bounds(box.lower, box.upper),
-                callback=callback,
-                options={
-                    "maxcor": self.memory,
-                    "ftol": 0.0,
-                    "gtol": 0.0,
-                    "maxiter": run.steps_left(),
-                    "maxfun": np.inf,
-                },
-            )
-            # No step at all: the start is optimal, or none from it goes down, or all bounds are equal
-            # (then SciPy returns at once, and reports no iteration count).
-            if found.get("nit", 0) == 0:
-                emit(iterate(found.x))
-            if found.get("status") == _LINE_SEARCH_FAILED:
-                if _at_rounding(flat, box, found.x):
-                    return Status.FINISHED, f"the objective stops falling in float64 (SciPy: {_said(found)})"
-                return Status.STALLED, f"the line search finds no lower point (SciPy: {_said(found)})"
-            return Status.FINISHED, f"SciPy: {_said(found)}"
-
-        return iterates_from_callback(work, name="scipy.optimize.minimize (L-BFGS-B)")
+        return lbfgs_iterates(
+            flat.value,
+            start,
+            iterate,
+            jac=flat.gradient,
+            bounds=Bounds(box.lower, box.upper),
+            memory=self.memory,
+            steps=run.steps_left(),
+            at_rounding=lambda x: _at_rounding(flat, box, x),
+        )
 
     def unsuited(self, problem: Minimize) -> str | None:
         without = lacks_gradient(problem)
@@ -87,6 +70,50 @@ class ScipyLBFGS(Solver[Minimize, Array, None]):
         if constraints.others:
             return f"the set {problem.over.name!r} is more than bounds; scipy.trust-constr may take it"
         return None
+
+
+def lbfgs_iterates(
+    function: Callable[[Array], Any],
+    start: Array,
+    iterate: Callable[[Array], Iterate],
+    *,
+    jac: Callable[[Array], Array] | Literal[True],
+    memory: int,
+    steps: float,
+    bounds: Bounds | None = None,
+    at_rounding: Callable[[Array], bool] = lambda x: False,
+) -> Iterates:
+    """Iterates of SciPy's L-BFGS-B, whose own tolerances are off; `iterate` makes one of a flat point.
+
+    `jac=True` says that `function` gives the value and the gradient; `at_rounding` whether a point from
+    which no line search succeeds is where float64 ends.
+    """
+
+    def work(emit: Emit) -> Ending:
+        def callback(intermediate_result: OptimizeResult) -> None:
+            emit(iterate(intermediate_result.x))
+
+        found = minimize(
+            function,
+            start,
+            jac=jac,
+            method="L-BFGS-B",
+            bounds=bounds,
+            callback=callback,
+            options={"maxcor": memory, "ftol": 0.0, "gtol": 0.0, "maxiter": steps, "maxfun": np.inf},
+        )
+        # No step at all: the start is optimal, or none from it goes down, or all bounds are equal
+        # (then SciPy returns at once, and reports no iteration count).
+        if found.get("nit", 0) == 0:
+            emit(iterate(found.x))
+        said = str(found.message).strip(": ")
+        if found.get("status") == _LINE_SEARCH_FAILED:
+            if at_rounding(found.x):
+                return Status.FINISHED, f"the objective stops falling in float64 (SciPy: {said})"
+            return Status.STALLED, f"the line search finds no lower point (SciPy: {said})"
+        return Status.FINISHED, f"SciPy: {said}"
+
+    return iterates_from_callback(work, name="scipy.optimize.minimize (L-BFGS-B)")
 
 
 def _at_rounding(flat: Flat, box: FlatBox, x: Array) -> bool:
@@ -105,7 +132,3 @@ def _at_rounding(flat: Flat, box: FlatBox, x: Array) -> bool:
     curvature = float((flat.gradient(x + part * direction) - gradient) @ direction) / part
     decrease = slope * slope / (2 * curvature) if curvature > 0 else np.inf
     return decrease <= _ROUNDING * float(np.spacing(abs(flat.value(x))))
-
-
-def _said(found: OptimizeResult) -> str:
-    return str(found.message).strip(": ")

@@ -6,20 +6,16 @@ from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, PositiveInt
-from scipy.optimize import OptimizeResult, minimize
 
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import Objective
 from optiframe.records.fields import Array
-from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback
-from optiframe.solving.result import Status
+from optiframe.reference.scipy_lbfgs import lbfgs_iterates
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, stacked
 from optiframe_manifold.low_rank import LowRank, Rank
 from optiframe_manifold.solvers.starts import renamed
 from optiframe_manifold.solvers.trust_region import first_factors
-
-_LINE_SEARCH_FAILED = 2  # status of SciPy's result when it could not go on
 
 
 class FactorLBFGS(Solver[Minimize, LowRank, None]):
@@ -67,44 +63,21 @@ class FactorLBFGS(Solver[Minimize, LowRank, None]):
                 last[:] = [(flat.copy(), point, objective.value(point), gradient)]
             return last[0]
 
+        @np.errstate(all="ignore")
         def iterate(flat: Array) -> Iterate:
             _, point, _, gradient = evaluated(flat)
             at = Factors(point)
-            return Iterate(
-                point, residual=geometry.norm(at, geometry.euclidean_to_riemannian_gradient(at, gradient))
-            )
+            slope = geometry.euclidean_to_riemannian_gradient(at, gradient)
+            return Iterate(point, residual=geometry.norm(at, slope))
 
+        @np.errstate(all="ignore")  # a trial step may overflow; it is then shortened
         def cost(flat: Array) -> tuple[float, Array]:
             _, _, value, gradient = evaluated(flat)
             return value, gradient.ravel()
 
-        def work(emit: Emit) -> Ending:
-            def callback(intermediate_result: OptimizeResult) -> None:
-                emit(iterate(intermediate_result.x))
-
-            with np.errstate(all="ignore"):  # a trial step may overflow; it is then shortened
-                found = minimize(
-                    cost,
-                    stacked(start).ravel(),
-                    jac=True,
-                    method="L-BFGS-B",
-                    callback=callback,
-                    options={
-                        "maxcor": self.memory,
-                        "ftol": 0.0,
-                        "gtol": 0.0,
-                        "maxiter": run.steps_left(),
-                        "maxfun": np.inf,
-                    },
-                )
-                if found.get("nit", 0) == 0:
-                    emit(iterate(found.x))
-            said = str(found.message).strip(": ")
-            if found.get("status") == _LINE_SEARCH_FAILED:
-                return Status.STALLED, f"the line search finds no lower point (SciPy: {said})"
-            return Status.FINISHED, f"SciPy: {said}"
-
-        return iterates_from_callback(work, name="scipy.optimize.minimize (L-BFGS-B over factors)")
+        return lbfgs_iterates(
+            cost, stacked(start).ravel(), iterate, jac=True, memory=self.memory, steps=run.steps_left()
+        )
 
 
 def unsuited_to_factors(problem: Minimize, *needed: object) -> str | None:
