@@ -17,17 +17,28 @@ endif
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test quick lint bench papers site install clean
+.PHONY: demo test quick thorough mutants lint bench papers site install clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
 
 # Whole files go to one worker (loadfile): what the tests of a file share is then made once.
 test: lint
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not thorough"
 
+# The checks to run after each small change: about 90 s on two cores.
 quick: $(VENV)/installed
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow"
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow and not thorough"
+
+# What `make test` leaves out: long statistics, benchmarks at small sizes, and property tests with
+# more examples.
+thorough: $(VENV)/installed
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "thorough or hypothesis" --hypothesis-profile thorough
+
+# How many small changes of central modules the tests notice: minutes a module. MUTANTS names modules.
+MUTANTS ?=
+mutants: $(VENV)/installed
+	$(BIN)/python tests/mutants.py --jobs $(JOBS) $(MUTANTS)
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check $(SOURCES)

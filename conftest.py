@@ -21,8 +21,9 @@ from optiframe.registry import registry, versions
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-# Deterministic, and not judged by the clock of a busy machine.
-settings.register_profile("project", derandomize=True, deadline=None, max_examples=50, database=None)
+# Deterministic, and not judged by the clock of a busy machine. `make thorough` takes the second profile.
+settings.register_profile("project", derandomize=True, deadline=None, max_examples=25, database=None)
+settings.register_profile("thorough", settings.get_profile("project"), max_examples=200)
 settings.load_profile("project")
 
 # A shell ignores Ctrl-C for what it starts in the background, and children inherit that: the tests of
