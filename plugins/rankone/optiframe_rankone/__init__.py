@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from optiframe_rankone.trust.graph_spectrum import finite_task_bound as finite_task_bound
     from optiframe_rankone.trust.graph_spectrum import skill_bound as skill_bound
     from optiframe_rankone.trust.graph_spectrum import smallest_eigenvalue as smallest_eigenvalue
-    from optiframe_rankone.trust.graph_spectrum import worker_groups as worker_groups
+    from optiframe_rankone.trust.groups import worker_groups as worker_groups
     from optiframe_rankone.trust.intervals import shared_tasks as shared_tasks
     from optiframe_rankone.trust.intervals import standard_errors as standard_errors
 
@@ -42,7 +42,8 @@ __getattr__, _, __all__ = exports(
         "metrics": ("committee_potential", "error_bounds"),
         "plots.skills": ("plot_accuracy", "plot_skills"),
         "tools.preparation": ("prepare",),
-        "trust.graph_spectrum": ("finite_task_bound", "skill_bound", "smallest_eigenvalue", "worker_groups"),
+        "trust.graph_spectrum": ("finite_task_bound", "skill_bound", "smallest_eigenvalue"),
+        "trust.groups": ("worker_groups",),
         "trust.intervals": ("shared_tasks", "standard_errors"),
     },
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -45,7 +46,8 @@ def without_unused(codes: Codes, ids: Ids) -> tuple[Codes, Ids, Ids]:
 
 def about(
     level: Literal["note", "warning", "error"], what: str, ids: Ids, rest: str, *, identifier: str
-) -> Finding:
-    """`3 workers <rest>: a, b, c` with the ids attached."""
-    count = f"{len(ids)} {what}{'' if len(ids) == 1 else 's'}"
-    return Finding(level, f"{count} {rest}: {listed(ids)}", tuple(ids.tolist()), identifier=identifier)
+) -> Iterator[Finding]:
+    """`3 workers <rest>: a, b, c` with the ids attached; no finding where there are no ids."""
+    if len(ids):
+        count = f"{len(ids)} {what}{'' if len(ids) == 1 else 's'}"
+        yield Finding(level, f"{count} {rest}: {listed(ids)}", tuple(ids.tolist()), identifier=identifier)

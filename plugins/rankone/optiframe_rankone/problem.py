@@ -24,7 +24,7 @@ from optiframe_rankone.completion.skill_model import WANTED, SkillModel
 from optiframe_rankone.data import Crowd, LabelTable, Policy, SkillTable, TruthTable
 from optiframe_rankone.read.tables import read_columns, read_labels, read_truth, refuse_contradictions
 from optiframe_rankone.read.true_skills import read_skills, refuse_low_skills
-from optiframe_rankone.trust import findings, graph_spectrum, intervals
+from optiframe_rankone.trust import findings, groups, intervals
 from optiframe_rankone.worker_graph import WorkerGraph
 
 _TABLE = "data frame, mapping of columns, or path of a CSV or Parquet file, with the columns "
@@ -121,10 +121,12 @@ class LabelAggregation(Problem[Aggregation]):
     @model_validator(mode="after")
     def _more_than_one_class(self) -> Self:
         if len(self.classes) < 2:
-            but = "; what only the truth names is no class" if len(self.true_classes) > 1 else ""
+            but = "; what only the truth names is no class" if len(self.crowd.true_classes) > 1 else ""
             raise InvalidInput(f"only one label value occurs ({self.classes[0]}), nothing to aggregate{but}")
         refuse_low_skills(self.true_skills, self.labels.worker_ids, len(self.classes))
-        refuse_contradictions(self.truth_codes, self.gold_codes, self.labels.task_ids, self.true_classes)
+        refuse_contradictions(
+            self.truth_codes, self.gold_codes, self.labels.task_ids, self.crowd.true_classes
+        )
         return self
 
     @cached_property
@@ -150,18 +152,13 @@ class LabelAggregation(Problem[Aggregation]):
         return self.crowd.classes
 
     @property
-    def true_classes(self) -> Ids:
-        """What `truth_codes` stand for: `classes`, then the true labels that are none of them."""
-        return self.crowd.true_classes
-
-    @property
     def label_codes(self) -> NDArray[Any]:
         """Index into `classes` of each label, shape (labels,)."""
         return self.crowd.label_codes
 
     @property
     def truth_codes(self) -> NDArray[np.int64]:
-        """Index into `true_classes` of each task's true label, -1 where not known, shape (tasks,)."""
+        """Index into `crowd.true_classes` of each task's true label, -1 where not known, shape (tasks,)."""
         return self.crowd.truth_codes
 
     @property
@@ -175,19 +172,9 @@ class LabelAggregation(Problem[Aggregation]):
         return self.crowd.true_skills
 
     @property
-    def gold_agreement(self) -> Array:
-        """N_i C_i of each worker with the gold, shape (workers,); 0 for who labelled none of it."""
-        return self.crowd.gold_agreement
-
-    @property
     def labels_per_worker(self) -> NDArray[np.int64]:
         """Number of tasks of each worker, N_i, shape (workers,)."""
         return self.labels.per_worker
-
-    @property
-    def sign_weights(self) -> Array:
-        """What each worker's skill counts in the sum that is positive (`orientation`), shape (workers,)."""
-        return self.model.sign_weights
 
     @property
     def worker_graph(self) -> WorkerGraph:
@@ -289,8 +276,8 @@ class LabelAggregation(Problem[Aggregation]):
                 "error_bound": metrics.expected_errors(self.crowd, solution.skills),
             }
         tables["workers"] = workers
-        if solution.skills is not None and graph_spectrum.counted_in_time(self.labels):
-            tables["groups"] = graph_spectrum.worker_groups(self.model, solution)
+        if solution.skills is not None and groups.counted_in_time(self.labels):
+            tables["groups"] = groups.worker_groups(self.model, solution)
         return tables
 
 

@@ -14,7 +14,7 @@ from optiframe_rankone import (
     worker_groups,
 )
 from optiframe_rankone.problem import LabelAggregation
-from optiframe_rankone.trust import graph_spectrum
+from optiframe_rankone.trust import groups
 from optiframe_rankone.trust.graph_spectrum import deviation
 
 import optiframe
@@ -102,7 +102,7 @@ def test_the_report_gives_the_least_eigenvalue_or_says_why_not(monkeypatch: pyte
     problem = four_and_a_pair()
     told = "\n".join(finding.text for finding in optiframe.solve(problem, "rankone.pgd").findings)
     assert "shared tasks tie the skills together by 2, where 0 is not at all and 2 is everyone" in told
-    monkeypatch.setattr(graph_spectrum, "_WORKERS", 5)
+    monkeypatch.setattr(groups, "_WORKERS", 5)
     large = optiframe.solve(problem, "rankone.pgd")
     told = "\n".join(finding.text for finding in large.findings)
     assert "is not worked out for so many workers" in told

@@ -132,7 +132,7 @@ class EigenvectorRatio(Solver[LabelAggregation, Aggregation, None]):
             one = leading(ratio[members][:, members], run.rng)
             all_alike = leading(count[members][:, members], run.rng)
             found = np.sqrt(one.value / all_alike.value) * _divided(one.vector, np.abs(all_alike.vector))
-            criteria = told[members] * found, problem.sign_weights[members] * found
+            criteria = told[members] * found, problem.model.sign_weights[members] * found
             sign = orientation.of_groups(np.zeros_like(members), *criteria, cancel=_CANCEL)[0]
             if one.gap <= _GAP * one.value or sign == 0:
                 ids = problem.labels.worker_ids[members]

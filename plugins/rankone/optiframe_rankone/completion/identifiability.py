@@ -38,28 +38,26 @@ def report(
             "every known value is 0: x = 0 fits them all, and nothing tells how large any x_i is",
             identifier="completion.all-values-zero",
         )
-    if graph.isolated.any():
-        yield about(
-            "warning",
-            "row",
-            rows[graph.isolated],
-            "without a known entry: nothing to compare with, so x_i there is assumed, not estimated",
-            identifier="completion.isolated-row",
-        )
+    yield from about(
+        "warning",
+        "row",
+        rows[graph.isolated],
+        "without a known entry: nothing to compare with, so x_i there is assumed, not estimated",
+        identifier="completion.isolated-row",
+    )
     only = uncompared & ~graph.isolated
-    if only.any():
-        yield about(
-            "warning",
-            "row",
-            rows[only],
-            "known only together with rows that the bounds hold at 0: x_i there is assumed, not estimated",
-            identifier="completion.uncompared-row",
-        )
+    yield from about(
+        "warning",
+        "row",
+        rows[only],
+        "known only together with rows that the bounds hold at 0: x_i there is assumed, not estimated",
+        identifier="completion.uncompared-row",
+    )
     sizes = np.bincount(graph.component)
     groups = int((sizes > 1).sum())
     if groups > 1:
         outside = (graph.component != int(sizes.argmax())) & ~graph.isolated
-        yield about(
+        yield from about(
             "warning",
             "row",
             rows[outside],
@@ -67,15 +65,14 @@ def report(
             "has a sign of its own, which the values do not tell",
             identifier="completion.separate-groups",
         )
-    if graph.bipartite.any():
-        yield about(
-            "warning",
-            "row",
-            rows[graph.bipartite],
-            "in a bipartite group (known entries only join its two sides, as in a ring of even length): one "
-            "side can be multiplied and the other divided by the same number, so sizes depend on the start",
-            identifier="completion.bipartite-group",
-        )
+    yield from about(
+        "warning",
+        "row",
+        rows[graph.bipartite],
+        "in a bipartite group (known entries only join its two sides, as in a ring of even length): one "
+        "side can be multiplied and the other divided by the same number, so sizes depend on the start",
+        identifier="completion.bipartite-group",
+    )
     lower, upper = bounds
     if fit.targets.data.any() and (lower < 0).any() and (upper > 0).any():
         yield Finding(

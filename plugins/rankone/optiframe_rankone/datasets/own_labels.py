@@ -60,7 +60,7 @@ class OwnLabels(DataSet):
         return True
 
     def inputs(self) -> dict[str, Any]:
-        labels, classes = self.given.labels, self.given.true_classes
+        labels, classes = self.given.labels, self.given.crowd.true_classes
         columns = {
             "task": labels.task_ids[labels.task],
             "worker": labels.worker_ids[labels.worker],

@@ -13,7 +13,7 @@ from optiframe.tables.ids import Ids, listed
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.skill_model import SkillModel
 from optiframe_rankone.ids import about
-from optiframe_rankone.trust import graph_spectrum, input_warnings, intervals
+from optiframe_rankone.trust import groups, input_warnings, intervals
 from optiframe_rankone.trust.worker_findings import LEVEL, doubtful, negative
 from optiframe_rankone.worker_graph import WorkerGraph
 
@@ -35,7 +35,7 @@ def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
     yield from input_warnings.left_out(crowd)
     yield from input_warnings.classes(crowd)
     yield from input_warnings.consensus(crowd)
-    small = graph_spectrum.counted_in_time(crowd.labels)
+    small = groups.counted_in_time(crowd.labels)
     if small:
         yield from chance(model)
     if solution.skills is None and not solution.signed:
@@ -63,7 +63,7 @@ def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
     elif not solution.unsettled:
         yield from negative(solution)
     if small:
-        yield from graph_spectrum.findings(model, solution)
+        yield from groups.findings(model, solution)
     else:
         yield Finding(
             "note",
@@ -79,23 +79,16 @@ def cut_off(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
     if model.cutoff is None or solution.skills is None:
         return
     ignored = model.crowd.labels.worker_ids[model.worker_graph.isolated & ~model.meetings.isolated]
-    if len(ignored):
-        yield Finding(
-            "note",
-            f"{len(ignored)} worker{'s' if len(ignored) > 1 else ''} without a correlation beyond the "
-            f"cut-off: taken for guessing, so without weight: {listed(ignored)}",
-            tuple(ignored.tolist()),
-            identifier="labels.worker-below-cutoff",
-        )
+    text = "without a correlation beyond the cut-off: taken for guessing, so without weight"
+    yield from about("note", "worker", ignored, text, identifier="labels.worker-below-cutoff")
 
 
 def unusable(solution: Aggregation) -> Iterator[Finding]:
     """Scores that are not finite, of a solver that lost its way."""
     if not np.isfinite(solution.scores.sum()):  # nothing is allocated, where all is well
         tasks = solution.task_ids[~np.isfinite(solution.scores).all(axis=1)]
-        if len(tasks):
-            text = "whose scores are not finite numbers; do not use the answer"
-            yield about("error", "task", tasks, text, identifier="labels.scores-not-finite")
+        text = "whose scores are not finite numbers; do not use the answer"
+        yield from about("error", "task", tasks, text, identifier="labels.scores-not-finite")
 
 
 def ties(solution: Aggregation) -> Iterator[Finding]:
@@ -104,7 +97,7 @@ def ties(solution: Aggregation) -> Iterator[Finding]:
     if len(tied):
         all_equal = int(solution.winners[tied].all(axis=1).sum())
         blank = f", {all_equal} of them between all labels" if all_equal else ""
-        yield about(
+        yield from about(
             "note",
             "task",
             solution.task_ids[tied],
@@ -118,12 +111,9 @@ def ties(solution: Aggregation) -> Iterator[Finding]:
         else:
             top = np.partition(scores, -2, axis=1)
             lead = top[:, -1] - top[:, -2]
-        close = np.flatnonzero((lead < _CLOSE) & ~solution.tied)
-        if len(close):
-            text = (
-                f"decided by less than {_CLOSE:g} in log-odds, as good as tied: rounding and tolerance decide"
-            )
-            yield about("note", "task", solution.task_ids[close], text, identifier="labels.nearly-tied-task")
+        close = (lead < _CLOSE) & ~solution.tied
+        text = f"decided by less than {_CLOSE:g} in log-odds, as good as tied: rounding and tolerance decide"
+        yield from about("note", "task", solution.task_ids[close], text, identifier="labels.nearly-tied-task")
 
 
 def chance(model: SkillModel) -> Iterator[Finding]:
@@ -172,14 +162,13 @@ def signs(model: SkillModel, *splits: Array) -> Iterator[Finding]:
     yield from contested(model, splits, ~asked)
     below = np.any([graph.sums(model.sign_weights * values) < 0 for values in splits], axis=0)
     against = (asked & below)[graph.component]
-    if against.any():
-        yield about(
-            "warning",
-            "worker",
-            ids[against],
-            "in a group that is mostly wrong, according to the gold: the skills there sum to less than 0",
-            identifier="labels.group-against-gold",
-        )
+    yield from about(
+        "warning",
+        "worker",
+        ids[against],
+        "in a group that is mostly wrong, according to the gold: the skills there sum to less than 0",
+        identifier="labels.group-against-gold",
+    )
 
 
 def contested(
@@ -226,14 +215,13 @@ def contested(
 
 def unidentified(workers: WorkerGraph, ids: Ids) -> Iterator[Finding]:
     """What the worker graph leaves open about the skills."""
-    if workers.isolated.any():
-        yield about(
-            "warning",
-            "worker",
-            ids[workers.isolated],
-            "sharing no task with anyone: nothing to compare with, so the skill is assumed, not estimated",
-            identifier="labels.isolated-worker",
-        )
+    yield from about(
+        "warning",
+        "worker",
+        ids[workers.isolated],
+        "sharing no task with anyone: nothing to compare with, so the skill is assumed, not estimated",
+        identifier="labels.isolated-worker",
+    )
     sizes = np.bincount(workers.component)
     together = np.flatnonzero(sizes > 1)
     if len(together) > 1:
@@ -246,15 +234,14 @@ def unidentified(workers: WorkerGraph, ids: Ids) -> Iterator[Finding]:
             tuple(ids[apart].tolist()),
             identifier="labels.separate-groups",
         )
-    if workers.bipartite.any():
-        yield about(
-            "warning",
-            "worker",
-            ids[workers.bipartite],
-            "in a bipartite group (no odd ring of workers who share tasks): only products of "
-            "skills across its two sides are known, so the sizes of the skills depend on the start",
-            identifier="labels.bipartite-group",
-        )
+    yield from about(
+        "warning",
+        "worker",
+        ids[workers.bipartite],
+        "in a bipartite group (no odd ring of workers who share tasks): only products of "
+        "skills across its two sides are known, so the sizes of the skills depend on the start",
+        identifier="labels.bipartite-group",
+    )
 
 
 def uncompared(model: SkillModel) -> Iterator[Finding]:
@@ -263,15 +250,14 @@ def uncompared(model: SkillModel) -> Iterator[Finding]:
         return
     lower, upper = model.box
     alone = model.completion.uncompared & ~model.worker_graph.isolated & ((lower < 0) | (upper > 0))
-    if alone.any():
-        yield about(
-            "warning",
-            "worker",
-            model.crowd.labels.worker_ids[alone],
-            "sharing tasks only with workers without weight: nothing to compare with, so the skill is "
-            "assumed, not estimated",
-            identifier="labels.uncompared-worker",
-        )
+    yield from about(
+        "warning",
+        "worker",
+        model.crowd.labels.worker_ids[alone],
+        "sharing tasks only with workers without weight: nothing to compare with, so the skill is "
+        "assumed, not estimated",
+        identifier="labels.uncompared-worker",
+    )
 
 
 def weightless(
@@ -279,24 +265,22 @@ def weightless(
 ) -> Iterator[Finding]:
     """Workers without weight, hardly known workers, and groups without a sign."""
     few = (values == 0) & (labels <= tau**2)
-    if few.any():
-        yield about(
-            "note",
-            "worker",
-            ids[few],
-            f"with at most {int(tau**2)} label{'s' if tau**2 >= 2 else ''}: too few for any skill but 0 "
-            "(the box is {0}), so without weight in the vote",
-            identifier="labels.too-few-labels",
-        )
+    yield from about(
+        "note",
+        "worker",
+        ids[few],
+        f"with at most {int(tau**2)} label{'s' if tau**2 >= 2 else ''}: too few for any skill but 0 "
+        "(the box is {0}), so without weight in the vote",
+        identifier="labels.too-few-labels",
+    )
     one = (labels == 1) & (values != 0)
-    if one.any():
-        yield about(
-            "note",
-            "worker",
-            ids[one],
-            "with a single label: the skill is hardly more than a guess",
-            identifier="labels.single-label-worker",
-        )
+    yield from about(
+        "note",
+        "worker",
+        ids[one],
+        "with a single label: the skill is hardly more than a guess",
+        identifier="labels.single-label-worker",
+    )
     if not values.any():
         yield Finding(
             "error",
@@ -305,11 +289,10 @@ def weightless(
         )
     # A group left without any skill though its workers have labels enough: the signs cancelled.
     lost = (workers.sums(np.abs(values)) == 0)[workers.component] & ~few
-    if lost.any():
-        yield about(
-            "warning",
-            "worker",
-            ids[lost],
-            "in a group that disagrees so evenly that nothing says which side is right; without weight",
-            identifier="labels.undecided-group",
-        )
+    yield from about(
+        "warning",
+        "worker",
+        ids[lost],
+        "in a group that disagrees so evenly that nothing says which side is right; without weight",
+        identifier="labels.undecided-group",
+    )

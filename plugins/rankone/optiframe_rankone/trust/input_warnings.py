@@ -37,16 +37,16 @@ def left_out(crowd: Crowd) -> Iterator[Finding]:
             identifier="labels.look-alike-ids",
         )
     for name, known in (("truth", crowd.truth), ("gold", crowd.gold)):
-        if known is not None and len(known.ignored):
-            yield about(
+        if known is not None:
+            yield from about(
                 "note",
                 "task",
                 known.ignored,
                 f"in the {name} without any label; ignored",
                 identifier="labels.known-task-without-labels",
             )
-    if crowd.skills is not None and len(crowd.skills.ignored):
-        yield about(
+    if crowd.skills is not None:
+        yield from about(
             "note",
             "worker",
             crowd.skills.ignored,
@@ -78,7 +78,7 @@ def repeats(done: Repeats) -> Iterator[Finding]:
         if lost:
             ids = np.empty(len(lost), dtype=object)
             ids[:] = lost
-            yield about(
+            yield from about(
                 "warning",
                 what,
                 ids,
@@ -91,7 +91,7 @@ def consensus(crowd: Crowd) -> Iterator[Finding]:
     """Labels that cannot contradict each other: of one worker, or of workers who never disagree."""
     labels = crowd.labels
     if len(labels.worker_ids) == 1:
-        yield about(
+        yield from about(
             "warning",
             "worker",
             labels.worker_ids,

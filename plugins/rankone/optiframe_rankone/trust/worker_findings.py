@@ -33,16 +33,15 @@ def doubtful(
     against = np.zeros(len(values), dtype=bool)
     if not solution.unsettled:
         against = reliably_below_0(crowd, values, np.where(known, errors, np.inf))
-    if against.any():
-        yield about(
-            "warning",
-            "worker",
-            ids[against],
-            "reliably wrong (skill below 0 beyond chance, also when all workers are tested together), "
-            f"likely {'an adversary' if against.sum() == 1 else 'adversaries'}"
-            + ("; the vote counts their labels in reverse" if solution.reverses else ""),
-            identifier="labels.reliably-wrong-worker",
-        )
+    yield from about(
+        "warning",
+        "worker",
+        ids[against],
+        "reliably wrong (skill below 0 beyond chance, also when all workers are tested together), "
+        f"likely {'an adversary' if against.sum() == 1 else 'adversaries'}"
+        + ("; the vote counts their labels in reverse" if solution.reverses else ""),
+        identifier="labels.reliably-wrong-worker",
+    )
     below = (values < 0) & ~against
     if solution.reverses and below.any():
         yield _reversed(crowd, solution, below)
@@ -54,7 +53,7 @@ def doubtful(
             identifier="labels.all-may-be-guessing",
         )
     elif unclear.any():
-        yield about(
+        yield from about(
             "note",
             "worker",
             ids[unclear],
@@ -114,7 +113,7 @@ def negative(solution: Aggregation) -> Iterator[Finding]:
     below = solution.skills < 0
     if below.any():
         counted = "the vote counts their labels in reverse; " if solution.reverses else ""
-        yield about(
+        yield from about(
             "warning",
             "worker",
             solution.worker_ids[below],
