@@ -12,6 +12,12 @@ from optiframe.problems.datasets import DataFile, DataSet
 from optiframe.tables.read import read_table
 from optiframe_rankone.datasets.single_coin import Integers
 
+_SPECTRAL = "github.com/zhangyuc/SpectralMethodsMeetEM"
+_SNOW = (
+    "github.com/bob-carpenter/case-studies, "
+    "anno-difficulty/data/original/snow-et-al/unpacked/{}.standardized.tsv (to be tidied by hand)"
+)
+
 
 class LabelSet(DataSet):
     """A published label set: tidy tables where the user has them, else the files as published.
@@ -22,19 +28,22 @@ class LabelSet(DataSet):
 
     problem = "label-aggregation"
     folder: ClassVar[str]
-    source: ClassVar[str]
-
-    @classmethod
-    def tidy(cls) -> tuple[DataFile, DataFile]:
-        """The tidy tables: labels, then truth."""
-        labels, truth = (
-            DataFile(f"crowd/{cls.folder}/{table}.csv", cls.source) for table in ("labels", "truth")
-        )
-        return labels, truth
+    source: ClassVar[str] = _SPECTRAL
+    base_url: ClassVar[str] = (
+        "https://raw.githubusercontent.com/zhangyuc/SpectralMethodsMeetEM/"
+        "6204f5fcab1766cb1b2c40fc1bff53b1613ddc6c/src/"
+    )
+    published: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """Name and SHA-256 of the labels' file, then of the truth's, where they can be downloaded."""
 
     @classmethod
     def alternatives(cls) -> tuple[tuple[DataFile, ...], ...]:
-        return (cls.tidy(),)
+        tidy = tuple(DataFile(f"crowd/{cls.folder}/{table}.csv", cls.source) for table in ("labels", "truth"))
+        upstream = tuple(
+            DataFile(f"crowd/upstream/{name}", cls.source, cls.base_url + name, sha256)
+            for name, sha256 in cls.published
+        )
+        return (tidy, upstream) if upstream else (tidy,)
 
     def inputs(self) -> dict[str, Any]:
         labels, truth = self.files().values()
@@ -61,27 +70,7 @@ def _published(path: Path) -> Integers:
     return rows[np.sort(first)]
 
 
-class _Published(LabelSet):
-    """A label set that can be downloaded as its source publishes it."""
-
-    source = "github.com/zhangyuc/SpectralMethodsMeetEM"
-    base_url: ClassVar[str] = (
-        "https://raw.githubusercontent.com/zhangyuc/SpectralMethodsMeetEM/"
-        "6204f5fcab1766cb1b2c40fc1bff53b1613ddc6c/src/"
-    )
-    published: ClassVar[tuple[tuple[str, str], tuple[str, str]]]
-    """Name and SHA-256 of the labels' file, then of the truth's."""
-
-    @classmethod
-    def alternatives(cls) -> tuple[tuple[DataFile, ...], ...]:
-        upstream = tuple(
-            DataFile(f"crowd/upstream/{name}", cls.source, cls.base_url + name, sha256)
-            for name, sha256 in cls.published
-        )
-        return (cls.tidy(), upstream)
-
-
-class Rte(_Published):
+class Rte(LabelSet):
     """Recognising textual entailment: 800 tasks, 164 workers, 8000 labels, 2 classes."""
 
     name = "labels.rte"
@@ -93,7 +82,7 @@ class Rte(_Published):
     )
 
 
-class Dogs(_Published):
+class Dogs(LabelSet):
     """Breeds of dogs: 807 tasks, 109 workers, 8070 labels, 4 classes."""
 
     name = "labels.dogs"
@@ -105,7 +94,7 @@ class Dogs(_Published):
     )
 
 
-class Web(_Published):
+class Web(LabelSet):
     """Relevance of web search results: 2665 tasks (2653 with truth), 177 workers, 15567 labels, 5 classes."""
 
     name = "labels.web"
@@ -123,10 +112,7 @@ class Temp(LabelSet):
     name = "labels.temp"
     reference = "Snow, O'Connor, Jurafsky, Ng, EMNLP 2008"
     folder = "temp"
-    source = (
-        "github.com/bob-carpenter/case-studies, "
-        "anno-difficulty/data/original/snow-et-al/unpacked/temp.standardized.tsv (to be tidied by hand)"
-    )
+    source = _SNOW.format("temp")
 
 
 class Wsd(LabelSet):
@@ -135,7 +121,4 @@ class Wsd(LabelSet):
     name = "labels.wsd"
     reference = "Snow, O'Connor, Jurafsky, Ng, EMNLP 2008"
     folder = "wsd"
-    source = (
-        "github.com/bob-carpenter/case-studies, "
-        "anno-difficulty/data/original/snow-et-al/unpacked/wsd.standardized.tsv (to be tidied by hand)"
-    )
+    source = _SNOW.format("wsd")

@@ -122,30 +122,42 @@ def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
     what = str(info.field_name)
     rename = {"task": columns.get("task", "task")}
     rename["label"] = columns.get(what, columns.get("label", "label"))
-    table = read_table(value, ("task",), ("label",), title=what, rename=rename)
-    if "label" not in table:
-        read_table(value, ("task", "label"), title=what, rename=rename)  # says so in its words
-    task, task_ids = encode(table["task"], f"{table.title} tasks")
-    refuse_infinite(table, "task", task, task_ids)
-    place = exact_positions(labels.task_ids, task_ids)
-    if (place < 0).all():
-        raise InvalidInput(
-            f"{table.title}: none of its {len(task_ids)} tasks occurs among the labels "
-            f"({mismatch(task_ids, labels.task_ids)})"
-        )
+    table, task, task_ids, place = read_known(value, ("task", "label"), labels.task_ids, what, rename)
     rows = np.flatnonzero(~missing(table["label"]))
     label, label_ids = encode(table["label"][rows], f"{table.title} labels")
     refuse_infinite(table, "label", label, label_ids, rows)
     if len(rows) and (exact_positions(labels.label_ids, label_ids) < 0).all():
         raise InvalidInput(
             f"{table.title}: none of its labels was given by a worker "
-            f"({mismatch(label_ids, labels.label_ids)})"
+            f"({_mismatch(label_ids, labels.label_ids)})"
         )
     _refuse_contradictions(table, rows, task[rows], label)
     truth = np.full(len(labels.task_ids), -1, dtype=np.int64)
     at = place[task[rows]]
     truth[at[at >= 0]] = label[at >= 0]
     return TruthTable(locked(truth), locked(label_ids), locked(task_ids[place < 0]))
+
+
+def read_known(
+    value: Any, columns: tuple[str, str], ours: Ids, title: str, rename: dict[str, str]
+) -> tuple[Table, NDArray[np.int64], Ids, NDArray[np.int64]]:
+    """A table of what is known of some tasks or workers, such as their true labels.
+
+    Gives the table, in which what is known may be missing in some rows, the codes and ids of its first
+    column, and where each id is in `ours`, -1 where it is not.
+    """
+    name, known = columns
+    table = read_table(value, (name,), (known,), title=title, rename=rename)
+    if known not in table:
+        read_table(value, columns, title=title, rename=rename)  # says so in its words
+    codes, ids = encode(table[name], f"{table.title} {name}s")
+    refuse_infinite(table, name, codes, ids)
+    place = exact_positions(ours, ids)
+    if (place < 0).all():
+        raise InvalidInput(
+            f"{table.title}: none of its {len(ids)} {name}s occurs among the labels ({_mismatch(ids, ours)})"
+        )
+    return table, codes, ids, place
 
 
 def check_size(known: int, here: int, what: str) -> None:
@@ -156,7 +168,7 @@ def check_size(known: int, here: int, what: str) -> None:
         )
 
 
-def mismatch(theirs: Ids, ours: Ids) -> str:
+def _mismatch(theirs: Ids, ours: Ids) -> str:
     """Why ids of two tables do not meet: their kinds, or a few of each."""
     if _kind(theirs) != _kind(ours):
         here, there = theirs.tolist()[0], ours.tolist()[0]

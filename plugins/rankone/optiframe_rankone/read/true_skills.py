@@ -10,10 +10,9 @@ from pydantic import ValidationInfo
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.tables.ids import Ids, locked
-from optiframe.tables.read import Table, encode, missing, read_table
+from optiframe.tables.read import Table, missing
 from optiframe_rankone.data import LabelTable, SkillTable
-from optiframe_rankone.ids import exact_positions
-from optiframe_rankone.read.tables import check_size, mismatch
+from optiframe_rankone.read.tables import check_size, read_known
 
 
 def read_skills(value: Any, info: ValidationInfo) -> SkillTable | None:
@@ -37,16 +36,9 @@ def read_skills(value: Any, info: ValidationInfo) -> SkillTable | None:
     if labels is None or columns is None:  # they were wrong and are reported
         return None
     rename = {name: columns[name] for name in ("worker", "skill") if name in columns}
-    table = read_table(value, ("worker",), ("skill",), title="skills", rename=rename)
-    if "skill" not in table.columns:
-        read_table(value, ("worker", "skill"), title="skills", rename=rename)  # says so in its words
-    worker, worker_ids = encode(table["worker"], f"{table.title} workers")
-    place = exact_positions(labels.worker_ids, worker_ids)
-    if (place < 0).all():
-        raise InvalidInput(
-            f"{table.title}: none of its {len(worker_ids)} workers occurs among the labels "
-            f"({mismatch(worker_ids, labels.worker_ids)})"
-        )
+    table, worker, worker_ids, place = read_known(
+        value, ("worker", "skill"), labels.worker_ids, "skills", rename
+    )
     skill = np.full(len(worker_ids), np.nan)
     for row in np.flatnonzero(~missing(table["skill"])).tolist():
         found, known = _skill(table, row), skill[worker[row]]
