@@ -123,7 +123,7 @@ def test_many_rows_enter_a_path_as_one_by_one() -> None:
     all_at_once.flag_all(rows, sign, strength, ahead=True)
     assert all_at_once.share_of(one.flagged) == one.share
     one.unflag(4)
-    all_at_once.unflag_all(np.array([4]))
+    all_at_once.unflag(np.array([4]))
     for name in ("row", "knot", "sign", "flagged", "share"):
         assert np.array_equal(getattr(one, name), getattr(all_at_once, name)), name
     assert one.entries().tolist() == all_at_once.entries().tolist()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optiframe_hodgerank.path import tables as path_tables
+from optiframe_hodgerank.path import path as path_module
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.huber_lasso import HuberLasso
 from optiframe_hodgerank.solvers.inverse_scale import InverseScaleSpace
@@ -120,7 +120,7 @@ def test_a_path_is_written_beside_the_answer(solver: Any) -> None:
 
 
 def test_of_a_long_path_scores_at_some_knots_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(path_tables, "_ROWS", 24)
+    monkeypatch.setattr(path_module, "_TABLE", 24)
     path = solve(votes(1, noise=0.1), HuberLasso(share=0.5), trace=False).detail
     assert len(path) > 4
     written = path.tables()["path_scores"]["lambda"].reshape(-1, 6)[:, 0]

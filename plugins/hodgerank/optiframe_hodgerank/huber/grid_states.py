@@ -49,7 +49,7 @@ def note(path: Path, above: State, below: State) -> None:
     out = below.beyond(path.graph)
     changed = np.flatnonzero(out != path.flagged)
     fresh = changed[out[changed]]
-    path.unflag_all(changed[~out[changed]])
+    path.unflag(changed[~out[changed]])
     at = crossing(above, below, fresh)
     order = np.argsort(-at, kind="stable")
     path.flag_all(fresh[order], below.misfit[fresh[order]], at[order], ahead=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from itertools import repeat
 from typing import Any, Literal
 
 import numpy as np
@@ -11,13 +13,14 @@ from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
-from optiframe_hodgerank.path.path_events import PathEvents
-from optiframe_hodgerank.path.tables import path_tables
 
 NEAR = 1e-10
 """Misfits within this much of lambda, relative to the largest margin, are at the threshold: a
 hundred times the rounding of a least-squares fit, and nothing a score is wanted to."""
 _SAME_SHARE = 1e-12  # rounding of a share of at most 1e9 rows is below
+_TABLE = 50_000
+"""A table of scores has at most about so many rows, a file of two megabytes: of a longer path, knots evenly
+spread among all, the first and the last with them."""
 
 
 class Path:
@@ -43,7 +46,7 @@ class Path:
     Notes
     -----
     Memory: ``8 * items`` bytes a knot, 16 bytes an outlier at a knot of a path in t (in lambda
-    outliers follow from the scores), 25 to 50 bytes an entry.
+    outliers follow from the scores), about 35 bytes an entry.
     """
 
     def __init__(
@@ -67,11 +70,13 @@ class Path:
         self._scores: list[Array] = []
         self._active: list[float] = []
         self._outliers: list[tuple[NDArray[np.int64], Array]] = []
-        self._events = PathEvents()
         self._entered = np.zeros(graph.rows, dtype=bool)
+        # Of the rows that entered, in their order.
+        self._row, self._knot = array("q"), array("q")
+        self._sign, self._strength = array("d"), array("d")
 
     def __repr__(self) -> str:
-        return f"<path of {len(self)} knots in {self.parameter}, {len(self._events)} entries>"
+        return f"<path of {len(self)} knots in {self.parameter}, {len(self._row)} entries>"
 
     def __len__(self) -> int:
         return len(self._knots)
@@ -94,7 +99,10 @@ class Path:
         self._flagged_count += int(self._count[row])
         if not self._entered[row]:
             self._entered[row] = True
-            self._events.add(row, len(self) - (not ahead), sign, strength)
+            self._row.append(row)
+            self._knot.append(len(self) - (not ahead))
+            self._sign.append(sign)
+            self._strength.append(strength)
 
     def flag_all(self, rows: NDArray[np.int64], sign: Array, strength: Array, *, ahead: bool = False) -> None:
         """`flag` each of these rows, which enter at one knot, in their order."""
@@ -102,15 +110,13 @@ class Path:
         self._flagged_count += int(self._count[rows].sum())
         new = ~self._entered[rows]
         self._entered[rows[new]] = True
-        self._events.add_all(rows[new], len(self) - (not ahead), sign[new], strength[new])
+        self._row.frombytes(rows[new].tobytes())
+        self._knot.extend(repeat(len(self) - (not ahead), int(new.sum())))
+        self._sign.frombytes(sign[new].tobytes())
+        self._strength.frombytes(strength[new].tobytes())
 
-    def unflag(self, row: int) -> None:
-        """Believe a row again; its entry stays on record."""
-        self.flagged[row] = False
-        self._flagged_count -= int(self._count[row])
-
-    def unflag_all(self, rows: NDArray[np.int64]) -> None:
-        """`unflag` each of these rows."""
+    def unflag(self, rows: int | NDArray[np.int64]) -> None:
+        """Believe a row, or several, again; their entries stay on record."""
         self.flagged[rows] = False
         self._flagged_count -= int(self._count[rows].sum())
 
@@ -147,20 +153,27 @@ class Path:
         """Scores at each knot, shape (knots, items)."""
         return np.array(self._scores).reshape(len(self), self.graph.items)
 
-    def scores_at_knots(self, which: NDArray[np.int64]) -> Array:
-        """Scores at some of the knots, shape (those, items)."""
-        return np.array([self._scores[knot] for knot in which.tolist()])
-
     def tables(self) -> dict[str, Columns]:
-        """Tables `path` and `path_scores`, see `optiframe_hodgerank.path.tables`."""
-        return path_tables(
-            self.parameter,
-            knots=self.knots,
-            active=self.active,
-            entries=self.knot,
-            items=self._items,
-            scores_at=self.scores_at_knots,
-        )
+        """Tables of the path by name; none of an empty one.
+
+        `path`: of each knot its `lambda` or `t`, `active`, the share of the comparisons that are outliers
+        on arriving there, and `entered`, how many different comparisons became outliers at it.
+        `path_scores`: `lambda` or `t`, `item` and `score`, knot by knot; not all knots of a long path.
+        """
+        if not len(self):
+            return {}
+        knots, items = self.knots, self._items
+        entered = np.bincount(self.knot[self.knot < len(self)], minlength=len(self))
+        most = min(len(self), max(2, _TABLE // len(items)))
+        shown = np.unique(np.linspace(0, len(self) - 1, most).round().astype(np.int64))
+        return {
+            "path": {self.parameter: knots, "active": self.active, "entered": entered},
+            "path_scores": {
+                self.parameter: np.repeat(knots[shown], len(items)),
+                "item": np.tile(items, len(shown)),
+                "score": np.concatenate([self._scores[knot] for knot in shown.tolist()]),
+            },
+        }
 
     @property
     def active(self) -> Array:
@@ -170,17 +183,17 @@ class Path:
     @property
     def row(self) -> NDArray[np.int64]:
         """Merged rows in the order in which they first became outliers, shape (entries,)."""
-        return self._events.row
+        return np.array(self._row)
 
     @property
     def knot(self) -> NDArray[np.int64]:
         """Index of the knot at which each of `row` entered, shape (entries,)."""
-        return self._events.knot
+        return np.array(self._knot)
 
     @property
     def sign(self) -> NDArray[np.int64]:
         """Sign of the outlier each of `row` entered as, shape (entries,)."""
-        return self._events.sign
+        return np.sign(self._sign).astype(np.int64)
 
     def at(self, value: float) -> Array:
         """Scores at a value of the parameter, shape (items,).
@@ -220,7 +233,7 @@ class Path:
     def entry_order(self) -> NDArray[np.int64]:
         """Merged rows in the order of entry; those that entered together by strength, then by row."""
         row = self.row
-        return row[np.lexsort((row, -self._events.strength, self.knot))]
+        return row[np.lexsort((row, -np.array(self._strength), self.knot))]
 
     def entries(self) -> NDArray[np.int64]:
         """Place in the order of entry of each merged row, shape (rows,); -1 where it never entered.
@@ -228,8 +241,8 @@ class Path:
         Rows that entered at the same knot with the same strength share a place.
         """
         place = np.full(self.graph.rows, -1, dtype=np.int64)
-        if len(self._events):
-            knot, strength = self.knot, self._events.strength
+        if len(self._row):
+            knot, strength = self.knot, np.array(self._strength)
             order = np.lexsort((-strength, knot))
             differs = (np.diff(knot[order]) != 0) | (np.diff(strength[order]) != 0)
             place[self.row[order]] = np.concatenate([[0], np.cumsum(differs)])
@@ -242,7 +255,7 @@ class Path:
         be no larger than that at the end of the path.
         """
         found = np.array(never, dtype=np.float64)
-        found[self.row] = self._events.strength
+        found[self.row] = np.array(self._strength)
         return found
 
     def _place(self, value: float) -> float:

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, require
-from optiframe.estimator import Estimator
 from optiframe.plotting import BLACK, BLUE, GREY, VERMILION, empty_axes, legend_below
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
+from optiframe.solving.sources import Fitted
 from optiframe.tables.ids import listed
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.path.path import Path
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    Solved: TypeAlias = Result[Any, Any] | Estimator
+    Solved: TypeAlias = Result[Any, Any] | Fitted[Any, Any]
 
 NAMED = 60  # items whose names fit along an axis
 _BANDS = (0.05, 0.10, 0.15, 0.20, 0.25)  # of Figure 10
