@@ -26,12 +26,11 @@ from optiframe_tvcs.program.shadow_prices import shadow_prices
 from optiframe_tvcs.projection.certificate import Prices
 from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.sets.boxed_three_view import BoxedThreeView
-from optiframe_tvcs.sets.caps import as_cap, as_total, caps_of, share_of
+from optiframe_tvcs.sets.caps import Cap, Total, caps_of, refuse_misfits, total_of
 from optiframe_tvcs.sets.three_view import ThreeView
 
 _FORMULATED = 256  # draws of the finite sum: a block of 64 of them is what tvcs.stochastic-iht takes
 _JUDGING, _REPORTING, _LEARNING = 0, 1, 2  # streams of random numbers that do not overlap
-_CAP = "whole number, ratio (0.2), list, or table by id"
 
 
 class TaskAssignment(Problem[Assignment]):
@@ -73,13 +72,13 @@ class TaskAssignment(Problem[Assignment]):
         PlainValidator(read_quality),
         Accepts("data frame, mapping, CSV or Parquet file with worker, task, quality; or a matrix"),
     ] = Field(description="chance that a worker answers a task rightly; pairs left out are not assigned")
-    per_worker: Annotated[Any, PlainValidator(as_cap), Accepts(_CAP)] = Field(
+    per_worker: Cap = Field(
         None, description="tasks a worker may have; a ratio is of the tasks; none: no cap"
     )
-    per_task: Annotated[Any, PlainValidator(as_cap), Accepts(_CAP)] = Field(
+    per_task: Cap = Field(
         None, description="workers a task may have; a ratio is of the workers; none: no cap"
     )
-    total: Annotated[Any, PlainValidator(as_total), Accepts("whole number or ratio (0.8)")] = Field(
+    total: Total = Field(
         None, description="pairs in all; a ratio is of the smaller sum of the other caps; none: no cap"
     )
     prior: Annotated[Any, PlainValidator(as_prior), Accepts("number, list, or table by task id")] = Field(
@@ -90,15 +89,9 @@ class TaskAssignment(Problem[Assignment]):
 
     @model_validator(mode="after")
     def _caps_fit(self) -> Self:
-        for key, made in {
-            "per_worker": "per_worker_caps",
-            "per_task": "per_task_caps",
-            "prior": "priors",
-        }.items():
-            try:
-                getattr(self, made)
-            except InvalidInput as error:
-                raise InvalidInput(f"{key}: {error}", [((key,), str(error))]) from None
+        refuse_misfits(
+            self, {"per_worker": "per_worker_caps", "per_task": "per_task_caps", "prior": "priors"}
+        )
         return self
 
     @property
@@ -129,12 +122,9 @@ class TaskAssignment(Problem[Assignment]):
     @cached_property
     def over(self) -> ThreeView:
         """The caps as a three-view set of matrices, workers x tasks."""
-        total = self.total
-        if isinstance(total, float | np.floating):
-            most = min(int(self.per_worker_caps.sum()), int(self.per_task_caps.sum()))
-            total = share_of(float(total), most)
-        shape = self.quality.quality.shape
-        return ThreeView.of_matrix(shape, total, self.per_worker_caps, self.per_task_caps)
+        per_worker, per_task = self.per_worker_caps, self.per_task_caps
+        total = total_of(self.total, per_worker, per_task)
+        return ThreeView.of_matrix(self.quality.quality.shape, total, per_worker, per_task)
 
     @cached_property
     def relaxed(self) -> BoxedThreeView:

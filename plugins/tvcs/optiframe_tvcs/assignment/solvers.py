@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt
 
+from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.assignment.answer import Assignment
 from optiframe_tvcs.assignment.problem import TaskAssignment
@@ -71,6 +73,16 @@ class _ByWorth(Solver[TaskAssignment, Assignment, Selection]):
     """What the solvers share that add up a worth for each pair."""
 
     solves = TaskAssignment
+    residual_meaning = "how much worth is lost at most, by the certificate"
+
+    @abstractmethod
+    def worths(self, problem: TaskAssignment, run: Run) -> Array:
+        """The worth of each pair, shape (workers, tasks)."""
+
+    def iterates(self, problem: TaskAssignment, run: Run) -> Iterates:
+        selection = problem.choose(self.worths(problem, run))
+        chosen = selection.support.reshape(problem.over.shape)
+        yield Iterate(chosen, selection.certificate.gap, detail=selection)
 
     def finish(self, problem: TaskAssignment, iterate: Iterate) -> Assignment:
         return problem.assignment(iterate.x)
@@ -95,24 +107,20 @@ class AssignmentByQuality(_ByWorth):
     """
 
     name = "tvcs.assignment-by-quality"
-    residual_meaning = "how much worth is lost at most, by the certificate"
     reference = "Yang et al., Sec. 5.2 (Q-based linear programming, after Ho et al. 2013)"
 
     worth: Literal["quality", "excess", "log-odds", "information"] = Field(
         "quality", description="what is added up: quality, excess, log-odds or information"
     )
 
-    def iterates(self, problem: TaskAssignment, run: Run) -> Iterates:
+    def worths(self, problem: TaskAssignment, run: Run) -> Array:
         quality = problem.quality.quality
-        worths = {
+        return {
             "quality": quality,
             "excess": np.abs(quality - 0.5),
             "log-odds": np.abs(problem.log_odds),
             "information": (2.0 * quality - 1.0) ** 2,
         }[self.worth]
-        selection = problem.choose(worths)
-        chosen = selection.support.reshape(quality.shape)
-        yield Iterate(chosen, selection.certificate.gap, detail=selection)
 
 
 class RandomAssignment(_ByWorth):
@@ -122,11 +130,7 @@ class RandomAssignment(_ByWorth):
     """
 
     name = "tvcs.assignment-random"
-    residual_meaning = "how much worth is lost at most, by the certificate"
     reference = "Yang et al., Sec. 5.2 (random assignment)"
 
-    def iterates(self, problem: TaskAssignment, run: Run) -> Iterates:
-        worths = 1.0 - run.rng.random(problem.over.shape)  # above 0: a pair worth nothing is never chosen
-        selection = problem.choose(worths)
-        chosen = selection.support.reshape(worths.shape)
-        yield Iterate(chosen, selection.certificate.gap, detail=selection)
+    def worths(self, problem: TaskAssignment, run: Run) -> Array:
+        return 1.0 - run.rng.random(problem.over.shape)  # above 0: a pair worth nothing is never chosen

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.constraints import ConstraintSet
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
 from optiframe.records.fields import AnyArray, Array
-from optiframe.records.record import Record
 
 
 class SparseRecovery(Minimize):
@@ -41,19 +38,6 @@ class SparseRecovery(Minimize):
     }
 
     truth: AnyArray = Field(description="the true point, of the objective's shape; not zero everywhere")
-
-    def __init__(
-        self,
-        objective: Objective | Mapping[str, Any] | str,
-        over: ConstraintSet | Mapping[str, Any] | str,
-        truth: Any,
-        start: Any = None,
-        **unknown: Any,
-    ) -> None:
-        given = {"objective": objective, "over": over, "truth": truth}
-        if start is not None:
-            given["start"] = start
-        Record.__init__(self, **given, **unknown)
 
     @model_validator(mode="after")
     def _truth_fits(self) -> Self:

@@ -22,10 +22,8 @@ from optiframe_tvcs.networks.data import Transitions
 from optiframe_tvcs.networks.metrics import HIGHER, ranked, scores_against
 from optiframe_tvcs.networks.objective import NetworkLeastSquares, filled, off_diagonal
 from optiframe_tvcs.networks.read import read_columns, read_expression, read_truth
-from optiframe_tvcs.sets.caps import as_cap, as_total, caps_of, share_of
+from optiframe_tvcs.sets.caps import Cap, Total, caps_of, refuse_misfits, total_of
 from optiframe_tvcs.sets.three_view import ThreeView
-
-_CAP = "whole number, ratio (0.2), list, or table by gene"
 
 
 class NetworkIdentification(Problem[Network]):
@@ -62,13 +60,9 @@ class NetworkIdentification(Problem[Network]):
         PlainValidator(read_expression),
         Accepts("data frame, mapping, CSV or Parquet file: series, time, a column a gene; or gene, value"),
     ] = Field(description="levels of the genes over time, in one or several series")
-    in_degree: Annotated[Any, PlainValidator(as_cap), Accepts(_CAP)] = Field(
-        None, description="edges into a gene at most; none: no cap"
-    )
-    out_degree: Annotated[Any, PlainValidator(as_cap), Accepts(_CAP)] = Field(
-        None, description="edges out of a gene at most; none: no cap"
-    )
-    total: Annotated[Any, PlainValidator(as_total), Accepts("whole number or ratio (0.8)")] = Field(
+    in_degree: Cap = Field(None, description="edges into a gene at most; none: no cap")
+    out_degree: Cap = Field(None, description="edges out of a gene at most; none: no cap")
+    total: Total = Field(
         None, description="edges in all; a ratio is of the smaller sum of the other caps; none: no cap"
     )
     own_effects: bool = Field(False, description="fit an effect of each gene on itself, which is no edge")
@@ -82,11 +76,7 @@ class NetworkIdentification(Problem[Network]):
 
     @model_validator(mode="after")
     def _caps_fit(self) -> Self:
-        for key, made in {"in_degree": "in_caps", "out_degree": "out_caps"}.items():
-            try:
-                getattr(self, made)
-            except InvalidInput as error:
-                raise InvalidInput(f"{key}: {error}", [((key,), str(error))]) from None
+        refuse_misfits(self, {"in_degree": "in_caps", "out_degree": "out_caps"})
         return self
 
     @property
@@ -109,11 +99,8 @@ class NetworkIdentification(Problem[Network]):
         """The caps as a three-view set over the pairs of different genes, row (target) by row."""
         size = len(self.genes)
         target, source = (off_diagonal(codes) for codes in np.indices((size, size)))
-        total = self.total
-        if isinstance(total, float | np.floating):
-            total = share_of(float(total), min(int(self.in_caps.sum()), int(self.out_caps.sum())))
         return ThreeView.load(
-            total=total,
+            total=total_of(self.total, self.in_caps, self.out_caps),
             rows={"labels": target, "bounds": self.in_caps},
             columns={"labels": source, "bounds": self.out_caps},
         )

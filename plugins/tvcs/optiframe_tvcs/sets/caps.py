@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import PlainValidator
 
 from optiframe.errors import InvalidInput, nearest
+from optiframe.problems.problem import Problem
+from optiframe.records.fields import Accepts
 
 _RATIO_ROUNDING = 1e-9  # so that .29 of 100 is 29, although .29 * 100 is a little less in float64
 
@@ -64,6 +67,30 @@ def caps_of(cap: Any, ids: NDArray[Any], others: int, kind: str) -> NDArray[np.i
     return np.full(len(ids), cap, dtype=np.int64)
 
 
+def total_of(total: Any, *caps: NDArray[np.int64]) -> int | None:
+    """The cap on all: a ratio is that share of the smaller sum of the other caps."""
+    if _is_ratio(total):
+        return share_of(total, min(int(cap.sum()) for cap in caps))
+    return None if total is None else int(total)
+
+
+def refuse_misfits(problem: Problem[Any], made: Mapping[str, str]) -> None:
+    """Compute properties of a problem from its fields, so that an error names the field.
+
+    Parameters
+    ----------
+    problem
+        Just validated.
+    made
+        Field -> cached property.
+    """
+    for field, name in made.items():
+        try:
+            getattr(problem, name)
+        except InvalidInput as error:
+            raise InvalidInput(f"{field}: {error}", [((field,), str(error))]) from None
+
+
 def share_of(ratio: float, whole: int) -> int:
     """`ratio` of `whole`, rounded down and at least 1."""
     return max(1, int(ratio * whole + _RATIO_ROUNDING))
@@ -92,3 +119,7 @@ def _is_count(value: Any) -> bool:
 
 def _is_ratio(value: Any) -> bool:
     return isinstance(value, float | np.floating) and bool(0 < value <= 1)
+
+
+Cap = Annotated[Any, PlainValidator(as_cap), Accepts("whole number, ratio (0.2), list, or table by id")]
+Total = Annotated[Any, PlainValidator(as_total), Accepts("whole number or ratio (0.8)")]
