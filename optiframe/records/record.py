@@ -48,6 +48,7 @@ class Record(BaseModel):
 
     name: ClassVar[str] = ""
     reference: ClassVar[str] = ""
+    former_names: ClassVar[tuple[tuple[str, str], ...]] = ()  # of fields, each with the name of today
     requires: ClassVar[tuple[str, ...]] = ()
     needs: ClassVar[tuple[str, ...]]  # two names until 0.1; declared so that the registry can say the new one
     packages: ClassVar[tuple[str, ...]]
@@ -79,7 +80,8 @@ class Record(BaseModel):
     @classmethod
     def hint_for_unknown_key(cls, key: str, value: Any) -> str:
         """Where a key that is no field of this class belongs, in words; empty when nothing is known."""
-        return ""
+        new = dict(cls.former_names).get(key, "")
+        return f"`{key}` is now called `{new}`" if new in cls.model_fields else ""
 
     @classmethod
     def summary(cls) -> str:

@@ -168,7 +168,7 @@ class Solver(Record, Generic[P, S, D]):
         """Other libraries' parameters for what is a budget here are sent there."""
         limit = _BUDGET_KEYS.get(key.lower())
         if limit is None:
-            return ""
+            return super().hint_for_unknown_key(key, value)
         number = value if isinstance(value, int | float) and not isinstance(value, bool) else "..."
         return f"that is a budget: budget={{{limit!r}: {number}}}, or {limit} = {number} under [budget]"
 

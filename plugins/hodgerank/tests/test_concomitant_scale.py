@@ -120,7 +120,7 @@ def test_no_noise_and_no_spare_rows_are_told() -> None:
 
 
 def test_the_former_name_of_the_stop_rule_is_answered_with_the_new_one() -> None:
-    with pytest.raises(InvalidInput, match=r"amount: unknown key .*amount is called stop_rule now"):
+    with pytest.raises(InvalidInput, match=r"amount: unknown key .*`amount` is now called `stop_rule`"):
         LinearizedBregman.load(amount="huber")
 
 

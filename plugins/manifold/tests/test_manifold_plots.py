@@ -103,7 +103,7 @@ def test_what_cannot_be_drawn_says_why() -> None:
         plot_convergence(runs(), ("slope",))  # type: ignore[arg-type]  # a wrong one
     with pytest.raises(InvalidInput, match="runs has no column 'seconds'"):
         plot_time(table().drop(columns="seconds"))
-    with pytest.raises(InvalidInput, match="runs row 0: the seconds is 0.0; it must be a positive number"):
+    with pytest.raises(InvalidInput, match=r"runs row 0: the seconds is 0\.0; it must be a positive number"):
         plot_time(table().assign(seconds=0.0))
     with pytest.raises(InvalidInput, match="runs row 0: the error is much; it must be a finite number"):
         plot_error(table().assign(error="much"))

@@ -44,8 +44,6 @@ def _share(value: Any) -> Any:
 
 Share = Annotated[float, Field(ge=0, lt=0.5), BeforeValidator(_share)]
 
-_RENAMED = {"home": "backend", "dealing": "sharding", "strange": "outlier_limit"}
-
 _ASTRAY = 10  # times the best point's gap; at the error floor points differ by less
 
 
@@ -63,6 +61,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
     monotone = False  # an average of local steps may overshoot, and hostile workers may be in it
     operations: ClassVar[tuple[Any, ...]] = (Objective.gradient,)
     residual_meaning = "length of the averaged update"
+    former_names = (("home", "backend"), ("dealing", "sharding"), ("strange", "outlier_limit"))
 
     workers: PositiveInt = Field(default=20, description="m, among whom the terms are shared out")
     byzantine: Share = Field(default=0.0, description="alpha, share of workers that are hostile")
@@ -98,15 +97,6 @@ class Distributed(Solver[Minimize, Array, Ledger]):
     deadline: PositiveFloat | None = Field(
         default=None, description="seconds a round may take; none: what the backend thinks right"
     )
-
-    @classmethod
-    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
-        new = _RENAMED.get(key)
-        return (
-            f"`{key}` is now called `{new}`"
-            if new in cls.model_fields
-            else super().hint_for_unknown_key(key, value)
-        )
 
     @property
     def byzantine_count(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, PositiveFloat, model_validator
 
@@ -40,17 +40,13 @@ class StopsByRule(Solver[PairwiseRanking, Ranking, Path]):
       right (all of them, and nothing else); ``huber`` finds all, and two honest ones for three wrong.
     """
 
+    former_names = (("amount", "stop_rule"),)
+
     stop_rule: Literal["given", "huber", "cross-validation"] = Field(
         "given", description="how far to go: as given, or by the size of the noise, or cross-validation"
     )
     m: PositiveFloat = Field(M, description="for huber: standard deviations beyond which one is an outlier")
     folds: Annotated[int, Field(ge=2)] = Field(_FOLDS, description="for cross-validation: number of parts")
-
-    @classmethod
-    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
-        return (
-            "amount is called stop_rule now" if key == "amount" else super().hint_for_unknown_key(key, value)
-        )
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field, PositiveInt
@@ -14,7 +14,6 @@ from optiframe.reference.scipy_lbfgs import lbfgs_iterates
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, stacked
 from optiframe_manifold.low_rank import LowRank, Rank
-from optiframe_manifold.solvers.starts import renamed
 from optiframe_manifold.solvers.trust_region import first_factors
 
 
@@ -30,6 +29,7 @@ class FactorLBFGS(Solver[Minimize, LowRank, None]):
     name = "manifold.lbfgs"
     reference = "Byrd, Lu, Nocedal, Zhu (1995), A limited memory algorithm for bound constrained optimization"
     solves = Minimize
+    former_names = (("begin", "init"),)
     requires = ("scipy",)
     accepts_start = True
     residual_meaning = "norm of the Riemannian gradient, as for manifold.trust-region"
@@ -39,10 +39,6 @@ class FactorLBFGS(Solver[Minimize, LowRank, None]):
         default="spectral", description="where to begin without a start, as for manifold.trust-region"
     )
     memory: PositiveInt = Field(default=10, description="pairs of steps and gradient changes kept")
-
-    @classmethod
-    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
-        return renamed(key, begin="init") or super().hint_for_unknown_key(key, value)
 
     def unsuited(self, problem: Minimize) -> str | None:
         return unsuited_to_factors(problem, Objective.gradient)

@@ -21,7 +21,6 @@ from optiframe_manifold.geometry.fixed_rank import FixedRank, stacked
 from optiframe_manifold.geometry.objective_adapters import OfFactors
 from optiframe_manifold.geometry.quotient_manifold import quotient_manifold
 from optiframe_manifold.low_rank import LowRank, Rank
-from optiframe_manifold.solvers.starts import renamed
 from optiframe_manifold.solvers.trust_region import first_factors
 from optiframe_manifold.solvers.trust_region_loop import NO_PLACE_TO_BEGIN
 
@@ -41,6 +40,7 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
     requires = ("pymanopt", "autograd")
     reference = "Townsend, Koep, Weichwald (2016), Pymanopt"
     solves = Minimize
+    former_names = (("begin", "init"),)
     accepts_start = True
     residual_meaning = "norm of the Riemannian gradient, as for manifold.trust-region"
     point_type = LowRank
@@ -55,10 +55,6 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
         default="spectral", description="where to begin without a start, as for manifold.trust-region"
     )
     precondition: bool = Field(default=False, description="hand pymanopt the Gram preconditioner")
-
-    @classmethod
-    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
-        return renamed(key, begin="init") or super().hint_for_unknown_key(key, value)
 
     def unsuited(self, problem: Minimize) -> str | None:
         if self.precondition and self.optimizer == "steepest-descent":

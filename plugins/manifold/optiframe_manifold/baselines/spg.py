@@ -6,7 +6,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field, PositiveInt
@@ -16,7 +16,7 @@ from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run
 from optiframe_manifold.baselines.nuclear import Relaxation, gap
 from optiframe_manifold.problem import CollaborativeRanking
-from optiframe_manifold.solvers.starts import random_start, renamed
+from optiframe_manifold.solvers.starts import random_start
 
 _SUFFICIENT = 1e-4  # share of the decrease a straight line promises that has to be there (Armijo; BMR)
 _SHRINK = (0.1, 0.5)  # a shortened step is between these shares of the one before (BMR)
@@ -56,6 +56,7 @@ class SpectralProjectedGradient(Relaxation):
         "at every tenth step, a bound on how far the minimized function is above its least value, relative"
     )
     accepts_start = True
+    former_names = (("begin", "init"),)
 
     init: Literal["random", "zero"] = Field(
         default="random",
@@ -67,10 +68,6 @@ class SpectralProjectedGradient(Relaxation):
     most: Annotated[int, Field(ge=1)] = Field(
         default=30, description="times a step is shortened before it is given up"
     )
-
-    @classmethod
-    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
-        return renamed(key, begin="init") or super().hint_for_unknown_key(key, value)
 
     def iterates(self, problem: CollaborativeRanking, run: Run) -> Iterates:
         objective, ball = self.relaxed(problem)

@@ -19,11 +19,6 @@ _LARGEST_START = 1e300  # entries of the matrix beyond may not be numbers, nor t
 _FILL = 1e-3  # missing directions of a start, relative to its largest singular value
 
 
-def renamed(key: str, **names: str) -> str:
-    """For `Solver.hint_for_unknown_key`: what a parameter of old is called now; empty for any other key."""
-    return f"`{key}` is now called `{names[key]}`" if key in names else ""
-
-
 def random_start(shape: tuple[int, int], rank: int, rng: np.random.Generator) -> LowRank:
     """Factors of standard normal numbers, scaled so that the largest entry of the matrix is .95."""
     left, right = (rng.standard_normal((size, rank)) for size in shape)

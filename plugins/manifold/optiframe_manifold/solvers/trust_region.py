@@ -18,7 +18,7 @@ from optiframe_manifold.geometry.objective_adapters import OfArrays, OfFactors
 from optiframe_manifold.geometry.positive_rank_one import PositiveRankOne, Vectors, holds_all_vectors
 from optiframe_manifold.geometry.pymanopt_adapter import as_manifold, random_point, typical_distance
 from optiframe_manifold.low_rank import LowRank, Rank
-from optiframe_manifold.solvers.starts import completed, random_start, renamed, spectral_start
+from optiframe_manifold.solvers.starts import completed, random_start, spectral_start
 from optiframe_manifold.solvers.trust_region_loop import Step, trust_region
 
 # Below this share of the largest a singular value says that the rank is lower. A superfluous one only
@@ -48,6 +48,7 @@ class TrustRegion(Solver[Minimize, Any, None]):
     name = "manifold.trust-region"
     reference = "Dong et al., Sec. V; Absil, Baker, Gallivan 2007"
     solves = Minimize
+    former_names = (("begin", "init"), ("largest", "max_radius"))
     accepts_start = True
     residual_meaning = "norm of the Riemannian gradient, in the metric of Eq. 12"
     point_type = object
@@ -72,10 +73,6 @@ class TrustRegion(Solver[Minimize, Any, None]):
     manifold: Annotated[
         Any, PlainValidator(as_manifold), Accepts("a manifold object of pymanopt, in Python only")
     ] = Field(default=None, description="manifold to search, for an objective over its arrays")
-
-    @classmethod
-    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
-        return renamed(key, begin="init", largest="max_radius") or super().hint_for_unknown_key(key, value)
 
     def unsuited(self, problem: Minimize) -> str | None:
         needed = (Objective.gradient, Objective.hessian_product)
