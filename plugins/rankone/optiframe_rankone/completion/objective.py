@@ -123,11 +123,6 @@ class RankOneLeastSquares(PairwiseLeastSquares):
     def pairs(self) -> EntryPairs:
         return of_entries(self.known, self.targets)
 
-    @property
-    def weighted(self) -> sp.csr_array:
-        """N_ij C_ij."""
-        return self.pairs.weighted
-
     def _entry(self, position: int) -> tuple[int, int]:
         row = int(np.searchsorted(self.known.indptr, position, side="right")) - 1
         return row, int(self.known.indices[position])

@@ -1,4 +1,4 @@
-"""Pictures of an answer: skills, and accuracy against labels per task (the worker graph: `graph_plot.py`).
+"""Pictures of an answer: skills, and accuracy against labels per task (the worker graph: `worker_graph.py`).
 
 Every function returns a matplotlib `Figure` and shows or saves nothing:
 ``figure.savefig("skills.png")``. matplotlib is imported on use (extra `plots`).

@@ -13,9 +13,9 @@ from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids, listed
 from optiframe.tables.read import to_frame
-from optiframe_rankone.answer import Aggregation, accuracy
+from optiframe_rankone.answer import accuracy
 from optiframe_rankone.completion.skill_model import Source, model_of
-from optiframe_rankone.data import Crowd, LabelTable
+from optiframe_rankone.data import LabelTable
 from optiframe_rankone.ids import exact_positions
 from optiframe_rankone.vote import Given, answer_of
 
@@ -71,31 +71,17 @@ def suggest(
     linear in tasks times classes, and in the labels.
     """
     crowd, answer = model_of(problem).crowd, answer_of(problem, solution)
-    columns = suggestions(crowd, answer, n, seed, workers=workers, measure=measure)
-    return to_frame(columns, crowd.labels.backend)
-
-
-def suggestions(
-    crowd: Crowd,
-    solution: Aggregation,
-    n: int,
-    seed: int,
-    *,
-    workers: Sequence[Any] | str,
-    measure: Literal["error", "information"],
-) -> Columns:
-    """`suggest` as columns."""
-    if solution.skills is None or solution.scale != "log-odds":
+    if answer.skills is None or answer.scale != "log-odds":
         raise InvalidInput(
             "this answer has no skills and posteriors to expect anything from; use a method that gives "
             "them, such as rankone.pgd"
         )
     if isinstance(n, bool) or n < 1:
         raise InvalidInput(f"n must be at least 1, got {n}")
-    posterior, classes = solution.probabilities, len(crowd.classes)
+    posterior, classes = answer.probabilities, len(crowd.classes)
     open_tasks = np.flatnonzero(crowd.gold_codes < 0)
     if isinstance(workers, str) and workers == "average":
-        mean = float(np.average(solution.skills, weights=crowd.labels.per_worker))
+        mean = float(np.average(answer.skills, weights=crowd.labels.per_worker))
         skill = np.full(len(open_tasks), mean)
         asked = np.full(len(open_tasks), None, dtype=object)
         gain = expected_gain(posterior[open_tasks], accuracy(skill, classes), measure)
@@ -103,12 +89,12 @@ def suggestions(
         # The gain grows with the distance of the skill from 0, on either side: the best to ask is
         # the most able one who is free, or the most reliably wrong one.
         allowed = _allowed(crowd.labels.worker_ids, workers)
-        by_skill = allowed[np.argsort(-solution.skills[allowed], kind="stable")]
+        by_skill = allowed[np.argsort(-answer.skills[allowed], kind="stable")]
         best, worst = (_first_free(crowd.labels, open_tasks, order) for order in (by_skill, by_skill[::-1]))
         free = best >= 0
         open_tasks, best, worst = open_tasks[free], best[free], worst[free]
         gains = [
-            expected_gain(posterior[open_tasks], accuracy(solution.skills[who], classes), measure)
+            expected_gain(posterior[open_tasks], accuracy(answer.skills[who], classes), measure)
             for who in (best, worst)
         ]
         who = np.where(gains[1] > gains[0] + _SMALLEST, worst, best)
@@ -117,12 +103,13 @@ def suggestions(
     chance = np.random.default_rng(seed).random(len(open_tasks))
     # Rounded, so that tasks that are alike but for rounding are settled by confidence and seed.
     order = np.lexsort((chance, np.round(confidence, 12), -np.round(gain, 12)))[:n]
-    return {
+    columns: Columns = {
         "task": crowd.labels.task_ids[open_tasks[order]],
         "worker": asked[order],
         "gain": gain[order],
         "confidence": confidence[order],
     }
+    return to_frame(columns, crowd.labels.backend)
 
 
 def expected_gain(
