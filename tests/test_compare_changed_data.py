@@ -15,7 +15,7 @@ import optiframe as of
 from optiframe.comparison.engine import run_plan
 from optiframe.comparison.plan.plan import make_plan, read_plan
 from optiframe.comparison.plan.unchanged import DataChanged, unchanged
-from optiframe.comparison.records import Outcome, Plan, Sums
+from optiframe.comparison.records import Checksums, Outcome, Plan
 from optiframe.comparison.store.store import load
 from optiframe.problems.datasets import DataSet
 from optiframe.registry import registry
@@ -168,21 +168,21 @@ def test_a_comparison_whose_data_changed_is_not_complete_on_the_command_line(fol
 
 
 @pytest.fixture
-def sums(tmp_path: Path) -> Sums:
+def sums(tmp_path: Path) -> Checksums:
     (tmp_path / "a.csv").write_text("1,2\n")
     problem = {"name": "minimize", "objective": {"name": "squared-distance", "to": "a.csv"}}
     (cell,) = make_plan([problem], ["scipy.lbfgs"], folder=tmp_path).cells
-    return cell.problem.sums
+    return cell.problem.checksums
 
 
-def test_a_file_that_is_edited_while_it_is_loaded_is_noticed(tmp_path: Path, sums: Sums) -> None:
+def test_a_file_that_is_edited_while_it_is_loaded_is_noticed(tmp_path: Path, sums: Checksums) -> None:
     with unchanged(sums, tmp_path, None):
         pass
     with pytest.raises(DataChanged, match=f"^a.csv: {CHANGED}$"), unchanged(sums, tmp_path, None):
         (tmp_path / "a.csv").write_text("1,2,3\n")
 
 
-def test_what_half_a_file_makes_of_loading_is_not_the_cells_error(tmp_path: Path, sums: Sums) -> None:
+def test_what_half_a_file_makes_of_loading_is_not_the_cells_error(tmp_path: Path, sums: Checksums) -> None:
     def load(text: str) -> None:
         with unchanged(sums, tmp_path, None):
             (tmp_path / "a.csv").write_text(text)
@@ -195,7 +195,7 @@ def test_what_half_a_file_makes_of_loading_is_not_the_cells_error(tmp_path: Path
         load("1,2\n")
 
 
-def test_a_file_that_is_gone_is_to_be_put_back(tmp_path: Path, sums: Sums) -> None:
+def test_a_file_that_is_gone_is_to_be_put_back(tmp_path: Path, sums: Checksums) -> None:
     (tmp_path / "a.csv").unlink()
     gone = pytest.raises(DataChanged, match=r"^a\.csv: the file cannot be read.*put it back")
     with gone, unchanged(sums, tmp_path, None):
@@ -209,5 +209,5 @@ def test_a_data_set_that_cannot_be_had_now_and_could_before_is_to_be_put_back(
     (cell,) = make_plan([problem], ["scipy.lbfgs"], modules=[str(folder / "edits.py")]).cells
     monkeypatch.setenv("OPTIFRAME_DATA", "")
     gone = pytest.raises(DataChanged, match=r"^data set edits\.target: the file cannot be read")
-    with gone, unchanged(cell.problem.sums, folder, problem):
+    with gone, unchanged(cell.problem.checksums, folder, problem):
         pass

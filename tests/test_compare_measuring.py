@@ -28,7 +28,7 @@ from optiframe.comparison.records import Limits, Measure, Outcome, Request
 from optiframe.comparison.run.copies import Copies
 from optiframe.comparison.run.counting import counted
 from optiframe.comparison.run.isolation import run_isolated
-from optiframe.comparison.run.repeats import go_on, median_interval, narrow_enough
+from optiframe.comparison.run.repeats import is_another_wanted, narrow_enough, order_statistic_interval
 from optiframe.comparison.run.wire import (
     Malformed,
     plain,
@@ -74,16 +74,16 @@ def test_the_interval_is_the_narrowest_symmetric_one_that_a_binomial_count_allow
     misses = [2 * sum(math.comb(n, i) for i in range(k)) / 2**n for k in range(n // 2 + 1)]
     allowed = [k for k in range(1, n // 2 + 1) if misses[k] <= 1 - level]
     expected = (ranked[allowed[-1] - 1], ranked[n - allowed[-1]]) if allowed else None
-    assert median_interval(times, level) == expected
+    assert order_statistic_interval(times, level) == expected
 
 
 def test_six_values_are_the_fewest_with_an_interval_and_it_covers_as_often_as_it_says() -> None:
-    assert median_interval([1.0] * 5) is None
-    assert median_interval([3.0, 1.0, 2.0, 6.0, 5.0, 4.0]) == (1.0, 6.0)
+    assert order_statistic_interval([1.0] * 5) is None
+    assert order_statistic_interval([3.0, 1.0, 2.0, 6.0, 5.0, 4.0]) == (1.0, 6.0)
     # Every way in which 10 values can lie below or above the median of their distribution.
     covered = 0
     for signs in product([-1.0, 1.0], repeat=10):
-        interval = median_interval([sign * (1 + i) for i, sign in enumerate(signs)])
+        interval = order_statistic_interval([sign * (1 + i) for i, sign in enumerate(signs)])
         assert interval is not None
         covered += interval[0] <= 0.0 <= interval[1]
     assert covered / 2**10 >= 0.95
@@ -91,7 +91,7 @@ def test_six_values_are_the_fewest_with_an_interval_and_it_covers_as_often_as_it
 
 @given(st.lists(st.floats(0.5, 2.0), min_size=6, max_size=30), st.floats(1e-3, 1e3))
 def test_narrow_enough_does_not_depend_on_the_unit_of_time(times: list[float], unit: float) -> None:
-    interval = median_interval(times)
+    interval = order_statistic_interval(times)
     assert interval is not None
     width = (interval[1] - interval[0]) / median(times)
     if abs(width - 0.05) > 1e-9:  # on the edge rounding decides
@@ -99,15 +99,15 @@ def test_narrow_enough_does_not_depend_on_the_unit_of_time(times: list[float], u
 
 
 def test_repeats_end_at_the_number_asked_for_or_when_another_may_not_fit() -> None:
-    assert go_on([], 1, costs=[], left=0.0)
-    assert go_on([1.0], 3, costs=[1.0], left=9.0)
-    assert not go_on([1.0] * 3, 3, costs=[1.0] * 3, left=9.0)
-    assert not go_on([1.0], 3, costs=[1.0], left=1.1)
+    assert is_another_wanted([], 1, costs=[], left=0.0)
+    assert is_another_wanted([1.0], 3, costs=[1.0], left=9.0)
+    assert not is_another_wanted([1.0] * 3, 3, costs=[1.0] * 3, left=9.0)
+    assert not is_another_wanted([1.0], 3, costs=[1.0], left=1.1)
 
 
 def test_auto_goes_on_until_the_interval_is_narrow_or_ten_seconds_or_a_hundred_are_over() -> None:
     def auto(times: list[float], left: float = 1e6) -> bool:
-        return go_on(times, "auto", costs=times, left=left)
+        return is_another_wanted(times, "auto", costs=times, left=left)
 
     assert auto([0.1] * 5)
     assert not auto([0.1] * 6)
@@ -256,7 +256,7 @@ def test_neither_counted_nor_warmed_up_when_not_asked_to() -> None:
 def test_auto_repeats_a_short_solve_often_enough_for_an_interval() -> None:
     outcome = ask("mis.honest", Measure(repeat="auto"), parameters={"seconds": 0.01})
     assert len(outcome.times) >= 6
-    assert median_interval(outcome.times) is not None
+    assert order_statistic_interval(outcome.times) is not None
 
 
 def test_a_seed_that_gives_different_answers_is_said_so() -> None:

@@ -16,7 +16,7 @@ from optiframe.comparison.records import Outcome, Records, Row
 from optiframe.comparison.stats import profiles
 from optiframe.comparison.stats import summary as statistics
 from optiframe.comparison.stats.digits import digits_apart
-from optiframe.comparison.stats.no_ranking_reason import why_unranked
+from optiframe.comparison.stats.no_ranking_reason import no_ranking_reason
 from optiframe.comparison.stats.paired_samples import pairs, too_few, unit
 from optiframe.comparison.summary import print_table
 from optiframe.report.page import page
@@ -120,7 +120,7 @@ def test_without_a_truth_the_table_and_the_page_say_what_is_missing() -> None:
     records = made({"a": {}, "b": {}})
     how = 'add `truth = "truth.csv"` to the problem'
     why = f"No truth was given, so the solvers cannot be ranked by error; {how}."
-    assert why_unranked(records) == why
+    assert no_ranking_reason(records) == why
     text = printed(records)
     assert text.startswith(why)
     assert "result" not in text
@@ -130,28 +130,28 @@ def test_without_a_truth_the_table_and_the_page_say_what_is_missing() -> None:
     assert "Who is better, since no measure compares two solvers." in shown
     for heading in ("h-convergence", "h-profiles", "h-rankings"):
         assert f'id="{heading}"' not in shown
-    assert "give the problem a `truth`" in why_unranked(replace(records, config=""))
+    assert "give the problem a `truth`" in no_ranking_reason(replace(records, config=""))
 
 
 def test_an_objective_that_some_solvers_have_does_not_rank_the_others() -> None:
     records = made({"vote": {}, "fast": {"objective": 1.0}, "slow": {"objective": 2.0}})
-    assert why_unranked(records).endswith("By suboptimality alone, only fast and slow can be compared.")
+    assert no_ranking_reason(records).endswith("By suboptimality alone, only fast and slow can be compared.")
     one = made({"vote": {}, "fast": {"objective": 1.0}})
-    assert "can be compared" not in why_unranked(one)
+    assert "can be compared" not in no_ranking_reason(one)
     assert 'id="h-rankings"' not in page(one)  # nothing is ranked alone
-    assert not why_unranked(made({"fast": {"objective": 1.0}, "slow": {"objective": 2.0}}))
-    assert not why_unranked(made(THREE))
+    assert not no_ranking_reason(made({"fast": {"objective": 1.0}, "slow": {"objective": 2.0}}))
+    assert not no_ranking_reason(made(THREE))
 
 
 def test_objectives_of_different_problems_are_said_to_rank_nothing() -> None:
     records = made({"a": {"objective": 1.0, "solved": "one"}, "b": {"objective": 2.0, "solved": "other"}})
     other = replace(records, rows=tuple(replace(row, problem_name="of my own") for row in records.rows))
-    assert why_unranked(other) == (
+    assert no_ranking_reason(other) == (
         "Nothing ranks the solvers: the objectives belong to different problems, and there is no metric."
     )
     sized = made({"a": {"metrics": {"size": 1.0}}, "b": {"metrics": {"size": 2.0}}})
     other = replace(sized, rows=tuple(replace(row, problem_name="of my own") for row in sized.rows))
-    assert "the comparison's file can say which under [better]" in why_unranked(other)
+    assert "the comparison's file can say which under [better]" in no_ranking_reason(other)
 
 
 def test_metrics_come_first_where_no_common_objective_is_drawn_for_most() -> None:

@@ -15,7 +15,7 @@ from scipy import stats
 
 from optiframe.comparison.records import Outcome, Records, Row
 from optiframe.comparison.stats import intervals
-from optiframe.comparison.stats import loss_table as measuring
+from optiframe.comparison.stats import loss_table as losses
 from optiframe.comparison.stats import summary as statistics
 from optiframe.errors import InvalidInput
 from optiframe.solving.result import Status
@@ -242,7 +242,7 @@ def test_a_solver_without_objective_is_not_ranked_by_it_and_the_others_are() -> 
     }
     table = records(cells, better={"late": "lower", "error": "lower"})
     assert statistics.incomparable(table) == {}
-    assert measuring.without_objective(table) == {"p": ["vote"]}
+    assert losses.without_objective(table) == {"p": ["vote"]}
     ranks = {s.solver: s.mean_rank for s in statistics.standings(table, "suboptimality")}
     assert ranks == {"a": 1.0, "b": 2.0, "died": 3.0}
     assert "vote" not in str(statistics.compare_pairs(table, "suboptimality"))
@@ -258,8 +258,8 @@ def test_a_seed_without_objective_beside_others_with_one_is_a_failure() -> None:
         ("p", "b", 1): outcome(),
     }
     table = records(cells)
-    assert measuring.without_objective(table) == {}
-    assert measuring.badness(table, "suboptimality")["p"]["b"] == {0: 1.0, 1: math.inf}
+    assert losses.without_objective(table) == {}
+    assert losses.loss_table(table, "suboptimality")["p"]["b"] == {0: 1.0, 1: math.inf}
 
 
 def test_ranking_by_a_measure_without_direction_says_what_to_do() -> None:
@@ -606,7 +606,7 @@ def test_an_empty_comparison_has_nothing_to_say_and_does_not_fail() -> None:
     assert statistics.compare_pairs(empty, "suboptimality") == []
     assert statistics.failures(empty) == []
     assert math.isnan(statistics.overall(empty, "suboptimality").p)
-    assert measuring.badness(empty, "time") == {}
+    assert losses.loss_table(empty, "time") == {}
 
 
 def test_five_thousand_rows_are_no_trouble() -> None:

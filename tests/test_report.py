@@ -25,7 +25,7 @@ from optiframe.errors import InvalidInput
 from optiframe.report import charts, figures, numbers
 from optiframe.report.looks import DARK, LIGHT, looks
 from optiframe.report.page import failures, page, write_page
-from optiframe.report.private import homeless
+from optiframe.report.redact import redact
 from optiframe.report.verdict import verdict
 from optiframe.solving.budget import Budget
 
@@ -269,7 +269,7 @@ def test_a_solver_without_objective_is_left_out_of_profiles_and_does_not_stop_th
     ],
 )
 def test_a_home_is_shown_as_a_tilde(text: str, shown: str) -> None:
-    assert homeless(text) == shown
+    assert redact(text) == shown
 
 
 def test_the_page_does_not_name_the_machine_nor_its_user() -> None:

@@ -61,7 +61,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Sums:
+class Checksums:
     """Checksums of what a table names: of files by their text in the table, of a data set by look-up path."""
 
     files: Mapping[str, str] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Choice:
         Its place in the file, for messages: ``run.toml line 4: problem.0``.
     thing
         The object itself, when it was made in Python.
-    sums
+    checksums
         The checksums in `content`, which a cell holds against what it loads; not kept by a store.
     """
 
@@ -101,7 +101,7 @@ class Choice:
     versions: Mapping[str, str] = field(default_factory=dict)
     where: str = ""
     thing: Any = field(default=None, compare=False, repr=False)
-    sums: Sums = field(default=Sums(), compare=False, repr=False)
+    checksums: Checksums = field(default=Checksums(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class Request:
 
     `problem` and `solver` are tables (seed filled in), or None where `objects`, a cloudpickle of
     ``{"problem": ..., "solver": ...}``, holds the object; its large arrays are not in it but beside
-    it, in `buffers`, as they lie in memory. `path` is the parent's ``sys.path``. `sums` are the checksums
+    it, in `buffers`, as they lie in memory. `path` is the parent's ``sys.path``. `checksums` are those
     of the files and the data set that the tables name, as they are in `key`. `blocked` are modules that
     must not be imported, with the reasons.
     """
@@ -173,7 +173,7 @@ class Request:
     folder: str = "."
     where: str = ""
     buffers: tuple[Any, ...] = field(default=(), repr=False)
-    sums: Sums = field(default=Sums(), repr=False)
+    checksums: Checksums = field(default=Checksums(), repr=False)
     blocked: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 

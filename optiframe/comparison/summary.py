@@ -14,7 +14,7 @@ from rich.text import Text
 
 from optiframe.comparison.records import Direction, Records, Row
 from optiframe.comparison.stats.digits import digits_apart
-from optiframe.comparison.stats.no_ranking_reason import why_unranked, without_metrics
+from optiframe.comparison.stats.no_ranking_reason import no_metrics_reason, no_ranking_reason
 from optiframe.comparison.store.tracebacks import traceback_file
 from optiframe.solving.result import FEASIBLE, Status
 
@@ -43,7 +43,7 @@ def print_table(records: Records, console: Console) -> None:
     for row in records.rows:
         cells.setdefault((row.problem, row.solver), []).append(row)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    if why := why_unranked(records):
+    if why := no_ranking_reason(records):
         console.print(Text(why))
     widths = _widths([records.problems, records.solvers], console.width)
     for title, width in zip(("problem", "solver"), widths, strict=True):
@@ -173,7 +173,7 @@ def _reasons(rows: Sequence[Row]) -> list[Text]:
 
 def _notes(records: Records, cells: dict[tuple[str, str], list[Row]]) -> list[Text]:
     notes = []
-    if why := without_metrics(records):
+    if why := no_metrics_reason(records):
         notes.append(Text.assemble(("note", "dim"), f": {why}"))
     for problem in records.problems:
         group = _of(problem, cells)

@@ -16,14 +16,14 @@ from optiframe.comparison.records import Records
 from optiframe.comparison.stats import profiles
 from optiframe.comparison.stats import summary as statistics
 from optiframe.comparison.stats.loss_table import Failure, reason, suited
-from optiframe.comparison.stats.no_ranking_reason import ranking_measures, without_metrics
+from optiframe.comparison.stats.no_ranking_reason import no_metrics_reason, ranking_measures
 from optiframe.comparison.stats.pair_tests import PairVerdict
 from optiframe.comparison.stats.paired_samples import one_data_set, pairs, too_few, unit
 from optiframe.errors import require
 from optiframe.report import charts, tables
 from optiframe.report.looks import looks
 from optiframe.report.numbers import DASH, counted, size
-from optiframe.report.private import anonymous, homeless
+from optiframe.report.redact import anonymous, redact
 from optiframe.report.verdict import verdict
 from optiframe.report.writing import write_bytes
 from optiframe.solving.result import Status
@@ -100,7 +100,7 @@ def _content(records: Records) -> dict[str, Any]:
     drawn = charts.chart_data(records)
     return {
         "title": records.title or "Comparison",
-        "config": homeless(records.config),
+        "config": redact(records.config),
         "records": records,
         "looks": looks(records.solvers),
         "facts": _facts(records),
@@ -112,7 +112,7 @@ def _content(records: Records) -> dict[str, Any]:
         "drawn": drawn,
         "summary": tables.summary(records, summaries),
         "metrics": tables.metrics(records, summaries),
-        "without_metrics": without_metrics(records),
+        "no_metrics_reason": no_metrics_reason(records),
         "target": tables.time_to_target(records),
         "rankings": [_ranking(records, measure, judged[measure]) for measure in ranked],
         "failures": failures(records),
@@ -238,10 +238,10 @@ def failures(records: Records) -> list[Group]:
         groups.setdefault((one.problem, one.solver, one.status, one.message), []).append(one)
     return [
         Group(
-            *(problem, solver, status, homeless(message)),
+            *(problem, solver, status, redact(message)),
             sorted(one.seed for one in alike),
-            homeless(alike[0].stderr.strip()),
-            homeless(alike[0].traceback.strip()),
+            redact(alike[0].stderr.strip()),
+            redact(alike[0].traceback.strip()),
         )
         for (problem, solver, status, message), alike in groups.items()
     ]
@@ -280,4 +280,4 @@ def _shown(name: Any, value: Any) -> str:
         return ", ".join(f"{key} {_shown(key, item)}" for key, item in anonymous(value).items())
     if isinstance(value, list | tuple):
         return "; ".join(_shown("", item) for item in value)
-    return "not known" if value is None else homeless(str(value))
+    return "not known" if value is None else redact(str(value))

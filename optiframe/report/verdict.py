@@ -11,8 +11,8 @@ from itertools import accumulate
 from optiframe.comparison.records import Records
 from optiframe.comparison.stats import summary as statistics
 from optiframe.comparison.stats.digits import digits_apart
-from optiframe.comparison.stats.loss_table import badness, medians
-from optiframe.comparison.stats.no_ranking_reason import ranking_measures, why_unranked
+from optiframe.comparison.stats.loss_table import loss_table, medians
+from optiframe.comparison.stats.no_ranking_reason import no_ranking_reason, ranking_measures
 from optiframe.comparison.stats.paired_samples import one_data_set, pairs, too_few, unit
 from optiframe.comparison.stats.summary import PairVerdict, Standing
 from optiframe.report.numbers import counted, listed, number
@@ -59,7 +59,7 @@ def verdict(records: Records, judged: Mapping[str, list[PairVerdict]] | None = N
         said = [f"{records.solvers[0]} ran alone, so there is nothing to rank it against."]
     else:
         known = judged or {measure: pairs(records, measure) for measure in ranking_measures(records)}
-        why = why_unranked(records)
+        why = no_ranking_reason(records)
         said = [*([why] if why else []), *_rankings(records, known)]
     return Verdict([*said[:_OPEN], _endings(records)], said[_OPEN:])
 
@@ -134,7 +134,7 @@ def _values(records: Records, measure: str, first: Standing) -> str:
         return ""
     sign = 1.0 if statistics.directions(records)[measure] == "lower" else -1.0
     shown = []
-    for runs in badness(records, measure).values():
+    for runs in loss_table(records, measure).values():
         found = medians(runs)
         if first.solver not in found or len(found) < 2:
             continue

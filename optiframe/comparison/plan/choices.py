@@ -12,11 +12,11 @@ from typing import Any
 from optiframe.comparison.plan import content_key
 from optiframe.comparison.plan.compare_file import Entry, by_name, is_known
 from optiframe.comparison.plan.inputs import check_inputs
-from optiframe.comparison.plan.requests import Made
+from optiframe.comparison.plan.requests import BuiltHere
 from optiframe.comparison.plan.sweep import Chosen, expand, fill, seeded
 from optiframe.comparison.plan.table_facts import called, is_plain, names_in
-from optiframe.comparison.plan.titles import made_unique, told_apart, variant_titles
-from optiframe.comparison.records import Choice, Sums
+from optiframe.comparison.plan.titles import distinguishing_values, made_unique, variant_titles
+from optiframe.comparison.records import Checksums, Choice
 from optiframe.errors import DISTRIBUTION, InvalidInput, OptiframeError, UnknownName
 from optiframe.files.toml_source import Document, Keys, below
 from optiframe.problems.datasets import DataSet
@@ -49,7 +49,7 @@ class Chooser:
         self.problems: list[tuple[Keys, str]] = []
         # Each is asked once for a plan, and anew for the next: files change meanwhile.
         self._checksum = cache(content_key.checksum)
-        self._data_set_sums = cache(content_key.data_set_sums)
+        self._data_set_checksums = cache(content_key.data_set_checksums)
         self._source_of = cache(content_key.source_of)
         self._origin = cache(_origin)
 
@@ -67,7 +67,7 @@ class Chooser:
         for entry, variants, base in expanded:
             apart: Chosen = ()
             if not entry.chosen_title and isinstance(entry.given, Mapping):
-                apart = told_apart(entry.given, untitled[base])
+                apart = distinguishing_values(entry.given, untitled[base])
             titles = variant_titles(base, [(*apart, *chosen) for _, chosen in variants])
             where = f"{self.document.place(entry.keys)}{'.'.join(entry.keys)}"
             for (given, _), title in zip(variants, titles, strict=True):
@@ -146,7 +146,7 @@ class Chooser:
             raise InvalidInput("a name is text", [(("name",), f"must be text, got {name!r:.60}")])
         follows = seeded(table)
         origins = {} if name is None else self._origin("problem", name)
-        sums: dict[str, str] = {}
+        of_dataset: dict[str, str] = {}
         if dataset is not None:
             with below("dataset"):
                 data = _dataset(fill(dataset, self.seed))
@@ -159,7 +159,7 @@ class Chooser:
                     text = f"data set {data.name!r} is for {data.problem!r} problems, not for {name!r}"
                     raise InvalidInput(text, [(("name",), text)])
                 name = data.problem
-                sums = self._sums(data)
+                of_dataset = self._dataset_checksums(data)
                 if is_known("problem", name):
                     origins |= self._origin("problem", name)
         origins |= self._named_inside(table)
@@ -167,11 +167,13 @@ class Chooser:
         if is_plain(table) and not self._only_here(table):
             check_inputs(table, name, self.document.folder)
             files = self._files(table)
-            content = fingerprint({"table": table, "files": files, "dataset": sums, "origins": origins})
-            return Choice(title, name, dict(table), content, {}, where, sums=Sums(files, sums))
+            content = fingerprint({"table": table, "files": files, "dataset": of_dataset, "origins": origins})
+            return Choice(
+                title, name, dict(table), content, {}, where, checksums=Checksums(files, of_dataset)
+            )
         # One that follows the seed is built again for each cell, from the files as they are then.
         files = self._files(table) if follows else {}
-        made = Made(dict(table), self.document.folder.absolute(), Sums(files, sums))
+        made = BuiltHere(dict(table), self.document.folder.absolute(), Checksums(files, of_dataset))
         try:
             built = made.build(self.seed)
         except OptiframeError:
@@ -213,18 +215,18 @@ class Chooser:
         files = self._files({key: value for key, value in table.items() if key != "name"})
         origins = self._named_inside(table) | origins
         content = fingerprint(["solver", said, files, origins])
-        return Choice(title, name, dict(table), content, versions, where, sums=Sums(files))
+        return Choice(title, name, dict(table), content, versions, where, checksums=Checksums(files))
 
     def _files(self, table: Mapping[str, Any]) -> dict[str, str]:
         """Checksum by text, for every text in a table that names a file."""
         named = {text: content_key.named_file(text, self.document.folder) for text in names_in(table)}
         return {text: self._checksum(path) for text, path in named.items() if path is not None}
 
-    def _sums(self, data: DataSet) -> dict[str, str]:
+    def _dataset_checksums(self, data: DataSet) -> dict[str, str]:
         try:
-            return self._data_set_sums(data)
+            return self._data_set_checksums(data)
         except InvalidInput:  # it has no content to be known by
-            return content_key.data_set_sums(data)
+            return content_key.data_set_checksums(data)
 
     def _object(self, thing: Record) -> tuple[str, dict[str, str]]:
         """The content of an object, and the source of what it is made of."""

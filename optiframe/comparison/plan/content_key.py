@@ -70,7 +70,7 @@ def checksum(path: Path) -> str:
         return f"{UNREADABLE}{error.strerror}"
 
 
-def data_set_sums(data: DataSet) -> dict[str, str]:
+def data_set_checksums(data: DataSet) -> dict[str, str]:
     """A data set's own checksums; that they cannot be had is content as well, and the child reports it.
 
     What can be downloaded is downloaded now: once, and not by several cells together. Where the data

@@ -15,7 +15,7 @@ from typing import Any
 from optiframe.comparison.plan.content_key import classes_and_functions
 from optiframe.comparison.plan.sweep import fill
 from optiframe.comparison.plan.unchanged import unchanged
-from optiframe.comparison.records import Cell, Choice, Plan, Request, Sums
+from optiframe.comparison.records import Cell, Checksums, Choice, Plan, Request
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.problem import Problem
 from optiframe.records.fields import paths_relative_to
@@ -29,17 +29,17 @@ _LARGE = (
 
 
 @dataclass(frozen=True)
-class Made:
+class BuiltHere:
     """A problem that only this process can build, from a table, and anew for each seed."""
 
     table: Mapping[str, Any]
     folder: Path
-    sums: Sums
+    checksums: Checksums
 
     def build(self, seed: int) -> Problem[Any]:
         """The problem of one seed. Raises whatever building it raises, and `DataChanged`."""
         table = fill(self.table, seed)
-        with unchanged(self.sums, self.folder, table), paths_relative_to(self.folder):
+        with unchanged(self.checksums, self.folder, table), paths_relative_to(self.folder):
             return construct.problem(**table)
 
 
@@ -72,7 +72,9 @@ def request_of(plan: Plan, cell: Cell) -> Request:
         path=tuple(str(Path(entry).absolute()) for entry in sys.path),  # "" is this process's folder
         folder=str(plan.folder.absolute()),
         where=cell.problem.where,
-        sums=Sums({**cell.problem.sums.files, **cell.solver.sums.files}, cell.problem.sums.dataset),
+        checksums=Checksums(
+            {**cell.problem.checksums.files, **cell.solver.checksums.files}, cell.problem.checksums.dataset
+        ),
         blocked=registry.blocked(),
     )
 
@@ -82,7 +84,7 @@ def _thing(choice: Choice, seed: int) -> Any:
         raise InvalidInput(
             f"{choice.title} was made in Python and is not kept; give it again in the program that made it"
         )
-    return choice.thing.build(seed) if isinstance(choice.thing, Made) else choice.thing
+    return choice.thing.build(seed) if isinstance(choice.thing, BuiltHere) else choice.thing
 
 
 def _pickled(things: Mapping[str, Any]) -> tuple[bytes, tuple[pickle.PickleBuffer, ...]]:

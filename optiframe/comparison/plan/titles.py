@@ -30,7 +30,7 @@ def variant_titles(base: str, chosen: Sequence[Sequence[tuple[Keys, Any]]]) -> l
     return titles
 
 
-def told_apart(
+def distinguishing_values(
     table: Mapping[str, Any], all_of_a_name: Sequence[Mapping[str, Any]]
 ) -> tuple[tuple[Keys, Any], ...]:
     """What tells an entry from the others of its name: its own keys whose values are not the same in all.

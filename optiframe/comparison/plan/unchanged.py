@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from optiframe.comparison.plan.content_key import UNREADABLE, checksum, data_set_sums
-from optiframe.comparison.records import Sums
+from optiframe.comparison.plan.content_key import UNREADABLE, checksum, data_set_checksums
+from optiframe.comparison.records import Checksums
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import paths_relative_to
 from optiframe.registry import registry
@@ -19,7 +19,7 @@ class DataChanged(InvalidInput):
 
 
 @contextmanager
-def unchanged(sums: Sums, folder: Path, table: Mapping[str, Any] | None) -> Iterator[None]:
+def unchanged(checksums: Checksums, folder: Path, table: Mapping[str, Any] | None) -> Iterator[None]:
     """Within this block files and the data set are read that have these checksums.
 
     They are looked at before the block and after it, also when it raises: half of a file that is just
@@ -27,7 +27,7 @@ def unchanged(sums: Sums, folder: Path, table: Mapping[str, Any] | None) -> Iter
 
     Parameters
     ----------
-    sums
+    checksums
         The checksums in the key of the cell.
     folder
         Where relative paths begin.
@@ -39,27 +39,27 @@ def unchanged(sums: Sums, folder: Path, table: Mapping[str, Any] | None) -> Iter
     DataChanged
         Naming the file.
     """
-    _check(sums, folder, table)
+    _check(checksums, folder, table)
     try:
         yield
     finally:
-        _check(sums, folder, table)
+        _check(checksums, folder, table)
 
 
-def _check(sums: Sums, folder: Path, table: Mapping[str, Any] | None) -> None:
-    for text, known in sums.files.items():
+def _check(checksums: Checksums, folder: Path, table: Mapping[str, Any] | None) -> None:
+    for text, known in checksums.files.items():
         now = checksum(folder / Path(text).expanduser())
         if now != known:
             raise _changed(text, gone=now.startswith(UNREADABLE))
-    if not sums.dataset or table is None:
+    if not checksums.dataset or table is None:
         return
     given = table["dataset"]
     with paths_relative_to(folder):
         data = registry.build("data set", given) if isinstance(given, str | Mapping) else given
-        found = data_set_sums(data)
-    had, has = "" not in sums.dataset, "" not in found
+        found = data_set_checksums(data)
+    had, has = "" not in checksums.dataset, "" not in found
     # With another seed a data set may be of other files: those in both must agree.
-    names = [name for name, known in sums.dataset.items() if found.get(name, known) != known]
+    names = [name for name, known in checksums.dataset.items() if found.get(name, known) != known]
     if had != has or names:
         raise _changed(", ".join((f"data set {data.name}", *filter(None, names))), gone=had and not has)
 

@@ -107,7 +107,7 @@ class OneCell:
             made = pickle.loads(request.objects, buffers=request.buffers)  # from our parent's pipe
             self.request = replace(request, objects=None, buffers=())
         solver, problem, folder = made.get("solver"), made.get("problem"), Path(request.folder)
-        with unchanged(request.sums, folder, request.problem):
+        with unchanged(request.checksums, folder, request.problem):
             if solver is None:
                 try:
                     solver = construct.solver(**(request.solver or {}))

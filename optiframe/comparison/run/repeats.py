@@ -12,7 +12,7 @@ _MOST = 100  # repeats at most: by then the interval spans a fifth of the sample
 _SECONDS = 10.0  # spent on repeats at most: a comparison has many cells
 
 
-def median_interval(times: Sequence[float], level: float = _LEVEL) -> tuple[float, float] | None:
+def order_statistic_interval(times: Sequence[float], level: float = _LEVEL) -> tuple[float, float] | None:
     """The interval of the median by order statistics: right for any distribution of times.
 
     Its ends are the k-th smallest and k-th largest value, k as large as a binomial count below k
@@ -32,11 +32,13 @@ def median_interval(times: Sequence[float], level: float = _LEVEL) -> tuple[floa
 
 def narrow_enough(times: Sequence[float]) -> bool:
     """Whether the interval of the median is narrower than 5% of it."""
-    interval = median_interval(times)
+    interval = order_statistic_interval(times)
     return interval is not None and interval[1] - interval[0] <= _WIDTH * median(times)
 
 
-def go_on(times: Sequence[float], repeat: int | str, *, costs: Sequence[float], left: float) -> bool:
+def is_another_wanted(
+    times: Sequence[float], repeat: int | str, *, costs: Sequence[float], left: float
+) -> bool:
     """Whether another timed solve is wanted, and fits.
 
     Parameters

@@ -28,7 +28,7 @@ class TimedSolves:
     def outcome(self, copies: Copies, solver: Any) -> Outcome:
         """Solve until the times are told well enough; `copies` gives a fresh problem to each solve."""
         from optiframe.comparison.run.counting import counted
-        from optiframe.comparison.run.repeats import go_on
+        from optiframe.comparison.run.repeats import is_another_wanted
         from optiframe.solving.budget import Budget
 
         self._at("solving")
@@ -53,7 +53,7 @@ class TimedSolves:
         # The first solve is the one that is observed; it is one of the timed only if that cannot show.
         times, cpus, costs = ([], [], [cost]) if observed else ([first.time], [first_cpu], [cost])
         findings, same = list(outcome.findings), True
-        while go_on(times, measure.repeat, costs=costs, left=self.deadline - time.monotonic()):
+        while is_another_wanted(times, measure.repeat, costs=costs, left=self.deadline - time.monotonic()):
             self._at(f"solving, repeat {len(costs)}")
             again, cpu, cost = self._timed(copies.fresh(), solver, budget, record=False)
             same = same and not _differs(first, again)

@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from optiframe.comparison.records import Limits, Measure, Outcome, Request, Sums
+from optiframe.comparison.records import Checksums, Limits, Measure, Outcome, Request
 from optiframe.solving.result import Status
 
 REPLY = "outcome.json"
@@ -52,7 +52,7 @@ def request_parts(request: Request, folder: Path, deadline: float) -> list[memor
         "buffers": [buffer.nbytes for buffer in buffers],
         "limits": asdict(request.limits),
         "measure": asdict(request.measure),
-        "sums": asdict(request.sums),
+        "checksums": asdict(request.checksums),
         "own folder": str(folder),
         "deadline": deadline,
     }
@@ -76,7 +76,7 @@ def read_request(stream: BinaryIO) -> tuple[Request, Path, float]:
         _fill(stream, memoryview(buffer))
     header["limits"] = Limits(**header["limits"])
     header["measure"] = Measure(**header["measure"])
-    header["sums"] = Sums(**header["sums"])
+    header["checksums"] = Checksums(**header["checksums"])
     header["modules"], header["path"] = tuple(header["modules"]), tuple(header["path"])
     return Request(**header, objects=objects or None, buffers=buffers), folder, deadline
 

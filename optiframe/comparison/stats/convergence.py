@@ -1,7 +1,7 @@
 """How suboptimality falls with time or iterations: one curve a solver, over seeds.
 
 Curves are drawn together only where they mean the same: within one problem, solvers that
-answered the same problem actually solved (see `measuring.incomparable`); where they did not,
+answered the same problem actually solved (see `loss_table.incomparable`); where they did not,
 a problem has several groups of curves. A problem without objective has none.
 """
 

@@ -185,7 +185,7 @@ def without_objective(records: Records) -> dict[str, list[str]]:
     return found
 
 
-def badness(records: Records, measure: str) -> Table:
+def loss_table(records: Records, measure: str) -> Table:
     """A measure by problem, solver and seed, turned so that lower is better and a failure is inf.
 
     Left out are runs that have not ended, unsuited pairs, pairs of problem and solver that succeeded
@@ -213,17 +213,17 @@ def badness(records: Records, measure: str) -> Table:
     for row in records.rows:
         if row.outcome is None or not suited(row.outcome) or row.problem in left_out:
             continue
-        bad = math.inf
+        loss = math.inf
         if succeeded(row.outcome):
             succeeding.add((row.problem, row.solver))
-            bad = sign * value(row.outcome, measure, records.best)
-            if math.isnan(bad):
-                bad = math.inf
+            loss = sign * value(row.outcome, measure, records.best)
+            if math.isnan(loss):
+                loss = math.inf
             else:
                 measured.add((row.problem, row.solver))
-            if measure == "suboptimality" and bad < ROUNDING:
-                bad = 0.0
-        table.setdefault(row.problem, {}).setdefault(row.solver, {})[row.seed] = bad
+            if measure == "suboptimality" and loss < ROUNDING:
+                loss = 0.0
+        table.setdefault(row.problem, {}).setdefault(row.solver, {})[row.seed] = loss
     if measure not in _PLAIN:
         _tie(table)
     lacking = succeeding - measured

@@ -18,7 +18,7 @@ def ranking_measures(records: Records) -> list[str]:
     ]
 
 
-def why_unranked(records: Records) -> str:
+def no_ranking_reason(records: Records) -> str:
     """Why some solvers that answered are ranked by nothing, and what to do; empty where all are.
 
     Says so too where the objective ranks some of them and no metric ranks the others.
@@ -42,7 +42,7 @@ def why_unranked(records: Records) -> str:
     return f"{said} By {_listed(ranking)} alone, only {compared} can be compared."
 
 
-def without_metrics(records: Records) -> str:
+def no_metrics_reason(records: Records) -> str:
     """Why some problems have no metrics where others have; empty where all or none have any."""
     answered = [row for row in records.rows if row.outcome is not None and row.outcome.answered]
     judged = {row.problem for row in answered if row.outcome is not None and row.outcome.metrics}

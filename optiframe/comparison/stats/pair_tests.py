@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 
 from optiframe.comparison.records import Records
-from optiframe.comparison.stats.loss_table import Table, badness, directions, medians
+from optiframe.comparison.stats.loss_table import Table, directions, loss_table, medians
 from optiframe.errors import InvalidInput, require
 
 _EXACT = 13  # with ties, SciPy's wilcoxon goes through all signs up to here: 8192 of them
@@ -110,7 +110,7 @@ def compare_pairs(
     InvalidInput
         If the measure's direction is not known, or `problem` is missing or has no such measure.
     """
-    table = badness(records, measure)
+    table = loss_table(records, measure)
     sign = 1.0 if directions(records)[measure] == "lower" else -1.0
     if unit == "seed":
         problem = _one_problem(table, problem, measure)
@@ -166,7 +166,7 @@ def overall(records: Records, measure: str, level: float = 0.05) -> Overall:
     InvalidInput
         If it is not known which direction of the measure is better.
     """
-    table = badness(records, measure)
+    table = loss_table(records, measure)
     solvers = _present(records, table)
     blocks = [found for runs in table.values() if len(found := medians(runs)) == len(solvers)]
     count, number = len(blocks), len(solvers)

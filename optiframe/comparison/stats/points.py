@@ -24,7 +24,7 @@ class Points:
     violations: _Array
 
     def suboptimality(self, best: float) -> _Array:
-        """As `measuring.suboptimality` point by point: inf where infeasible, nan where unknown."""
+        """As `loss_table.suboptimality` point by point: inf where infeasible, nan where unknown."""
         if not math.isfinite(best):
             return np.full(len(self.objectives), math.nan)
         with np.errstate(over="ignore"):  # a run gone astray is not a reason to warn

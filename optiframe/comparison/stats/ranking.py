@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from optiframe.comparison.records import Records
-from optiframe.comparison.stats.loss_table import Table, badness, medians
+from optiframe.comparison.stats.loss_table import Table, loss_table, medians
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def standings(records: Records, measure: str) -> list[Standing]:
     InvalidInput
         If it is not known which direction of the measure is better.
     """
-    table = badness(records, measure)
+    table = loss_table(records, measure)
     met = {problem: found for problem, runs in table.items() if len(found := medians(runs)) > 1}
     solvers = [s for s in records.solvers if any(s in found for found in met.values())]
     values = np.array([[found.get(s, math.nan) for s in solvers] for found in met.values()])
@@ -91,4 +91,4 @@ def standings(records: Records, measure: str) -> list[Standing]:
 
 
 def _failures(table: Table, solver: str) -> int:
-    return sum(bad == math.inf for runs in table.values() for bad in runs.get(solver, {}).values())
+    return sum(loss == math.inf for runs in table.values() for loss in runs.get(solver, {}).values())

@@ -102,7 +102,7 @@ class Store:
         if identity(self.path) != self._file:
             raise StoreFailed(
                 f"{self.path} was deleted, moved or replaced while the comparison ran; what it held is gone "
-                "from there, and the same command begins anew"
+                "from there; run the same command again to start over"
             )
 
     # ---- writing: runs, claims, outcomes

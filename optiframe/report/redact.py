@@ -14,7 +14,7 @@ _HOME = re.compile(
 )
 
 
-def homeless(text: str) -> str:
+def redact(text: str) -> str:
     """The text with `~` for every home folder in it."""
     return _HOME.sub("~", text)
 
