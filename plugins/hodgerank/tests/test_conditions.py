@@ -57,8 +57,8 @@ def test_the_conditions_are_those_of_the_papers_matrices(seed: int, items: int, 
     if "eta" in slow:
         assert found.eta == pytest.approx(slow["eta"], abs=1e-7)
     if found.incoherent:  # Proposition 2
-        assert found.c_min >= found.c_min_bound - 1e-9
-        assert found.eta >= found.eta_bound - 1e-9
+        assert found.c_min >= 1 - found.s * found.rho - 1e-9
+        assert found.eta >= (1 - 2 * found.s * found.rho) / (1 - found.s * found.rho) - 1e-9
 
 
 def margins(seed: int, sigma: float, size: float = 1.0) -> tuple[PairwiseRanking, np.ndarray]:
@@ -81,15 +81,12 @@ def theorems(found: Conditions, problem: PairwiseRanking, rows: np.ndarray, gamm
     first = np.abs(gamma).max() + 2 * found.sigma * math.sqrt(math.log(found.m) / found.c_min)
     size = np.linalg.norm(inside @ gamma)
     l, s = found.l, found.s  # noqa: E741  # the paper's letters
-    printed = first + (size + 2 * s * math.sqrt(math.log(l))) / math.sqrt(found.c_min * l)
     derived = first + (size + 2 * found.sigma * math.sqrt(s * math.log(l))) / math.sqrt(found.c_min)
     return {
         "lambda_bar": lambda_bar,
         "lambda_top": np.abs(gamma).min() / c_0,
         "overshoot": derived,
-        "overshoot_printed": printed,
         "tau_bar": (1 - derived / (found.kappa * found.eta)) / lambda_bar,
-        "tau_bar_printed": (1 - printed / (found.kappa * found.eta)) / lambda_bar,
     }
 
 

@@ -52,20 +52,12 @@ class Conditions:
         Noise level, given or estimated.
     gamma_min, gamma_max
         Least and largest size of an outlier.
-    lambda_bar
-        Theorem 4.1: 2 sigma sqrt(mu log m)/eta; from here on upwards Huber-LASSO flags no right
-        comparison, with a chance of 1 - 2/m. Infinite where C2 fails.
-    lambda_top
-        gamma_min/c_0: below it Huber-LASSO misses no outlier.
+    spread
+        The largest row sum of \\|(Psi_S'Psi_S)^-1\\|; infinite where c_min is 0.
+    cyclic
+        \\|Psi gamma\\|, the part of the outliers that scores cannot explain.
     kappa
         Damping of linearized Bregman iteration.
-    overshoot
-        B: a bound on its outliers along the way.
-    tau_bar
-        Theorem 4.2: (1 - B/(kappa eta))/lambda_bar; up to this time it flags no right comparison. At
-        most 0 where kappa is too small for the theorem.
-    overshoot_printed, tau_bar_printed
-        The same with B as the paper prints it.
 
     Notes
     -----
@@ -85,28 +77,50 @@ class Conditions:
     sigma: float
     gamma_min: float
     gamma_max: float
-    lambda_bar: float
-    lambda_top: float
+    spread: float
+    cyclic: float
     kappa: float
-    overshoot: float
-    tau_bar: float
-    overshoot_printed: float
-    tau_bar_printed: float
+
+    @property
+    def lambda_bar(self) -> float:
+        """Theorem 4.1: 2 sigma sqrt(mu log m)/eta; from here on upwards Huber-LASSO flags no right
+        comparison, with a chance of 1 - 2/m. Infinite where C2 fails."""
+        if not (self.irrepresentable and self.mu > 0):
+            return math.inf
+        return 2 * self.sigma * math.sqrt(self.mu * math.log(self.m)) / self.eta
+
+    @property
+    def lambda_top(self) -> float:
+        """gamma_min/c_0: below it Huber-LASSO misses no outlier; 0 where C2 fails."""
+        if not (self.irrepresentable and self.mu > 0):
+            return 0.0
+        return self.gamma_min / (self.eta / math.sqrt(self.c_min * self.mu) + self.spread)
+
+    @property
+    def overshoot(self) -> float:
+        """B: a bound on the outliers of linearized Bregman iteration along the way; infinite without C1."""
+        if not self.restricted_eigenvalue:
+            return math.inf
+        first = self.gamma_max + 2 * self.sigma * math.sqrt(math.log(self.m) / self.c_min)
+        log_l = math.log(max(self.l, 1))
+        return first + (self.cyclic + 2 * self.sigma * math.sqrt(self.s * log_l)) / math.sqrt(self.c_min)
+
+    @property
+    def tau_bar(self) -> float:
+        """Theorem 4.2: (1 - B/(kappa eta))/lambda_bar; up to this time it flags no right comparison.
+
+        At most 0 where kappa is too small for the theorem; 0 where C2 fails.
+        """
+        if math.isinf(self.lambda_bar):
+            return 0.0
+        if self.lambda_bar == 0:
+            return math.inf
+        return (1 - self.overshoot / (self.kappa * self.eta)) / self.lambda_bar
 
     @property
     def incoherent(self) -> bool:
         """C0 of Proposition 2, rho < 1/(2 s), which is enough for C1 and C2 (and far from needed)."""
         return self.rho * 2 * self.s < 1
-
-    @property
-    def c_min_bound(self) -> float:
-        """Proposition 2: C_min is at least 1 - s rho, where C0 holds; else nan."""
-        return 1 - self.s * self.rho if self.incoherent else math.nan
-
-    @property
-    def eta_bound(self) -> float:
-        """Proposition 2: eta is at least (1 - 2 s rho)/(1 - s rho), where C0 holds; else nan."""
-        return (1 - 2 * self.s * self.rho) / (1 - self.s * self.rho) if self.incoherent else math.nan
 
     @property
     def restricted_eigenvalue(self) -> bool:
@@ -203,17 +217,18 @@ def conditions(
     leverage -= 2 * inverse[graph.left, graph.right]
     gram = np.eye(s) - across[:, left] + across[:, right]
     c_min, spread, row_sum = _geometry(graph, gram, across, np.flatnonzero(share < 1))
-    return _theorems(
+    return Conditions(
         m=m,
         s=s,
         l=m - graph.items + int(graph.components.max()) + 1,
         c_min=c_min,
-        spread=spread,
         eta=1 - row_sum,
         rho=float(leverage.max()),
         mu=float(1 - leverage[share < 1].min()),
         sigma=sigma,
-        gamma=gamma,
+        gamma_min=float(np.abs(gamma).min()),
+        gamma_max=float(np.abs(gamma).max()),
+        spread=spread,
         cyclic=math.sqrt(max(float(gamma @ gram @ gamma), 0.0)),
         kappa=LinearizedBregman(kappa=kappa).kappa_for(graph),
     )
@@ -254,55 +269,3 @@ def _geometry(
         products = (across[:, graph.right[some]] - across[:, graph.left[some]]).T @ inverse
         largest = max(largest, float(np.abs(products).sum(axis=1).max()))
     return least, float(np.abs(inverse).sum(axis=1).max()), largest
-
-
-def _theorems(
-    *,
-    m: int,
-    s: int,
-    l: int,  # noqa: E741  # the paper's letter
-    c_min: float,
-    spread: float,
-    eta: float,
-    rho: float,
-    mu: float,
-    sigma: float,
-    gamma: Array,
-    cyclic: float,
-    kappa: float,
-) -> Conditions:
-    """What Theorems 4.1 and 4.2 give; `spread` and `cyclic`: norms of (Psi_S'Psi_S)^-1, Psi gamma."""
-    least, most = float(np.abs(gamma).min()), float(np.abs(gamma).max())
-    log_m, log_l = math.log(m), math.log(max(l, 1))
-    lambda_bar, lambda_top, tau, tau_printed = math.inf, 0.0, 0.0, 0.0
-    overshoot = printed = math.inf
-    if c_min > 0:
-        first = most + 2 * sigma * math.sqrt(log_m / c_min)
-        overshoot = first + (cyclic + 2 * sigma * math.sqrt(s * log_l)) / math.sqrt(c_min)
-        printed = first + (cyclic + 2 * s * math.sqrt(log_l)) / math.sqrt(c_min * l)
-    if c_min > 0 and eta > 0 and mu > 0:
-        lambda_bar = 2 * sigma * math.sqrt(mu * log_m) / eta
-        lambda_top = least / (eta / math.sqrt(c_min * mu) + spread)
-        tau, tau_printed = (
-            (1 - bound / (kappa * eta)) / lambda_bar if lambda_bar > 0 else math.inf
-            for bound in (overshoot, printed)
-        )
-    return Conditions(
-        m=m,
-        s=s,
-        l=l,
-        c_min=c_min,
-        eta=eta,
-        rho=rho,
-        mu=mu,
-        sigma=sigma,
-        gamma_min=least,
-        gamma_max=most,
-        lambda_bar=lambda_bar,
-        lambda_top=lambda_top,
-        kappa=kappa,
-        overshoot=overshoot,
-        tau_bar=tau,
-        overshoot_printed=printed,
-        tau_bar_printed=tau_printed,
-    )
