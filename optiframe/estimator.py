@@ -3,37 +3,92 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from optiframe.errors import InvalidInput, nearest
 from optiframe.findings import Finding
+from optiframe.problems.problem import Problem
+from optiframe.registry import registry
 from optiframe.solving.budget import Budget
+from optiframe.solving.recommend import Recommendation, recommend
 from optiframe.solving.result import Result
+from optiframe.solving.solve import solve
 from optiframe.solving.solver import Solver
 
+P = TypeVar("P", bound=Problem[Any])
+S = TypeVar("S")
 
-class Estimator:
-    """What estimators share: reading and changing parameters, and asking for what was learnt.
+Choice: TypeAlias = str | Mapping[str, Any] | Solver[Any, Any, Any] | None
+"""How an estimator is given its solver."""
+Limits: TypeAlias = Budget | Mapping[str, Any] | None
+"""How an estimator is given its budget."""
 
-    Imports nothing of scikit-learn; with it, `sklearn.base.clone` and pipelines take such objects
-    for estimators. A subclass has an ``__init__`` that keeps each argument, unchanged and under its
-    own name, and a `fit` that sets `result_`, `findings_` and `n_iter_` and gives the object back.
+
+class Estimator(Generic[P, S]):
+    """What estimators share: the choice of a solver, parameters by name, and asking for what was learnt.
+
+    Works without scikit-learn and imports nothing of it. With it, `sklearn.base.clone`, `get_params`
+    and `set_params` do what they do for any estimator, and one that is fitted with a frame may be the last
+    step of a pipeline whose other steps pass frames on. Tables are not matrices of features, so
+    scikit-learn's scorers and searches do not apply.
+
+    A subclass, for problems `P` and answers `S`, has an ``__init__`` that gives these parameters to this
+    one and keeps each of its own, unchanged and under its own name; and a `fit` that builds the problem and
+    ends with ``return self._learn(problem)``.
+
+    Parameters
+    ----------
+    solver
+        A solver's name, in full or within the `families` of the estimator; a table with `name` and
+        parameters as in a configuration file (``{"name": "hodge.lbi", "kappa": 100.0}``); or a solver.
+        One parameter is changed with ``set_params(solver__kappa=100.0)``. None, or a table without
+        a name, takes the solver that the problem recommends for its data; `findings_` says which and why.
+    seed
+        Fixes every random choice.
+    budget
+        Limits, as for `optiframe.solve`: a `Budget` or a table such as ``{"time": 10.0}``.
+    columns
+        Our column name -> yours, where they differ: ``{"left": "first"}``.
 
     Attributes
     ----------
     result_
-        The `Result` of the last run.
+        The `Result` of the last run: status, metrics, trace, and `solution`, the answer.
     findings_
         What to know before trusting the answer, in sentences.
     n_iter_
         Iterations of the last run.
+
+    Notes
+    -----
+    Wrong parameters and wrong data are reported by `fit`, as `InvalidInput`. One object may be read by
+    many threads; it must not be fitted by two at the same time.
     """
 
-    nested: ClassVar[tuple[str, ...]]  # parameters that hold parameters: a solver, a budget
+    families: ClassVar[tuple[str, ...]] = ()
+    """Families of solvers whose names may be shortened: ``lbi`` for ``hodge.lbi``."""
 
-    result_: Result[Any, Any]
+    nested: ClassVar[tuple[str, ...]] = ("solver", "budget")
+    """Parameters that hold parameters."""
+
+    result_: Result[S, Any]
     findings_: tuple[Finding, ...]
     n_iter_: int
+
+    def __init__(
+        self,
+        solver: Choice = None,
+        *,
+        seed: int = 0,
+        budget: Limits = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> None:
+        # Kept exactly as given and checked by `fit`: cloning compares the very objects.
+        self.solver = solver
+        self.seed = seed
+        self.budget = budget
+        self.columns = columns
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; with `deep` also those inside a solver or budget, as ``budget__time``."""
@@ -81,24 +136,58 @@ class Estimator:
         return hasattr(self, "result_")
 
     def _table(self, chosen: Any) -> dict[str, Any]:
-        """A name, a table or an object that was chosen, as a table."""
+        """A name, a table or an object that was chosen, as a table; a solver's name in full."""
         if chosen is None:
             return {}
-        if isinstance(chosen, str):
-            return {"name": chosen}
         if isinstance(chosen, Solver | Budget):
             own = {key: getattr(chosen, key) for key in type(chosen).model_fields}
             return own if isinstance(chosen, Budget) else {"name": chosen.name, **own}
-        return dict(chosen)
+        table = {"name": chosen} if isinstance(chosen, str) else dict(chosen)
+        name = table.get("name")
+        if self.families and isinstance(name, str) and "." not in name:
+            known = {entry.name for entry in registry.registry().entries("solver")}
+            full = [name, *(f"{family}.{name}" for family in self.families)]
+            table["name"] = next((one for one in full if one in known), full[1])
+        return table
 
-    def _learnt(self, name: str) -> Result[Any, Any]:
+    def _choose(self, problem: P) -> tuple[Solver[Any, Any, Any], Recommendation | None]:
+        """The solver for a problem, and how it was recommended, where nobody named it."""
+        given = self.solver
+        if isinstance(given, Solver):
+            return given, None
+        table = self._table(given) if given is None or isinstance(given, str | Mapping) else given
+        if isinstance(table, Mapping) and "name" not in table:
+            found = recommend(problem, **table)
+            return found.solver, found
+        return registry.build("solver", table), None
+
+    def _learn(self, problem: P, *, start: Callable[[], S | None] | None = None) -> Self:
+        """Solve the problem and keep what was learnt; `start` is asked only for a solver that takes one."""
+        solver, recommended = self._choose(problem)
+        begin = start() if start is not None and solver.accepts_start else None
+        # Without a trace: the answer is judged at the end, curves are for `optiframe.solve`.
+        result = solve(problem, solver, seed=self.seed, budget=self.budget, start=begin, trace=False)
+        self.result_ = result if recommended is None else recommended.noted(result)
+        self.findings_ = self.result_.findings
+        self.n_iter_ = result.iterations
+        return self
+
+    def _learnt(self, name: str) -> Result[S, Any]:
         """The result, for an attribute that comes of it; AttributeError before `fit`."""
         if not hasattr(self, "result_"):
             raise AttributeError(f"{name} is learnt by fit(frame); call it first")
         return self.result_
 
-    def _solution(self) -> Any:
-        """The answer, for a method that needs it; InvalidInput before `fit`."""
+    def _answer(self) -> S:
+        """The answer, for a method that needs it; InvalidInput before `fit`, or where none was found."""
         if not hasattr(self, "result_"):
             raise InvalidInput("nothing has been learnt yet; call fit(frame) first")
+        if self.result_.solution is None:
+            raise InvalidInput(f"the last run found no answer: {self.result_.message}")
         return self.result_.solution
+
+    def _asked(self) -> P:
+        """The problem of the last run; InvalidInput before `fit`."""
+        self._answer()
+        problem: P = self.result_.problem  # type: ignore[assignment]  # `fit` built it
+        return problem

@@ -2,47 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 
-from optiframe import Budget, problem, solve
-from optiframe.errors import InvalidInput
-from optiframe.estimator import Estimator
+from optiframe import Budget, Minimize, NotConverged, problem
+from optiframe.errors import InvalidInput, UnknownName
+from optiframe.estimator import Choice, Estimator, Limits
+from optiframe.records.fields import Array
 from optiframe.reference.scipy_lbfgs import ScipyLBFGS
 from optiframe.tables.column_names import column_names
 
 
-class Closest(Estimator):
+class Closest(Estimator[Minimize, Array]):
     """The point that is closest to a point: itself."""
 
-    nested: ClassVar[tuple[str, ...]] = ("solver", "budget")
+    families: ClassVar[tuple[str, ...]] = ("labels", "scipy")
 
     def __init__(
-        self, solver: Any = "scipy.lbfgs", *, seed: int = 0, budget: Budget | Mapping[str, Any] | None = None
+        self, solver: Choice = None, *, shift: float = 0.0, seed: int = 0, budget: Limits = None
     ) -> None:
-        self.solver = solver
-        self.seed = seed
-        self.budget = budget
+        super().__init__(solver, seed=seed, budget=budget)
+        self.shift = shift
 
     def fit(self, frame: Any, truth: Any = None) -> Self:
-        objective = {"name": "squared-distance", "to": frame}
-        self.result_ = solve(problem("minimize", objective=objective), self.solver)
-        return self
+        objective = {"name": "squared-distance", "to": np.asarray(frame) + self.shift}
+        return self._learn(problem("minimize", objective=objective))
+
+    def partial_fit(self, frame: Any) -> Self:
+        return self._learn(self._asked(), start=lambda: np.asarray(frame))
 
     @property
     def point_(self) -> Any:
         return self._learnt("point_").solution
 
     def predict(self) -> Any:
-        return self._solution()
+        return self._answer()
 
 
 def test_parameters_inside_are_read_from_a_name_a_table_or_an_object() -> None:
-    assert Closest().get_params() == {"solver": "scipy.lbfgs", "seed": 0, "budget": None}
-    model = Closest({"name": "scipy.lbfgs", "memory": 5}, budget=Budget(iterations=7))
+    assert Closest().get_params() == {"solver": None, "shift": 0.0, "seed": 0, "budget": None}
+    model = Closest({"name": "lbfgs", "memory": 5}, budget=Budget(iterations=7))
     assert model.get_params()["solver__memory"] == 5
     assert model.get_params()["budget__iterations"] == 7
     assert "solver__name" not in model.get_params()
@@ -53,6 +55,7 @@ def test_a_parameter_inside_is_changed_after_what_it_is_inside_of() -> None:
     model = Closest().set_params(solver__memory=4, solver=ScipyLBFGS(memory=3), budget__time=2.0)
     assert model.solver == {"name": "scipy.lbfgs", **dict(ScipyLBFGS(memory=4))}
     assert model.budget == {"time": 2.0}
+    assert Closest("lbfgs").set_params(solver__memory=4).solver == {"name": "scipy.lbfgs", "memory": 4}
 
 
 @pytest.mark.parametrize(
@@ -60,24 +63,69 @@ def test_a_parameter_inside_is_changed_after_what_it_is_inside_of() -> None:
     [
         (
             "sede",
-            r"Closest has no parameter 'sede'; did you mean 'seed'\? \(parameters: solver, seed, budget\)",
+            r"Closest has no parameter 'sede'; did you mean 'seed'\? \(parameters: solver, shift, seed,",
         ),
         ("seed__low", "Closest has no parameter 'seed__low'"),
     ],
 )
 def test_a_parameter_there_is_not_changes_nothing(wrong: str, words: str) -> None:
-    model = Closest()
+    model = Closest("cvxpy")
     with pytest.raises(InvalidInput, match=words):
-        model.set_params(**{"solver": "cvxpy", wrong: 1})
-    assert model.solver == "scipy.lbfgs"
+        model.set_params(**{"solver": "lbfgs", wrong: 1})
+    assert model.solver == "cvxpy"
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "scipy.lbfgs", {"name": "lbfgs", "memory": 5}, ScipyLBFGS()])
+def test_a_solver_is_found_by_its_short_or_full_name(solver: Choice) -> None:
+    model = Closest(solver).fit([1.0, 2.0])
+    assert model.result_.settings["solver"]["name"] == "scipy.lbfgs"
+    assert not model.findings_
+
+
+def test_a_full_name_without_a_family_goes_before_a_short_one() -> None:
+    assert Closest("cvxpy").fit([1.0, 2.0]).result_.settings["solver"]["name"] == "cvxpy"
+
+
+@pytest.mark.parametrize(
+    ("solver", "error", "words"),
+    [
+        ("lbfgz", UnknownName, "no solver named 'labels.lbfgz'"),
+        ({"name": "scipy.lbfgs", "memry": 1}, InvalidInput, "did you mean 'memory'"),
+        (3, InvalidInput, "a solver is chosen by its name or by a table with a name, got 3"),
+        ({"memry": 1}, InvalidInput, "scipy.lbfgs: memry: unknown key; did you mean 'memory'"),
+    ],
+)
+def test_a_wrong_solver_is_reported_by_fit(solver: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        Closest(solver).fit([1.0, 2.0])
+
+
+def test_without_a_solver_the_recommended_one_is_taken_with_the_parameters_given() -> None:
+    model = Closest().set_params(solver__memory=3).fit([1.0, 2.0])
+    assert model.result_.settings["solver"] == {"name": "scipy.lbfgs", **dict(ScipyLBFGS(memory=3))}
+    assert model.findings_[0].text.startswith("scipy.lbfgs was chosen because the objective has a gradient")
+    assert model.findings_ == model.result_.findings
+    assert model.result_.settings["recommended"] in model.findings_[0].text
+
+
+def test_the_seed_the_budget_and_a_start_reach_the_run() -> None:
+    with pytest.warns(NotConverged):
+        model = Closest("lbfgs", seed=5, budget={"iterations": 1}).fit([1.0, 2.0])
+    assert model.result_.settings["seed"] == 5
+    assert model.result_.settings["budget"]["iterations"] == 1
+    assert model.n_iter_ == model.result_.iterations == 1
+    np.testing.assert_allclose(model.set_params(budget=None).partial_fit([1.0, 2.0]).point_, [1.0, 2.0])
+    with pytest.raises(InvalidInput, match="seed must be a whole number of at least 0, got -1"):
+        model.set_params(seed=-1).fit([1.0, 2.0])
 
 
 def test_scikit_learn_clones_it_and_sees_whether_it_is_fitted() -> None:
-    model = Closest(seed=3)
+    model = Closest({"name": "lbfgs", "memory": 5}, seed=3, shift=0.0)
     assert not model.__sklearn_is_fitted__()
     assert model.fit([1.0, 2.0]).__sklearn_is_fitted__()
     copy = clone(model)
-    assert repr(copy) == "Closest(seed=3)"
+    assert copy.get_params() == model.get_params()
+    assert repr(copy) == "Closest(solver={'name': 'lbfgs', 'memory': 5}, seed=3)"
     assert not copy.__sklearn_is_fitted__()
 
 
@@ -85,8 +133,9 @@ def test_what_is_learnt_is_there_after_fit_alone() -> None:
     model = Closest()
     with pytest.raises(AttributeError, match=r"point_ is learnt by fit\(frame\); call it first"):
         model.point_  # noqa: B018  # the access is the test
-    with pytest.raises(InvalidInput, match=r"nothing has been learnt yet; call fit\(frame\) first"):
-        model.predict()
+    for ask in (model.predict, lambda: model.partial_fit([0.0])):
+        with pytest.raises(InvalidInput, match=r"nothing has been learnt yet; call fit\(frame\) first"):
+            ask()
     assert model.fit([1.0, 2.0]).point_.tolist() == pytest.approx([1.0, 2.0])
     assert model.predict() is model.point_
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeVar
 
 from optiframe.errors import InvalidInput, module_of
+from optiframe.findings import Finding
 from optiframe.problems.problem import Problem
 from optiframe.registry.registry import registry
 from optiframe.solving.chain import why_unsuited
+from optiframe.solving.result import Result
 from optiframe.solving.solver import Solver
+
+S = TypeVar("S")
+D = TypeVar("D")
 
 
 @dataclass(frozen=True)
@@ -21,23 +26,32 @@ class Recommendation:
     solver: Solver[Any, Any, Any]
     reason: str
 
+    def noted(self, result: Result[S, D]) -> Result[S, D]:
+        """The result of this solver, which says that it was chosen and why."""
+        text = f"{self.solver.name} was chosen because {self.reason}; name a solver to use another"
+        note = Finding("note", text, identifier="solve.recommended-solver")
+        settings = {**result.settings, "recommended": self.reason}
+        return replace(result, findings=(note, *result.findings), settings=settings)
 
-def recommend(problem: Problem[Any]) -> Recommendation:
+
+def recommend(problem: Problem[Any], **parameters: Any) -> Recommendation:
     """The first solver of `Problem.recommended` that is installed and takes this problem.
 
-    The problems it formulates to are asked after the problem itself.
+    The problems it formulates to are asked after the problem itself. The solver is chosen at its
+    defaults and then gets the parameters.
 
     Raises
     ------
     InvalidInput
-        When there is none, with the names of the solvers that take the problem.
+        When there is none, with the names of the solvers that take the problem; for a parameter that the
+        solver does not have.
     """
     asked: Problem[Any] | None = problem
     while asked is not None:
         for name, reason in asked.recommended():
             solver = _usable(name, problem)
             if solver is not None:
-                return Recommendation(solver, reason)
+                return Recommendation(solver.load(**parameters) if parameters else solver, reason)
         formulation = asked.formulation
         asked = None if formulation is None else formulation.problem
     names = those_that_take(problem)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.findings import Finding
 from optiframe.problems.objective import Objective
 from optiframe.problems.problem import Problem
 from optiframe.solving import construct
@@ -73,10 +71,10 @@ def solve(
         Before anything has run.
     """
     _check_arguments(problem, solver, budget, parameters)
-    why = None
+    recommended = None
     if solver is None:
-        chosen = recommend(problem)
-        solver, why = chosen.solver, chosen.reason
+        recommended = recommend(problem)
+        solver = recommended.solver
     elif isinstance(solver, str):
         solver = construct.solver(solver, **parameters)
     elif parameters:
@@ -96,11 +94,8 @@ def solve(
             stop=stop,
             watch=Progress(solver.name, limits) if progress and sys.stderr.isatty() else None,
         ).result()
-    if why is not None:
-        text = f"{solver.name} was chosen because {why}; name a solver to use another"
-        note = Finding("note", text, identifier="solve.recommended-solver")
-        settings = {**result.settings, "recommended": why}
-        result = replace(result, findings=(note, *result.findings), settings=settings)
+    if recommended is not None:
+        result = recommended.noted(result)
     if result.status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED, Status.DIVERGED):
         warnings.warn(f"{solver.name}: {result.message}", NotConverged, stacklevel=2)
     return result

@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.estimator import Estimator
+from optiframe.estimator import Choice, Estimator, Limits
 from optiframe.records.fields import Array
-from optiframe.registry import registry
-from optiframe.solving.budget import Budget
-from optiframe.solving.solve import solve, whole_seed
-from optiframe.solving.solver import Solver
 from optiframe.tables.ids import Ids, listed, positions
 from optiframe.tables.read import encode, read_table, to_frame
 from optiframe_hodgerank.answer import Ranking
@@ -26,26 +22,16 @@ from optiframe_hodgerank.read.batches import joined
 _EQUAL = 1e-9  # two scores within this, relative to the largest, predict a tie
 
 
-class RobustRanker(Estimator):
+class RobustRanker(Estimator[PairwiseRanking, Ranking]):
     """Scores of items, and the comparisons that are wrong, from a table of comparisons.
 
-    Works without scikit-learn and imports nothing of it. With it, `sklearn.base.clone`,
-    `get_params` and `set_params` do what they do for any estimator, and it may be the last
-    step of a pipeline whose other steps pass frames on. Tables are not matrices of
-    features, so scikit-learn's scorers and searches do not apply.
+    An `optiframe.estimator.Estimator`: in the manner of scikit-learn, which it does not need.
 
     Parameters
     ----------
-    solver
-        "lbi", "hlasso", "l2", ... for the solver `hodge.lbi`, ...; any solver's full name; a table
-        with `name` and parameters as in a configuration file (``{"name": "lbi", "kappa": 100.0}``);
-        or a solver. One parameter is changed with ``set_params(solver__kappa=100.0)``.
-    seed
-        Fixes every random choice.
-    budget
-        Limits, as for `optiframe.solve`: a `Budget` or a table such as ``{"time": 10.0}``.
-    columns
-        Our column name -> yours, where they differ: ``{"left": "first"}``.
+    solver, seed, budget, columns
+        As for every estimator. ``"lbi"``, ``"hlasso"``, ``"l2"``, ... are short for ``"hodge.lbi"``, ...; by
+        default the solver that the problem recommends.
     outlier_price
         Of the problem `pairwise-ranking`: lambda of Huber-LASSO, which only general solvers need.
 
@@ -61,37 +47,24 @@ class RobustRanker(Estimator):
         A frame: what each worker did, and who clicks on one side or contradicts the ranking.
     path_
         The `Path` of a method that follows one.
-    result_
-        The `Result` of the last run: status, metrics, trace, and `solution`, the answer.
-    findings_
-        What to know before trusting the answer, in sentences.
-    n_iter_
-        Iterations of the last run.
-
-    Notes
-    -----
-    Wrong parameters and wrong comparisons are reported by `fit`, as `InvalidInput`. One object may
-    be read by many threads; it must not be fitted by two at the same time.
+    result_, findings_, n_iter_
+        As of every estimator.
     """
 
-    nested: ClassVar[tuple[str, ...]] = ("solver", "budget")
+    families: ClassVar[tuple[str, ...]] = ("hodge",)
 
     _truth: Any
 
     def __init__(
         self,
-        solver: str | Mapping[str, Any] | Solver[Any, Any, Any] = "lbi",
+        solver: Choice = None,
         *,
         seed: int = 0,
-        budget: Budget | Mapping[str, Any] | None = None,
+        budget: Limits = None,
         columns: Mapping[str, str] | None = None,
         outlier_price: float | None = None,
     ) -> None:
-        # Kept exactly as given and checked by `fit`: cloning compares the very objects.
-        self.solver = solver
-        self.seed = seed
-        self.budget = budget
-        self.columns = columns
+        super().__init__(solver, seed=seed, budget=budget, columns=columns)
         self.outlier_price = outlier_price
 
     def fit(self, frame: Any, truth: Any = None) -> Self:
@@ -112,7 +85,7 @@ class RobustRanker(Estimator):
             Saying what is wrong with a parameter or with which rows; what was learnt before
             is then kept.
         """
-        return self._learn(self._problem(frame, truth), truth)
+        return self._keep(self._problem(frame, truth), truth)
 
     def partial_fit(self, frame: Any, truth: Any = None) -> Self:
         """Learn from a further batch of comparisons together with all earlier ones.
@@ -134,7 +107,7 @@ class RobustRanker(Estimator):
         """
         if not hasattr(self, "result_"):
             return self.fit(frame, truth)
-        earlier: Any = self.result_.problem
+        earlier = self._asked()
         batch = self._problem(frame, None)
         if batch.comparisons.graded != earlier.comparisons.graded:
             raise InvalidInput(
@@ -150,7 +123,7 @@ class RobustRanker(Estimator):
             columns=columns,
             outlier_price=self.outlier_price,
         )
-        return self._learn(problem, truth)
+        return self._keep(problem, truth)
 
     def predict(self, pairs: Any) -> Any:
         """Who would win: a frame of the kind given with left, right, margin and winner.
@@ -230,32 +203,14 @@ class RobustRanker(Estimator):
             raise AttributeError(f"{self!r} {why_not}")
         return to_frame(tables[table], result.solution.backend)
 
-    def _table(self, chosen: Any) -> dict[str, Any]:
-        """As for any estimator; of a short name the solver's name in full."""
-        table = super()._table(chosen)
-        name = table.get("name")
-        if isinstance(name, str) and "." not in name and not isinstance(chosen, Solver):
-            table["name"] = f"hodge.{name}"
-        return table
-
-    def _answer(self) -> Ranking:
-        answer: Ranking = self._solution()
-        return answer
-
     def _problem(self, frame: Any, truth: Any) -> PairwiseRanking:
         columns = cast(Any, {} if self.columns is None else self.columns)
         return PairwiseRanking(
             comparisons=frame, truth=truth, columns=columns, outlier_price=self.outlier_price
         )
 
-    def _learn(self, problem: PairwiseRanking, truth: Any) -> Self:
-        given = self.solver
-        solver = given if isinstance(given, Solver) else registry.build("solver", self._table(given))
-        # Without a trace: the answer is judged at the end, curves are for `optiframe.solve`.
-        result = solve(problem, solver, seed=whole_seed(self.seed), budget=self.budget, trace=False)
-        self.result_ = result
-        self.findings_ = result.findings
-        self.n_iter_ = result.iterations
+    def _keep(self, problem: PairwiseRanking, truth: Any) -> Self:
+        self._learn(problem)
         self._truth = truth
         return self
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.estimator import Estimator
-from optiframe.registry import registry
-from optiframe.solving.budget import Budget
-from optiframe.solving.result import Result
-from optiframe.solving.solve import solve, whole_seed
-from optiframe.solving.solver import Solver
+from optiframe.estimator import Choice, Estimator, Limits
+from optiframe.solving.solve import whole_seed
 from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.objective.btl import Penalty
@@ -26,35 +22,24 @@ from optiframe_manifold.tools.predictions import codes_among, predicted, table_o
 from optiframe_manifold.tools.rank_choice import RankChoice, Rule, choose_rank
 from optiframe_manifold.tools.updating import carried, with_comparisons
 
-_BARRIERS = ("bfgd", "spg", "convex")  # short names of solvers `btl.*`
 
-
-class CollaborativeRanker(Estimator):
+class CollaborativeRanker(Estimator[CollaborativeRanking, Rankings]):
     """A ranking of the items for every user, from a table of who preferred what to what.
 
-    Works without scikit-learn and imports nothing of it. With it, `sklearn.base.clone`,
-    `get_params` and `set_params` do what they do for any estimator. Tables are not matrices of
-    features, so scikit-learn's scorers and searches do not apply.
+    An `optiframe.estimator.Estimator`: in the manner of scikit-learn, which it does not need.
 
     Parameters
     ----------
     n_components
         Rank of the score matrix, the number of tastes of which everyone is a mixture (`rank` of the
         problem, a word that is a method here); "auto": chosen by cross-validation.
-    solver
-        "trust-region", "lbfgs", ... for the solver `manifold.trust-region`, ...; any solver's full name; a
-        table with `name` and parameters as in a configuration file; or a solver. One parameter
-        is changed with ``set_params(solver__init="random")``.
+    solver, seed, budget, columns
+        As for every estimator. ``"trust-region"``, ``"spg"``, ... are short for ``"manifold.trust-region"``,
+        ``"btl.spg"``, ...; by default the solver that the problem recommends.
     penalty, multiplier, sigma
         Of the problem `collaborative-ranking`.
     folds, rule
         Of the cross-validation, for "auto"; see `choose_rank`.
-    seed
-        Fixes every random choice.
-    budget
-        Limits, as for `optiframe.solve`: a `Budget` or a table such as ``{"time": 10.0}``.
-    columns
-        Our column name -> yours, where they differ: ``{"user": "voter"}``.
 
     Attributes
     ----------
@@ -64,20 +49,11 @@ class CollaborativeRanker(Estimator):
         The rank in use.
     users_, items_
         Ids, in the order of codes.
-    result_
-        The `Result` of the last run: status, metrics, trace, and `solution`, the `Rankings`.
-    findings_
-        What to know before trusting the answer, in sentences.
-    n_iter_
-        Iterations of the last run.
-
-    Notes
-    -----
-    Wrong parameters and wrong comparisons are reported by `fit`, as `InvalidInput`. One object may
-    be read by many threads; it must not be fitted by two at the same time.
+    result_, findings_, n_iter_
+        As of every estimator.
     """
 
-    nested: ClassVar[tuple[str, ...]] = ("solver", "budget")
+    families: ClassVar[tuple[str, ...]] = ("manifold", "btl")
 
     n_components_: int
 
@@ -85,27 +61,23 @@ class CollaborativeRanker(Estimator):
         self,
         n_components: int | Literal["auto"] = 2,
         *,
-        solver: str | Mapping[str, Any] | Solver[Any, Any, Any] = "trust-region",
+        solver: Choice = None,
         penalty: Penalty = "log-sum-exp",
         multiplier: float = 1.0,
         sigma: float = 0.18,
         folds: int = 5,
         rule: Rule = "best",
         seed: int = 0,
-        budget: Budget | Mapping[str, Any] | None = None,
+        budget: Limits = None,
         columns: Mapping[str, str] | None = None,
     ) -> None:
-        # Kept exactly as given and checked by `fit`: cloning compares the very objects.
+        super().__init__(solver, seed=seed, budget=budget, columns=columns)
         self.n_components = n_components
-        self.solver = solver
         self.penalty = penalty
         self.multiplier = multiplier
         self.sigma = sigma
         self.folds = folds
         self.rule = rule
-        self.seed = seed
-        self.budget = budget
-        self.columns = columns
 
     def fit(self, frame: Any, truth: Any = None, *, users: Any = None, items: Any = None) -> Self:
         """Learn from all comparisons at once, forgetting what was learnt before.
@@ -141,14 +113,14 @@ class CollaborativeRanker(Estimator):
             sigma=self.sigma,
             columns=cast(Any, {} if self.columns is None else self.columns),
         )
-        solver = self._solver()
         choice: RankChoice | None = None
         if searching:
+            solver, _ = self._choose(problem)
             choice = choose_rank(
                 problem, folds=self.folds, rule=self.rule, solver=solver, seed=whole_seed(self.seed)
             )
             problem = choice.problem
-        self._learn(problem, solver, None)
+        self._keep(problem)
         self._choice = choice
         if choice is not None:
             self.findings_ = (*choice.findings, *self.findings_)
@@ -166,11 +138,9 @@ class CollaborativeRanker(Estimator):
         """
         if not hasattr(self, "result_"):
             return self.fit(frame)
-        result = self._result()
-        larger = with_comparisons(cast(CollaborativeRanking, result.problem), table_of(frame))
-        solver = self._solver()
-        start = carried(larger, result.solution) if solver.accepts_start else None
-        return self._learn(larger, solver, start)
+        answer = self._answer()
+        larger = with_comparisons(self._asked(), table_of(frame))
+        return self._keep(larger, start=lambda: carried(larger, answer))
 
     def predict(self, user: Any, left: Any = None, right: Any = None) -> Any:
         """The chance that a user prefers `left` to `right`.
@@ -216,10 +186,8 @@ class CollaborativeRanker(Estimator):
             Before `fit`, and for a user there is not.
         """
         self._check_user(user)
-        problem = cast(CollaborativeRanking, self._result().problem)
-        return intervals(
-            problem, self._answer(), user=user, level=level, method=method, seed=whole_seed(self.seed)
-        )
+        seed = whole_seed(self.seed)
+        return intervals(self, user=user, level=level, method=method, seed=seed)
 
     def population(self) -> Any:
         """The ranking of all users together, for users nobody knows: a frame `item, rank, score`.
@@ -229,8 +197,7 @@ class CollaborativeRanker(Estimator):
         InvalidInput
             Before `fit`.
         """
-        self._answer()
-        problem = cast(CollaborativeRanking, self._result().problem)
+        problem = self._asked()
         scores = pooled_scores(problem.likelihood)
         order = np.argsort(-scores, kind="stable")
         better = np.searchsorted(np.sort(-scores), -scores[order])
@@ -241,8 +208,7 @@ class CollaborativeRanker(Estimator):
         """The pairs whose answer is expected to tell most; see `optiframe_manifold.suggest`."""
         if user is not None:
             self._check_user(user)
-        problem = cast(CollaborativeRanking, self._result().problem)
-        return suggest(problem, self._answer(), n, user=user)
+        return suggest(self._asked(), self._answer(), n, user=user)
 
     def score(self, frame: Any, truth: Any = None) -> float:
         """Share of the decided comparisons of a table whose winner has the higher score.
@@ -285,43 +251,10 @@ class CollaborativeRanker(Estimator):
 
     _choice: RankChoice | None = None
 
-    def _table(self, chosen: Any) -> dict[str, Any]:
-        """As for any estimator; of a short name the solver's name in full."""
-        table = super()._table(chosen)
-        name = table.get("name")
-        if isinstance(name, str) and "." not in name and not isinstance(chosen, Solver):
-            table["name"] = f"{'btl' if name in _BARRIERS else 'manifold'}.{name}"
-        return table
-
-    def _solver(self) -> Solver[Any, Any, Any]:
-        given = self.solver
-        found: Solver[Any, Any, Any] = (
-            given if isinstance(given, Solver) else registry.build("solver", self._table(given))
-        )
-        return found
-
-    def _learn(
-        self, problem: CollaborativeRanking, solver: Solver[Any, Any, Any], start: Rankings | None
-    ) -> Self:
-        # Without a trace: the answer is judged at the end, curves are for `optiframe.solve`.
-        result = solve(
-            problem, solver, seed=whole_seed(self.seed), budget=self.budget, start=start, trace=False
-        )
-        self.result_ = result
-        self.findings_ = result.findings
-        self.n_iter_ = result.iterations
+    def _keep(self, problem: CollaborativeRanking, start: Callable[[], Rankings] | None = None) -> Self:
+        self._learn(problem, start=start)
         self.n_components_ = problem.rank
         return self
-
-    def _result(self) -> Result[Any, Any]:
-        self._solution()
-        return self.result_
-
-    def _answer(self) -> Rankings:
-        answer: Rankings | None = self._solution()
-        if answer is None:
-            raise InvalidInput(f"the last run found no answer: {self.result_.message}")
-        return answer
 
     def _check_user(self, user: Hashable) -> None:
         answer = self._answer()

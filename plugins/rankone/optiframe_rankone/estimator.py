@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
@@ -10,13 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, nearest
-from optiframe.estimator import Estimator
+from optiframe.estimator import Choice, Estimator, Limits
 from optiframe.records.fields import Array
-from optiframe.registry import registry
-from optiframe.solving.budget import Budget
 from optiframe.solving.result import Result
-from optiframe.solving.solve import solve, whole_seed
-from optiframe.solving.solver import Solver
+from optiframe.solving.solve import whole_seed
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
 from optiframe.tables.read import read_table, to_frame
@@ -36,32 +33,23 @@ class _Known(NamedTuple):
     gold: Any
 
 
-class LabelAggregator(Estimator):
+class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
     """The true labels of tasks, and the skills of workers, from a table of crowd labels.
 
-    Works without scikit-learn and imports nothing of it. With it, `sklearn.base.clone`,
-    `get_params` and `set_params` do what they do for any estimator, and it may be the last
-    step of a pipeline whose other steps pass frames on. Tables are not matrices of
-    features, so scikit-learn's scorers and searches do not apply.
+    An `optiframe.estimator.Estimator`: in the manner of scikit-learn, which it does not need.
 
     Parameters
     ----------
-    solver
-        A solver's name (by default ``"labels.dawid-skene"``), a table with `name` and parameters as in a
-        configuration file (``{"name": "rankone.pgd", "step": 0.01}``), or a solver. One
-        parameter is changed with ``set_params(solver__step=0.02)``.
+    solver, seed, budget, columns
+        As for every estimator. ``"dawid-skene"`` and ``"pgd"`` are short for ``"labels.dawid-skene"`` and
+        ``"rankone.pgd"``; by default the solver that the problem recommends. The seed also draws among
+        tied labels.
     weights, tau
         Of the problem `label-aggregation`: how pairs of workers are weighted ("count",
         "count-squared" or "binary") and how far skills stay inside their box.
-    seed
-        Fixes every random choice, those among tied labels included.
-    budget
-        Limits, as for `optiframe.solve`: a `Budget` or a table such as ``{"time": 10.0}``.
     ties
         "seed": a tied task gets one of the tied labels, drawn with the seed. "keep": it gets
         none; the column `tied` names them either way.
-    columns
-        Our column name -> yours, where they differ: ``{"task": "question"}``.
     duplicates
         What to do with several rows of one task and worker; of the problem, "error" by default.
 
@@ -72,44 +60,31 @@ class LabelAggregator(Estimator):
     skills_
         A frame of the kind given to `fit` with the columns worker, labels, skill, accuracy,
         skill_low, skill_high (a 90% interval); the first two when the solver estimates none.
-    result_
-        The `Result` of the last run: status, metrics, trace, and `solution`, the answer.
-    findings_
-        What to know before trusting the answer, in sentences.
-    n_iter_
-        Iterations of the last run.
-
-    Notes
-    -----
-    Wrong parameters and wrong labels are reported by `fit`, as `InvalidInput`. One object may
-    be read by many threads; it must not be fitted by two at the same time.
+    result_, findings_, n_iter_
+        As of every estimator.
     """
 
-    nested: ClassVar[tuple[str, ...]] = ("solver", "budget")
+    families: ClassVar[tuple[str, ...]] = ("labels", "rankone")
 
     classes_: Ids
     _known: _Known
 
     def __init__(
         self,
-        solver: str | Mapping[str, Any] | Solver[Any, Any, Any] = "labels.dawid-skene",
+        solver: Choice = None,
         *,
         weights: Literal["count", "count-squared", "binary"] = "count",
         tau: float = 1.0,
         seed: int = 0,
-        budget: Budget | Mapping[str, Any] | None = None,
+        budget: Limits = None,
         ties: Literal["seed", "keep"] = "seed",
         columns: Mapping[str, str] | None = None,
         duplicates: Policy = "error",
     ) -> None:
-        # Kept exactly as given and checked by `fit`: cloning compares the very objects.
-        self.solver = solver
+        super().__init__(solver, seed=seed, budget=budget, columns=columns)
         self.weights = weights
         self.tau = tau
-        self.seed = seed
-        self.budget = budget
         self.ties = ties
-        self.columns = columns
         self.duplicates = duplicates
 
     def fit(self, frame: Any, truth: Any = None, *, gold: Any = None) -> Self:
@@ -133,7 +108,7 @@ class LabelAggregator(Estimator):
             is then kept.
         """
         known = _Known(truth, gold)
-        return self._learn(self._problem(frame, known), known, before=None)
+        return self._keep(self._problem(frame, known), known)
 
     def partial_fit(self, frame: Any, truth: Any = None, *, gold: Any = None) -> Self:
         """Learn from a further batch of labels together with all earlier ones.
@@ -166,7 +141,7 @@ class LabelAggregator(Estimator):
                 f"partial_fit cannot go with duplicates = {self.duplicates!r}: rows left out of earlier "
                 "batches are gone; fit all labels at once, or choose error, agreeing, first or last"
             )
-        earlier: Any = self.result_.problem
+        earlier = self._asked()
         theirs = dict(self.columns or {})
         batch = read_table(frame, _COLUMNS, title="labels", rename=theirs)
         rows = _decoded(earlier)
@@ -179,8 +154,9 @@ class LabelAggregator(Estimator):
         except InvalidInput as error:
             note = f"{error} (rows are counted after the {len(earlier.labels)} labels learnt before)"
             raise InvalidInput(note, error.problems) from None
-        labels = replace(problem.labels, backend=batch.backend)
-        return self._learn(problem.model_copy(update={"labels": labels}), known, before=self.result_)
+        problem = problem.model_copy(update={"labels": replace(problem.labels, backend=batch.backend)})
+        before = self.result_
+        return self._keep(problem, known, start=lambda: warm_start(problem, before))
 
     def predict(self) -> Any:
         """Labels of all tasks learnt from: a frame of the kind given with task, label, confidence, tied.
@@ -221,10 +197,6 @@ class LabelAggregator(Estimator):
         result = self._learnt("skills_")
         return to_frame(result.to_tables()["workers"], result.solution.backend)
 
-    def _answer(self) -> Aggregation:
-        answer: Aggregation = self._solution()
-        return answer
-
     def _problem(self, labels: Any, known: _Known) -> LabelAggregation:
         if self.ties not in _TIES:
             hint = nearest(str(self.ties), _TIES)
@@ -240,19 +212,14 @@ class LabelAggregator(Estimator):
             tie_seed=whole_seed(self.seed),
         )
 
-    def _learn(self, problem: LabelAggregation, known: _Known, before: Result[Any, Any] | None) -> Self:
-        given = self.solver
-        solver = given if isinstance(given, Solver) else registry.build("solver", given)
-        start = None
-        if before is not None and solver.accepts_start:
-            start = warm_start(problem, before)
-        # Without a trace: the answer is judged at the end, curves are for `optiframe.solve`.
-        seed = whole_seed(self.seed)
-        result = solve(problem, solver, seed=seed, budget=self.budget, start=start, trace=False)
-        self.result_ = result
-        self.findings_ = result.findings
+    def _keep(
+        self,
+        problem: LabelAggregation,
+        known: _Known,
+        start: Callable[[], Aggregation | None] | None = None,
+    ) -> Self:
+        self._learn(problem, start=start)
         self.classes_ = problem.classes
-        self.n_iter_ = result.iterations
         self._known = known  # a later batch may hold tasks that only occurred there
         return self
 
