@@ -117,9 +117,12 @@ def test_the_clock_stands_still_while_iterates_are_judged() -> None:
             for _ in range(10):
                 yield Iterate(0.0)
 
+    began = time.perf_counter()
     result = of.solve(SlowToJudge(), Quick())
+    whole = time.perf_counter() - began
     assert len(result.trace) == 10
     assert result.time < 0.1  # judging took 0.4 s or more
+    assert result.setup + result.time + result.judging <= whole
 
 
 def test_a_plain_end_is_finished_and_the_last_iterate_is_the_answer() -> None:
@@ -235,6 +238,20 @@ def test_a_problem_without_any_objective_still_converges() -> None:
     result = of.solve(Unjudged(), Settling())
     assert result.status is Status.CONVERGED
     assert math.isnan(result.objective)
+
+
+def test_an_infinite_residual_is_divergence() -> None:
+    class Lost(Solver[Minimize, Any, None]):
+        """At a finite point, and says that it is infinitely far off."""
+
+        name = "test.lost"
+        solves = Minimize
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            yield Iterate(np.zeros(1), residual=math.inf)
+
+    with pytest.warns(NotConverged, match="the residual is infinite"):
+        assert of.solve(TARGET, Lost()).status is Status.DIVERGED
 
 
 def test_gradient_descent_with_too_long_a_step_diverges() -> None:
@@ -416,6 +433,32 @@ def test_findings_carry_what_the_solver_warned_of() -> None:
     assert [(f.level, f.text) for f in findings] == [("warning", "mind the gap")]
 
 
+class Measured(Minimize):
+    """Has a metric of every answer."""
+
+    name = "test.measured"
+
+    def metrics(self, solution: Any) -> dict[str, float]:
+        return {"error": 0.0}
+
+
+def test_a_nested_run_reports_its_answer_alone() -> None:
+    class Outer(Solver[Minimize, Any, Any]):
+        """Its detail is the result of another solver inside."""
+
+        name = "test.outer-of-one"
+        solves = Minimize
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            inner = run.solve(Scripted(points=(1.0,)), problem)
+            yield Iterate(inner.solution, detail=inner)
+
+    result = of.solve(Measured(TARGET.formulate().problem.function), Outer())
+    assert result.metrics == {"error": 0.0}
+    inner = result.detail
+    assert (len(inner.trace), inner.metrics, inner.findings, inner.settings) == (0, {}, (), {})
+
+
 def test_a_nested_run_stays_within_the_time_left() -> None:
     class Outer(Solver[Minimize, Any, float]):
         """Runs another solver inside; its detail is the inner seconds."""
@@ -480,7 +523,8 @@ def test_a_generator_is_closed_when_a_limit_ends_the_run() -> None:
         (lambda: iter([np.zeros(1)]), "must be a generator, got a list_iterator"),
         (lambda: None, "must be a generator, got a NoneType"),
         (lambda: (x for x in [np.zeros(1)]), "yielded a ndarray; yield Iterate"),
-        (lambda: (x for x in [Iterate(np.zeros(1), steps=0)]), "an Iterate of 0 steps"),
+        (lambda: (Iterate(np.zeros(1), steps=n) for n in [0]), "an Iterate of 0 steps"),
+        (lambda: (Iterate(np.zeros(1), steps=n) for n in [1, 0]), "an Iterate of 0 steps"),
     ],
 )
 def test_what_is_not_a_generator_of_iterates_is_said_so(body: Any, message: str) -> None:
