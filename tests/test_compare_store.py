@@ -660,3 +660,18 @@ def test_a_huge_message_does_not_make_every_row_huge():
 
 def test_store_failures_are_of_the_project():
     assert issubclass(StoreFailed, schema.OptiframeError)
+
+
+def test_a_provisional_outcome_is_shown_and_replaced_and_replaces_nothing(tmp_path):
+    changed = outcome(status=Status.ERROR, message="the file changed", provisional=True)
+    run_into(tmp_path, (cell(), changed), (cell(seed=1), outcome(status=Status.TIMEOUT)))
+    with Store(tmp_path) as store:
+        store.begin(plan_of(cell(), cell(seed=1)), ENVIRONMENT)
+        again = store.failed()
+        assert set(store.finished()) == set(again) == {cell(seed=1).key}
+        assert [row.outcome.provisional for row in store.records().rows] == [True, False]
+        assert store.claim(cell(seed=1).key, again[cell(seed=1).key]) == "claimed"
+        assert not store.finish(cell(seed=1).key, changed, again[cell(seed=1).key])
+        assert store.claim(cell().key) == "claimed"
+        assert store.finish(cell().key, outcome())
+        assert [row.outcome.status for row in store.records().rows] == [Status.CONVERGED, Status.TIMEOUT]

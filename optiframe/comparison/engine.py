@@ -6,9 +6,8 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -85,16 +84,7 @@ def run_plan(
             raise
         if not work.given_up:
             store.end()
-        return _with_provisional(store.records(), work.provisional)
-
-
-def _with_provisional(records: Records, provisional: Mapping[str, Outcome]) -> Records:
-    """The stored comparison with the outcomes that are shown and not kept."""
-    rows = (
-        replace(row, outcome=provisional[row.key]) if row.outcome is None and row.key in provisional else row
-        for row in records.rows
-    )
-    return replace(records, rows=tuple(rows))
+        return store.records()
 
 
 def _run(executor: Executor, work: _Work, view: View, interrupts: _Interrupts) -> None:
@@ -127,7 +117,6 @@ class _Work(Iterator[Request]):
         self._running: dict[str, Cell] = {}
         self.total = len(cells)
         self.given_up = 0
-        self.provisional: dict[str, Outcome] = {}
         view.begin(self.total, {key: finished[key] for key in cells if key not in self._pending})
 
     @property
@@ -170,11 +159,10 @@ class _Work(Iterator[Request]):
         self._end(self._running[request.key], outcome)
 
     def _end(self, cell: Cell, outcome: Outcome) -> None:
-        if outcome.status is Status.CANCELLED or outcome.provisional:  # not an end: it runs again next time
+        # Neither is an end: the cell runs again next time.
+        self.given_up += outcome.provisional or outcome.status is Status.CANCELLED
+        if outcome.status is Status.CANCELLED:
             self._store.release(cell.key)
-            self.given_up += 1
-            if outcome.provisional:
-                self.provisional[cell.key] = outcome
         else:
             try:
                 self._store.finish(cell.key, outcome, self._again.get(cell.key))

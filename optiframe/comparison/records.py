@@ -213,8 +213,8 @@ class Outcome:
     versions, environment
         Versions of what did the work; interpreter, linear algebra, threads, as the child saw them.
     provisional
-        Whether this is not the cell's result, since a file changed under it: it is shown and not
-        stored, and the cell runs again.
+        Whether this is not the cell's result, since a file changed under it: it is shown, and the
+        cell runs again.
     """
 
     status: Status

@@ -121,6 +121,7 @@ def outcome_from(row: Mapping[str, Any], points: Iterable[Mapping[str, Any]], tr
             "iterations": int(row["iterations"]),
             "trace": trace,
             "traceback": traceback,
+            "provisional": not row["finished"],
         }
         fields |= {name: math.nan if row[name] is None else float(row[name]) for name in NUMBERS}
         fields |= {name: str(row[name]) for name in _TEXTS}

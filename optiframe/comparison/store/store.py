@@ -155,13 +155,17 @@ class Store:
         self._claims.give_back(key)
 
     def finish(self, key: str, outcome: Outcome, again: str | None = None) -> bool:
-        """Commit a cell's outcome and trace; False when another process has finished it already."""
+        """Commit a cell's outcome and trace; False when another process has finished it already.
+
+        A provisional outcome is kept without a time of its end: it is shown, and the cell runs again.
+        """
         self._check_place()  # before the traceback, whose folder it would make
-        finished, values = now(), cell_values(outcome)
+        finished, values = "" if outcome.provisional else now(), cell_values(outcome)
         values["traceback"] = write_traceback(self.folder, key, outcome.traceback)
         columns = ("key", "run", "finished", *values)
         with self._writing() as connection:
-            if self._finished_at(key) not in (None, again):
+            done = self._finished_at(key)
+            if done is not None and (done != again or outcome.provisional):
                 self._claims.give_back(key)
                 return False
             connection.execute(
@@ -188,16 +192,19 @@ class Store:
 
     def _finished_at(self, key: str) -> str | None:
         rows = self._rows("SELECT finished FROM cells WHERE key = ?", key)
-        return rows[0]["finished"] if rows else None
+        return (rows[0]["finished"] or None) if rows else None
 
     def finished(self) -> dict[str, Status]:
-        """Keys of all finished cells, with how they ended."""
-        return {row["key"]: Status(row["status"]) for row in self._rows("SELECT key, status FROM cells")}
+        """Keys of all finished cells, with how they ended; a provisional outcome is no end."""
+        rows = self._rows("SELECT key, status FROM cells WHERE finished != ''")
+        return {row["key"]: Status(row["status"]) for row in rows}
 
     def failed(self) -> dict[str, str]:
         """Keys of finished cells that could not be run to an end, with when that was."""
         marks = ", ".join("?" * len(FAILED))
-        rows = self._rows(f"SELECT key, finished FROM cells WHERE status IN ({marks})", *map(str, FAILED))
+        rows = self._rows(
+            f"SELECT key, finished FROM cells WHERE finished != '' AND status IN ({marks})", *map(str, FAILED)
+        )
         return {row["key"]: row["finished"] for row in rows}
 
     def runs(self) -> list[tuple[str, bool]]:
@@ -273,7 +280,7 @@ class Store:
         points: dict[str, list[sqlite3.Row]] = {}
         for point in self._rows(f"SELECT * FROM points WHERE {ours} ORDER BY key, number", plan):
             points.setdefault(point["key"], []).append(point)
-        columns = ", ".join(("key", "traceback", *CELL_COLUMNS))
+        columns = ", ".join(("key", "finished", "traceback", *CELL_COLUMNS))
         found = {}
         for row in self._rows(f"SELECT {columns} FROM cells WHERE {ours}", plan):
             traceback = read_traceback(self.folder, row["traceback"])
