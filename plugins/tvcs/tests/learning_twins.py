@@ -6,6 +6,7 @@ import threading
 from itertools import combinations, islice
 
 import numpy as np
+from optiframe_tvcs.sets.groups import Groups
 from optiframe_tvcs.sets.three_view import ThreeView
 
 from optiframe import Minimize, Solver, solve
@@ -97,6 +98,11 @@ def htp(problem: Minimize, step: float, iterations: int) -> list[Array]:
         x[kept] = np.linalg.lstsq(problem.function.matrix[:, kept], problem.function.target, rcond=None)[0]
         points.append(x)
     return points
+
+
+def exclusive_norm(x: Array, groups: Groups) -> float:
+    """Sum over the groups of the squared l1 norm; entries in no group do not count."""
+    return sum(float(np.abs(x[groups.labels == group]).sum()) ** 2 for group in range(len(groups)))
 
 
 def exclusive_prox(v: Array, weight: float) -> Array:

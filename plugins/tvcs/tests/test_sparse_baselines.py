@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_tvcs.learning.baselines import ExclusiveLasso, FewerViews
-from optiframe_tvcs.learning.exclusive_norm import exclusive_norm, shrink_groups
+from optiframe_tvcs.learning.exclusive_norm import shrink_groups
 from optiframe_tvcs.learning.sparse_recovery import SparseRecovery
 from optiframe_tvcs.sets.groups import Groups
 from optiframe_tvcs.sets.three_view import ThreeView
@@ -29,7 +29,7 @@ from optiframe.solving.budget import Budget
 from optiframe.solving.result import Result
 from optiframe.testing import SolverContract
 
-from .learning_twins import exclusive_prox, permutation_regression, sparse_regression
+from .learning_twins import exclusive_norm, exclusive_prox, permutation_regression, sparse_regression
 
 
 def solve(problem: Minimize, solver: str | Solver, **options: object) -> Result:
@@ -71,11 +71,6 @@ def test_the_proximal_point_agrees_with_trying_every_number_of_entries(seed: int
         inside = labels == group
         assert np.allclose(found[inside], exclusive_prox(v[inside], weight), atol=1e-12)
     assert np.array_equal(found[labels < 0], v[labels < 0])
-
-
-def test_the_exclusive_norm_is_the_sum_of_squared_group_norms() -> None:
-    groups = Groups.of_labels([0, 1, 0, -1], [1, 1])
-    assert exclusive_norm(np.array([1.0, 2.0, -3.0, 9.0]), groups) == 16.0 + 4.0
 
 
 def test_the_exclusive_lasso_minimises_its_penalised_objective() -> None:

@@ -145,7 +145,8 @@ class ExclusiveLasso(Solver[Minimize, Array, None]):
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         function = problem.function
-        rows, columns = views(problem)
+        assert isinstance(problem.over, ThreeView)  # else `unsuited` said so
+        rows, columns = problem.over.views
         curvature = function.curvature() if self.step is None else 1.0 / self.step
         step = 1.0 / curvature if curvature > 0 else 1.0
         penalty = self._by_held_out(problem, run) if self.penalty == "held-out" else self.penalty
@@ -172,12 +173,6 @@ class ExclusiveLasso(Solver[Minimize, Array, None]):
 
     def finish(self, problem: Minimize, iterate: Iterate) -> Array:
         return np.asarray(problem.over.project(iterate.x))
-
-
-def views(problem: Minimize) -> tuple[Groups, Groups]:
-    """Row and column groups of the problem's three-view set."""
-    assert isinstance(problem.over, ThreeView)  # else `unsuited` said so
-    return problem.over.views
 
 
 def _shrunk(v: Array, groups: Groups, weight: float) -> Array:

@@ -1,4 +1,4 @@
-"""The squared group l1 norm of the exclusive LASSO, and its proximal operator."""
+"""The proximal operator of the exclusive LASSO's penalty."""
 
 from __future__ import annotations
 
@@ -8,15 +8,8 @@ from optiframe.records.fields import Array
 from optiframe_tvcs.sets.groups import Groups
 
 
-def exclusive_norm(x: Array, groups: Groups) -> float:
-    """Sum over the groups of the squared l1 norm; entries in no group do not count."""
-    held = groups.labels >= 0
-    sums = np.bincount(groups.labels[held], np.abs(x[held]), minlength=len(groups))
-    return float(sums @ sums)
-
-
 def shrink_groups(v: Array, groups: Groups, weight: float) -> Array:
-    """The point u of least ``|u - v|^2/2 + weight * exclusive_norm(u)``.
+    """The point u of least ``|u - v|^2/2 + weight * sum over groups of (sum of |u| in the group)^2``.
 
     In a group the k largest entries remain, each smaller by ``2 weight S`` with S the sum of
     what remains, ``S = (sum of the k largest) / (1 + 2 weight k)``; k is the most for which the

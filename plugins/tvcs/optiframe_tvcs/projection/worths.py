@@ -9,9 +9,6 @@ from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
 
-UNITS = 2.0**50
-"""Largest quantised worth. A reduced worth adds four such numbers: 2**52, exact in float64."""
-
 _SMALL = 1e-100  # squares of numbers down to this, and up to its inverse, are ordinary float64 numbers
 _LEAST = math.ulp(0.0)  # the worth of an entry whose square vanishes beside the largest
 
@@ -47,6 +44,7 @@ def squares(v: Array, closed: NDArray[np.bool_] | None = None) -> tuple[Array, f
 def quantise(weights: Array) -> tuple[Array, float]:
     """Whole-number worths up to 2**50 (still float64), and how many of them make one unit.
 
+    A reduced worth adds four such numbers: 2**52, exact in float64.
     ``whole / scale`` is within ``1 / scale`` of each worth. What is positive stays positive,
     so that whatever fits is kept; what is not becomes 0 and is never chosen. The scale is a
     power of two, so that whole-number worths up to 2**49 are kept exactly.

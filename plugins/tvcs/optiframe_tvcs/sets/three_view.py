@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from pydantic import Field, NonNegativeInt, PlainValidator, model_validator
+from pydantic import Field, NonNegativeInt, PlainValidator, SkipValidation, model_validator
 
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.constraints import ConstraintSet, CvxpyProgram
@@ -21,27 +21,10 @@ from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.projection.warm_start import WarmProjector
 from optiframe_tvcs.projection.worths import squares
 from optiframe_tvcs.sets.groups import Groups
-
-
-def _as_matrix_shape(value: Any) -> tuple[int, int] | None:
-    if value is None:
-        return None
-    whole = isinstance(value, list | tuple) and len(value) == 2
-    if not whole or any(isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0 for n in value):
-        text = f"must be two whole numbers (rows, columns), got {value!r}"
-        raise InvalidInput(f"matrix: {text}", [(("matrix",), text)])
-    return int(value[0]), int(value[1])
-
-
-def _as_groups(value: Any) -> Groups | None:
-    if value is not None and not isinstance(value, Groups):
-        raise InvalidInput("must be a table with bounds, and labels or groups")
-    return value
-
+from optiframe_tvcs.sets.read import as_matrix_shape, read_views
 
 _View = Annotated[
-    Groups | None,
-    PlainValidator(_as_groups),
+    SkipValidation[Groups | None],  # made by `read_views`
     Accepts("a table: bounds, and labels or groups (a matrix needs neither)"),
 ]
 
@@ -80,58 +63,13 @@ class ThreeView(ConstraintSet):
         default=None, description="number of elements; none: as many as there are labels"
     )
     matrix: Annotated[
-        tuple[int, int] | None, PlainValidator(_as_matrix_shape), Accepts("two whole numbers: rows, columns")
+        tuple[int, int] | None, PlainValidator(as_matrix_shape), Accepts("two whole numbers: rows, columns")
     ] = Field(default=None, description="shape of matrix points, whose rows and columns are the groups")
 
     @model_validator(mode="before")
     @classmethod
     def _views(cls, given: Any) -> Any:
-        """Tables become groups, and `size` is filled in."""
-        if not isinstance(given, Mapping):
-            return given
-        values = dict(given)
-        for key in ("total", "size"):  # sums and lengths of arrays are often NumPy's whole numbers
-            if isinstance(values.get(key), np.integer):
-                values[key] = int(values[key])
-        shape = _as_matrix_shape(values.get("matrix"))
-        size = values.get("size")
-        if shape is not None:
-            if size not in (None, math.prod(shape)):
-                raise InvalidInput(f"size is {size!r}, and a matrix of shape {shape} has {math.prod(shape)}")
-            values["size"] = size = math.prod(shape)
-        if isinstance(size, bool) or not isinstance(size, int | None) or (size or 0) < 0:
-            return values  # the field says what is wrong
-        for axis, view in enumerate(("rows", "columns")):
-            if isinstance(values.get(view), Mapping):
-                table = dict(values[view])
-                if shape is not None and not {"labels", "groups"} & set(table):
-                    table["labels"] = np.indices(shape, dtype=np.int32)[axis].reshape(-1)
-                    bounds: Any = table.get("bounds")
-                    several = isinstance(bounds, list | tuple) or getattr(bounds, "ndim", 0) == 1
-                    if isinstance(bounds, int | np.integer):
-                        table["bounds"] = np.full(shape[axis], bounds)  # also where there is no entry
-                    elif several and len(bounds) != shape[axis]:
-                        raise InvalidInput(
-                            f"{view}: {len(bounds)} bounds for {shape[axis]} {view} of the matrix; "
-                            "give one for each, or one number for all"
-                        )
-                values[view] = Groups.from_table(table, size, view)
-            elif values.get(view) is not None and not isinstance(values[view], Groups):
-                raise InvalidInput(
-                    f"{view}: must be a table with bounds, and labels or groups; "
-                    f"got {type(values[view]).__name__}"
-                )
-        sizes = {view: values[view].size for view in ("rows", "columns") if values.get(view) is not None}
-        if size is None and sizes:
-            values["size"] = size = next(iter(sizes.values()))
-        if size is None:
-            raise InvalidInput("size is missing; give the number of elements, or groups with labels")
-        for view, length in sizes.items():
-            if length != size:
-                raise InvalidInput(
-                    f"{view}: there are {length} labels for {size} elements; give one label an element"
-                )
-        return values
+        return read_views(given) if isinstance(given, Mapping) else given
 
     @classmethod
     def of_matrix(
