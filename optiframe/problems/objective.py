@@ -66,6 +66,13 @@ class Objective(Record):
         mine = getattr(type(self), operation.__name__)
         return mine is not getattr(Objective, operation.__name__)
 
+    def lacks(self, *operations: Callable[..., Any]) -> str | None:
+        """The operations of these that it has not, in words for `Solver.unsuited`; None when it has all."""
+        missing = [
+            operation.__name__.replace("_", " ") for operation in operations if not self.offers(operation)
+        ]
+        return f"the objective {self.name!r} has no {' and no '.join(missing)}" if missing else None
+
     def _lacks(self, what: str) -> Unsuited:
         return Unsuited(f"the objective {self.name or type(self).__name__!r} has no {what}")
 

@@ -9,7 +9,6 @@ import numpy as np
 from optiframe.errors import InvalidInput
 from optiframe.problems.constraints import ScipyConstraints
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Run
 
@@ -90,13 +89,6 @@ class FlatBox:
         """Infinity norm of the projected gradient x - P(x - gradient); 0.0 at a stationary point."""
         step = x - np.clip(x - gradient, self.lower, self.upper)
         return float(np.max(np.abs(step), initial=0.0))
-
-
-def lacks_gradient(problem: Minimize) -> str | None:
-    """A sentence when the objective has no gradient."""
-    if problem.function.offers(Objective.gradient):
-        return None
-    return f"the objective {problem.function.name!r} has no gradient"
 
 
 def no_scipy_form(problem: Minimize) -> str:

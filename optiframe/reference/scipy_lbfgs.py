@@ -10,8 +10,9 @@ from pydantic import Field, PositiveInt
 from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from optiframe.problems.minimize import Minimize
+from optiframe.problems.objective import Objective
 from optiframe.records.fields import Array
-from optiframe.reference.flat import Flat, FlatBox, first_point, lacks_gradient, no_scipy_form
+from optiframe.reference.flat import Flat, FlatBox, first_point, no_scipy_form
 from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -61,7 +62,7 @@ class ScipyLBFGS(Solver[Minimize, Array, None]):
         )
 
     def unsuited(self, problem: Minimize) -> str | None:
-        without = lacks_gradient(problem)
+        without = problem.function.lacks(Objective.gradient)
         if without is not None:
             return without
         constraints = problem.over.as_scipy(problem.function.shape)

@@ -11,7 +11,7 @@ from scipy.optimize import BFGS, OptimizeResult, minimize
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import Objective
 from optiframe.records.fields import Array
-from optiframe.reference.flat import Flat, first_point, lacks_gradient, no_scipy_form
+from optiframe.reference.flat import Flat, first_point, no_scipy_form
 from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -88,7 +88,7 @@ class ScipyTrustConstr(Solver[Minimize, Array, None]):
         return iterates_from_callback(work, name="scipy.optimize.minimize (trust-constr)")
 
     def unsuited(self, problem: Minimize) -> str | None:
-        without = lacks_gradient(problem)
+        without = problem.function.lacks(Objective.gradient)
         if without is not None:
             return without
         return no_scipy_form(problem) if problem.over.as_scipy(problem.function.shape) is None else None

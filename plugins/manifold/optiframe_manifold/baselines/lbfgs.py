@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, PositiveInt
@@ -76,12 +77,8 @@ class FactorLBFGS(Solver[Minimize, LowRank, None]):
         )
 
 
-def unsuited_to_factors(problem: Minimize, *needed: object) -> str | None:
+def unsuited_to_factors(problem: Minimize, *needed: Callable[..., Any]) -> str | None:
     """Why a problem is not one over factors with these operations, in words; None when it is."""
     if not isinstance(problem.over, Rank):
         return f"the set {problem.over.name!r} does not hold matrices of one rank; this takes the set 'rank'"
-    for need in needed:
-        name = getattr(need, "__name__", "")
-        if not problem.function.offers(need):  # type: ignore[arg-type]  # operations of Objective
-            return f"the objective {problem.function.name!r} has no {name.replace('_', ' ')}"
-    return None
+    return problem.function.lacks(*needed)

@@ -75,10 +75,9 @@ class TrustRegion(Solver[Minimize, Any, None]):
     ] = Field(default=None, description="manifold to search, for an objective over its arrays")
 
     def unsuited(self, problem: Minimize) -> str | None:
-        needed = (Objective.gradient, Objective.hessian_product)
-        lacking = [need.__name__.replace("_", " ") for need in needed if not problem.function.offers(need)]
+        lacking = problem.function.lacks(Objective.gradient, Objective.hessian_product)
         if lacking:
-            return f"the objective {problem.function.name!r} has no {' and no '.join(lacking)}"
+            return lacking
         if isinstance(problem.over, Rank):
             return "a manifold is given, and the points are factors" if self.manifold is not None else None
         if holds_all_vectors(problem.over):

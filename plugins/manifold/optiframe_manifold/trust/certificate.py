@@ -150,8 +150,9 @@ def inner(problem: Problem[Any], answer: Any) -> tuple[Minimize, LowRank]:
         problem, answer = step.problem, step.encode(answer)
     if not isinstance(problem.over, Rank):
         raise Unsuited(f"the set {problem.over.name!r} is not the set of matrices of one rank")
-    if not problem.function.offers(Objective.hessian_product):
-        raise Unsuited(f"the objective {problem.function.name!r} has no Hessian product")
+    lacking = problem.function.lacks(Objective.hessian_product)
+    if lacking:
+        raise Unsuited(lacking)
     problem.check(answer)
     if not finite(answer):
         raise InvalidInput("the answer has entries that are not finite")
