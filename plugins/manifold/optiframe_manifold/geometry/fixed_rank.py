@@ -231,11 +231,6 @@ class FixedRank:
         over = over - point.right @ (0.5 * right @ (point.right.T @ over))
         return self.projection(point, np.concatenate([down, over])) * float(np.mean(point.lyapunov[2]))
 
-    def random_tangent_vector(self, point: Factors, rng: np.random.Generator) -> Array:
-        """A horizontal vector of length 1 and random direction."""
-        v = self.projection(point, rng.standard_normal((self.rows + self.columns, self.rank)))
-        return np.asarray(v / self.norm(point, v))
-
     def _times(self, v: Array, left: Array, right: Array) -> Array:
         along, across = self.split(v)
         return np.concatenate([along @ left, across @ right])

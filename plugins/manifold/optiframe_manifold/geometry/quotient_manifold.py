@@ -7,6 +7,7 @@ imported on use.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -30,6 +31,15 @@ def quotient_manifold(rows: int, columns: int, rank: int) -> Any:
         When pymanopt is not installed.
     """
     return _manifold_class()(rows, columns, rank)
+
+
+def _of_arrays(operation: Callable[..., Any]) -> Callable[..., Any]:
+    """An operation of `FixedRank` at a point, for a point that is one array."""
+
+    def at(manifold: Any, point: Array, *vectors: Array) -> Any:
+        return operation(manifold.geometry, manifold.factors(point), *vectors)
+
+    return at
 
 
 @cache
@@ -58,39 +68,19 @@ def _manifold_class() -> Any:
         def typical_dist(self) -> float:
             return self.geometry.typical_dist
 
-        def inner_product(self, point: Array, tangent_vector_a: Array, tangent_vector_b: Array) -> float:
-            return self.geometry.inner_product(self.factors(point), tangent_vector_a, tangent_vector_b)
-
-        def norm(self, point: Array, tangent_vector: Array) -> float:
-            return self.geometry.norm(self.factors(point), tangent_vector)
-
-        def zero_vector(self, point: Array) -> Array:
-            return np.zeros_like(point)
-
-        def projection(self, point: Array, vector: Array) -> Array:
-            return self.geometry.projection(self.factors(point), vector)
-
-        to_tangent_space = projection
-
-        def euclidean_to_riemannian_gradient(self, point: Array, euclidean_gradient: Array) -> Array:
-            return self.geometry.euclidean_to_riemannian_gradient(self.factors(point), euclidean_gradient)
-
-        def euclidean_to_riemannian_hessian(
-            self, point: Array, euclidean_gradient: Array, euclidean_hessian: Array, tangent_vector: Array
-        ) -> Array:
-            return self.geometry.euclidean_to_riemannian_hessian(
-                self.factors(point), euclidean_gradient, euclidean_hessian, tangent_vector
-            )
+        inner_product = _of_arrays(FixedRank.inner_product)
+        norm = _of_arrays(FixedRank.norm)
+        zero_vector = _of_arrays(FixedRank.zero_vector)
+        projection = to_tangent_space = _of_arrays(FixedRank.projection)
+        euclidean_to_riemannian_gradient = _of_arrays(FixedRank.euclidean_to_riemannian_gradient)
+        euclidean_to_riemannian_hessian = _of_arrays(FixedRank.euclidean_to_riemannian_hessian)
+        preconditioner = _of_arrays(FixedRank.precondition)  # for `pymanopt.Problem`
 
         def retraction(self, point: Array, tangent_vector: Array) -> Array:
             return stacked(self.geometry.retraction(self.factors(point), tangent_vector).matrix)
 
         def transport(self, point_a: Array, point_b: Array, tangent_vector_a: Array) -> Array:
             return self.geometry.transport(self.factors(point_a), self.factors(point_b), tangent_vector_a)
-
-        def preconditioner(self, point: Array, tangent_vector: Array) -> Array:
-            """The Gram preconditioner, for `pymanopt.Problem`."""
-            return self.geometry.precondition(self.factors(point), tangent_vector)
 
         def random_point(self) -> Array:
             """Standard normal factors; as everywhere in pymanopt, from NumPy's global generator."""

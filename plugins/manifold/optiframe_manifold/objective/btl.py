@@ -170,8 +170,7 @@ class BtlObjective(Objective):
 
     def unpenalized(self) -> BtlObjective:
         """The likelihood alone: the same objective without its penalty."""
-        kept = ("users", "items", "winner", "loser", "pointer", "weight", "sigma")
-        return BtlObjective(**{name: getattr(self, name) for name in kept}, penalty="none")
+        return self.model_copy(update={"penalty": "none"})
 
     def as_cvxpy(self, x: Any) -> Any:
         """The objective of a whole m x n variable, of which it is convex; for small cases."""
