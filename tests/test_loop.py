@@ -21,6 +21,7 @@ import pytest
 import optiframe as of
 from optiframe import Budget, Iterate, Iterates, Minimize, NotConverged, Projection, Run, Solver, Status
 from optiframe.errors import BrokenPlugin
+from optiframe.findings import Finding
 from optiframe.problems.constraints import WholeSpace
 from optiframe.problems.problem import Formulation, Problem
 
@@ -240,6 +241,28 @@ def test_a_problem_without_any_objective_still_converges() -> None:
     assert math.isnan(result.objective)
 
 
+def test_a_problem_that_loses_its_objective_on_the_way_diverges() -> None:
+    class Halfway(Unjudged):
+        """Has an objective below 2 and none from there on."""
+
+        name = "test.halfway"
+
+        def objective(self, solution: Any) -> float:
+            return math.nan if solution[0] >= 2 else float(solution[0])
+
+    class Counting(Settling):
+        """Counts to 9."""
+
+        name = "test.counting"
+
+        def iterates(self, problem: Unjudged, run: Run) -> Iterates:
+            yield from (Iterate(np.full(1, float(n))) for n in range(10))
+
+    with pytest.warns(NotConverged, match="no longer finite"):
+        result = of.solve(Halfway(), Counting())
+    assert (result.status, result.iterations) == (Status.DIVERGED, 3)
+
+
 def test_an_infinite_residual_is_divergence() -> None:
     class Lost(Solver[Minimize, Any, None]):
         """At a finite point, and says that it is infinitely far off."""
@@ -267,6 +290,19 @@ def test_the_best_iterate_is_kept_when_the_solver_is_not_monotone() -> None:
     assert result.detail == 1
     assert "number 2" in result.message
     assert of.solve(TARGET, Scripted(points=(1, 2.5, 9))).solution[0] == 9
+
+
+def test_a_solver_may_remark_on_the_kept_iterate_and_the_last() -> None:
+    class Remarking(Wandering):
+        """Says what both are worth."""
+
+        name = "test.remarking"
+
+        def remarks(self, problem: Any, kept: Any, last: Any) -> tuple[Finding, ...]:
+            return (Finding("note", f"{kept.objective:g} and {last.objective:g}"),)
+
+    result = of.solve(TARGET, Remarking(points=(1, 3, 0)))
+    assert [finding.text for finding in result.findings] == ["0 and 4.5"]
 
 
 def test_a_feasible_iterate_beats_a_lower_but_infeasible_one() -> None:
@@ -652,6 +688,7 @@ import numpy as np
 import optiframe as of
 from optiframe.problems.constraints import WholeSpace
 from optiframe.errors import BrokenPlugin
+from optiframe.findings import Finding
 
 class Slow(of.Solver[of.Minimize, object, None]):
     "Never ends."
