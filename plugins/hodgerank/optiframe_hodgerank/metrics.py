@@ -118,12 +118,11 @@ def area_under_curve(strength: Array, wrong: NDArray[np.bool_]) -> float:
 
     nan when there are no wrong or no right ones.
     """
+    from scipy.stats import rankdata
+
     positive = int(wrong.sum())
     negative = len(wrong) - positive
     if not positive or not negative:
         return float("nan")
-    value, place = np.unique(strength, return_inverse=True)
-    count = np.bincount(place, minlength=len(value))
-    midrank = np.cumsum(count) - (count - 1) / 2.0
-    ranks = float(midrank[place[wrong]].sum())
+    ranks = float(rankdata(strength)[wrong].sum())
     return (ranks - positive * (positive + 1) / 2) / (positive * negative)

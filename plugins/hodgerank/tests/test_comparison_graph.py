@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_hodgerank.graph import laplacian
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
-from optiframe_hodgerank.graph.laplacian import NotSolved, invert, resistance
+from optiframe_hodgerank.graph.laplacian import NotSolved, invert
 
 METHODS = ("dense", "sparse", "iterative")
 
@@ -87,14 +87,6 @@ def test_conjugate_gradients_that_do_not_converge_say_so(monkeypatch: pytest.Mon
     graph = drawn(0, 20, 60)
     with pytest.raises(NotSolved, match=r"not solved in 1 steps .*install pyamg"):
         invert(graph.laplacian, graph.components, "iterative").solve(np.arange(20.0))
-
-
-def test_resistances_are_variances_of_differences() -> None:
-    graph = drawn(3, 6, 30)
-    slow = np.linalg.pinv(graph.laplacian.toarray(), hermitian=True)
-    pairs = np.array([[0, 1], [2, 5]])
-    expected = [slow[i, i] + slow[j, j] - 2 * slow[i, j] for i, j in pairs.tolist()]
-    assert np.allclose(resistance(graph.laplacian_inverse, 6, pairs), expected)
 
 
 def test_pickling_drops_the_factor_and_keeps_the_rows() -> None:

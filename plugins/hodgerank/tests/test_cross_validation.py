@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -35,6 +36,10 @@ class TestLinearizedBregmanWithCrossValidation(TestHuberLassoWithCrossValidation
 
 class TestHuberLassoByTheScale(TestHuberLassoWithCrossValidation):
     solver = HuberLasso(stop_rule="huber")
+
+
+def no_limit() -> float:
+    return math.inf
 
 
 SMALL = {"name": "pairwise.bias", "items": 8, "comparisons": 120}
@@ -105,7 +110,7 @@ def lasso_by_hand(space: CycleFolds, fold: int, level: float) -> np.ndarray:
 def test_lasso_errors_are_those_of_fits_by_hand() -> None:
     ranking = problem(dataset=SMALL)
     rows = ranking.comparisons.unmerged()
-    curve = lasso_curve(rows, 5, np.random.default_rng(3))
+    curve = lasso_curve(rows, 5, np.random.default_rng(3), time_left=no_limit)
     space = CycleFolds(rows, 5, np.random.default_rng(3))
     for k in (2, 5, len(curve.level) - 1):  # the first is that of no outliers
         for fold in (0, 3):
@@ -117,7 +122,7 @@ def test_lasso_errors_are_those_of_fits_by_hand() -> None:
 def test_bregman_errors_are_those_of_steps_by_hand() -> None:
     rows = problem(dataset=SMALL).comparisons.unmerged()
     kappa, dt = 10.0, 0.05
-    curve = bregman_curve(rows, 5, np.random.default_rng(3), kappa=kappa)
+    curve = bregman_curve(rows, 5, np.random.default_rng(3), kappa=kappa, time_left=no_limit)
     space = CycleFolds(rows, 5, np.random.default_rng(3))
     dual, found = np.zeros((5, rows.rows)), {}
     for step in range(round(1 / (curve.level[-1] * dt)) + 1):
@@ -149,9 +154,9 @@ def test_huber_lasso_with_cross_validation_finds_them_and_more(solver: type[Hube
 
 def test_fast_transform_chooses_as_the_exact_basis_does(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = problem(dataset={"name": "pairwise.bias", "comparisons": 500}).comparisons.unmerged()
-    exact = bregman_curve(rows, 5, np.random.default_rng(0), kappa=50)
+    exact = bregman_curve(rows, 5, np.random.default_rng(0), kappa=50, time_left=no_limit)
     monkeypatch.setattr(cycle_folds, "_DENSE", 0)
-    fast = bregman_curve(rows, 5, np.random.default_rng(0), kappa=50)
+    fast = bregman_curve(rows, 5, np.random.default_rng(0), kappa=50, time_left=no_limit)
     least = exact.error.mean(axis=1).min(), fast.error.mean(axis=1).min()
     assert least[1] == pytest.approx(least[0], rel=0.1)
     assert fast.level[fast.best] == pytest.approx(exact.level[exact.best], rel=0.5)

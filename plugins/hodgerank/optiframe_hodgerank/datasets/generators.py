@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -27,10 +26,6 @@ class _Drawn(DataSet):
     def _streams(self) -> list[np.random.Generator]:
         """Of truth, pairs, outliers and noise, in this order."""
         return [np.random.default_rng(one) for one in np.random.SeedSequence(self.seed).spawn(4)]
-
-    @abstractmethod
-    def inputs(self) -> dict[str, Any]:
-        """The comparisons, the truth and which comparisons are wrong."""
 
 
 def _some(rng: np.random.Generator, rows: int, share: float) -> NDArray[np.bool_]:

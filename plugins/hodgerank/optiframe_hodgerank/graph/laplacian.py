@@ -6,7 +6,7 @@ component filled in) and then move each component to sum zero, which is exactly 
 
 from __future__ import annotations
 
-import math
+from abc import ABC, abstractmethod
 from importlib.util import find_spec
 from typing import Any, Protocol
 
@@ -29,6 +29,7 @@ _BAND = 0.25
 items^3 and was 30 to 100 times slower at 2,000 to 7,000 items than conjugate gradients."""
 _ACCURACY = 1e-12
 """Relative residual of conjugate gradients: as near to a direct solve as rounding allows."""
+_BLOCK = 64  # columns of the inverse that are computed at a time
 _STEPS = 5000  # of conjugate gradients; a good preconditioner takes tens, a bad one hundreds
 
 
@@ -98,12 +99,6 @@ class Components:
             return np.asarray(theta - means[self.component])
         return np.column_stack([self.centred(column) for column in theta.T])
 
-    def grounded(self) -> NDArray[np.int64]:
-        """All items but the first of each component."""
-        free = np.ones(len(self.component), dtype=bool)
-        free[np.unique(self.component, return_index=True)[1]] = False
-        return np.flatnonzero(free)
-
 
 class _Dense(Components):
     """L^+ = (L + J)^-1 - J, where J averages within each component; memory 8 n^2 bytes."""
@@ -128,18 +123,45 @@ class _Dense(Components):
         return np.asarray(self.matrix.diagonal().copy())
 
 
-class _SparseLU(Components):
+class _BySolving(Components, ABC):
+    """An inverse that is never written down: it solves, with one item of each component held at zero."""
+
+    def __init__(self, laplacian: sp.csr_array, component: NDArray[np.int64]) -> None:
+        super().__init__(component)
+        free = np.ones(len(component), dtype=bool)
+        free[np.unique(component, return_index=True)[1]] = False
+        self.free = np.flatnonzero(free)
+        self.inner = sp.csr_matrix(laplacian[self.free][:, self.free])
+
+    @abstractmethod
+    def solve(self, b: Array) -> Array:
+        """L^+ b for b of shape (items,) or (items, k)."""
+
+    def diagonal(self) -> Array:
+        """Diagonal of L^+, column by column, a block at a time, so that no n x n matrix is held."""
+        items = len(self.component)
+        diagonal = np.empty(items)
+        for start in range(0, items, _BLOCK):
+            some = np.arange(start, min(start + _BLOCK, items))
+            unit = np.zeros((items, len(some)))
+            unit[some, np.arange(len(some))] = 1.0
+            diagonal[some] = self.solve(unit)[some, np.arange(len(some))]
+        return diagonal
+
+
+class _SparseLU(_BySolving):
     """The grounded Laplacian factored in a minimum-degree order; memory 12 bytes an entry of the factor."""
 
     method = "sparse LU"
 
     def __init__(self, laplacian: sp.csr_array, component: NDArray[np.int64]) -> None:
-        super().__init__(component)
-        self.free = self.grounded()
-        inner = sp.csc_matrix(laplacian[self.free][:, self.free])
+        super().__init__(laplacian, component)
         # Symmetric positive definite: the diagonal is always a good pivot.
         self.factor: Any = splu(
-            inner, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+            sp.csc_matrix(self.inner),
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
         )
 
     def solve(self, b: Array) -> Array:
@@ -147,17 +169,12 @@ class _SparseLU(Components):
         x[self.free] = self.factor.solve(np.ascontiguousarray(self.centred(b)[self.free]))
         return self.centred(x)
 
-    def diagonal(self) -> Array:
-        return _diagonal_by_solving(self, len(self.component))
 
-
-class _ConjugateGradients(Components):
+class _ConjugateGradients(_BySolving):
     """Conjugate gradients on the grounded Laplacian; memory a few vectors and the preconditioner."""
 
     def __init__(self, laplacian: sp.csr_array, component: NDArray[np.int64]) -> None:
-        super().__init__(component)
-        self.free = self.grounded()
-        self.inner = sp.csr_matrix(laplacian[self.free][:, self.free])
+        super().__init__(laplacian, component)
         self.preconditioner: Any
         if find_spec("pyamg") is not None:
             self.method = "conjugate gradients + multigrid"
@@ -183,31 +200,3 @@ class _ConjugateGradients(Components):
                 f"(relative residual {left:.1e}); run: pip install pyamg"
             )
         return self.centred(x)
-
-    def diagonal(self) -> Array:
-        return _diagonal_by_solving(self, len(self.component))
-
-
-def _diagonal_by_solving(inverse: LaplacianInverse, items: int, block: int = 64) -> Array:
-    """Column by column, a block at a time, so that no n x n matrix is held."""
-    diagonal = np.empty(items)
-    for start in range(0, items, block):
-        some = np.arange(start, min(start + block, items))
-        unit = np.zeros((items, len(some)))
-        unit[some, np.arange(len(some))] = 1.0
-        diagonal[some] = inverse.solve(unit)[some, np.arange(len(some))]
-    return diagonal
-
-
-def resistance(inverse: LaplacianInverse, items: int, pairs: NDArray[np.int64]) -> Array:
-    """Effective resistance of pairs of items, shape (pairs,): (e_i - e_j)' L^+ (e_i - e_j).
-
-    The variance of a difference of scores is the noise variance times it; infinite across components.
-    """
-    found = np.empty(len(pairs))
-    for at, (i, j) in enumerate(pairs.tolist()):
-        unit = np.zeros(items)
-        unit[i], unit[j] = 1.0, -1.0
-        theta = inverse.solve(unit)
-        found[at] = theta[i] - theta[j]
-    return found if len(pairs) else np.full(0, math.nan)

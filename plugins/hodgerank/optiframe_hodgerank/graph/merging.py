@@ -121,7 +121,9 @@ def merge(
         total = np.ones(len(margin)) if weight is None else weight.astype(np.float64)
         each = np.arange(len(margin))
         return Merged(low, high, oriented, total, np.ones_like(each), each, flipped)
-    value, code = (_SIGNS, oriented.astype(np.int64) + 1) if signs else _codes(oriented)
+    value, code = (
+        (_SIGNS, oriented.astype(np.int64) + 1) if signs else np.unique(oriented, return_inverse=True)
+    )
     pair = low * items + high
     known, span = None, items * items
     if span * len(value) > _LARGEST_KEY:
@@ -174,12 +176,6 @@ def _decoded(
     if weight is not None:
         total = np.asarray(np.bincount(inverse, weight, len(key)))
     return Merged(left, right, _SIGNS[sign], total, count, inverse, flipped)
-
-
-def _codes(y: Array) -> tuple[Array, NDArray[np.int64]]:
-    """Sorted distinct values of y, and the place of each entry among them."""
-    value, code = np.unique(y, return_inverse=True)
-    return value, code.astype(np.int64)
 
 
 def _unique(key: NDArray[np.int64], span: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from optiframe.records.fields import Array
+from optiframe_hodgerank.graph import conjugate_gradients
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.graph.indices import unsigned
 from optiframe_hodgerank.graph.rows_by_pair import worth_compiling
@@ -24,18 +25,15 @@ _A_ROW = 1e-6
 times apart, so that a row within adds 1e-2 of that over the number of the pair's rows."""
 
 
-class Rows(Protocol):
-    """The rows of a graph as Newton's method on Huber's loss needs them."""
+class Rows(conjugate_gradients.Rows, Protocol):
+    """The rows of a graph as Newton's method on Huber's loss needs them.
 
-    @property
-    def degree(self) -> Array:
-        """Diagonal of the Hessian at the scores last asked for, shape (items,)."""
+    Their Laplacian is the Hessian at the scores last asked for: that of the rows within the threshold,
+    and a little of the whole.
+    """
 
     def huber(self, level: float, scores: Array) -> tuple[float, Array]:
         """The loss, and what pulls at each item (minus the gradient); the Hessian is then that here."""
-
-    def product(self, v: Array) -> Array:
-        """The Hessian, the Laplacian of the rows within the threshold and a little of the whole, times v."""
 
     def parts(self) -> int:
         """Number of components of the graph of the rows within the threshold."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    Solved: TypeAlias = Result[Any, Any] | Fitted[Any, Any]
+    Solved: TypeAlias = Result[Any, Any] | Fitted
 
 NAMED = 60  # items whose names fit along an axis
 _BANDS = (0.05, 0.10, 0.15, 0.20, 0.25)  # of Figure 10

@@ -11,7 +11,7 @@ from pydantic import Field, PlainSerializer, PlainValidator, PositiveInt, model_
 
 from optiframe.errors import InvalidInput, Unsuited
 from optiframe.records.fields import Accepts
-from optiframe.registry import registry
+from optiframe.registry.build import build
 from optiframe.solving.budget import Budget
 from optiframe.solving.chain import why_unsuited
 from optiframe.solving.result import Result
@@ -27,7 +27,7 @@ AnySolver = Solver[Any, Any, Any]
 
 def built(chosen: Any) -> AnySolver:
     """The solver of a name or of a table with `name` and parameters; a solver itself."""
-    solver: AnySolver = chosen if isinstance(chosen, Solver) else registry.build("solver", chosen)
+    solver: AnySolver = chosen if isinstance(chosen, Solver) else build("solver", chosen)
     return solver
 
 
@@ -122,11 +122,15 @@ class BootstrapIntervals(Solver[PairwiseRanking, Ranking, Bootstrap]):
         """What was made, with the method's scores for drawn comparisons or with one more draw left out."""
         if not np.array_equal(drawn.graph.components, problem.graph.components):
             return replace(made, apart=made.apart + 1)
+        solution: Ranking | None = None
+        refusal = ""
         try:
-            solution: Ranking | None = self._run(drawn, run).solution
+            solution = self._run(drawn, run).solution
         except Unsuited as error:
-            return made.with_unanswered(str(error))
-        return made.with_unanswered("") if solution is None else made.with_draw(solution.scores)
+            refusal = str(error)
+        if solution is None or not np.isfinite(solution.scores).all():
+            return replace(made, unanswered=made.unanswered + 1, refusal=made.refusal or refusal)
+        return replace(made, drawn=(*made.drawn, solution.scores))
 
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
         drawn: Bootstrap = iterate.x

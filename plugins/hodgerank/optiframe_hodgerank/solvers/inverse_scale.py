@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
@@ -18,7 +17,8 @@ from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.path.inlier_graph import InlierGraph
 from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking
-from optiframe_hodgerank.stopping.stop_rule import SHARE, knot_by_knot_is_long, one_stop, why_so_many
+from optiframe_hodgerank.solvers.lbi import Moment, ranking_at
+from optiframe_hodgerank.stopping.stop_rule import SHARE, knot_by_knot_is_long, one_stop
 
 _NEAR = 1e-10  # dual variables within this of 1 are there; a hundred times the rounding of a fit
 _ITEMS = 2000  # beyond, the inverse that is updated takes more than 32 MB and seconds to begin with
@@ -75,7 +75,7 @@ class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
             left = max(0.0, share - path.share) if self.t is None else 1 - t / self.t
             if path.reached(share):
                 left = 0.0
-            yield Iterate(Instant(t, scores, outliers, dynamics.dual, path), left, detail=path)
+            yield Iterate(Moment(t, scores, outliers, dynamics.dual, path), left, detail=path)
         if dynamics.parts is not None:
             return Status.STALLED, (
                 f"at t = {path.knots[-1]:.6g} the comparisons that are not outliers no longer connect "
@@ -84,26 +84,7 @@ class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
         return None
 
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
-        at: Instant = iterate.x
-        never = np.minimum(np.abs(at.dual), 1.0) / at.t if np.isfinite(at.t) else np.zeros(len(at.dual))
-        return problem.ranking(
-            at.scores,
-            outliers=at.outliers,
-            entry=at.path.entries(),
-            strength=at.path.strength(never),
-            why=why_so_many(self, at.path, SHARE if self.share is None else self.share, at.t),
-        )
-
-
-@dataclass(frozen=True)
-class Instant:
-    """A point of the path while it is being followed."""
-
-    t: float
-    scores: Array
-    outliers: Array
-    dual: Array
-    path: Path
+        return ranking_at(self, problem, iterate.x)
 
 
 class Dynamics:

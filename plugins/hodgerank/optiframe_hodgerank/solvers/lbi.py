@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from optiframe.records.fields import Array
-from optiframe.solving.solver import Iterate, Iterates, Run
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.path.path import Path, shrink
@@ -187,19 +187,24 @@ class LinearizedBregman(StopsByRule):
                 scores, outliers, after = moved, after, outliers
 
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
-        moment: Moment = iterate.x
-        scores, outliers, path = moment.scores, moment.outliers, moment.path
-        if scores is None:
-            scores = problem.graph.scores(problem.graph.margin - outliers)
-        never = np.minimum(np.abs(moment.dual), 1.0) / moment.t
-        share = SHARE if self.share is None else self.share
-        return problem.ranking(
-            scores,
-            outliers=outliers,
-            entry=path.entries(),
-            strength=path.strength(never),
-            why=why_so_many(self, path, share, moment.t),
-        )
+        return ranking_at(self, problem, iterate.x)
+
+
+def ranking_at(
+    solver: Solver[PairwiseRanking, Ranking, Path], problem: PairwiseRanking, moment: Moment
+) -> Ranking:
+    """The answer at a point of a path in t, whose solver may have a `share`."""
+    scores, outliers, path = moment.scores, moment.outliers, moment.path
+    if scores is None:
+        scores = problem.graph.scores(problem.graph.margin - outliers)
+    share: float | None = getattr(solver, "share", None)
+    return problem.ranking(
+        scores,
+        outliers=outliers,
+        entry=path.entries(),
+        strength=path.strength(np.minimum(np.abs(moment.dual), 1.0) / moment.t),
+        why=why_so_many(solver, path, SHARE if share is None else share, moment.t),
+    )
 
 
 def _left(path: Path, share: float) -> float:

@@ -34,12 +34,12 @@ class LeastSquares(Solver[PairwiseRanking, Ranking, HodgeSplit | None]):
 
     Notes
     -----
-    The 90% intervals are theta_i -+ 1.645 sigma sqrt(L^+_ii), with sigma^2 = sum w (y - X theta)^2 /
-    (rows - items + components): right for independent noise of one size (variance sigma^2/w), with
-    rows the caller's. They are of a score against the mean of its component; for the difference of
-    two items use `resistance`. With +-1 data, noise is neither equal nor small where one item nearly
-    always wins, and outliers widen all of them: take them for a rough guide there. None where no
-    comparison is left over to estimate sigma from.
+    The 90% intervals are theta_i -+ 1.645 sigma sqrt(L^+_ii), with sigma^2 = sum w (y - X theta)^2 / (rows
+    - items + components): right for independent noise of one size (variance sigma^2/w), with rows the
+    caller's. They are of a score against the mean of its component; the difference of two items has the
+    variance sigma^2 times their effective resistance. With +-1 data, noise is neither equal nor small
+    where one item nearly always wins, and outliers widen all of them: take them for a rough guide there.
+    None where no comparison is left over to estimate sigma from.
     """
 
     name = "hodge.l2"

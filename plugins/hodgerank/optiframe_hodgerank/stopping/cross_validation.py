@@ -7,7 +7,6 @@ has a little of every outlier in it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -157,12 +156,8 @@ class CycleFolds:
         return self.back(measured - left_out), np.asarray(error)
 
 
-def _no_limit() -> float:
-    return math.inf
-
-
 def lasso_curve(
-    graph: ComparisonGraph, folds: int, rng: np.random.Generator, *, time_left: TimeLeft = _no_limit
+    graph: ComparisonGraph, folds: int, rng: np.random.Generator, *, time_left: TimeLeft
 ) -> Curve:
     """Validation error of Eq. 7 along a grid of lambda; `graph` has the caller's rows, unmerged.
 
@@ -213,7 +208,7 @@ def bregman_curve(
     rng: np.random.Generator,
     *,
     kappa: float,
-    time_left: TimeLeft = _no_limit,
+    time_left: TimeLeft,
 ) -> Curve:
     """Validation error of linearized Bregman iteration in t, each fold fitted to the other folds.
 

@@ -58,16 +58,6 @@ class Bootstrap:
     def __repr__(self) -> str:
         return f"<bootstrap of {len(self.answer.items)} scores, {len(self.drawn)} draws>"
 
-    def with_draw(self, scores: Array) -> Bootstrap:
-        """With the scores of one more draw; scores that are not finite leave the draw out."""
-        if not np.isfinite(scores).all():
-            return self.with_unanswered("")
-        return replace(self, drawn=(*self.drawn, scores))
-
-    def with_unanswered(self, refusal: str) -> Bootstrap:
-        """With one more draw that the method had no finite scores for, and why, where it said so."""
-        return replace(self, unanswered=self.unanswered + 1, refusal=self.refusal or refusal)
-
     @cached_property
     def scores(self) -> Array:
         """Shape (draws, items)."""
