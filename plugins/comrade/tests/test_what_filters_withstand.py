@@ -1,4 +1,5 @@
-"""The default filter holds where the norm fails, and a run warns where its filter can fail."""
+"""The default filter holds where the norm fails, a run warns where its filter can fail, and the last point's
+gap stands beside the best one's."""
 
 from __future__ import annotations
 
@@ -32,9 +33,9 @@ def problem() -> Any:
     return optiframe.problem(dataset={"name": "synthetic.covtype-shape", "terms": 4000, "columns": 10})
 
 
-def run(name: str = "newton.comrade", rounds: int = 12, **parameters: Any) -> Result[Any, Any]:
+def run(name: str = "newton.comrade", rounds: int = 12, on: Any = None, **given: Any) -> Result[Any, Any]:
     budget = Budget(iterations=rounds, tolerance=0.0)
-    return optiframe.solve(problem(), name, budget=budget, **{"workers": 20, **parameters})
+    return optiframe.solve(on or problem(), name, budget=budget, workers=20, **given)
 
 
 def last_gap(result: Result[Any, Any]) -> float:
@@ -45,11 +46,19 @@ def said(result: Result[Any, Any], level: str, words: str) -> list[str]:
     return [found.text for found in result.findings if found.level == level and words in found.text]
 
 
-@pytest.mark.parametrize("name", ["newton.comrade", "newton.polished"])
-@pytest.mark.parametrize("share", [0.3, 0.4])
+@pytest.mark.parametrize(
+    ("filtering", "share"), [("distance-to-median", 0.3), ("distance-to-median", 0.4), ("norm", 0.1)]
+)
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_the_default_filter_stays_near_the_minimum(attack: str, share: float, name: str) -> None:
-    assert last_gap(run(name, byzantine=share, attack=ATTACKS[attack])) < START / 5
+def test_the_default_filter_and_at_a_tenth_the_norm_stay_near_the_minimum(
+    attack: str, filtering: str, share: float
+) -> None:
+    assert last_gap(run(byzantine=share, attack=ATTACKS[attack], filter=filtering)) < START / 5
+
+
+@pytest.mark.parametrize("attack", ["negative", "collusion", "alie z=1"])
+def test_so_does_polishing(attack: str) -> None:
+    assert last_gap(run("newton.polished", byzantine=0.4, attack=ATTACKS[attack])) < START / 5
 
 
 @pytest.mark.parametrize(
@@ -101,3 +110,27 @@ def test_a_filter_of_which_nothing_is_known_brings_no_warning() -> None:
         fails_from = None
 
     assert not said(run(rounds=1, byzantine=0.45, filter=Unknown()), "warning", "unknown")
+
+
+@pytest.mark.parametrize("share", [0.3, 0.4])
+def test_the_gap_of_the_last_point_is_reported_beside_the_best(share: float) -> None:
+    result = run(byzantine=share, attack="collusion", filter="norm", trace=False)
+    assert result.metrics["gap"] < 0.5 < 2 * last_gap(result)
+    (text,) = [found.text for found in result.findings if "last point" in found.text]
+    assert f"gap {result.metrics['gap']:.3g}; the last point has gap {last_gap(result):.3g}" in text
+
+
+def test_a_last_point_far_above_the_best_is_a_warning_and_one_at_the_floor_a_note() -> None:
+    astray = run(byzantine=0.4, attack="collusion", filter="norm")
+    assert said(astray, "warning", "the last point has gap")
+    floor = run(byzantine=0.1, attack="flipped-labels")
+    assert said(floor, "note", "the last point has gap")
+    assert not said(floor, "warning", "last point")
+
+
+def test_without_a_gap_the_objectives_are_reported() -> None:
+    on = optiframe.Minimize(problem().function)
+    result = run(on=on, byzantine=0.4, attack="collusion", filter="norm")
+    assert said(result, "warning", f"with objective {result.objective:.3g}; the last point has objective")
+    # An answer that is the last point needs no comparison.
+    assert not [found for found in run(rounds=1).findings if "last point" in found.text]
