@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pydantic import Field
 
@@ -26,18 +25,13 @@ class FlowerBackend(Backend):
     """
 
     name = "backend.flower"
+    former_names = (("resident", "persistent_client"),)
 
     secure: bool = Field(default=False, description="TLS, and keys that tell nodes apart, made for the run")
     persistent_client: bool = Field(
         default=True,
         description="one process a node; false: Flower starts one for every message",
     )
-
-    @classmethod
-    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
-        if key == "resident":
-            return "`resident` is now called `persistent_client`"
-        return super().hint_for_unknown_key(key, value)
 
     def start(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
         from optiframe_comrade.backends.flower.trial import Trial
