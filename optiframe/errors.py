@@ -91,8 +91,8 @@ _DISTRIBUTION = {"sklearn": "scikit-learn", "crowdkit": "crowd-kit", "xgboost": 
 _REQUIRED = re.compile(r"""([\w.-]+)[^;]*;.*extra\s*==\s*['"]([\w.-]+)['"]""")
 
 
-def require(package: str, extra: str, of: str = DISTRIBUTION) -> ModuleType:
-    """Import an optional package on use: one that the `extra` of the distribution `of` brings.
+def require(package: str, extra: str | None = None, of: str = DISTRIBUTION) -> ModuleType:
+    """Import an optional package on use: one that the `extra` (none: any) of the distribution `of` brings.
 
     Raises
     ------

@@ -10,24 +10,26 @@ from types import ModuleType
 
 import numpy as np
 
-from optiframe.errors import MissingPackage, require
+from optiframe.errors import MissingPackage, module_of, require
+from optiframe.records.record import Record
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Run
 
 _LARGEST_SEED = 2**32  # of NumPy's old generator, exclusive
 
 
-def library(module: str, extra: str) -> ModuleType:
-    """Import a library on use; `MissingPackage` names the extra of this plugin that brings it."""
-    return require(module, extra, of="optiframework-peers")
+def library(module: str) -> ModuleType:
+    """Import a library on use; `MissingPackage` names the command that installs it."""
+    return require(module, of="optiframework-peers")
 
 
-def absent(module: str, extra: str) -> str | None:
-    """Why a solver that uses the library cannot run here; None where it is installed. Imports nothing."""
+def absent(solver: Record) -> str | None:
+    """Why a solver cannot run here where its library is not installed; None where it is. Imports nothing."""
+    module = module_of(solver.requires[0]) if solver.requires else "optiframe"
     if find_spec(module.partition(".")[0]) is not None:
         return None
     try:
-        library(module, extra)
+        library(module)
     except MissingPackage as error:
         return str(error)
     return None

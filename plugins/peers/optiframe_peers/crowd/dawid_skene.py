@@ -38,7 +38,7 @@ class DawidSkene(Em):
     def fit(self, kit: Any, problem: LabelAggregation, table: Any, run: Run) -> Fit:
         limit = at_most(self.rounds, run)
         known = np.flatnonzero(problem.gold_codes >= 0)
-        gold = library("pandas", "labels").Series(problem.gold_codes[known], index=known)
+        gold = library("pandas").Series(problem.gold_codes[known], index=known)
         em = kit.DawidSkene(n_iter=limit, tol=self.change).fit(table, gold if len(known) else None)
         return Fit(
             by_shares(problem, em.probas_, skills_of(problem, _accuracy(em))), len(em.loss_history_), limit

@@ -41,11 +41,11 @@ class CrowdKit(Solver[LabelAggregation, Aggregation, None]):
         """Run `kit`, which is `crowdkit.aggregation`, on a frame with the columns task, worker, label."""
 
     def unsuited(self, problem: LabelAggregation) -> str | None:
-        return absent("crowdkit", "labels")
+        return absent(self)
 
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
         with visiting(run, "crowd-kit", identifier="labels.library-warning"):
-            kit = library("crowdkit.aggregation", "labels")
+            kit = library("crowdkit.aggregation")
             found = self.fit(kit, problem, frame(problem), run)
         if not np.isfinite(found.answer.scores).all():
             return Status.DIVERGED, "crowd-kit's scores are not all numbers"
@@ -57,7 +57,7 @@ class CrowdKit(Solver[LabelAggregation, Aggregation, None]):
 
 def frame(problem: LabelAggregation) -> Any:
     """The labels as crowd-kit takes them, a pandas frame of codes."""
-    pandas, labels = library("pandas", "labels"), problem.labels
+    pandas, labels = library("pandas"), problem.labels
     return pandas.DataFrame({"task": labels.task, "worker": labels.worker, "label": problem.label_codes})
 
 

@@ -104,7 +104,7 @@ def _seeded_eigenvectors(run: Run) -> Iterator[None]:
     def seeded(matrix: Any, *options: Any, **named: Any) -> Any:
         return eigs(matrix, *options, v0=run.rng.standard_normal(len(matrix)), **named)
 
-    module: Any = library("crowdkit.aggregation.classification.m_msr", "labels")
+    module: Any = library("crowdkit.aggregation.classification.m_msr")
     before = module.sla
     module.sla = SimpleNamespace(eigs=seeded)
     try:

@@ -25,10 +25,8 @@ class Wawa(CrowdKit):
     @classmethod
     def try_requires(cls) -> None:
         super().try_requires()
-        table = library("pandas", "labels").DataFrame(
-            {"task": [0, 0, 1], "worker": [0, 1, 0], "label": [0, 0, 1]}
-        )
-        library("crowdkit.aggregation", "labels").Wawa().fit_predict(table)
+        table = library("pandas").DataFrame({"task": [0, 0, 1], "worker": [0, 1, 0], "label": [0, 0, 1]})
+        library("crowdkit.aggregation").Wawa().fit_predict(table)
 
     def unsuited(self, problem: LabelAggregation) -> str | None:
         return super().unsuited(problem) or _broken()

@@ -73,7 +73,7 @@ class ByzFl(Filter):
     def aggregate(self, vectors: Array, trim: int = 0) -> Array:
         rows = rows_of(vectors, trim)
         self._check(len(rows), trim)
-        byzfl = library("byzfl", "filters")
+        byzfl = library("byzfl")
         if self.neighbours:
             rows = byzfl.NNM(f=int(trim))(rows)
         with drawing_from(0):

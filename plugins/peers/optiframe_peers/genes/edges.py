@@ -16,7 +16,6 @@ from optiframe_tvcs.projection.selection import Selection
 from pydantic import Field
 from scipy.stats import rankdata
 
-from optiframe.errors import module_of
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_peers.libraries import absent
@@ -45,7 +44,7 @@ class EdgeScores(Solver[NetworkIdentification, Network, Selection]):
         """Scores of all pairs, at least 0, shape (genes, genes), [target, source]; and whether it is all."""
 
     def unsuited(self, problem: NetworkIdentification) -> str | None:
-        return absent(module_of(self.requires[0]), "sparse") if self.requires else None
+        return absent(self)
 
     def iterates(self, problem: NetworkIdentification, run: Run) -> Iterates:
         signs = correlations(problem.expression.changes, problem.expression.states)

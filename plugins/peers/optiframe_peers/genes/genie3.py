@@ -53,7 +53,7 @@ class Genie3(EdgeScores):
 
     def _importances(self, inputs: Any, output: Array, trees: int, run: Run) -> Array:
         """Variance taken away at each input, summed over new trees; not made to sum to 1."""
-        ensembles = library("sklearn.ensemble", "sparse")
+        ensembles = library("sklearn.ensemble")
         forest = (
             ensembles.RandomForestRegressor
             if self.method == "random-forest"

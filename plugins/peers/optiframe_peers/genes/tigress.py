@@ -58,7 +58,7 @@ class Tigress(EdgeScores):
 
     def _steps(self, problem: NetworkIdentification, states: Array, changes: Array) -> Array:
         """What each pair counts in one half."""
-        lars = library("sklearn.linear_model", "sparse").lars_path_gram
+        lars = library("sklearn.linear_model").lars_path_gram
         gram, along = states @ states.T, states @ changes.T
         counts = np.zeros(gram.shape)
         for gene in range(len(gram)):

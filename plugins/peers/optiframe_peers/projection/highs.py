@@ -45,14 +45,14 @@ class HighsProjection(Solver[Projection, Array, Selection]):
                 "OR-tools is loaded in this process, and highspy cannot be loaded beside it; run this "
                 "solver in a process of its own, as a comparison does"
             )
-        return absent("highspy", "convex") or why_not(problem)
+        return absent(self) or why_not(problem)
 
     def iterates(self, problem: Projection, run: Run) -> Iterates:
         program = SupportProgram.of(problem)
         if not program.whole.any():  # nothing to choose
             selection = prove(program, np.zeros(len(program.whole), dtype=np.bool_))
         else:
-            highspy = library("highspy", "convex")
+            highspy = library("highspy")
             highs = highspy.Highs()
             for option, value in self._options(run).items():
                 highs.setOptionValue(option, value)

@@ -43,10 +43,10 @@ class FlowProjection(Solver[Projection, Array, Selection]):
                 "the package highspy is loaded in this process (CVXPY loads it), and OR-tools cannot be "
                 "loaded beside it; run this solver in a process of its own, as a comparison does"
             )
-        return absent(_MODULE, "flow") or why_not(problem)
+        return absent(self) or why_not(problem)
 
     def iterates(self, problem: Projection, run: Run) -> Iterates:
-        flows = library(_MODULE, "flow")
+        flows = library(_MODULE)
         program = SupportProgram.of(problem)
         rows, columns = program.rows, program.columns
         elements = np.flatnonzero(program.whole)

@@ -42,7 +42,7 @@ class Opt(Ranker):
         wins, copies = win_list(problem)
         left = run.steps_left()
         with visiting(run, "choix", identifier="ranking.library-warning"):
-            choix = library("choix", "ranking")
+            choix = library("choix")
             scores = choix.opt_pairwise(
                 len(problem.item_ids),
                 wins,
@@ -79,7 +79,7 @@ class Mm(Ranker):
         scores = np.zeros(len(problem.item_ids))
         while True:
             with visiting(run, "choix", identifier="ranking.library-warning"):
-                moved = library("choix", "ranking").mm_pairwise(
+                moved = library("choix").mm_pairwise(
                     len(scores), wins, scores, alpha=self.alpha * copies, max_iter=2, tol=_ANY
                 )
             residual = float(np.abs(moved - scores).mean())

@@ -34,7 +34,7 @@ class Ilsr(Ranker):
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         with visiting(run, "choix", identifier="ranking.library-warning"):
-            choix = library("choix", "ranking")
+            choix = library("choix")
         wins = win_matrix(problem)
         scores: Array | None = None
         while True:
@@ -70,7 +70,7 @@ class RankCentrality(Ranker):
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         wins, copies = win_list(problem)
         with visiting(run, "choix", identifier="ranking.library-warning"):
-            choix = library("choix", "ranking")
+            choix = library("choix")
             scores = choix.rank_centrality(len(problem.item_ids), wins, alpha=self.alpha * copies)
         yield Iterate(scores, residual=0.0)
 

@@ -31,7 +31,6 @@ class BradleyTerry(Ranker):
     name = "crowdkit.bradley-terry"
     reference = "Bradley, Terry 1952; Hunter 2004"
     requires = ("crowd-kit:crowdkit.aggregation", "pandas")
-    extra = "labels"
     one_shot = True
     residual_meaning = "not computed"
 
@@ -46,8 +45,8 @@ class BradleyTerry(Ranker):
         limit = at_most(self.rounds, run)
         with visiting(run, "crowd-kit", identifier="ranking.library-warning"):
             table = {"left": wins[:, 0], "right": wins[:, 1], "label": wins[:, 0]}
-            frame = library("pandas", "labels").DataFrame(table)
-            kit = library("crowdkit.aggregation", "labels")
+            frame = library("pandas").DataFrame(table)
+            kit = library("crowdkit.aggregation")
             model = kit.BradleyTerry(n_iter=limit, tol=self.change).fit(frame)
             scores = np.log(model.scores_.reindex(range(len(problem.item_ids))).to_numpy())
         if not np.isfinite(scores).all():
@@ -76,7 +75,6 @@ class NoisyBradleyTerry(Ranker):
 
     name = "crowdkit.noisy-bradley-terry"
     requires = ("crowd-kit:crowdkit.aggregation", "pandas", "scipy")
-    extra = "labels"
     dense = False
     one_shot = True
     residual_meaning = "not computed; SciPy's own tolerance decides, on a wrong gradient"
@@ -102,8 +100,8 @@ class NoisyBradleyTerry(Ranker):
         winner = np.where(table.margin > 0, table.left, table.right)
         with visiting(run, "crowd-kit", identifier="ranking.library-warning"):
             columns = {"worker": table.worker, "left": table.left, "right": table.right, "label": winner}
-            frame = library("pandas", "labels").DataFrame(columns)
-            kit = library("crowdkit.aggregation", "labels")
+            frame = library("pandas").DataFrame(columns)
+            kit = library("crowdkit.aggregation")
             model = kit.NoisyBradleyTerry(
                 n_iter=at_most(self.rounds, run),
                 tol=self.change,

@@ -47,7 +47,7 @@ class Evalica(Ranker):
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         with visiting(run, "evalica", identifier="ranking.library-warning"):
-            evalica = library("evalica", "ranking")
+            evalica = library("evalica")
             result, limit = self.rank(evalica, self.compared(evalica, problem), run)
             strengths = result.scores.reindex(range(len(problem.item_ids))).to_numpy(dtype=np.float64)
             scores = self.log_odds(result, strengths)

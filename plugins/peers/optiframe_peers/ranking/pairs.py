@@ -9,7 +9,6 @@ from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.trust.separation import separation
 
-from optiframe.errors import module_of
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Solver
 from optiframe_peers.libraries import absent
@@ -22,7 +21,6 @@ class Ranker(Solver[PairwiseRanking, Ranking, object]):
     """A method for who won, not for margins, by a library."""
 
     solves = PairwiseRanking
-    extra: ClassVar[str] = "ranking"
     dense: ClassVar[bool] = True
     """Whether the library makes a matrix of all pairs of items."""
 
@@ -32,7 +30,7 @@ class Ranker(Solver[PairwiseRanking, Ranking, object]):
         items = len(problem.item_ids)
         if self.dense and items > _ITEMS:
             return f"the library makes dense matrices of {items} x {items}; it is taken up to {_ITEMS} items"
-        return absent(module_of(self.requires[0]), self.extra)
+        return absent(self)
 
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
         """The answer with log-odds as scores, which sum to zero within each component."""

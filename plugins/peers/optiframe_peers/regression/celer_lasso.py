@@ -25,7 +25,7 @@ class CelerLassoPath(OutlierLasso):
         return super().unsuited(problem) or too_many(problem.graph)
 
     def gammas(self, graph: ComparisonGraph, levels: Array) -> Array:
-        celer_path = library("celer", self.extra).celer_path
+        celer_path = library("celer").celer_path
         matrix, target = on_cycles(graph)
         alphas = levels / len(target)  # its objective is divided by the number of rows
         found = celer_path(matrix, target, pb="lasso", alphas=alphas, tol=self.tolerance, max_iter=100)

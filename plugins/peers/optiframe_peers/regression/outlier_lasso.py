@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from optiframe_hodgerank.answer import Ranking
@@ -11,7 +11,7 @@ from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field, PositiveFloat
 
-from optiframe.errors import distribution_of, module_of
+from optiframe.errors import distribution_of
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -40,7 +40,6 @@ class OutlierLasso(Solver[PairwiseRanking, Ranking, None]):
     solves = PairwiseRanking
     one_shot = True
     residual_meaning = "largest entry of the gradient of Huber's loss, over lambda and the largest degree"
-    extra: ClassVar[str] = "sparse"
 
     share: Annotated[float, Field(gt=0, le=1)] | None = Field(
         None, description="take the first lambda with this share of outliers; none: 0.05, or a lambda"
@@ -57,7 +56,7 @@ class OutlierLasso(Solver[PairwiseRanking, Ranking, None]):
         """w gamma of the merged rows at each lambda, which fall; shape (rows, levels)."""
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
-        return absent(module_of(self.requires[0]), self.extra)
+        return absent(self)
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         graph = problem.graph

@@ -26,8 +26,8 @@ class SkglmLasso(OutlierLasso):
     requires = ("skglm",)
 
     def gammas(self, graph: ComparisonGraph, levels: Array) -> Array:
-        datafits, penalties = library("skglm.datafits", self.extra), library("skglm.penalties", self.extra)
-        descent = library("skglm.solvers", self.extra).AndersonCD
+        datafits, penalties = library("skglm.datafits"), library("skglm.penalties")
+        descent = library("skglm.solvers").AndersonCD
         rows, items = graph.rows, graph.items
         root = np.sqrt(graph.weight)
         wide = narrow(sp.csc_matrix(sp.hstack([incidence(graph, root), sp.diags_array(1 / root)])))

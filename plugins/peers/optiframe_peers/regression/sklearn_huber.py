@@ -39,11 +39,11 @@ class SklearnHuber(Solver[PairwiseRanking, Ranking, None]):
     tolerance: PositiveFloat = Field(1e-9, description="of L-BFGS, on the largest entry of the gradient")
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
-        return absent("sklearn", "sparse")
+        return absent(self)
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         graph = problem.graph
-        regressor = library("sklearn.linear_model", "sparse").HuberRegressor
+        regressor = library("sklearn.linear_model").HuberRegressor
         limit = int(min(run.steps_left(), _STEPS))
         huber = regressor(
             epsilon=self.epsilon, alpha=0.0, fit_intercept=False, tol=self.tolerance, max_iter=limit

@@ -25,7 +25,7 @@ class SklearnLassoPath(OutlierLasso):
         return super().unsuited(problem) or too_many(problem.graph)
 
     def gammas(self, graph: ComparisonGraph, levels: Array) -> Array:
-        lasso_path = library("sklearn.linear_model", self.extra).lasso_path
+        lasso_path = library("sklearn.linear_model").lasso_path
         matrix, target = on_cycles(graph)
         # Its objective is divided by the number of rows.
         found = lasso_path(matrix, target, alphas=levels / len(target), tol=self.tolerance, max_iter=100_000)

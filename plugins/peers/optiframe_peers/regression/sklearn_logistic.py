@@ -52,13 +52,13 @@ class SklearnLogistic(Solver[Minimize, Array, None]):
             return f"C = 1/(n l2) would be {self._c(function):g}, at which scikit-learn's solvers do not end"
         if len(np.unique(function.target)) < 2:
             return "all labels are the same, which scikit-learn refuses"
-        return absent("sklearn", "sparse")
+        return absent(self)
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         function = problem.function
         assert isinstance(function, Logistic)  # else `unsuited` said so
         limit = int(min(run.steps_left(), _STEPS))
-        model = library("sklearn.linear_model", "sparse").LogisticRegression(
+        model = library("sklearn.linear_model").LogisticRegression(
             C=self._c(function),
             solver=self.method,
             fit_intercept=False,

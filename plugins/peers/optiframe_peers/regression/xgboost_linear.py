@@ -49,10 +49,10 @@ class XgboostLinear(Solver[PairwiseRanking, Ranking, None]):
                 f"XGBoost calculates in single precision, and margins of up to {largest:g} do not fit; "
                 "give them in another unit"
             )
-        return absent("xgboost", "trees")
+        return absent(self)
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
-        xgboost = library("xgboost", "trees")
+        xgboost = library("xgboost")
         graph = problem.graph
         once = incidence(graph).tocsr()
         with visiting(run, "xgboost", identifier="ranking.library-warning"):
