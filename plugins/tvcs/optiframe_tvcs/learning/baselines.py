@@ -18,7 +18,7 @@ from optiframe_tvcs.learning.gradmp import GradientMatchingPursuit
 from optiframe_tvcs.learning.htp import HardThresholdingPursuit
 from optiframe_tvcs.learning.iht import IterativeHardThresholding
 from optiframe_tvcs.sets.groups import Groups
-from optiframe_tvcs.sets.sparse_sets import first_point, lacks_gradient, norm
+from optiframe_tvcs.sets.sparse_sets import first_point, norm
 from optiframe_tvcs.sets.three_view import ThreeView
 
 Inside = Solver[Minimize, Array, None]
@@ -141,7 +141,7 @@ class ExclusiveLasso(Solver[Minimize, Array, None]):
                 return (
                     f"samples are held out by fifths, and there are {len(problem.function)}; give a penalty"
                 )
-        return lacks_gradient(problem)
+        return problem.function.lacks(Objective.gradient)
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         function = problem.function

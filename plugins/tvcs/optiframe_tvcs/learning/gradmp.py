@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from optiframe.problems.minimize import Minimize
+from optiframe.problems.objective import Objective
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -17,7 +18,6 @@ from optiframe_tvcs.sets.sparse_sets import (
     Projector,
     enlarged,
     first_point,
-    lacks_gradient,
     norm,
     not_of_supports,
     projector,
@@ -67,7 +67,9 @@ class GradientMatchingPursuit(Solver[Minimize, Array, None]):
 
     def unsuited(self, problem: Minimize) -> str | None:
         return (
-            lacks_gradient(problem) or not_of_supports(problem) or why_not_inner(problem.function, self.inner)
+            problem.function.lacks(Objective.gradient)
+            or not_of_supports(problem)
+            or why_not_inner(problem.function, self.inner)
         )
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from optiframe.problems.minimize import Minimize
+from optiframe.problems.objective import Objective
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -13,7 +14,6 @@ from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
 from optiframe_tvcs.learning.steps import Descent, Step, why_no_step
 from optiframe_tvcs.sets.sparse_sets import (
     first_point,
-    lacks_gradient,
     norm,
     not_of_supports,
     projector,
@@ -59,7 +59,7 @@ class HardThresholdingPursuit(Solver[Minimize, Array, None]):
 
     def unsuited(self, problem: Minimize) -> str | None:
         return (
-            lacks_gradient(problem)
+            problem.function.lacks(Objective.gradient)
             or not_of_supports(problem)
             or why_no_step(problem, self.step)
             or why_not_inner(problem.function, self.inner)

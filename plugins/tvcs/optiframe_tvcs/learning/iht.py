@@ -5,11 +5,12 @@ from __future__ import annotations
 from pydantic import Field
 
 from optiframe.problems.minimize import Minimize
+from optiframe.problems.objective import Objective
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.learning.steps import FAR, Descent, Step, why_no_step
-from optiframe_tvcs.sets.sparse_sets import first_point, lacks_gradient, norm, projector
+from optiframe_tvcs.sets.sparse_sets import first_point, norm, projector
 
 
 class IterativeHardThresholding(Solver[Minimize, Array, None]):
@@ -53,7 +54,7 @@ class IterativeHardThresholding(Solver[Minimize, Array, None]):
     )
 
     def unsuited(self, problem: Minimize) -> str | None:
-        return lacks_gradient(problem) or why_no_step(problem, self.step)
+        return problem.function.lacks(Objective.gradient) or why_no_step(problem, self.step)
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         function = problem.function

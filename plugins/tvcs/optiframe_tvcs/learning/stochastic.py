@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objective import FiniteSum, Objective
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -18,7 +18,6 @@ from optiframe_tvcs.learning.steps import FAR, first_trial
 from optiframe_tvcs.sets.sparse_sets import (
     Projector,
     first_point,
-    lacks_gradient,
     norm,
     not_of_supports,
     projector,
@@ -66,7 +65,7 @@ class _Stochastic(Solver[Minimize, Array, None]):
     def unsuited(self, problem: Minimize) -> str | None:
         if not isinstance(problem.function, FiniteSum):
             return f"the objective {problem.function.name!r} is not a finite sum"
-        return lacks_gradient(problem)
+        return problem.function.lacks(Objective.gradient)
 
     def _residual(self, problem: Minimize, onto: Projector, x: Array, step: float, iteration: int) -> float:
         if not self.full_every or iteration % self.full_every:

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from optiframe.problems.constraints import ConstraintSet
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
 from optiframe.problems.sets import Cardinality
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Run
@@ -60,13 +59,6 @@ def first_point(problem: Minimize, run: Run) -> Array:
     """The caller's start, else the problem's, brought into the set: descent begins inside it."""
     start = problem.initial() if run.start is None else run.start
     return np.array(problem.over.project(np.asarray(start, dtype=np.float64)))
-
-
-def lacks_gradient(problem: Minimize) -> str | None:
-    """A sentence when the objective has no gradient."""
-    if problem.function.offers(Objective.gradient):
-        return None
-    return f"the objective {problem.function.name!r} has no gradient"
 
 
 def not_of_supports(problem: Minimize) -> str | None:
