@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import subprocess
-import sys
 import warnings
 from collections.abc import Iterable
-from pathlib import Path
 
 import cvxpy as cp
 import numpy as np
@@ -229,20 +225,6 @@ def test_all_views_know_more_than_fewer_where_a_permutation_is_planted() -> None
         found["all"] += solve(posed, "tvcs.iht").metrics["recovered"]
         found["total"] += solve(posed, FewerViews(views="total")).metrics["recovered"]
     assert found["all"] > found["total"]
-
-
-@pytest.mark.slow
-def test_the_benchmark_runs_and_gives_a_verdict() -> None:
-    done = subprocess.run(
-        [sys.executable, Path(__file__).parents[3] / "examples" / "bench" / "tvcs_learning.py"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "OPTIFRAME_QUICK": "1"},
-    )
-    # Whether a target is reached is for a quiet machine and the full size, not for a test.
-    assert "time in gradients over time in projections" in done.stdout, done.stderr
-    assert "Traceback" not in done.stderr
 
 
 def test_the_bounds_of_one_view_suffice_without_a_total() -> None:
