@@ -266,6 +266,27 @@ def test_an_unknown_name_mentions_broken_plugins(disk: Disk) -> None:
         of.solver("fake.bad")
 
 
+def test_only_an_unknown_part_may_be_one_of_your_own() -> None:
+    ours = "; one of your own comes by a plugin, optiframe.register or --import FILE"
+    for kind, hint in (("part", ours), ("solver", "")):
+        with pytest.raises(of.UnknownName) as raised:
+            registry.registry().get(kind, "qqq.zzz")
+        assert str(raised.value) == f"no {kind} named 'qqq.zzz'{hint}"
+
+
+def test_an_unknown_name_may_be_in_a_blocked_module_unless_that_is_known_for_others(disk: Disk) -> None:
+    disk.add_solver("fake-here", "fake.here")
+    path = registry.registry().entry("solver", "fake.here").path
+    registry.block({path.partition(":")[0]: "it crashed", "notebook_cells": "it hung"})
+    with pytest.raises(
+        of.UnknownName, match="it may be in notebook_cells, whose import failed: it hung"
+    ) as no:
+        of.solver("qqq.zzz")
+    assert "it crashed" not in str(no.value)
+    with pytest.raises(of.BrokenPlugin, match=r"'fake.here' of fake-here does not load: it crashed"):
+        of.solver("fake.here")
+
+
 def make(name: str, **attributes: Any) -> type[Any]:
     """A solver class as a notebook cell would define it."""
 
