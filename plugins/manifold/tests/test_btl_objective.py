@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_manifold.kernels import compiled as kernels
 from optiframe_manifold.kernels import plain, prepared
@@ -157,7 +157,6 @@ def test_rough_hessian_products_are_exact_where_single_precision_does_not_do() -
         np.testing.assert_array_equal(rough.right, exact.right)
 
 
-@settings(max_examples=15, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     penalty=st.sampled_from(PENALTIES),

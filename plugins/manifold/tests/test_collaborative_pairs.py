@@ -16,11 +16,12 @@ from scipy.special import expit
 import optiframe
 from optiframe import InvalidInput
 
+from .cases import drawn
+
 
 @cache
-def solved(density: float = 8.0) -> Any:
-    data = {"name": "collaborative.low-rank", "users": 12, "items": 9, "rank": 2, "density": density}
-    return optiframe.solve(optiframe.problem(dataset=data), "manifold.trust-region")
+def solved() -> Any:
+    return optiframe.solve(drawn(12, 9, 8.0), "manifold.trust-region")
 
 
 def brute(result: Any, asked: list[tuple[int, int, int]], weight: float = 1.0) -> tuple[float, int, int, int]:
@@ -76,8 +77,8 @@ def test_one_user_can_be_asked() -> None:
 
 
 def test_those_of_whom_nothing_is_known_are_asked_first() -> None:
-    drawn = optiframe.dataset("collaborative.low-rank", users=30, items=15, rank=2, density=15.0).inputs()
-    rows = pd.DataFrame(drawn["comparisons"])
+    model = optiframe.dataset("collaborative.low-rank", users=30, items=15, rank=2, density=15.0)
+    rows = pd.DataFrame(model.inputs()["comparisons"])
     problem = optiframe.problem(
         "collaborative-ranking", comparisons=rows, users=list(range(31)), items=list(range(16)), rank=2
     )

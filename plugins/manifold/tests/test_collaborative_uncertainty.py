@@ -19,11 +19,12 @@ import optiframe
 from optiframe import InvalidInput
 from optiframe.records.fields import Array
 
+from .cases import drawn
+
 
 @cache
 def solved(seed: int = 0, density: float = 10.0, penalty: str = "frobenius", users: int = 25) -> Any:
-    data = {"name": "collaborative.low-rank", "users": users, "items": 15, "rank": 2, "seed": seed}
-    problem = optiframe.problem(dataset=data | {"density": density}, penalty=penalty)
+    problem = drawn(users, 15, density, seed=seed, penalty=penalty)
     return optiframe.solve(problem, "manifold.trust-region", trace=False)
 
 

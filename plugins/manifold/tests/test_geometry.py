@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, balanced, stacked
 from optiframe_manifold.geometry.quotient_manifold import quotient_manifold
@@ -12,12 +12,11 @@ from optiframe_manifold.low_rank import LowRank
 
 from optiframe.records.fields import Array
 
-from .completion_cases import Terrain, planted, random_factors
+from .cases import Terrain, planted, random_factors
 
 ROWS, COLUMNS, RANK = 9, 7, 3
 SPACE = FixedRank(ROWS, COLUMNS, RANK)
 seeds = st.integers(0, 10_000)
-some = settings(max_examples=20, deadline=None)
 
 
 def drawn(seed: int, count: int = 2) -> tuple[Factors, list[Array], np.random.Generator]:
@@ -49,7 +48,6 @@ def tangent(point: Factors, rng: np.random.Generator) -> Array:
 
 
 @given(seeds)
-@some
 def test_a_change_of_basis_does_not_alter_the_metric(seed: int) -> None:
     point, (a, b), rng = drawn(seed)
     change = change_of_basis(rng)
@@ -61,7 +59,6 @@ def test_a_change_of_basis_does_not_alter_the_metric(seed: int) -> None:
 
 
 @given(seeds)
-@some
 def test_the_metric_is_the_papers_trace(seed: int) -> None:
     point, (a, b), _ = drawn(seed)
     (al, ar), (bl, br) = SPACE.split(a), SPACE.split(b)
@@ -73,7 +70,6 @@ def test_the_metric_is_the_papers_trace(seed: int) -> None:
 
 
 @given(seeds)
-@some
 def test_projection_removes_what_leaves_the_matrix_where_it_is(seed: int) -> None:
     point, (v, _), rng = drawn(seed)
     vertical = SPACE.vertical(point, rng.standard_normal((RANK, RANK)))
@@ -85,7 +81,6 @@ def test_projection_removes_what_leaves_the_matrix_where_it_is(seed: int) -> Non
 
 
 @given(seeds)
-@some
 def test_projection_is_idempotent_and_self_adjoint(seed: int) -> None:
     point, (a, b), _ = drawn(seed)
     once = SPACE.projection(point, a)
@@ -102,7 +97,6 @@ def test_horizontal_vectors_are_as_many_as_the_dimension() -> None:
 
 
 @given(seeds)
-@some
 def test_balancing_keeps_the_matrix_and_makes_the_gram_matrices_its_singular_values(seed: int) -> None:
     point, _, _ = drawn(seed)
     even = balanced(point.matrix)
@@ -114,7 +108,6 @@ def test_balancing_keeps_the_matrix_and_makes_the_gram_matrices_its_singular_val
 
 
 @given(seeds)
-@some
 def test_retraction_moves_the_matrix_by_the_vector_to_first_order(seed: int) -> None:
     point, (v, _), _ = drawn(seed)
     v, step = SPACE.projection(point, v), 1e-6
@@ -132,7 +125,6 @@ def terrains() -> tuple[Terrain, Terrain]:
 
 
 @given(seeds)
-@some
 def test_gradient_is_horizontal_and_the_rate_of_change_along_the_retraction(seed: int) -> None:
     terrain, _ = terrains()
     point, (v, _), _ = drawn(seed)
@@ -147,7 +139,6 @@ def test_gradient_is_horizontal_and_the_rate_of_change_along_the_retraction(seed
 
 
 @given(seeds)
-@some
 def test_hessian_is_symmetric_and_horizontal(seed: int) -> None:
     terrain, _ = terrains()
     point, (a, b), _ = drawn(seed)
@@ -159,7 +150,6 @@ def test_hessian_is_symmetric_and_horizontal(seed: int) -> None:
 
 
 @given(seeds)
-@some
 def test_hessian_differentiates_the_product_of_two_gradients(seed: int) -> None:
     # Together with the symmetry this is what makes a connection that of the metric: along any
     # curve d g(grad f, grad h) = g(Hess f, grad h) + g(grad f, Hess h).
@@ -187,7 +177,6 @@ def test_hessian_is_the_second_difference_along_the_retraction_at_a_stationary_p
 
 
 @given(seeds)
-@some
 def test_derivatives_do_not_depend_on_the_factorization(seed: int) -> None:
     terrain, _ = terrains()
     point, (v, _), rng = drawn(seed)
@@ -203,7 +192,6 @@ def test_derivatives_do_not_depend_on_the_factorization(seed: int) -> None:
 
 
 @given(seeds)
-@some
 def test_preconditioner_is_symmetric_and_positive(seed: int) -> None:
     point, (a, b), _ = drawn(seed)
     a, b = SPACE.projection(point, a), SPACE.projection(point, b)
@@ -222,7 +210,6 @@ def test_preconditioner_inverts_the_hessian_where_all_entries_are_known() -> Non
 
 
 @given(seeds)
-@some
 def test_transport_keeps_the_tangent_part_of_the_movement(seed: int) -> None:
     point, (v, w), _ = drawn(seed)
     v = SPACE.projection(point, v)

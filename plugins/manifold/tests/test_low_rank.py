@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_manifold.low_rank import LowRank, NuclearBall, Rank, leading
 
@@ -72,7 +72,6 @@ def test_factors_that_make_no_matrix_are_refused(left: Any, right: Any, sentence
 
 
 @given(sizes)
-@settings(max_examples=40, deadline=None)
 def test_projection_keeps_the_largest_singular_values(size: tuple[int, int, int, int]) -> None:
     m, n, r, seed = size
     r = min(r, m, n)
@@ -91,7 +90,6 @@ def test_projection_keeps_the_largest_singular_values(size: tuple[int, int, int,
 
 
 @given(sizes)
-@settings(max_examples=20, deadline=None)
 def test_distances_between_factors_are_those_of_the_matrices(size: tuple[int, int, int, int]) -> None:
     m, n, r, seed = size
     r = min(r, m, n)
@@ -168,7 +166,6 @@ def test_a_point_of_another_size_or_not_finite_is_not_projected() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.1, 5.0))
-@settings(max_examples=20, deadline=None)
 def test_the_nuclear_ball_projection_satisfies_its_optimality_condition(seed: int, radius: float) -> None:
     rng = np.random.default_rng(seed)
     ball, v = NuclearBall(radius=radius), rng.standard_normal((4, 3))

@@ -13,11 +13,12 @@ from optiframe_manifold.plots.methods import plot_convergence, plot_error, plot_
 import optiframe
 from optiframe import InvalidInput
 
+from .cases import drawn
+
 
 @cache
 def runs() -> dict[str, Any]:
-    data = {"name": "collaborative.low-rank", "users": 15, "items": 12, "rank": 2}
-    problem = optiframe.problem(dataset=data)
+    problem = drawn(15, 12, 5.0)
     return {
         "spectral": optiframe.solve(problem, "manifold.trust-region"),
         "random": optiframe.solve(problem, "manifold.trust-region", init="random"),
@@ -91,10 +92,7 @@ def test_times_are_on_two_logarithmic_axes_with_plain_numbers() -> None:
 
 
 def test_what_cannot_be_drawn_says_why() -> None:
-    other = optiframe.solve(
-        optiframe.problem(dataset={"name": "collaborative.low-rank", "users": 12, "items": 10, "rank": 1}),
-        "manifold.trust-region",
-    )
+    other = optiframe.solve(drawn(12, 10, 5.0, rank=1), "manifold.trust-region")
     with pytest.raises(InvalidInput, match="solved different problems"):
         plot_convergence(runs() | {"other": other})
     with pytest.raises(InvalidInput, match="at least one result"):

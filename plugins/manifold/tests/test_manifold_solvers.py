@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -15,7 +14,6 @@ from optiframe_manifold.baselines.lbfgs import FactorLBFGS
 from optiframe_manifold.baselines.pymanopt_solver import Pymanopt
 from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, stacked
 from optiframe_manifold.low_rank import LowRank, Rank
-from optiframe_manifold.objective.btl import BtlObjective
 from optiframe_manifold.objective.completion import KnownEntries
 from optiframe_manifold.objective.dense_objective import OfMatrix
 from optiframe_manifold.solvers.trust_region import TrustRegion
@@ -33,32 +31,15 @@ from optiframe import (
 )
 from optiframe.problems.objective import SquaredDistance, from_function
 from optiframe.records.fields import Array
-from optiframe.registry.registry import build
 from optiframe.testing import SolverContract, check_derivatives
 
-from .completion_cases import noisy, planted, random_factors
+from .cases import compared, noisy, planted, random_factors
 
 pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
 
 
-def likelihood(penalty: str = "log-sum-exp", weighted: bool = False) -> BtlObjective:
-    rng, size = np.random.default_rng(0), 8
-    user = np.sort(rng.integers(size, size=200))
-    winner = rng.integers(size, size=len(user))
-    return BtlObjective(
-        users=size,
-        items=size,
-        winner=winner,
-        loser=(winner + rng.integers(1, size, size=len(user))) % size,
-        pointer=np.concatenate([[0], np.cumsum(np.bincount(user, minlength=size))]),
-        weight=rng.random(len(user)) if weighted else None,
-        penalty=penalty,
-        strength=4 * math.sqrt(size) * math.log(size),
-    )
-
-
 def comparisons() -> Minimize:
-    return Minimize(likelihood(), over=Rank(8, 8, 2))
+    return Minimize(compared(), over=Rank(8, 8, 2))
 
 
 class TestPymanoptTrustRegion(SolverContract):
@@ -144,9 +125,9 @@ def test_lbfgs_residual_is_the_riemannian_gradient_norm() -> None:
     "objective",
     [
         noisy().function,
-        likelihood(),
-        likelihood("frobenius", weighted=True),
-        likelihood("none"),
+        compared(),
+        compared(penalty="frobenius", weight=np.linspace(0, 1, 200)),
+        compared(penalty="none"),
         OfMatrix(objective=from_function(lambda x: anp.sum(anp.cos(x)), (8, 8))),
     ],
     ids=["known entries", "log-sum-exp", "frobenius", "none", "of matrix"],
@@ -239,10 +220,7 @@ def test_autograd_without_a_naive_form_is_refused() -> None:
         solve(problem, Pymanopt(derivatives="autograd"), progress=False)
 
 
-def test_solvers_and_objectives_are_found_by_name() -> None:
-    assert isinstance(build("solver", "manifold.trust-region"), TrustRegion)
-    assert isinstance(build("solver", "manifold.pymanopt"), Pymanopt)
-    assert isinstance(build("solver", "manifold.lbfgs"), FactorLBFGS)
+def test_an_objective_over_factors_is_made_of_one_by_name() -> None:
     table = {"name": "of-matrix", "objective": {"name": "squared-distance", "to": [[1.0, 2.0], [3.0, 4.0]]}}
     problem = Minimize(table, over={"name": "rank", "rows": 2, "columns": 2, "rank": 1})
     assert solve(problem, "manifold.trust-region", progress=False).objective == pytest.approx(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.problem import CollaborativeRanking
@@ -18,18 +18,18 @@ from optiframe_manifold.tools.subsets import like, some_rows
 import optiframe
 from optiframe import InvalidInput
 
+from .cases import drawn
+
 pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
 
 
-def drawn(**changed: Any) -> CollaborativeRanking:
-    data = {"name": "collaborative.low-rank", "users": 40, "items": 25, "rank": 2, "density": 20.0}
-    found = optiframe.problem(dataset=data | changed)
-    assert isinstance(found, CollaborativeRanking)
-    return found
+def tastes() -> CollaborativeRanking:
+    problem: CollaborativeRanking = drawn(40, 25, 20.0)
+    return problem
 
 
 def test_the_rank_of_a_drawing_is_found() -> None:
-    choice = choose_rank(drawn(), folds=3)
+    choice = choose_rank(tastes(), folds=3)
     assert choice.rank == 2
     assert choice.problem.rank == 2
     # Two ranks in succession that predict no better end the search; rank 0 is one ranking for all.
@@ -39,7 +39,7 @@ def test_the_rank_of_a_drawing_is_found() -> None:
 
 
 def test_the_loss_is_that_of_solving_without_the_fold() -> None:
-    problem = drawn()
+    problem = tastes()
     choice = choose_rank(problem, (1, 2), folds=3, seed=1, budget={"tolerance": 1e-6})
     fold = deal(problem.comparisons, 3, 1)
     for k in range(3):
@@ -51,7 +51,7 @@ def test_the_loss_is_that_of_solving_without_the_fold() -> None:
 
 
 def test_the_truth_and_what_is_held_out_play_no_part() -> None:
-    problem = drawn()
+    problem = tastes()
     rng = np.random.default_rng(0)
     lie = LowRank(rng.standard_normal((40, 5)), rng.standard_normal((25, 5)))
     other = problem.model_copy(
@@ -62,7 +62,7 @@ def test_the_truth_and_what_is_held_out_play_no_part() -> None:
 
 @pytest.mark.slow
 def test_one_standard_error_takes_the_simplest_that_is_near() -> None:
-    problem = drawn(density=6.0, users=25, items=15)
+    problem = drawn(25, 15, 6.0)
     best = choose_rank(problem, (1, 2, 3), multipliers=(1.0, 3.0), folds=3)
     simple = choose_rank(problem, (1, 2, 3), multipliers=(1.0, 3.0), folds=3, rule="one-standard-error")
     np.testing.assert_array_equal(best.folds, simple.folds)
@@ -88,7 +88,6 @@ def test_users_of_one_taste_are_said_to_show_no_other() -> None:
     assert any("show no individual tastes" in finding.text for finding in choice.findings)
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 1000), st.integers(2, 6))
 def test_folds_are_even_within_each_user_and_keep_a_pair_together(seed: int, folds: int) -> None:
     rng = np.random.default_rng(seed)
@@ -108,7 +107,7 @@ def test_folds_are_even_within_each_user_and_keep_a_pair_together(seed: int, fol
 
 
 def test_a_further_rank_lowers_the_objective_at_once() -> None:
-    problem = drawn()
+    problem = tastes()
     one = problem.model_copy(update={"rank": 1})
     x = optiframe.solve(one, "manifold.trust-region").solution.factors
     f = problem.likelihood
@@ -118,7 +117,7 @@ def test_a_further_rank_lowers_the_objective_at_once() -> None:
 
 
 def test_the_same_seed_gives_the_same_folds_and_another_does_not() -> None:
-    table = drawn().comparisons
+    table = tastes().comparisons
     np.testing.assert_array_equal(deal(table, 5, 0), deal(table, 5, 0))
     assert (deal(table, 5, 0) != deal(table, 5, 1)).any()
 
@@ -136,7 +135,7 @@ def test_no_larger_rank_is_advised_where_there_is_none() -> None:
 
 
 def test_an_unfinished_search_is_said() -> None:
-    choice = choose_rank(drawn(), (1, 2), folds=2, budget={"iterations": 1})
+    choice = choose_rank(tastes(), (1, 2), folds=2, budget={"iterations": 1})
     assert any("ended at a limit" in finding.text for finding in choice.findings)
 
 
@@ -156,4 +155,4 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 def test_what_cannot_be_chosen_by_is_refused(case: str) -> None:
     given_, sentence = BAD[case]
     with pytest.raises(InvalidInput, match=sentence):
-        choose_rank(drawn(), **given_)
+        choose_rank(tastes(), **given_)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_manifold.baselines.bfgd import BiFactoredGradientDescent, barrier
 from optiframe_manifold.baselines.convex import ConvexRelaxation
@@ -30,16 +30,15 @@ from optiframe.records.fields import Array
 from optiframe.solving.budget import Budget
 from optiframe.testing import SolverContract, check_derivatives
 
+from .cases import drawn
+
 pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
 
 BENCH = Path(__file__).parents[3] / "examples" / "bench"
 
 
-def drawn(
-    users: int = 8, items: int = 6, rank: int = 2, density: float = 4.0, **more: Any
-) -> CollaborativeRanking:
-    data = {"name": "collaborative.low-rank", "users": users, "items": items, "rank": rank}
-    problem: CollaborativeRanking = optiframe.problem(dataset={**data, "density": density}, **more)
+def small(density: float = 4.0, **more: Any) -> CollaborativeRanking:
+    problem: CollaborativeRanking = drawn(8, 6, density, **more)
     return problem
 
 
@@ -82,7 +81,7 @@ class TestBfgd(SolverContract):
     budget = Budget(iterations=300)
 
     def instances(self) -> Iterable[Problem[Any]]:
-        return [drawn(), weighted()]
+        return [small(), weighted()]
 
 
 class TestBfgdThatEndsRoundsAtTheBound(TestBfgd):
@@ -94,14 +93,14 @@ class TestSpg(SolverContract):
     budget = Budget(iterations=200)
 
     def instances(self) -> Iterable[Problem[Any]]:
-        return [drawn(), weighted()]
+        return [small(), weighted()]
 
 
 class TestSpgFromZeroOnThePenalizedProblem(TestSpg):
     solver = SpectralProjectedGradient(radius=3.0, init="zero", penalized=True, cut=False, memory=1)
 
     def instances(self) -> Iterable[Problem[Any]]:
-        return [drawn(rank=6)]  # of full rank, so that no answer is outside
+        return [small(rank=6)]  # of full rank, so that no answer is outside
 
     def optimum(self, problem: Problem[Any]) -> float | None:
         assert isinstance(problem, CollaborativeRanking)
@@ -113,7 +112,7 @@ class TestConvex(SolverContract):
     seconds = 3.0
 
     def instances(self) -> Iterable[Problem[Any]]:
-        return [drawn(5, 4, density=2.0)]
+        return [drawn(5, 4, 2.0)]
 
 
 def exact(problem: CollaborativeRanking, **how: Any) -> float:
@@ -147,7 +146,7 @@ def step_by_step(problem: CollaborativeRanking, start: LowRank, alpha: float) ->
     return points
 
 
-@pytest.mark.parametrize("problem", [drawn(), weighted()], ids=["drawn", "weighted"])
+@pytest.mark.parametrize("problem", [small(), weighted()], ids=["drawn", "weighted"])
 @pytest.mark.parametrize("penalty", ["none", "frobenius", "log-sum-exp"])
 def test_the_objective_of_a_matrix_is_that_of_its_factors(
     problem: CollaborativeRanking, penalty: str
@@ -168,7 +167,6 @@ def test_the_baselines_minimize_the_loss_alone() -> None:
     assert f.value(x) == pytest.approx(plain_loss(f, x.dense()), rel=1e-12)
 
 
-@settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 1000), alpha=st.floats(0.5, 3.0))
 def test_the_barrier_is_its_formula_and_its_gradient_fits(seed: int, alpha: float) -> None:
     x = factors((6, 5), 2, seed)
@@ -190,7 +188,7 @@ def test_the_barrier_is_not_defined_at_the_bound_or_beyond() -> None:
 
 
 def test_bfgd_takes_the_steps_of_the_slow_twin() -> None:
-    problem = drawn()
+    problem = small()
     start = factors(problem.shape, 2, 5, size=0.05)
     with pytest.warns(NotConverged):
         found = solve(
@@ -206,7 +204,7 @@ def test_bfgd_takes_the_steps_of_the_slow_twin() -> None:
 
 
 def test_bfgd_makes_the_rounds_of_eq_28_and_stays_inside() -> None:
-    problem = drawn(density=10.0)
+    problem = small(density=10.0)
     solver = BiFactoredGradientDescent(growth=3.0, change=1e-3)
     found = solve(problem, solver, progress=False)
     assert found.status is Status.FINISHED
@@ -222,7 +220,7 @@ def test_bfgd_makes_the_rounds_of_eq_28_and_stays_inside() -> None:
 
 
 def test_a_start_beyond_the_bound_is_scaled_and_said() -> None:
-    problem = drawn()
+    problem = small()
     start = problem.from_factors(factors(problem.shape, 2, 0, size=5.0))
     with pytest.warns(NotConverged):
         found = solve(
@@ -233,7 +231,7 @@ def test_a_start_beyond_the_bound_is_scaled_and_said() -> None:
 
 
 def test_a_start_that_is_not_finite_is_refused() -> None:
-    problem = drawn()
+    problem = small()
     bad = factors(problem.shape, 2, 0)
     bad.left[0, 0] = np.nan
     with pytest.raises(InvalidInput, match="finite"):
@@ -242,7 +240,7 @@ def test_a_start_that_is_not_finite_is_refused() -> None:
 
 @pytest.mark.parametrize("radius", [0.5, 4.0])
 def test_spg_reaches_the_value_of_the_convex_program(radius: float) -> None:
-    problem = drawn(5, 4, density=2.0)
+    problem = drawn(5, 4, 2.0)
     solver = SpectralProjectedGradient(radius=radius, cut=False)
     found = solve(problem, solver, progress=False, budget={"tolerance": 1e-6})
     assert found.status is Status.CONVERGED
@@ -253,16 +251,15 @@ def test_spg_reaches_the_value_of_the_convex_program(radius: float) -> None:
 
 
 def test_scs_comes_near_the_exact_value() -> None:
-    problem = drawn(5, 4, density=2.0)
+    problem = drawn(5, 4, 2.0)
     found = solve(problem, "btl.convex", alpha=0.5, cut=False, progress=False)
     value = DenseBtl(of=problem.likelihood.unpenalized()).value(found.solution.factors.dense())
     assert value == pytest.approx(exact(problem, alpha=0.5), rel=1e-3)
 
 
-@settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 1000), radius=st.floats(0.1, 10.0))
 def test_the_certificate_bounds_the_gap(seed: int, radius: float) -> None:
-    dense, ball = DenseBtl(of=drawn(5, 4).likelihood.unpenalized()), NuclearBall(radius=radius)
+    dense, ball = DenseBtl(of=drawn(5, 4, 4.0).likelihood.unpenalized()), NuclearBall(radius=radius)
     rng = np.random.default_rng(seed)
     x, other = (ball.project(rng.standard_normal((5, 4))) for _ in range(2))
     value, slope = dense.value_and_gradient(x)
@@ -289,11 +286,11 @@ def test_spg_without_a_radius_asks_for_one() -> None:
 
 
 def test_the_oracle_takes_the_largest_true_score() -> None:
-    assert SpectralProjectedGradient().radius_for(drawn()) == pytest.approx(math.sqrt(2 * 8 * 6))
+    assert SpectralProjectedGradient().radius_for(small()) == pytest.approx(math.sqrt(2 * 8 * 6))
 
 
 def test_an_answer_cut_is_of_the_problems_rank_and_the_other_is_not() -> None:
-    problem = drawn()
+    problem = small()
     for cut in (True, False):
         with pytest.warns(NotConverged):
             found = solve(
@@ -304,7 +301,7 @@ def test_an_answer_cut_is_of_the_problems_rank_and_the_other_is_not() -> None:
 
 
 def test_the_rivals_share_metrics_and_find_the_rankings() -> None:
-    problem = drawn(20, 15, density=10.0)
+    problem = drawn(20, 15, 10.0)
     ours = solve(problem, "manifold.trust-region", progress=False).metrics
     for name, parameters in (("btl.bfgd", {"growth": 8.0, "change": 1e-4}), ("btl.spg", {"radius": 8.0})):
         found = solve(problem, name, progress=False, budget={"tolerance": 1e-4}, **parameters)
@@ -312,7 +309,7 @@ def test_the_rivals_share_metrics_and_find_the_rankings() -> None:
         assert found.metrics["kendall_tau"] > ours["kendall_tau"] - 0.1
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("script", "shown"),
     [

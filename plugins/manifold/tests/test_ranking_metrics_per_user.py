@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_manifold import metrics
 from optiframe_manifold.agreement import kendall_tau, levels, top_overlap
@@ -41,7 +41,6 @@ def slow_overlap(a: Array, b: Array, k: int) -> float:
 
 
 @given(tables)
-@settings(max_examples=25, deadline=None)
 def test_tau_is_the_count_over_pairs(both: Array) -> None:
     found = kendall_tau(levels(both[0]), levels(both[1]))
     for i, tau in enumerate(found):
@@ -52,7 +51,6 @@ def test_tau_is_the_count_over_pairs(both: Array) -> None:
 
 
 @given(tables, st.integers(1, 5))
-@settings(max_examples=25, deadline=None)
 def test_overlap_is_the_mean_over_all_ways_to_break_ties(both: Array, k: int) -> None:
     found = top_overlap(levels(both[0]), levels(both[1]), k)
     assert np.allclose(found, [slow_overlap(a, b, k) for a, b in zip(*both, strict=True)])

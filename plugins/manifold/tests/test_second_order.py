@@ -19,12 +19,12 @@ from optiframe import InvalidInput, Minimize, Unsuited
 from optiframe.problems.sets import Box
 from optiframe.records.fields import Array
 
+from .cases import drawn
+
 
 @cache
 def solved(penalty: str = "log-sum-exp") -> Any:
-    data = {"name": "collaborative.low-rank", "users": 20, "items": 15, "rank": 2, "density": 20.0}
-    problem = optiframe.problem(dataset=data, penalty=penalty)
-    return optiframe.solve(problem, "manifold.trust-region")
+    return optiframe.solve(drawn(20, 15, 20.0, penalty=penalty), "manifold.trust-region")
 
 
 def spectrum(problem: CollaborativeRanking, x: LowRank) -> Array:
@@ -40,14 +40,13 @@ def spectrum(problem: CollaborativeRanking, x: LowRank) -> Array:
             basis.append(v / geometry.norm(point, v))
     assert len(basis) == geometry.dim
 
-    def slope(v: Array, w: Array, h: float) -> float:
-        moved = balanced_not(x, h * v)
-        gradient = stacked(f.gradient(moved))
-        return float(np.vdot(gradient, w))
+    def slope(v: Array) -> Array:
+        return stacked(f.gradient(balanced_not(x, v)))
 
     # At a stationary point the second derivative along any curve is the Hessian's.
     h = 1e-5
-    matrix = np.array([[(slope(v, w, h) - slope(v, w, -h)) / (2 * h) for w in basis] for v in basis])
+    bent = np.array([(slope(h * v) - slope(-h * v)) / (2 * h) for v in basis])
+    matrix = np.einsum("vij,wij->vw", bent, np.array(basis))
     return np.asarray(np.linalg.eigvalsh((matrix + matrix.T) / 2))
 
 

@@ -7,24 +7,7 @@ from optiframe_manifold.objective.btl import BtlObjective
 
 from optiframe.errors import InvalidInput
 
-
-def planted(users: int = 40, items: int = 30, rank: int = 2, count: int = 3000, **more: object) -> tuple:
-    rng = np.random.default_rng(0)
-    truth = LowRank(rng.uniform(-1, 1, (users, rank)), rng.uniform(-1, 1, (items, rank)))
-    user = np.sort(rng.integers(0, users, count))
-    one = rng.integers(0, items, count)
-    other = (one + rng.integers(1, items, count)) % items
-    gap = truth.at(user, one) - truth.at(user, other)
-    wins = rng.random(count) < 1 / (1 + np.exp(-gap / 0.18))
-    fields = {
-        "users": users,
-        "items": items,
-        "winner": np.where(wins, one, other),
-        "loser": np.where(wins, other, one),
-        "pointer": np.concatenate([[0], np.cumsum(np.bincount(user, minlength=users))]),
-        "strength": 100.0,
-    }
-    return BtlObjective(**(fields | more)), truth
+from .cases import drawn
 
 
 def times(x: LowRank, t: float) -> LowRank:
@@ -33,7 +16,7 @@ def times(x: LowRank, t: float) -> LowRank:
 
 @pytest.mark.parametrize("penalty", ["log-sum-exp", "frobenius", "none"])
 def test_the_start_is_near_the_best_point_of_its_ray(penalty: str) -> None:
-    f, _ = planted(penalty=penalty)
+    f = drawn(40, 30, 12.0, penalty=penalty).likelihood
     start = f.spectral_start(2)
     assert start.rank == 2
     best = min(f.value(times(start, t)) for t in np.linspace(0.5, 2, 31))
@@ -42,15 +25,15 @@ def test_the_start_is_near_the_best_point_of_its_ray(penalty: str) -> None:
 
 
 def test_the_start_points_to_the_true_scores() -> None:
-    f, truth = planted(count=20_000)
-    start = f.spectral_start(2).dense()
-    centred = truth.dense() - truth.dense().mean(axis=1, keepdims=True)
+    problem = drawn(40, 30, 80.0)
+    start, truth = problem.likelihood.spectral_start(2).dense(), problem.truth.dense()
+    centred = truth - truth.mean(axis=1, keepdims=True)
     cosine = np.sum(start * centred) / np.linalg.norm(start) / np.linalg.norm(centred)
     assert cosine > 0.9
 
 
 def test_the_factors_are_balanced_and_the_same_each_time() -> None:
-    f, _ = planted(users=330, items=310, count=9000)  # wide enough for ARPACK
+    f = drawn(330, 310, 2.5).likelihood  # wide enough for ARPACK
     start, again = f.spectral_start(3), f.spectral_start(3)
     np.testing.assert_allclose(start.left.T @ start.left, start.right.T @ start.right, atol=1e-10)
     np.testing.assert_array_equal(start.left, again.left)
@@ -78,7 +61,7 @@ def test_comparisons_that_cancel_begin_at_zero_which_is_the_answer() -> None:
 
 
 def test_a_rank_that_cannot_be_is_named() -> None:
-    f, _ = planted(users=2, items=3, count=9)
+    f = drawn(2, 3, 2.0).likelihood
     with pytest.raises(InvalidInput, match="rank 3 is none a 2 x 3 matrix can have; give 1 to 2"):
         f.spectral_start(3)
 

@@ -1,12 +1,18 @@
-"""Small completion problems with a planted answer, and the slow twins of what is tested."""
+"""Small problems: matrices to complete, comparisons of a few items, users drawn from the model."""
 
 from __future__ import annotations
+
+import math
+from typing import Any
 
 import numpy as np
 from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, stacked
 from optiframe_manifold.low_rank import LowRank, Rank
+from optiframe_manifold.objective.btl import BtlObjective
 from optiframe_manifold.objective.completion import KnownEntries
+from optiframe_manifold.problem import CollaborativeRanking
 
+import optiframe
 from optiframe import Minimize
 from optiframe.records.fields import Array
 
@@ -42,6 +48,30 @@ def noisy(seed: int = 0) -> Minimize:
         rows=9, columns=8, row=row, column=column, entry=rng.standard_normal(len(row)), ridge=0.3
     )
     return Minimize(known, over=Rank(9, 8, 2))
+
+
+def compared(size: int = 8, count: int = 200, **more: Any) -> BtlObjective:
+    """Random comparisons by `size` users of as many items, with a penalty as strong as for rank 2."""
+    rng = np.random.default_rng(0)
+    user = np.sort(rng.integers(size, size=count))
+    winner = rng.integers(size, size=count)
+    fields = {
+        "users": size,
+        "items": size,
+        "winner": winner,
+        "loser": (winner + rng.integers(1, size, size=count)) % size,
+        "pointer": np.concatenate([[0], np.cumsum(np.bincount(user, minlength=size))]),
+        "strength": 4 * math.sqrt(size) * math.log(size),
+    }
+    return BtlObjective(**(fields | more))
+
+
+def drawn(users: int, items: int, density: float, *, rank: int = 2, seed: int = 0, **more: Any) -> Any:
+    """A problem whose comparisons are drawn from the model."""
+    data = {"name": "collaborative.low-rank", "users": users, "items": items, "rank": rank}
+    problem = optiframe.problem(dataset=data | {"density": density, "seed": seed}, **more)
+    assert isinstance(problem, CollaborativeRanking)
+    return problem
 
 
 class Terrain:
