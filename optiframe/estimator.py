@@ -10,6 +10,7 @@ from optiframe.errors import InvalidInput, nearest
 from optiframe.findings import Finding
 from optiframe.problems.problem import Problem
 from optiframe.registry import registry
+from optiframe.registry.build import build
 from optiframe.solving.budget import Budget
 from optiframe.solving.recommend import Recommendation, recommend
 from optiframe.solving.result import Result
@@ -159,7 +160,7 @@ class Estimator(Generic[P, S]):
         if isinstance(table, Mapping) and "name" not in table:
             found = recommend(problem, **table)
             return found.solver, found
-        return registry.build("solver", table), None
+        return build("solver", table), None
 
     def _learn(self, problem: P, *, start: Callable[[], S | None] | None = None) -> Self:
         """Solve the problem and keep what was learnt; `start` is asked only for a solver that takes one."""

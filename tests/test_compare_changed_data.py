@@ -19,7 +19,7 @@ from optiframe.comparison.records import Checksums, Outcome, Plan
 from optiframe.comparison.store.store import load
 from optiframe.problems.datasets import DataSet
 from optiframe.registry import registry
-from optiframe.registry.user_modules import bring
+from optiframe.registry.user_modules import import_user_module
 
 from .command_line import run_in
 
@@ -87,7 +87,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv(
         "OPTIFRAME_DATA", os.pathsep.join([str(tmp_path), os.environ.get("OPTIFRAME_DATA", "")])
     )
-    bring(str(tmp_path / "edits.py"))
+    import_user_module(str(tmp_path / "edits.py"))
     yield tmp_path
     sys.modules.pop("edits")
     registry.reset()

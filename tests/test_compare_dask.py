@@ -21,7 +21,7 @@ from optiframe.comparison.engine import run_plan
 from optiframe.comparison.plan.plan import read_plan
 from optiframe.comparison.records import Records
 from optiframe.comparison.run.dask import DaskExecutor
-from optiframe.registry.user_modules import bring
+from optiframe.registry.user_modules import import_user_module
 
 pytestmark = pytest.mark.slow  # many processes
 
@@ -59,7 +59,7 @@ def cluster():
 @pytest.fixture(autouse=True)
 def misbehaving(fresh_registry):
     sys.modules.pop("misbehaving", None)  # imported anew, since the registry is, too
-    bring(MODULE)
+    import_user_module(MODULE)
 
 
 def plan_on(cluster, folder: Path, *, seeds: int, seconds: float):

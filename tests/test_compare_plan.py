@@ -31,8 +31,8 @@ from optiframe.comparison.plan.toml_writer import as_toml
 from optiframe.comparison.records import Cell, Choice, Limits, Plan
 from optiframe.comparison.units import bytes_of, in_words
 from optiframe.errors import InvalidInput
-from optiframe.files.toml_source import line_of
-from optiframe.registry.user_modules import bring
+from optiframe.files.toml_lines import Lines
+from optiframe.registry.user_modules import import_user_module
 from optiframe.solving.solver import Iterate, Solver
 
 BOWL = """\
@@ -294,8 +294,8 @@ def test_an_error_names_file_line_and_key(write: Write, old: str, new: str, expe
 
 def test_a_table_inside_an_entry_has_its_own_line() -> None:
     line = GOOD.splitlines().index("to = [1.0, 2.0]") + 1
-    assert line_of(GOOD, ("problem", "0", "objective", "to")) == line
-    assert line_of(GOOD, ("problem", "1", "objective", "to")) == line + 2  # where its entry begins
+    assert Lines(GOOD).of(("problem", "0", "objective", "to")) == line
+    assert Lines(GOOD).of(("problem", "1", "objective", "to")) == line + 2  # where its entry begins
 
 
 def test_everything_wrong_is_said_at_once(write: Write) -> None:
@@ -651,7 +651,7 @@ def extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_registry: None)
     (path.parent / "other.py").write_text("")
     monkeypatch.syspath_prepend(path.parent)
     monkeypatch.delitem(sys.modules, "extra_parts", raising=False)
-    bring(str(path))
+    import_user_module(str(path))
     return path
 
 
@@ -679,7 +679,7 @@ def test_a_part_of_a_plugin_under_work_counts_wherever_it_is_named(
 ) -> None:
     package = plugin(STEP)
     del sys.modules["extra_parts"]  # what it registered was forgotten with the rest
-    bring(str(extra))
+    import_user_module(str(extra))
     inner = '[[solver]]\nname = "extra.outer"\npart = [{inner = {name = "acme.step"}}]\n'
     path = write(f'{BOWL}{inner}[[solver]]\nname = "scipy.lbfgs"\n')
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import optiframe as of
-from optiframe.files import solve_file
+from optiframe.files.solve_file import SolveFile
+from optiframe.files.toml_lines import Lines
 from optiframe.problems.constraints import ConstraintSet
 
 GOOD = """\
@@ -56,12 +57,12 @@ def write(tmp_path: Path) -> Any:
 
 def message(path: Path | None, part: str, overrides: tuple[str, ...] = ()) -> str:
     with pytest.raises(of.InvalidInput) as caught:
-        getattr(solve_file.read(path, overrides), part)
+        getattr(SolveFile.read(path, overrides), part)
     return str(caught.value)
 
 
 def test_a_file_builds_every_object(write: Any) -> None:
-    document = solve_file.read(write(GOOD))
+    document = SolveFile.read(write(GOOD))
     assert document.seed == 3
     assert isinstance(document.problem, of.Minimize)
     assert isinstance(document.problem.over, ConstraintSet)
@@ -72,7 +73,7 @@ def test_a_file_builds_every_object(write: Any) -> None:
 
 def test_a_projection_onto_a_named_set_is_a_file(write: Any) -> None:
     text = '[problem]\nname = "projection"\npoint = [3, 1, 2]\nonto = {name = "cardinality", size = 1}\n'
-    problem = solve_file.read(write(text)).problem
+    problem = SolveFile.read(write(text)).problem
     assert problem.onto.project(problem.point).tolist() == [3, 0, 0]
 
 
@@ -83,7 +84,7 @@ def test_paths_start_at_the_folder_of_the_file(tmp_path: Path, monkeypatch: pyte
     text = '[problem]\nname = "minimize"\nobjective = {name = "squared-distance", to = "to.csv"}\n'
     (folder / "run.toml").write_text(text)
     monkeypatch.chdir(tmp_path)
-    problem = solve_file.read(Path("deep/run.toml")).problem
+    problem = SolveFile.read(Path("deep/run.toml")).problem
     assert problem.function.to.tolist() == [[1, 2, 3]]
 
 
@@ -120,7 +121,7 @@ def test_an_error_names_file_line_key_and_what_is_allowed(
 
 def test_wrong_toml_is_said_with_its_line(write: Any) -> None:
     with pytest.raises(of.InvalidInput, match=r"run.toml: not valid TOML: .*line"):
-        solve_file.read(write(GOOD.replace("to = [", "to = [[")))
+        SolveFile.read(write(GOOD.replace("to = [", "to = [[")))
 
 
 def test_every_error_of_a_table_is_reported_at_once(write: Any) -> None:
@@ -162,18 +163,18 @@ def test_a_table_without_a_name_says_which_key_was_meant(
 
 def test_a_missing_file_and_a_binary_file_are_said_so(tmp_path: Path) -> None:
     with pytest.raises(of.InvalidInput, match="no file"):
-        solve_file.read(tmp_path / "none.toml")
+        SolveFile.read(tmp_path / "none.toml")
     binary = tmp_path / "binary.toml"
     binary.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(of.InvalidInput, match="not UTF-8"):
-        solve_file.read(binary)
+        SolveFile.read(binary)
     with pytest.raises(of.InvalidInput, match="cannot be read"):
-        solve_file.read(tmp_path)
+        SolveFile.read(tmp_path)
 
 
 def test_overrides_win_and_errors_name_them(write: Any) -> None:
     path = write(GOOD)
-    document = solve_file.read(path, ["solver.memory=7", "seed=9", "problem.over.name=simplex"])
+    document = SolveFile.read(path, ["solver.memory=7", "seed=9", "problem.over.name=simplex"])
     assert document.solver.model_dump() == {"memory": 7}
     assert document.seed == 9
     assert document.problem.over.name == "simplex"
@@ -183,7 +184,7 @@ def test_overrides_win_and_errors_name_them(write: Any) -> None:
 
 
 def test_overrides_alone_are_enough() -> None:
-    document = solve_file.read(
+    document = SolveFile.read(
         None, ["problem.name=projection", "problem.point=[1, 2]", "problem.onto=simplex"]
     )
     assert document.problem.point.tolist() == [1, 2]
@@ -192,11 +193,11 @@ def test_overrides_alone_are_enough() -> None:
 @pytest.mark.parametrize("override", ["solver.step", "=3", "solver..x=1", ""])
 def test_a_malformed_override_is_explained(override: str) -> None:
     with pytest.raises(of.InvalidInput, match=r"write key\.path=value"):
-        solve_file.read(None, [override])
+        SolveFile.read(None, [override])
 
 
 def test_a_solver_can_be_named_without_parameters(write: Any) -> None:
-    assert solve_file.read(write('solver = "scipy.lbfgs"\n')).solver.name == "scipy.lbfgs"
+    assert SolveFile.read(write('solver = "scipy.lbfgs"\n')).solver.name == "scipy.lbfgs"
 
 
 @pytest.mark.parametrize(
@@ -216,7 +217,7 @@ def test_a_solver_can_be_named_without_parameters(write: Any) -> None:
 )
 def test_lines_are_right_in_every_corner_of_toml(text: str, keys: tuple[str, ...], line: int | None) -> None:
     tomllib.loads(text.replace("\r", ""))
-    assert solve_file.line_of(text, keys) == line
+    assert Lines(text).of(keys) == line
 
 
 def test_an_error_after_a_large_value_is_found_at_once(write: Any) -> None:
@@ -227,7 +228,7 @@ def test_an_error_after_a_large_value_is_found_at_once(write: Any) -> None:
 
 def test_an_override_into_something_that_is_no_table_is_refused(write: Any) -> None:
     with pytest.raises(of.InvalidInput, match=r"--set problem.objective.to.0=2: to is not a table"):
-        solve_file.read(write(GOOD), ["problem.objective.to.0=2"])
+        SolveFile.read(write(GOOD), ["problem.objective.to.0=2"])
 
 
 @given(st.integers(0, 5), st.integers(0, 5), st.booleans())
@@ -236,4 +237,4 @@ def test_a_line_is_found_whatever_stands_around_it(before: int, inside: int, inl
     filler = "".join(f"other{i} = '''\nkey = 1\n'''\n" for i in range(inside))
     body = "table = {key = 1}\n" if inline else f"[table]\n{filler}key = [\n1,\n]\n"
     line = before + 1 + (0 if inline else 1 + 3 * inside - 1 + 1)
-    assert solve_file.line_of(head + body, ("table", "key")) == line
+    assert Lines(head + body).of(("table", "key")) == line

@@ -17,7 +17,7 @@ import pytest
 
 import optiframe
 from optiframe.comparison.plan.plan import read_plan
-from optiframe.registry.user_modules import bring
+from optiframe.registry.user_modules import import_user_module
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("data_folder")]
 
@@ -55,7 +55,7 @@ def each_solved(file: Path) -> Iterator[tuple[str, str, Any]]:
     """Problem, solver and result (None: unsuited) of each cell, all in this process."""
     changes, modules = small_size(file)
     for module in modules:
-        bring(module)
+        import_user_module(module)
     plan = read_plan(file, changes, modules)
     problems: dict[str, Any] = {}
     for cell in plan.cells:
@@ -111,7 +111,7 @@ def test_the_file_of_full_size_is_a_plan(file: Path) -> None:
 
 
 def test_a_worker_with_all_answers_reversed_is_known_to_be_wrong() -> None:
-    bring(str(CROSS / "few_workers.py"))
+    import_user_module(str(CROSS / "few_workers.py"))
     given = optiframe.dataset("pairwise.few-workers", comparisons=300, workers=6, reversers=1).inputs()
     worker, wrong = given["comparisons"]["worker"], given["outlier_truth"]
     of_reverser = np.unique(worker[wrong])
@@ -127,7 +127,7 @@ def test_a_worker_with_all_answers_reversed_is_known_to_be_wrong() -> None:
 
 
 def test_reversing_real_workers_changes_their_decided_answers_only() -> None:
-    bring(str(CROSS / "few_workers.py"))
+    import_user_module(str(CROSS / "few_workers.py"))
     plain = optiframe.dataset("pairwise.human-age").inputs()["comparisons"]
     given = optiframe.dataset("pairwise.human-age-reversed", reversers=3).inputs()
     changed = given["comparisons"]["label"] != plain["label"]

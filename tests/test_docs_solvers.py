@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import optiframe
-from optiframe.registry.user_modules import bring
+from optiframe.registry.user_modules import import_user_module
 from optiframe.testing import check_isolated
 
 ROOT = Path(__file__).parent.parent
@@ -82,7 +82,7 @@ def test_the_solver_of_the_readme_says_converged_at_the_answer(tmp_path: Path) -
     # Under a name of its own: what this process has registered stays for the tests that follow.
     text = SOLVERS["mine.heavy-ball"].replace("mine.heavy-ball", "test.readme")
     module.write_text(text, encoding="utf-8")
-    bring(str(module))
+    import_user_module(str(module))
     plain = optiframe.objective("least-squares", matrix=[[1.0, 0.0], [0.0, 1.0]], target=[2.0, 3.0])
     result = optiframe.solve(optiframe.Minimize(plain), "test.readme", momentum=0.5)
     assert result.status == "converged"

@@ -12,7 +12,7 @@ import pytest
 from optiframe import InvalidInput
 from optiframe.comparison.plan.plan import read_plan
 from optiframe.comparison.plan.sweep import expand
-from optiframe.files import solve_file
+from optiframe.files.solve_file import SolveFile
 
 from .command_line import Run, run_in
 
@@ -88,15 +88,15 @@ def test_the_same_failure_in_many_checks_is_told_once_with_its_line(run: Run):
 def test_a_parameter_given_without_its_table_is_told_where_it_belongs(tmp_path: Path):
     (tmp_path / "bowl.toml").write_text(BOWL)
     with pytest.raises(InvalidInput, match=r"--set memory: unknown key; did you mean 'solver\.memory'\?"):
-        solve_file.read(tmp_path / "bowl.toml", ["solver.name=scipy.lbfgs", "memory=3"])
+        SolveFile.read(tmp_path / "bowl.toml", ["solver.name=scipy.lbfgs", "memory=3"])
     with pytest.raises(InvalidInput, match=r"--set over: unknown key; did you mean 'problem\.over'\?"):
-        solve_file.read(tmp_path / "bowl.toml", ["over=box"])
+        SolveFile.read(tmp_path / "bowl.toml", ["over=box"])
 
 
 def test_a_solver_without_a_name_lists_those_that_take_the_problem(tmp_path: Path):
     (tmp_path / "bowl.toml").write_text(f"{BOWL}\n[solver]\n")
     with pytest.raises(InvalidInput, match=r"is missing: which solver\? These take minimize: ") as caught:
-        _ = solve_file.read(tmp_path / "bowl.toml").solver
+        _ = SolveFile.read(tmp_path / "bowl.toml").solver
     assert "scipy.lbfgs" in str(caught.value)
     assert "projection" not in str(caught.value).partition(";")[0]
 

@@ -8,7 +8,7 @@ from importlib import import_module
 import click
 
 from optiframe.errors import DISTRIBUTION, OptiframeError
-from optiframe.registry.user_modules import bring
+from optiframe.registry.user_modules import import_user_module
 
 _COMMANDS = {
     "list": "what is there: problems, solvers, data sets, objectives, constraint sets, parts",
@@ -61,7 +61,7 @@ def _optiframe(ctx: click.Context, modules: tuple[str, ...]) -> None:
     ctx.obj = modules  # for commands whose child processes import them again
     for module in () if ctx.invoked_subcommand == "compare" else modules:  # which tries them in a child first
         try:
-            bring(module)
+            import_user_module(module)
         except OptiframeError as error:
             if ctx.invoked_subcommand != "doctor":
                 raise

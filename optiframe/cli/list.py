@@ -87,10 +87,10 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _suited(problem_file: str, every: bool) -> None:
-    from optiframe.files import solve_file
+    from optiframe.files.solve_file import SolveFile
     from optiframe.solving.chain import why_unsuited
 
-    problem = solve_file.read(problem_file).problem
+    problem = SolveFile.read(problem_file).problem
     runs, others, elsewhere = [], [], 0
     for entry in registry().entries("solver"):
         try:

@@ -14,7 +14,8 @@ from rich.console import Console
 from rich.text import Text
 
 from optiframe.errors import OptiframeError
-from optiframe.files import output, solve_file
+from optiframe.files import output
+from optiframe.files.solve_file import SolveFile
 from optiframe.problems.problem import Problem
 from optiframe.solving.recommend import recommend
 from optiframe.solving.result import Result, Status
@@ -75,7 +76,7 @@ def command(  # noqa: PLR0917  # click calls it with keywords
         given.insert(0, f'solver="{solver}"')
     if dataset is not None:
         given.insert(0, f'problem.dataset="{dataset}"')
-    document = solve_file.read(file, given)
+    document = SolveFile.read(file, given)
     # Everything that can be wrong is found before anything runs.
     chosen, budget, seed, wanted = document.solver, document.budget, document.seed, document.output
     stem = Path(file).stem if file else "-".join(filter(None, (dataset, solver)))

@@ -7,7 +7,7 @@ executed. Relative paths start at the file's folder.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,17 +17,15 @@ from typing import Any
 from pydantic import Field, NonNegativeInt, field_validator
 
 from optiframe.errors import InvalidInput, OptiframeError, nearest
-from optiframe.files import toml_source
-from optiframe.files.toml_source import below, line_of
+from optiframe.files.toml_source import TomlSource, below
 from optiframe.problems.problem import Problem
 from optiframe.records.record import Record
 from optiframe.registry import registry
+from optiframe.registry.build import build, unnamed, unnamed_problem
 from optiframe.solving import construct
 from optiframe.solving.budget import Budget
 from optiframe.solving.recommend import those_that_take
 from optiframe.solving.solver import Solver
-
-__all__ = ["Document", "Output", "line_of", "read"]
 
 _TABLES = ("problem", "solver", "budget", "output")
 
@@ -55,7 +53,7 @@ class _Seed(Record):
 
 
 @dataclass(frozen=True)
-class Document(toml_source.Document):
+class SolveFile(TomlSource):
     """The file of one solve; its objects are built, and checked, on demand."""
 
     known = (*_TABLES, "seed")
@@ -67,11 +65,11 @@ class Document(toml_source.Document):
                 raise self.error([((key,), f"this is a comparison, with [[{key}]]; use optiframe compare")])
         super().check_keys()
 
-    def instead(self, key: str) -> str:
+    def hint_for_unknown_key(self, key: str) -> str:
         """As for any file; a parameter without its table, as in ``--set share=0.2``, gets that too."""
         parameters = self._parameters()
         exact = [path for path in parameters if path.partition(".")[2] == key]
-        return nearest(key, exact) or super().instead(key) or nearest(key, parameters)
+        return nearest(key, exact) or super().hint_for_unknown_key(key) or nearest(key, parameters)
 
     def _parameters(self) -> list[str]:
         """What the named solver and problem take, as ``solver.step``; nothing of what is not there."""
@@ -92,11 +90,11 @@ class Document(toml_source.Document):
         name, dataset = table.pop("name", None), table.pop("dataset", None)
         with self.located("problem"):
             if name is None and dataset is None:
-                raise registry.unnamed_problem(table)
+                raise unnamed_problem(table)
             data = None
             if dataset is not None:
                 with below("dataset"):
-                    data = registry.build("data set", dataset)
+                    data = build("data set", dataset)
             return construct.problem(name, dataset=data, **table)
 
     @cached_property
@@ -109,8 +107,8 @@ class Document(toml_source.Document):
         with self.located("solver"):
             if isinstance(named, Mapping) and named.get("name") is None:
                 table = {key: value for key, value in named.items() if key != "name"}
-                raise registry.unnamed(table, f"is missing: which solver?{self._those_that_suit()}")
-            built: Solver[Any, Any, Any] = registry.build("solver", named)
+                raise unnamed(table, f"is missing: which solver?{self._those_that_suit()}")
+            built: Solver[Any, Any, Any] = build("solver", named)
             return built
 
     def _those_that_suit(self) -> str:
@@ -143,14 +141,3 @@ class Document(toml_source.Document):
         """The seed; 0 when none is given."""
         with self.located():
             return _Seed(**({"seed": self.table["seed"]} if "seed" in self.table else {})).seed
-
-
-def read(path: str | Path | None, overrides: Iterable[str] = ()) -> Document:
-    """Read a file and apply ``key.path=value`` overrides, whose values are TOML or plain text.
-
-    Raises
-    ------
-    InvalidInput
-        For an unreadable file, wrong TOML (with the line), or unknown top-level keys.
-    """
-    return Document.read(path, overrides)

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from optiframe.errors import InvalidInput, nearest
+from optiframe.files.toml_lines import Keys, Lines
 from optiframe.records.fields import paths_relative_to
-
-Keys = tuple[str, ...]
 
 _TABLES = (".csv", ".tsv", ".parquet", ".npy", ".npz", ".xlsx", ".svm", ".libsvm")
 
@@ -23,7 +22,7 @@ class _NotText(InvalidInput):
 
 
 @dataclass(frozen=True)
-class Document:
+class TomlSource:
     """A parsed file with the overrides applied.
 
     Parameters
@@ -75,9 +74,9 @@ class Document:
         overridden = set()
         for override in overrides:
             overridden.add(_override(table, override))
-        document = cls(file, text, table, frozenset(overridden))
-        document.check_keys()
-        return document
+        source = cls(file, text, table, frozenset(overridden))
+        source.check_keys()
+        return source
 
     @property
     def folder(self) -> Path:
@@ -122,140 +121,21 @@ class Document:
         return f"{self.path.name}: " if line is None else f"{self.path.name} line {line}: "
 
     @cached_property
-    def _lines(self) -> _Lines:
-        return _Lines(self.text)
+    def _lines(self) -> Lines:
+        return Lines(self.text)
 
     def check_keys(self) -> None:
         """Raise `InvalidInput` for keys at the top level that mean nothing."""
         unknown = [key for key in self.table if key not in self.known]
         if unknown:
             raise self.error(
-                ((key,), f"unknown key{self.instead(key)} (valid: {', '.join(self.known)})")
+                ((key,), f"unknown key{self.hint_for_unknown_key(key)} (valid: {', '.join(self.known)})")
                 for key in unknown
             )
 
-    def instead(self, key: str) -> str:
+    def hint_for_unknown_key(self, key: str) -> str:
         """`; did you mean 'x'?` for a key at the top level that means nothing; often empty."""
         return nearest(key, self.known)
-
-
-def line_of(text: str, keys: Keys) -> int | None:
-    """The line where the value of `keys` begins, or its nearest enclosing table; None if neither is there."""
-    return _Lines(text).of(keys)
-
-
-class _Lines:
-    """Where everything stands in a text; read once, since there may be as many questions as lines."""
-
-    def __init__(self, text: str) -> None:
-        # By the table they stand in: for each key its place, its line and its value; for a header None.
-        self._found: dict[Keys, list[tuple[int, int, Any]]] = {}
-        table: Keys = ()
-        counts: dict[Keys, int] = {}
-        for place, (line, statement) in enumerate(_statements(text)):
-            try:
-                parsed = tomllib.loads(statement)
-            except tomllib.TOMLDecodeError:
-                continue
-            if statement.lstrip().startswith("["):
-                table = _in_elements(_path(parsed), counts)
-                if statement.lstrip().startswith("[["):  # an element of an array of tables
-                    counts[table] = counts.get(table, -1) + 1
-                    table = (*table, str(counts[table]))
-                self._found.setdefault(table, []).append((place, line, None))
-            else:
-                self._found.setdefault(table, []).append((place, line, parsed))
-
-    def of(self, keys: Keys) -> int | None:
-        """See `line_of`."""
-        best: tuple[int, int] | None = None  # how many of the keys were found, and the line
-        tables = [keys[:depth] for depth in range(len(keys) + 1)]
-        for _, line, depth in sorted(
-            (place, line, len(table) + (0 if parsed is None else _depth(parsed, keys[len(table) :])))
-            for table in tables
-            for place, line, parsed in self._found.get(table, ())
-        ):
-            if depth > (best[0] if best else 0):
-                best = (depth, line)
-        return best[1] if best else self._within(keys)
-
-    def _within(self, keys: Keys) -> int | None:
-        """The first line of a table that stands only by tables inside it: [a] by [a.b]."""
-        for depth in range(len(keys), 0, -1):
-            lines = [
-                found[0][1] for table, found in self._found.items() if table[:depth] == keys[:depth] and found
-            ]
-            if lines:
-                return min(lines)
-        return None
-
-
-def _in_elements(header: Keys, counts: Mapping[Keys, int]) -> Keys:
-    """A header's keys with the number of the latest element after every array of tables above it."""
-    table: Keys = ()
-    for key in header[:-1]:
-        table = (*table, key)
-        if table in counts:
-            table = (*table, str(counts[table]))
-    return (*table, *header[-1:])
-
-
-def _statements(text: str) -> Iterator[tuple[int, str]]:
-    """Line number and text of each statement: a header or a key with its whole value.
-
-    One pass over the characters that only keeps what decides where a statement ends: inside
-    a string (one-line or three-quoted), a comment, or brackets.
-    """
-    lines = text.replace("\r\n", "\n").split("\n")
-    start, depth, quote = 0, 0, ""
-    for number, line in enumerate(lines):
-        at = 0
-        while at < len(line):
-            rest = line[at:]
-            if quote:
-                if rest.startswith("\\") and quote[0] == '"':
-                    at += 1
-                elif rest.startswith(quote):
-                    at += len(quote) - 1
-                    quote = ""
-            elif rest.startswith(('"""', "'''")):
-                quote, at = rest[:3], at + 2
-            elif rest[0] in "\"'":
-                quote = rest[0]
-            elif rest[0] == "#":
-                break
-            else:
-                depth += (rest[0] in "[{") - (rest[0] in "]}")
-            at += 1
-        if len(quote) == 1:
-            quote = ""  # a one-line string ends with its line, closed or not
-        if depth <= 0 and not quote:
-            statement = "\n".join(lines[start : number + 1])
-            if statement.strip() and not statement.lstrip().startswith("#"):
-                yield start + 1, statement
-            start, depth = number + 1, 0
-
-
-def _path(table: Any) -> Keys:
-    """The keys that lead to the innermost table of a header."""
-    keys: Keys = ()
-    while table:
-        key, table = next(iter(table.items()))
-        keys = (*keys, key)
-        table = table[0] if isinstance(table, list) else table
-    return keys
-
-
-def _depth(value: Any, keys: Keys) -> int:
-    """How many of the keys lead into the value, one after the other."""
-    for depth, key in enumerate(keys):
-        if isinstance(value, Mapping) and key in value:
-            value = value[key]
-        elif isinstance(value, list) and key.isdigit() and int(key) < len(value):
-            value = value[int(key)]
-        else:
-            return depth
-    return len(keys)
 
 
 @contextmanager

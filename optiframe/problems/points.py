@@ -15,9 +15,9 @@ def named(kind: str) -> Callable[[Any], Any]:
 
     def build(value: Any) -> Any:
         if isinstance(value, str | Mapping):
-            from optiframe.registry import registry
+            from optiframe.registry.build import build
 
-            return registry.build(kind, value)
+            return build(kind, value)
         return value
 
     return build

@@ -54,7 +54,7 @@ def part(family: type[P], chosen: Any) -> P:
     if isinstance(chosen, family):
         return chosen
     if isinstance(chosen, str | Mapping):
-        from optiframe.registry import registry
+        from optiframe.registry.build import build
 
         table = {"name": chosen} if isinstance(chosen, str) else dict(chosen)
         name, head = table.get("name"), f"{family.family}."
@@ -63,7 +63,7 @@ def part(family: type[P], chosen: Any) -> P:
             text = f"is missing: which {family.family}? (known: {known})"
             raise InvalidInput(f"name {text}", [(("name",), text)])
         table["name"] = name if name.startswith(head) else head + name
-        built = registry.build("part", table)
+        built = build("part", table)
         if isinstance(built, family):
             return built
         chosen = built

@@ -9,7 +9,7 @@ from pathlib import Path
 from optiframe.errors import BrokenPlugin, InvalidInput, OptiframeError
 
 
-def bring(module: str) -> None:
+def import_user_module(module: str) -> None:
     """Import a Python file (by path) or a module (by its dotted name).
 
     Raises

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from optiframe.errors import BrokenPlugin, InvalidInput
 from optiframe.problems.datasets import DataSet
 from optiframe.registry import registry
+from optiframe.registry.build import build
 from optiframe.registry.contracts import normalise
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def problem(name: str | None = None, *, dataset: Any = None, **inputs: Any) -> P
     """
     brought: Mapping[str, Any] = {}
     if dataset is not None:
-        data = registry.build("data set", dataset) if isinstance(dataset, str | Mapping) else dataset
+        data = build("data set", dataset) if isinstance(dataset, str | Mapping) else dataset
         if not isinstance(data, DataSet):
             raise InvalidInput(
                 f"dataset must be a name, a table with a name, or a data set, got {dataset!r:.60}"
@@ -52,29 +53,29 @@ def problem(name: str | None = None, *, dataset: Any = None, **inputs: Any) -> P
     if name is None:
         known = ", ".join(e.name for e in registry.registry().entries("problem"))
         raise InvalidInput(f"which problem? give a name ({known}) or a data set")
-    built: Problem[Any] = registry.build("problem", {**brought, **inputs, "name": name})
+    built: Problem[Any] = build("problem", {**brought, **inputs, "name": name})
     return built
 
 
 def solver(name: str, **parameters: Any) -> Solver[Any, Any, Any]:
     """Build a solver by name. Raises `UnknownName` or `InvalidInput`."""
-    built: Solver[Any, Any, Any] = registry.build("solver", {**parameters, "name": name})
+    built: Solver[Any, Any, Any] = build("solver", {**parameters, "name": name})
     return built
 
 
 def objective(name: str, **parameters: Any) -> Objective:
     """Build an objective by name. Raises `UnknownName` or `InvalidInput`."""
-    built: Objective = registry.build("objective", {**parameters, "name": name})
+    built: Objective = build("objective", {**parameters, "name": name})
     return built
 
 
 def constraint_set(name: str, **parameters: Any) -> ConstraintSet:
     """Build a constraint set by name. Raises `UnknownName` or `InvalidInput`."""
-    built: ConstraintSet = registry.build("constraint set", {**parameters, "name": name})
+    built: ConstraintSet = build("constraint set", {**parameters, "name": name})
     return built
 
 
 def dataset(name: str, **parameters: Any) -> DataSet:
     """Build a data set by name; `inputs()` of it reads the data. Raises `UnknownName` or `InvalidInput`."""
-    built: DataSet = registry.build("data set", {**parameters, "name": name})
+    built: DataSet = build("data set", {**parameters, "name": name})
     return built

@@ -90,9 +90,9 @@ class SolverContract:
                 f"{type(self).__name__} needs the solver it tests: solver = MySolver() or its name"
             )
         if isinstance(self.solver, str):
-            from optiframe.registry import registry
+            from optiframe.registry.build import build
 
-            built: AnySolver = registry.build("solver", self.solver)
+            built: AnySolver = build("solver", self.solver)
             return built
         return self.solver
 

@@ -47,13 +47,13 @@ def main() -> None:
 
 def prepare(task: Mapping[str, Any]) -> tuple[list[Any], list[str]]:
     """The solver on each problem, and what the problems are called."""
-    from optiframe.files import solve_file
-    from optiframe.registry.user_modules import bring
+    from optiframe.files.solve_file import SolveFile
+    from optiframe.registry.user_modules import import_user_module
     from optiframe.testing.cases import Case, is_ill_conditioned, known_optimum
 
     for module in task["modules"]:
-        bring(module)
-    given = solve_file.read(None, [f"solver.{item}" for item in task["parameters"]])
+        import_user_module(module)
+    given = SolveFile.read(None, [f"solver.{item}" for item in task["parameters"]])
     parameters = dict(given.table.get("solver", {}))
     try:
         solver = _solver_class(task["solver"]).load(**parameters)
@@ -106,7 +106,7 @@ def _solver_class(name: str) -> type[Any]:
 
 def _problems(task: Mapping[str, Any], solver: Any) -> Iterator[tuple[str, Any, Any]]:
     """Title, problem and budget (None: the default) of what the solver is tried on."""
-    from optiframe.files import solve_file
+    from optiframe.files.solve_file import SolveFile
     from optiframe.solving import construct
     from optiframe.solving.chain import why_unsuited
 
@@ -114,7 +114,7 @@ def _problems(task: Mapping[str, Any], solver: Any) -> Iterator[tuple[str, Any, 
         yield from _default_problems(solver)
         return
     for path in task["problems"]:
-        document = solve_file.read(path)
+        document = SolveFile.read(path)
         problem, budget = document.problem, document.budget if "budget" in document.table else None
         if reason := why_unsuited(problem, solver):
             raise Wrong(f"{solver.name} cannot take the problem of {path}: {reason}")

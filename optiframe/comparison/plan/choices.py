@@ -18,15 +18,17 @@ from optiframe.comparison.plan.table_facts import called, is_plain, names_in
 from optiframe.comparison.plan.titles import distinguishing_values, made_unique, variant_titles
 from optiframe.comparison.records import Checksums, Choice
 from optiframe.errors import DISTRIBUTION, InvalidInput, OptiframeError, UnknownName
-from optiframe.files.toml_source import Document, Keys, below
+from optiframe.files.toml_lines import Keys
+from optiframe.files.toml_source import TomlSource, below
 from optiframe.problems.datasets import DataSet
 from optiframe.problems.problem import Problem
 from optiframe.records.fields import paths_relative_to
 from optiframe.records.fingerprint import fingerprint
 from optiframe.records.record import Record
 from optiframe.registry import registry
+from optiframe.registry.build import InvalidInputName, build, unnamed_problem
 from optiframe.registry.contracts import normalise
-from optiframe.registry.registry import BY_CODE, InvalidInputName, unnamed_problem
+from optiframe.registry.registry import BY_CODE
 from optiframe.registry.versions import version, versions_of
 from optiframe.solving.solver import Solver
 
@@ -44,7 +46,7 @@ class Chooser:
         A seed to try tables with that follow it.
     """
 
-    def __init__(self, document: Document, modules: tuple[str, ...], seed: int) -> None:
+    def __init__(self, document: TomlSource, modules: tuple[str, ...], seed: int) -> None:
         self.document, self.modules, self.seed = document, modules, seed
         self.problems: list[tuple[Keys, str]] = []
         # Each is asked once for a plan, and anew for the next: files change meanwhile.
@@ -198,7 +200,7 @@ class Chooser:
             raise InvalidInput(text)
         built: Solver[Any, Any, Any] | None = None
         try:
-            built = registry.build("solver", table)
+            built = build("solver", table)
         except InvalidInputName:
             if not registry.registry().lost():  # else a module that crashes may have it: its cells say so
                 raise
@@ -274,7 +276,7 @@ def _with_unique_titles(found: list[tuple[Entry, Choice]]) -> list[Choice]:
 def _dataset(given: Any) -> DataSet | None:
     """The data set with its parameters checked; None where it cannot be had here: the child says why."""
     try:
-        return given if isinstance(given, DataSet) else registry.build("data set", given)
+        return given if isinstance(given, DataSet) else build("data set", given)
     except InvalidInput:
         raise
     except Exception:  # BrokenPlugin, or what someone else's code raises

@@ -51,7 +51,8 @@ from typing import Any
 
 from optiframe.comparison.plan.settings import Settings
 from optiframe.errors import InvalidInput
-from optiframe.files.toml_source import Document, Keys
+from optiframe.files.toml_lines import Keys
+from optiframe.files.toml_source import TomlSource
 from optiframe.registry import registry
 
 SETTINGS = tuple(Settings.model_fields)
@@ -84,7 +85,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class CompareFile(Document):
+class CompareFile(TomlSource):
     """The file of a comparison, or what stands for it in Python; `base` is where its paths begin then."""
 
     known = (*SETTINGS, "problem", "solver", "budget", "limits", "executor", "output")

@@ -19,7 +19,7 @@ from typing import Any
 from optiframe.comparison.processes.watched import Say, WatchedChild, private_channel
 from optiframe.registry import registry
 from optiframe.registry.contracts import KINDS, normalise
-from optiframe.registry.user_modules import bring
+from optiframe.registry.user_modules import import_user_module
 
 SECONDS = 60.0
 """How long one module may take: the slowest import seen, with a cold disk, took some 20 s."""
@@ -36,7 +36,7 @@ def import_survivors(modules: Sequence[str], names: Iterable[str]) -> tuple[str,
     Parameters
     ----------
     modules
-        Files or dotted names, as for `bring`.
+        Files or dotted names, as for `import_user_module`.
     names
         Text that may name problems, solvers, data sets and their parts.
 
@@ -48,7 +48,7 @@ def import_survivors(modules: Sequence[str], names: Iterable[str]) -> tuple[str,
     Raises
     ------
     InvalidInput, BrokenPlugin
-        As `bring`, for a module that raises.
+        As `import_user_module`, for a module that raises.
     """
     names = sorted({normalise(name) for name in names if _NAME.fullmatch(name)})
     registry.unblock()  # what was wrong before may have been fixed
@@ -58,7 +58,7 @@ def import_survivors(modules: Sequence[str], names: Iterable[str]) -> tuple[str,
     kept = tuple(module for module in modules if module not in registry.blocked())
     for module in kept:
         if not _is_here(module):
-            bring(module)
+            import_user_module(module)
     return kept
 
 
@@ -131,7 +131,7 @@ def main() -> None:
     for module in task["modules"]:
         say(module=module)
         with suppress(Exception):
-            bring(module)
+            import_user_module(module)
     waiting = _entries(names, set(task["names"]))
     for entry in waiting:  # which grows: a data set's problem is loaded with it
         if _module(entry):

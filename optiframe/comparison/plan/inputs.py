@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from optiframe.errors import InvalidInput, nearest
-from optiframe.files.toml_source import Keys
+from optiframe.files.toml_lines import Keys
 from optiframe.records.record import Record
 from optiframe.registry import registry
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.files.toml_source import Keys
+from optiframe.files.toml_lines import Keys
 
 Chosen = tuple[tuple[Keys, Any], ...]
 """What was chosen for each sweep, by its place."""

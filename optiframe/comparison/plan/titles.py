@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from optiframe.files.toml_source import Keys
+from optiframe.files.toml_lines import Keys
 
 _LONG = 24  # characters of a value in a title, beyond which its place in the sweep says more
 

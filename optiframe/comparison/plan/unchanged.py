@@ -11,7 +11,7 @@ from optiframe.comparison.plan.content_key import UNREADABLE, checksum, data_set
 from optiframe.comparison.records import Checksums
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import paths_relative_to
-from optiframe.registry import registry
+from optiframe.registry.build import build
 
 
 class DataChanged(InvalidInput):
@@ -55,7 +55,7 @@ def _check(checksums: Checksums, folder: Path, table: Mapping[str, Any] | None) 
         return
     given = table["dataset"]
     with paths_relative_to(folder):
-        data = registry.build("data set", given) if isinstance(given, str | Mapping) else given
+        data = build("data set", given) if isinstance(given, str | Mapping) else given
         found = data_set_checksums(data)
     had, has = "" not in checksums.dataset, "" not in found
     # With another seed a data set may be of other files: those in both must agree.

@@ -89,7 +89,7 @@ class OneCell:
         from optiframe.errors import require
         from optiframe.records.fields import paths_relative_to
         from optiframe.registry import registry
-        from optiframe.registry.user_modules import bring
+        from optiframe.registry.user_modules import import_user_module
         from optiframe.registry.versions import versions_of
         from optiframe.solving import construct
 
@@ -98,7 +98,7 @@ class OneCell:
         _limit_memory(request.limits)
         registry.block(request.blocked)
         for module in request.modules:
-            bring(module)
+            import_user_module(module)
         made: Mapping[str, Any] = {}
         if request.objects is not None:
             require("cloudpickle", "compare")

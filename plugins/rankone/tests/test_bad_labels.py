@@ -14,6 +14,7 @@ from optiframe_rankone.problem import LabelAggregation
 import optiframe
 from optiframe import InvalidInput, NotConverged, OptiframeError, Unsuited
 from optiframe.registry import registry
+from optiframe.registry.build import build
 from optiframe.solving.chain import why_unsuited
 
 from .slow import single_coin
@@ -30,7 +31,7 @@ def solvers() -> list[str]:
         if entry.distribution not in ("optiframework", "optiframework-rankone"):
             continue  # other people's have tests of their own
         try:
-            solver = registry.build("solver", entry.name)
+            solver = build("solver", entry.name)
         except InvalidInput:
             continue  # it needs parameters that nobody can guess
         if why_unsuited(problem, solver) is None:

@@ -15,7 +15,7 @@ from optiframe_rankone.datasets.sparsified import Sparsified
 
 import optiframe
 from optiframe import InvalidInput
-from optiframe.files import solve_file
+from optiframe.files.solve_file import SolveFile
 
 MOST = 3
 
@@ -83,13 +83,13 @@ def test_a_configuration_file_thins_the_files_beside_it(tables: dict[str, Any], 
         '[problem.dataset]\nname = "labels.sparsified"\nmax_degree = 3\nremoves = "one"\n'
         'of = { labels = "own.csv", truth = "known.csv" }\n'
     )
-    problem = solve_file.read(tmp_path / "thin.toml").problem
+    problem = SolveFile.read(tmp_path / "thin.toml").problem
     assert len(problem.labels.task_ids) == 80
     assert (problem.truth_codes >= 0).all()
     (tmp_path / "thin.toml").write_text(
         '[problem.dataset]\nname = "labels.sparsified"\nmax_degree = 3\nof = "own.csv"\n'
     )
-    assert degrees_of(solve_file.read(tmp_path / "thin.toml").problem) <= MOST
+    assert degrees_of(SolveFile.read(tmp_path / "thin.toml").problem) <= MOST
 
 
 def degrees_of(problem: Any) -> int:

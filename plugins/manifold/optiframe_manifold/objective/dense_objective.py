@@ -16,9 +16,9 @@ from optiframe_manifold.low_rank import LowRank
 
 def _by_name(value: Any) -> Any:
     if isinstance(value, str | Mapping):
-        from optiframe.registry import registry
+        from optiframe.registry.build import build
 
-        return registry.build("objective", value)
+        return build("objective", value)
     return value
 
 

@@ -13,7 +13,7 @@ from pydantic import Field, NonNegativeInt, PlainValidator, PositiveInt
 from optiframe.errors import InvalidInput
 from optiframe.problems.datasets import DataSet
 from optiframe.records.fields import Accepts
-from optiframe.registry import registry
+from optiframe.registry.build import build
 from optiframe.tables.read import encode, read_table, to_frame
 from optiframe_rankone.datasets.own_labels import OwnLabels
 from optiframe_rankone.ids import Codes
@@ -26,7 +26,7 @@ def _label_set(value: Any) -> DataSet:
     if isinstance(value, DataSet):
         data = value
     else:
-        data = OwnLabels.of(value) if OwnLabels.meant(value) else registry.build("data set", value)
+        data = OwnLabels.of(value) if OwnLabels.meant(value) else build("data set", value)
     if data.problem != _PROBLEM:
         raise InvalidInput(f"data set {data.name!r} is for {data.problem!r} problems; labels are needed here")
     return data
