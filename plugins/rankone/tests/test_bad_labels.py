@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,12 @@ import pytest
 from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
-from optiframe import InvalidInput, NotConverged, OptiframeError, Unsuited
+from optiframe import InvalidInput, OptiframeError, Unsuited
 from optiframe.registry import registry
 from optiframe.registry.build import build
 from optiframe.solving.chain import why_unsuited
 
-from .slow import single_coin
+from .slow import quietly, rows, single_coin, texts
 
 REGULAR = single_coin(0, np.array([0.8, 0.6, 0.7, 0.5]), tasks=12, per_task=3)
 
@@ -39,31 +38,26 @@ def solvers() -> list[str]:
     return found
 
 
-def table(rows: list[tuple[Any, Any, Any]]) -> dict[str, Any]:
-    task, worker, label = (list(column) for column in zip(*rows, strict=True))
-    return {"task": task, "worker": worker, "label": label}
-
-
-ONE_WORKER = table([(t, "ann", t % 2) for t in range(6)])
-ALIKE = table([(t, w, t % 2) for t in range(6) for w in range(3)])
-NEWCOMER = table([*((t, w, (t + (w == t)) % 2) for t in range(8) for w in range(4)), (0, 99, 1)])
+ONE_WORKER = rows(*[(t, "ann", t % 2) for t in range(6)])
+ALIKE = rows(*[(t, w, t % 2) for t in range(6) for w in range(3)])
+NEWCOMER = rows(*[*((t, w, (t + (w == t)) % 2) for t in range(8) for w in range(4)), (0, 99, 1)])
 # Every pattern of labels once: no pair of workers is correlated.
-RANDOM = table(
-    [
+RANDOM = rows(
+    *(
         (t, w, said)
         for t, pattern in enumerate(itertools.product((0, 1), repeat=4))
         for w, said in enumerate(pattern)
-    ]
+    )
 )
-EVEN_RING = table(
-    [
+EVEN_RING = rows(
+    *(
         (f"{edge}.{t}", (edge + end) % 4, (t + (end and t == 1)) % 2)
         for edge in range(4)
         for t in range(5)
         for end in (0, 1)
-    ]
+    )
 )
-AGAIN = table([*((t, w, (t + (w == t)) % 2) for t in range(6) for w in range(3)), (0, 0, 0), (1, 1, 1)])
+AGAIN = rows(*[*((t, w, (t + (w == t)) % 2) for t in range(6) for w in range(3)), (0, 0, 0), (1, 1, 1)])
 
 # Inputs, words that must be said whatever the method, and words for methods that give skills.
 CASES: dict[str, tuple[dict[str, Any], str, str]] = {
@@ -95,18 +89,16 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
 def test_labels_that_say_too_little_give_warnings_in_words_or_a_clear_error(case: str, solver: str) -> None:
     inputs, always, with_skills = CASES[case]
     problem = LabelAggregation(**inputs)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConverged)  # a warning in words, too
-        try:
-            result = optiframe.solve(problem, solver, budget={"iterations": 300})
-        except (Unsuited, InvalidInput):
-            return  # no other error is let through; the table of messages has the project's words
+    try:
+        result = quietly(problem, solver)
+    except (Unsuited, InvalidInput):
+        return  # no other error is let through; the table of messages has the project's words
     if result.solution is None:
         assert len(result.message) > 20
         return
     assert np.isfinite(result.solution.scores).all()
     assert np.isfinite(result.solution.probabilities).all()
-    said = "\n".join(finding.text for finding in result.findings)
+    said = texts(result)
     assert re.search(always, said), said
     if result.solution.skills is not None:
         assert np.isfinite(result.solution.skills).all()
@@ -116,8 +108,8 @@ def test_labels_that_say_too_little_give_warnings_in_words_or_a_clear_error(case
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        ({"labels": table([(t, w, "x") for t in range(3) for w in range(3)])}, "only one label value occurs"),
-        ({"labels": AGAIN}, "row 18: worker 0 labels task 0 again, first in row 0"),
+        ({"labels": rows(*[(t, w, "x") for t in range(3) for w in range(3)])}, "only one label value occurs"),
+        ({"labels": AGAIN}, r"row 18: worker 0 labels task 0 again, first in row 0 \(2 rows repeat a pair: "),
         (
             {"labels": AGAIN, "duplicates": "agreeing"},
             "labels task 0 otherwise than in row 0",

@@ -29,7 +29,7 @@ import optiframe
 from optiframe import NotConverged
 from optiframe.solving.result import Result
 
-from .slow import single_coin
+from .slow import coin, single_coin
 
 pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
 
@@ -111,7 +111,7 @@ def test_a_round_of_messages_equals_the_sums_that_define_it() -> None:
 
 
 def test_messages_converge_to_the_leading_vector_without_return() -> None:
-    problem = LabelAggregation(**single_coin(2, np.full(12, 0.8), tasks=40, per_task=6))
+    problem = coin(2, np.full(12, 0.8), tasks=40, per_task=6)
     labels, (sign,) = problem.labels, binary_tasks.signs(problem, "thresholds")
     other = ~np.eye(len(labels), dtype=bool)
     same_task = (labels.task[:, None] == labels.task) & other
@@ -302,7 +302,7 @@ def test_ratios_are_those_of_dense_eigenvectors(form: str, classes: int) -> None
 
 def test_ratios_estimate_skills() -> None:
     skills = np.linspace(0.2, 0.8, 20)
-    problem = LabelAggregation(**single_coin(9, skills, tasks=600, per_task=15))
+    problem = coin(9, skills, tasks=600, per_task=15)
     for form in ("eigenvectors-of-ratio", "ratio-of-eigenvectors"):
         found = optiframe.solve(problem, EigenvectorRatio(form=form)).solution.skills
         assert found == pytest.approx(skills, abs=0.15)
@@ -358,7 +358,7 @@ def test_the_machine_solves_the_quadratic_program(c: float) -> None:
 
 def test_margin_objective_falls_until_no_label_changes() -> None:
     rng = np.random.default_rng(12)
-    problem = LabelAggregation(**single_coin(12, rng.uniform(-0.1, 0.9, 12), tasks=150, per_task=4))
+    problem = coin(12, rng.uniform(-0.1, 0.9, 12), tasks=150, per_task=4)
     result = optiframe.solve(problem, MaxMarginMajority(c=0.05))
     objective = result.trace["margin_objective"]
     assert result.status == "converged"

@@ -13,7 +13,7 @@ from optiframe_rankone.problem import LabelAggregation
 import optiframe
 from optiframe import NotConverged
 
-from .slow import single_coin
+from .slow import coin, single_coin
 
 EM = ("labels.dawid-skene", "labels.one-coin-em", "labels.opt-ds")
 
@@ -21,7 +21,7 @@ EM = ("labels.dawid-skene", "labels.one-coin-em", "labels.opt-ds")
 def slow_for_em() -> LabelAggregation:
     """Few labels of many workers: EM creeps."""
     skills = np.random.default_rng(0).uniform(0.0, 0.6, 40)
-    return LabelAggregation(**single_coin(0, skills, tasks=150, per_task=4))
+    return coin(0, skills, tasks=150, per_task=4)
 
 
 def run(solver: str, budget: dict[str, Any] | None = None, **more: Any) -> Any:
@@ -47,7 +47,7 @@ def test_a_smaller_budget_is_a_limit_as_ever(solver: str) -> None:
 
 @pytest.mark.parametrize("solver", EM)
 def test_em_that_comes_to_rest_sooner_has_converged(solver: str) -> None:
-    easy = LabelAggregation(**single_coin(1, np.full(6, 0.8), tasks=100, per_task=5))
+    easy = coin(1, np.full(6, 0.8), tasks=100, per_task=5)
     result = optiframe.solve(easy, solver)
     assert result.status == "converged"
     assert result.iterations < 100

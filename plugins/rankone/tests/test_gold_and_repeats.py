@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +9,9 @@ import pytest
 from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
-from optiframe import InvalidInput, NotConverged
+from optiframe import InvalidInput
 
-from .slow import single_coin
+from .slow import quietly, single_coin, texts
 from .test_bad_labels import solvers
 
 SMALL = {"task": [1, 1, 1, 2, 2, 3], "worker": list("abcaba"), "label": list("xxyyxx")}
@@ -25,18 +22,8 @@ def liars(classes: int = 2) -> dict[str, Any]:
     return single_coin(4, np.full(5, -0.45 if classes == 3 else -0.8), tasks=60, per_task=5, classes=classes)
 
 
-def texts(result: Any) -> str:
-    return "\n".join(finding.text for finding in result.findings)
-
-
 def gold_of(inputs: dict[str, Any], tasks: list[int]) -> dict[str, Any]:
     return {"task": tasks, "label": inputs["truth"]["label"][tasks]}
-
-
-def run(problem: LabelAggregation, solver: str) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConverged)  # what gold does to an answer is the same
-        return optiframe.solve(problem, solver, budget={"iterations": 300})
 
 
 # Gold
@@ -54,10 +41,9 @@ def test_gold_turns_a_group_that_is_wrong_on_the_whole() -> None:
 
 def test_gold_fixes_the_sign_of_its_own_component_only() -> None:
     first, second = liars(), liars()
+    shift = {"task": 100, "worker": 100, "label": 0}
     labels = {
-        "task": np.concatenate([first["labels"]["task"], second["labels"]["task"] + 100]),
-        "worker": np.concatenate([first["labels"]["worker"], second["labels"]["worker"] + 100]),
-        "label": np.concatenate([first["labels"]["label"], second["labels"]["label"]]),
+        key: np.concatenate([first["labels"][key], second["labels"][key] + shift[key]]) for key in shift
     }
     problem = LabelAggregation(labels=labels, gold=gold_of(first, [0, 1]))
     result = optiframe.solve(problem, "rankone.pgd")
@@ -80,10 +66,10 @@ def test_gold_decides_between_two_who_disagree() -> None:
 def test_gold_is_certain_in_the_answer_and_not_scored(solver: str, classes: int) -> None:
     inputs = single_coin(1, np.full(6, 0.4), tasks=40, per_task=3, classes=classes)
     inputs["skills"] = {"worker": np.arange(6), "skill": np.full(6, 0.4)}
-    plain = run(LabelAggregation(**inputs), solver).solution
+    plain = quietly(LabelAggregation(**inputs), solver).solution
     wrong = np.flatnonzero(plain.predicted() != inputs["truth"]["label"])[:3].tolist()
     problem = LabelAggregation(**inputs, gold=gold_of(inputs, wrong))
-    result = run(problem, solver)
+    result = quietly(problem, solver)
     truth = inputs["truth"]["label"][wrong]
     assert result.solution.predicted()[wrong].tolist() == truth.tolist()
     assert result.solution.probabilities[wrong, truth] == pytest.approx(1.0, abs=1e-12)
@@ -97,22 +83,6 @@ def test_when_every_truth_is_gold_there_is_nothing_to_score() -> None:
         labels=SMALL, truth={"task": [1], "label": ["x"]}, gold={"task": [1], "label": ["x"]}
     )
     assert optiframe.solve(problem, "labels.majority").metrics == {}
-
-
-def test_the_likelihood_of_em_with_gold_is_that_of_labels_and_gold_and_never_falls() -> None:
-    inputs = single_coin(7, np.linspace(0, 0.9, 6), tasks=20, per_task=3, classes=3)
-    problem = LabelAggregation(**inputs, gold=gold_of(inputs, [0, 1, 2]))
-    result = optiframe.solve(problem, "labels.one-coin-em")
-    likelihood = result.trace["log_likelihood"]
-    assert all(later >= earlier - 1e-9 for earlier, later in itertools.pairwise(likelihood))
-    p, total = result.solution.accuracies, 0.0
-    for task in range(20):
-        mine = problem.labels.task == task
-        said, who = problem.label_codes[mine], problem.labels.worker[mine]
-        chances = [np.prod(np.where(said == c, p[who], (1 - p[who]) / 2)) / 3 for c in range(3)]
-        gold = problem.gold_codes[task]
-        total += np.log(sum(chances) if gold < 0 else chances[gold])
-    assert likelihood[-1] == pytest.approx(total)
 
 
 def test_a_label_that_only_gold_gives_is_a_class() -> None:
@@ -173,13 +143,6 @@ def test_wrong_tables_are_refused_in_words(changes: dict[str, Any], message: str
         LabelAggregation(**{"labels": SMALL, **changes})
 
 
-def test_skills_are_read_from_a_file(tmp_path: Path) -> None:
-    (tmp_path / "skills.csv").write_text("worker,skill\na,0.5\nb,\nc,-1\n")
-    problem = LabelAggregation(labels=SMALL, skills=tmp_path / "skills.csv")
-    assert problem.true_skills[[0, 2]].tolist() == [0.5, -1]
-    assert np.isnan(problem.true_skills[1])
-
-
 def test_tables_read_for_other_labels_are_refused_on_a_copy() -> None:
     problem = LabelAggregation(labels=SMALL, truth={"task": [1], "label": ["x"]})
     other = LabelAggregation(labels={name: column[:5] for name, column in SMALL.items()})
@@ -233,19 +196,13 @@ def test_agreeing_rows_are_merged_and_disagreeing_ones_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "said"),
-    [
-        (["x", "x", "y"], "1 pair of task and worker with several rows, which agree: the first row counts"),
-        (
-            ["x", "y", "y"],
-            "1 pair of task and worker with several rows, which disagree: the first row counts",
-        ),
-    ],
+    ("labels", "said"), [(["x", "x", "y"], "which agree"), (["x", "y", "y"], "which disagree")]
 )
 def test_a_single_repeated_pair_is_one_in_words(labels: list[str], said: str) -> None:
     table = {"task": [1, 1, 1], "worker": ["a", "a", "b"], "label": labels}
     problem = LabelAggregation(labels=table, duplicates="first")
-    assert said in texts(optiframe.solve(problem, "labels.majority"))
+    told = texts(optiframe.solve(problem, "labels.majority"))
+    assert f"1 pair of task and worker with several rows, {said}: the first row counts" in told
 
 
 def test_without_repeats_every_policy_gives_the_same_labels() -> None:

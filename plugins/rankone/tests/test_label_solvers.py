@@ -12,7 +12,7 @@ from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
 
-from .slow import single_coin
+from .slow import coin, single_coin
 
 SETS = ("rte", "temp", "dogs", "wsd", "web")
 
@@ -47,21 +47,11 @@ def test_descent_converges_to_the_same_answer_as_the_general_solver(
     assert mine.metrics["error"] == pytest.approx(error, abs=5e-5)
 
 
-def test_a_fixed_step_reaches_the_same_answer_slowly(data_folder: Path) -> None:
-    problem = crowd(data_folder, "rte")
-    scaled = optiframe.solve(problem, "rankone.pgd")
-    busiest = problem.formulation.problem.weights.sum(axis=1).max()  # type: ignore[union-attr]
-    fixed = optiframe.solve(problem, "rankone.pgd", step=1 / busiest)
-    assert fixed.objective == pytest.approx(scaled.objective, rel=1e-9)
-    assert fixed.solution.skills == pytest.approx(scaled.solution.skills, abs=1e-3)
-    assert fixed.iterations > 20 * scaled.iterations
-
-
 @pytest.mark.parametrize("classes", [2, 4])
 def test_skills_are_estimated_and_the_vote_beats_the_majority(classes: int) -> None:
     rng = np.random.default_rng(5)
     skills = np.concatenate([rng.uniform(0.7, 0.9, 4), rng.uniform(0.0, 0.2, 8)])
-    problem = LabelAggregation(**single_coin(5, skills, tasks=600, per_task=6, classes=classes))
+    problem = coin(5, skills, tasks=600, per_task=6, classes=classes)
     plain = optiframe.solve(problem, "labels.majority").metrics["error"]
     for solver in ("rankone.pgd", "labels.one-coin-em"):
         result = optiframe.solve(problem, solver)
@@ -69,31 +59,25 @@ def test_skills_are_estimated_and_the_vote_beats_the_majority(classes: int) -> N
         assert result.metrics["error"] < 0.8 * plain
 
 
-def test_likelihood_of_em_never_falls_and_equals_the_definition() -> None:
-    rng = np.random.default_rng(7)
-    skills = rng.uniform(0, 0.9, 8)
-    problem = LabelAggregation(**single_coin(7, skills, tasks=40, per_task=3, classes=3))
+@pytest.mark.parametrize("known", [0, 3])
+def test_likelihood_of_em_never_falls_and_is_that_of_the_labels_and_the_gold(known: int) -> None:
+    inputs = single_coin(7, np.linspace(0, 0.9, 6), tasks=20, per_task=3, classes=3)
+    gold = {"task": list(range(known)), "label": inputs["truth"]["label"][:known]} if known else None
+    problem = LabelAggregation(**inputs, gold=gold)
     result = optiframe.solve(problem, "labels.one-coin-em")
     likelihood = result.trace["log_likelihood"]
     assert all(later >= earlier - 1e-9 for earlier, later in itertools.pairwise(likelihood))
     p, total = result.solution.accuracies, 0.0
-    labels = problem.labels
-    for task in range(40):
-        mine = np.flatnonzero(labels.task == task)
-        chances = [
-            np.prod(
-                np.where(
-                    problem.label_codes[mine] == c, p[labels.worker[mine]], (1 - p[labels.worker[mine]]) / 2
-                )
-            )
-            for c in range(3)
-        ]
-        total += np.log(np.mean(chances))
+    for task in range(20):
+        mine = problem.labels.task == task
+        said, who = problem.label_codes[mine], problem.labels.worker[mine]
+        chances = [np.prod(np.where(said == c, p[who], (1 - p[who]) / 2)) / 3 for c in range(3)]
+        total += np.log(chances[problem.gold_codes[task]] if task < known else sum(chances))
     assert likelihood[-1] == pytest.approx(total)
 
 
 def test_em_continues_from_a_start() -> None:
-    problem = LabelAggregation(**single_coin(3, np.full(6, 0.5), tasks=50, per_task=4))
+    problem = coin(3, np.full(6, 0.5), tasks=50, per_task=4)
     whole = optiframe.solve(problem, OneCoinEM(steps=10_000), budget={"tolerance": 1e-10})
     again = optiframe.solve(problem, OneCoinEM(), start=whole.solution)
     assert again.iterations < whole.iterations
@@ -101,25 +85,8 @@ def test_em_continues_from_a_start() -> None:
 
 
 def test_descent_continues_from_the_answer_of_another_method() -> None:
-    problem = LabelAggregation(**single_coin(3, np.full(6, 0.5), tasks=50, per_task=4))
+    problem = coin(3, np.full(6, 0.5), tasks=50, per_task=4)
     first = optiframe.solve(problem, "labels.one-coin-em").solution
     warm = optiframe.solve(problem, "rankone.pgd", start=first)
     cold = optiframe.solve(problem, "rankone.pgd")
     assert warm.solution.skills == pytest.approx(cold.solution.skills, abs=1e-4)
-
-
-def test_skewed_activity_converges() -> None:
-    # A few workers label nearly everything: the case in which one step for all is hopeless.
-    rng = np.random.default_rng(11)
-    workers, tasks = 60, 400
-    activity = 1.0 / np.arange(1, workers + 1) ** 1.3
-    skills = rng.uniform(0.1, 0.8, workers)
-    truth = rng.integers(2, size=tasks)
-    rows = []
-    for task in range(tasks):
-        for worker in rng.choice(workers, 4, replace=False, p=activity / activity.sum()):
-            right = rng.random() < (1 + skills[worker]) / 2
-            rows.append((task, worker, truth[task] if right else 1 - truth[task]))
-    task, worker, label = np.array(rows).T
-    problem = LabelAggregation(labels={"task": task, "worker": worker, "label": label})
-    assert optiframe.solve(problem, "rankone.pgd", budget={"iterations": 500}).status == "converged"

@@ -17,12 +17,12 @@ from optiframe_rankone.tools.next_labels import expected_gain, suggest
 import optiframe
 from optiframe import InvalidInput
 
-from .slow import single_coin
+from .slow import coin, single_coin
 
 
 def small(**more: object) -> LabelAggregation:
     skills = np.array([0.9, 0.6, 0.4, 0.3, -0.6])
-    return LabelAggregation(**single_coin(1, skills, tasks=30, per_task=3), **more)
+    return coin(1, skills, tasks=30, per_task=3, **more)
 
 
 def slow_gain(posterior: NDArray[np.float64], p: float, measure: str) -> float:
@@ -122,7 +122,7 @@ def test_asking_for_what_is_suggested_beats_asking_at_random() -> None:
     skills = np.array([0.8, 0.7, 0.6, 0.5, 0.4, 0.3])
     saved = []
     for seed in range(6):
-        problem = LabelAggregation(**single_coin(seed, skills, tasks=200, per_task=2))
+        problem = coin(seed, skills, tasks=200, per_task=2)
         solution = problem.weighted_vote(skills)  # skills known: only the choice of tasks differs
         frame = suggest(problem, solution, 50)
         rng = np.random.default_rng(seed)

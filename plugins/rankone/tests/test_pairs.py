@@ -23,7 +23,7 @@ import optiframe
 from optiframe import InvalidInput
 from optiframe.testing import check_derivatives
 
-from .slow import co_occurrence, single_coin
+from .slow import co_occurrence, coin
 from .test_kernels import label_sets
 
 NEAR = 1e-10
@@ -123,12 +123,12 @@ def test_the_objective_from_labels_differs_by_the_constant_of_lemma_6(
 
 
 def test_derivatives_from_labels_agree_with_finite_differences() -> None:
-    problem = from_labels(LabelAggregation(**single_coin(3, np.full(6, 0.5), tasks=30, per_task=3)))
+    problem = from_labels(coin(3, np.full(6, 0.5), tasks=30, per_task=3))
     check_derivatives(problem.least_squares, np.random.default_rng(4).normal(size=6))
 
 
 def test_bounds_on_the_curvature_hold_within_the_box() -> None:
-    problem = LabelAggregation(**single_coin(3, np.full(6, 0.5), tasks=40, per_task=3, classes=3))
+    problem = coin(3, np.full(6, 0.5), tasks=40, per_task=3, classes=3)
     rng = np.random.default_rng(1)
     for completion in (problem.formulation.problem, from_labels(problem)):  # type: ignore[union-attr]
         lower, upper = completion.bounds
@@ -142,7 +142,7 @@ def test_bounds_on_the_curvature_hold_within_the_box() -> None:
 @pytest.mark.parametrize("low", [0.2, -0.6])
 def test_solvers_reach_the_same_answer_without_counting_pairs(solver: str, low: float) -> None:
     skills = np.random.default_rng(2).uniform(low, 0.7, 12)
-    labels = LabelAggregation(**single_coin(2, skills, tasks=150, per_task=4))
+    labels = coin(2, skills, tasks=150, per_task=4)
     counted = optiframe.solve(labels.formulation.problem, solver)  # type: ignore[union-attr]
     left = optiframe.solve(from_labels(labels), solver)
     assert left.status == counted.status == "converged"
@@ -196,7 +196,7 @@ def test_partners_at_zero_leave_no_curvature_either() -> None:
 
 
 def test_pairs_are_counted_for_few_workers_and_left_in_the_labels_for_many() -> None:
-    few = LabelAggregation(**single_coin(0, np.full(6, 0.6), tasks=30, per_task=3))
+    few = coin(0, np.full(6, 0.6), tasks=30, per_task=3)
     assert isinstance(few.formulation.problem, RankOneCompletion)  # type: ignore[union-attr]
     rng = np.random.default_rng(0)
     tasks, workers = 60_000, 3000
@@ -227,7 +227,7 @@ def test_the_compiler_is_neither_imported_for_few_labels_nor_needed(monkeypatch:
 
 
 def test_compiled_votes_equal_the_plain_ones() -> None:
-    problem = LabelAggregation(**single_coin(0, np.full(6, 0.6), tasks=30, per_task=3, classes=3))
+    problem = coin(0, np.full(6, 0.6), tasks=30, per_task=3, classes=3)
     weight, codes = np.linspace(-1, 1, 6), (problem.labels.task, problem.labels.worker, problem.label_codes)
     plain = passes.vote(*codes, weight, tasks=30, classes=3)
     assert compiled().vote(*codes, weight, 30, 3) == pytest.approx(plain)

@@ -22,7 +22,7 @@ from scipy.optimize import minimize
 import optiframe
 from optiframe import InvalidInput, Unsuited
 
-from .slow import cost, single_coin
+from .slow import coin, cost, single_coin
 from .test_rank_one import random_pair, rank_one, ring
 
 EXACT = np.array([0.9, 0.4, 0.6, -0.5, 0.7, -0.2])
@@ -249,7 +249,7 @@ def test_an_entry_of_zero_tells_no_sign() -> None:
 def test_absolute_values_mislead_where_pairs_share_few_tasks() -> None:
     # 150 workers, 8 labels a task: most pairs share one task, and |C| is 1 for them.
     skills = np.random.default_rng(8).uniform(-0.2, 0.8, 150)
-    problem = LabelAggregation(**single_coin(8, skills, tasks=1500, per_task=8))
+    problem = coin(8, skills, tasks=1500, per_task=8)
     assert np.median(problem.formulation.problem.weights.data) <= 4  # type: ignore[union-attr]
     signed = optiframe.solve(problem, "rankone.pgd").metrics["error"]
     for name, parameters in (("rankone.pgd", {"signs": "recovered"}), ("rankone.exponentiated", {})):
@@ -261,9 +261,9 @@ def test_absolute_values_mislead_where_pairs_share_few_tasks() -> None:
 
 def test_a_cut_off_leaves_out_small_correlations_and_who_has_no_other() -> None:
     skills = np.array([0.9, 0.8, 0.85, 0.9, 0.0])
-    problem = LabelAggregation(**single_coin(1, skills, tasks=400, per_task=5), cutoff=0.3)
+    problem = coin(1, skills, tasks=400, per_task=5, cutoff=0.3)
     completion = problem.formulation.problem  # type: ignore[union-attr]
-    plain = LabelAggregation(**single_coin(1, skills, tasks=400, per_task=5))
+    plain = coin(1, skills, tasks=400, per_task=5)
     values = plain.formulation.problem.values.toarray()  # type: ignore[union-attr]
     kept = (np.abs(values) >= 0.3) & ~np.eye(5, dtype=bool)
     assert np.array_equal(completion.weights.toarray() > 0, kept)
@@ -291,7 +291,7 @@ def test_the_noise_part_of_the_cut_off_falls_with_the_tasks_shared() -> None:
 
 
 def test_a_cut_off_above_every_correlation_leaves_every_task_tied() -> None:
-    problem = LabelAggregation(**single_coin(1, np.full(4, 0.3), tasks=30, per_task=4), cutoff=1.5)
+    problem = coin(1, np.full(4, 0.3), tasks=30, per_task=4, cutoff=1.5)
     result = optiframe.solve(problem, "rankone.pgd")
     assert not result.solution.skills.any()
     assert result.solution.tied.all()

@@ -1,30 +1,41 @@
-"""Every solver of this plugin keeps the contract."""
+"""Every solver of this plugin, and every form of it that is another method, keeps the contract."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pytest
+from optiframe_rankone.baselines.dawid_skene import DawidSkene
+from optiframe_rankone.baselines.eigen_ratio import EigenvectorRatio
+from optiframe_rankone.baselines.iwmv import IterativeWeightedMajority
+from optiframe_rankone.baselines.kos import KargerOhShah
+from optiframe_rankone.baselines.m3v import MaxMarginMajority
 from optiframe_rankone.baselines.majority import Majority
 from optiframe_rankone.baselines.one_coin import OneCoinEM
+from optiframe_rankone.baselines.opt_ds import OptDawidSkene
+from optiframe_rankone.baselines.oracle import Oracle
 from optiframe_rankone.completion.problem import RankOneCompletion
 from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.solvers.coordinate import CoordinateDescent
 from optiframe_rankone.solvers.exponentiated import ExponentiatedGradient
 from optiframe_rankone.solvers.pgd import ProjectedGradient
+from optiframe_rankone.solvers.relaxation import TraceRelaxation
 
-from optiframe import Problem, Solver
+from optiframe import Budget, Problem, Solver
 from optiframe.testing import SolverContract
 
-from .slow import single_coin
+from .slow import coin
 
 pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
 
+SKILLS = np.array([0.8, 0.6, 0.7, 0.2, -0.1])
+KNOWN = {"skills": {"worker": np.arange(5), "skill": SKILLS}}
 
-def labels(classes: int = 2) -> LabelAggregation:
-    skills = np.array([0.8, 0.6, 0.7, 0.2, -0.1])
-    return LabelAggregation(**single_coin(0, skills, tasks=40, per_task=3, classes=classes))
+
+def labels(classes: int = 2, tasks: int = 40) -> LabelAggregation:
+    return coin(0, SKILLS, tasks=tasks, per_task=3, classes=classes, **KNOWN)
 
 
 def exact_products() -> RankOneCompletion:
@@ -35,22 +46,15 @@ def exact_products() -> RankOneCompletion:
     return RankOneCompletion(weights=weights, values=np.outer(skills, skills), lower=-1.0, upper=1.0)
 
 
-class TestMajority(SolverContract):
-    solver = Majority()
+class OnLabels(SolverContract):
+    """Small instances with two and three classes."""
 
-    def instances(self) -> Iterable[LabelAggregation]:
+    def instances(self) -> Iterable[Problem]:
         return [labels(), labels(classes=3)]
 
 
-class TestOneCoinEM(SolverContract):
-    solver = OneCoinEM()
-
-    def instances(self) -> Iterable[LabelAggregation]:
-        return [labels(), labels(classes=3)]
-
-
-class TestProjectedGradient(SolverContract):
-    solver: Solver[RankOneCompletion, np.ndarray, None] = ProjectedGradient()
+class OnProducts(SolverContract):
+    """Labels, and products whose optimum is known."""
 
     def instances(self) -> Iterable[Problem]:
         return [labels(), labels(classes=3), exact_products()]
@@ -59,25 +63,40 @@ class TestProjectedGradient(SolverContract):
         return 0.0 if isinstance(problem, RankOneCompletion) else None
 
 
-class TestProjectedGradientWithAFixedStep(TestProjectedGradient):
-    solver = ProjectedGradient(step=0.02)
+def kept_by(solver: Solver, on: type[SolverContract] = OnLabels, **more: Any) -> type[SolverContract]:
+    """The contract for a solver."""
+    return type(type(solver).__name__, (on,), {"solver": solver, **more})
 
 
-class TestProjectedGradientWithAStepByLipschitz(TestProjectedGradient):
-    solver = ProjectedGradient(step="lipschitz")
+ENDLESS = Budget(iterations=200)  # on data this small the messages go round without end
 
+TestMajority = kept_by(Majority())
+TestOracle = kept_by(Oracle())
+TestOneCoinEM = kept_by(OneCoinEM())
+TestDawidSkene = kept_by(DawidSkene())
+TestDawidSkeneWithEqualPrior = kept_by(DawidSkene(prior="equal", floor=1e-3))
+TestOptDawidSkene = kept_by(OptDawidSkene())
+TestKargerOhShah = kept_by(KargerOhShah(), budget=ENDLESS)
+TestKargerOhShahOneVersusRest = kept_by(KargerOhShah(multiclass="one-vs-rest"), budget=ENDLESS)
+TestKargerOhShahSingularVector = kept_by(KargerOhShah(form="singular-vector"))
+TestEigenvectorRatio = kept_by(EigenvectorRatio())
+TestRatioOfEigenvectors = kept_by(EigenvectorRatio(form="ratio-of-eigenvectors", multiclass="correlations"))
+TestIterativeWeightedMajority = kept_by(IterativeWeightedMajority())
+HARD = "so few labels of so many poor workers are too hard for it"
+TestMaxMarginMajority = kept_by(
+    MaxMarginMajority(),
+    instances=lambda self: [labels(classes=3, tasks=6)],  # each run is nine runs, one for each price
+    no_better_than_chance=HARD,
+)
+TestMaxMarginMajorityWithAPrice = kept_by(
+    MaxMarginMajority(c=0.1), instances=lambda self: [labels(classes=3, tasks=15)], no_better_than_chance=HARD
+)
 
-class TestProjectedGradientWithSignsRecovered(TestProjectedGradient):
-    solver = ProjectedGradient(signs="recovered")
-
-
-class TestCoordinateDescent(TestProjectedGradient):
-    solver = CoordinateDescent()
-
-
-class TestExponentiatedGradient(TestProjectedGradient):
-    solver = ExponentiatedGradient()
-
-
-class TestSymmetricScaling(TestProjectedGradient):
-    solver = ExponentiatedGradient(route="sinkhorn")
+TestProjectedGradient = kept_by(ProjectedGradient(), OnProducts)
+TestProjectedGradientWithAFixedStep = kept_by(ProjectedGradient(step=0.02), OnProducts)
+TestProjectedGradientWithAStepByLipschitz = kept_by(ProjectedGradient(step="lipschitz"), OnProducts)
+TestProjectedGradientWithSignsRecovered = kept_by(ProjectedGradient(signs="recovered"), OnProducts)
+TestCoordinateDescent = kept_by(CoordinateDescent(), OnProducts)
+TestExponentiatedGradient = kept_by(ExponentiatedGradient(), OnProducts)
+TestSymmetricScaling = kept_by(ExponentiatedGradient(route="sinkhorn"), OnProducts)
+TestTraceRelaxation = kept_by(TraceRelaxation(), instances=lambda self: [labels(tasks=20), exact_products()])

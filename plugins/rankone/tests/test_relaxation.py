@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 import pytest
 from optiframe_rankone.completion.problem import RankOneCompletion
@@ -11,10 +9,7 @@ from optiframe_rankone.solvers.pgd import ProjectedGradient
 from optiframe_rankone.solvers.relaxation import TraceRelaxation
 
 import optiframe
-from optiframe import Problem, Solver, Unsuited
-from optiframe.testing import SolverContract
-
-from .test_rankone_contract import exact_products, labels
+from optiframe import Unsuited
 
 SKILLS = np.array([0.9, 0.4, 0.6, 0.5, 0.7, 0.3])
 
@@ -22,13 +17,6 @@ SKILLS = np.array([0.9, 0.4, 0.6, 0.5, 0.7, 0.3])
 def products(skills: np.ndarray, known: np.ndarray | None = None, **bounds: float) -> RankOneCompletion:
     weights = np.ones((len(skills), len(skills))) if known is None else known
     return RankOneCompletion(weights=weights, values=np.outer(skills, skills), truth=skills, **bounds)
-
-
-class TestTraceRelaxation(SolverContract):
-    solver: Solver = TraceRelaxation()
-
-    def instances(self) -> Iterable[Problem]:
-        return [labels(), exact_products()]
 
 
 def test_all_pairs_of_a_balanced_vector_are_completed() -> None:

@@ -17,7 +17,7 @@ import optiframe
 from optiframe import InvalidInput
 from optiframe.findings import Finding
 
-from .slow import components, single_coin, two_colourable
+from .slow import coin, components, two_colourable
 
 
 def ring(size: int, weight: float = 1.0) -> sp.csr_array:
@@ -95,7 +95,7 @@ def test_the_bound_of_theorem_12_holds_for_the_limit_of_eq_4(seed: int) -> None:
 def test_hoeffding_holds_for_all_pairs_together_and_by_pair_is_never_worse() -> None:
     skills, risk, failed = np.full(4, 0.5), 0.2, 0
     for seed in range(100):
-        problem = LabelAggregation(**single_coin(seed, skills, tasks=40, per_task=3))
+        problem = coin(seed, skills, tasks=40, per_task=3)
         fit = problem.formulation.problem.least_squares  # type: ignore[union-attr]  # it always formulates
         failed += bool((np.abs(fit.targets.data - 0.25) > graph_spectrum.deviation(fit.known, 2, risk)).any())
     assert failed / 100 <= risk
@@ -116,7 +116,7 @@ def test_the_bound_is_infinite_on_an_even_ring_and_refuses_impossible_ranges() -
 
 def test_the_bound_is_mentioned_when_it_says_something_and_only_then() -> None:
     skills = np.array([0.3, 0.6, 0.9])
-    few = LabelAggregation(**single_coin(0, skills, tasks=60, per_task=3))
+    few = coin(0, skills, tasks=60, per_task=3)
     assert "Theorem 12" not in texts(optiframe.solve(few, "rankone.pgd").findings)
     data = {"name": "synthetic.single-coin", "workers": 3, "tasks": 60_000, "skills": skills.tolist()}
     many = optiframe.problem(dataset=data)
@@ -136,9 +136,7 @@ def about(findings: tuple[Finding, ...], words: str) -> tuple[Any, ...]:
 
 def test_adversaries_and_spammers_are_told_apart_and_named() -> None:
     skills = np.array([0.8, 0.7, 0.8, 0.75, -0.7, 0.0])
-    findings = optiframe.solve(
-        LabelAggregation(**single_coin(2, skills, tasks=200, per_task=5)), "rankone.pgd"
-    ).findings
+    findings = optiframe.solve(coin(2, skills, tasks=200, per_task=5), "rankone.pgd").findings
     assert about(findings, "likely an adversary") == (4,)
     assert about(findings, "cannot be told from 0") == (5,)
 
@@ -187,7 +185,7 @@ def test_a_graph_that_hardly_tells_the_skills_is_named_and_others_are_not(worker
 
 
 def test_the_sign_convention_is_said() -> None:
-    problem = LabelAggregation(**single_coin(0, np.full(5, 0.6), tasks=30, per_task=3))
+    problem = coin(0, np.full(5, 0.6), tasks=30, per_task=3)
     assert "number of labels, is positive;" in texts(optiframe.solve(problem, "rankone.pgd").findings)
     paper = problem.model_copy(update={"orientation": "workers"})
     assert "the sum of the skills is positive;" in texts(optiframe.solve(paper, "rankone.pgd").findings)
@@ -210,7 +208,7 @@ def test_findings_about_signs_and_reversed_votes_are_for_the_methods_they_are_ab
     solver: str, signs: bool, reverses: bool
 ) -> None:
     skills = np.array([0.8, 0.7, 0.8, 0.75, -0.7, -0.3])
-    problem = LabelAggregation(**single_coin(2, skills, tasks=200, per_task=5))
+    problem = coin(2, skills, tasks=200, per_task=5)
     said = texts(optiframe.solve(problem, solver).findings)
     assert ("by convention" in said) is signs
     assert ("reverse" in said) is reverses
@@ -221,7 +219,7 @@ def test_findings_about_signs_and_reversed_votes_are_for_the_methods_they_are_ab
 def test_honest_workers_with_few_labels_are_seldom_called_adversaries(solver: str) -> None:
     def accused(seed: int) -> bool:
         skills = np.random.default_rng([seed, 1]).uniform(0.2, 0.8, 100)
-        problem = LabelAggregation(**single_coin(seed, skills, tasks=300, per_task=3))
+        problem = coin(seed, skills, tasks=300, per_task=3)
         return "likely" in texts(optiframe.solve(problem, solver).findings)
 
     assert sum(accused(seed) for seed in range(15)) <= 1  # 5% are meant to be
@@ -230,13 +228,13 @@ def test_honest_workers_with_few_labels_are_seldom_called_adversaries(solver: st
 @pytest.mark.parametrize("solver", ["rankone.pgd", "labels.dawid-skene", "labels.one-coin-em"])
 def test_a_real_adversary_among_many_is_named(solver: str) -> None:
     skills = np.append(np.full(49, 0.6), -0.8)
-    problem = LabelAggregation(**single_coin(1, skills, tasks=500, per_task=5))
+    problem = coin(1, skills, tasks=500, per_task=5)
     assert about(optiframe.solve(problem, solver).findings, "likely an adversary") == (49,)
 
 
 def test_labels_at_random_are_called_so_and_honest_ones_are_not() -> None:
     def said(skills: np.ndarray, seed: int) -> bool:
-        problem = LabelAggregation(**single_coin(seed, skills, tasks=60, per_task=4))
+        problem = coin(seed, skills, tasks=60, per_task=4)
         return "no more than labels given at random" in texts(
             problem.diagnose(problem.vote(np.ones(6), "votes"))
         )

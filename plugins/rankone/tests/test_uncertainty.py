@@ -16,7 +16,7 @@ from optiframe_rankone.trust.intervals import skill_intervals, standard_errors
 import optiframe
 from optiframe import InvalidInput
 
-from .slow import co_occurrence, single_coin
+from .slow import co_occurrence, coin, single_coin
 
 SKILLS = np.array([0.8, 0.6, 0.7, 0.2, -0.3, 0.5])
 
@@ -55,7 +55,7 @@ def test_errors_are_the_sandwich_by_loops(weights: str, classes: int) -> None:
 @pytest.mark.parametrize("weights", ["count", "count-squared"])
 def test_beyond_300_workers_the_others_count_as_known(weights: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optiframe_rankone.trust.intervals._JOINT", 5)
-    problem = LabelAggregation(**single_coin(3, SKILLS, tasks=30, per_task=4), weights=weights)
+    problem = coin(3, SKILLS, tasks=30, per_task=4, weights=weights)
     solution = optiframe.solve(problem, "rankone.pgd").solution
     assert standard_errors(problem, solution) == pytest.approx(slow_errors(problem, solution.skills, False))
 
@@ -72,7 +72,7 @@ def test_nine_of_ten_intervals_hold_the_true_skill() -> None:
 
 
 def test_the_bootstrap_agrees_with_the_sandwich_where_labels_are_many() -> None:
-    problem = LabelAggregation(**single_coin(1, np.linspace(0.3, 0.8, 6), tasks=400, per_task=4))
+    problem = coin(1, np.linspace(0.3, 0.8, 6), tasks=400, per_task=4)
     solution = optiframe.solve(problem, "rankone.pgd").solution
     bootstrap, sandwich = bootstrap_errors(problem, replicates=60), standard_errors(problem, solution)
     assert bootstrap == pytest.approx(sandwich, rel=0.35)
@@ -148,7 +148,7 @@ def test_workers_who_always_agree_are_not_known_exactly() -> None:
 
 
 def test_answers_without_skills_and_levels_outside_0_and_1_are_refused() -> None:
-    problem = LabelAggregation(**single_coin(0, SKILLS, tasks=20, per_task=3))
+    problem = coin(0, SKILLS, tasks=20, per_task=3)
     with pytest.raises(InvalidInput, match="no skills"):
         standard_errors(problem, optiframe.solve(problem, "labels.majority").solution)
     with pytest.raises(InvalidInput, match="level must be between"):
