@@ -3,13 +3,48 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from optiframe.comparison.records import Outcome, Records, Row
 from optiframe.solving.result import Status
+
+
+def ended(objective: float = math.nan, **more: Any) -> Outcome:
+    """A run with an answer, of the problem whose fingerprint is "print"."""
+    values = {"status": Status.FINISHED, "violation": 0.0, "time": 1.0, "iterations": 10, "solved": "print"}
+    return Outcome(message="", objective=objective, **(values | more))
+
+
+def failed(status: Status = Status.ERROR, message: str = "it raised", **more: Any) -> Outcome:
+    return Outcome(status, message, **more)
+
+
+def compared(
+    cells: Mapping[str, Mapping[str, Any]],
+    of: Callable[[float], Outcome],
+    best: Mapping[str, float] | None = None,
+    better: Mapping[str, Any] | None = None,
+) -> Records:
+    """A comparison made by hand: by problem and solver a run, or a list of one run a seed.
+
+    A number stands for the run that `of` makes of it, None for one that has not ended, and ... for a seed
+    that is not in the comparison.
+    """
+    rows = []
+    for problem, solvers in cells.items():
+        for solver, runs in solvers.items():
+            for seed, run in enumerate(runs if isinstance(runs, list) else [runs]):
+                end = of(run) if isinstance(run, float | int) else run
+                if run is not ...:
+                    rows.append(
+                        Row(f"{problem}/{solver}/{seed}", problem, solver, problem, solver, seed, end)
+                    )
+    return Records(tuple(rows), best or {"print": 0.0}, (1e-2,), better or {})
+
 
 HOSTILE = "</script><script>document.title='owned'</script>"
 SOLVERS = ("newton", "lbfgs memory=10", "descent step=0.1", f"bregman κ=50 {HOSTILE}")

@@ -20,9 +20,10 @@ import pytest
 from rich.console import Console
 
 from optiframe import Status
-from optiframe.comparison.live import LineView, LiveView, View, duration, view_for
+from optiframe.comparison.live import LineView, LiveView, View, view_for
 from optiframe.comparison.run.isolation import Progress
 from optiframe.comparison.store.store import load
+from optiframe.comparison.units import duration
 
 from .comparing import HERE, cell, outcome, plan_of
 

@@ -13,8 +13,7 @@ from rich.console import Console
 
 from optiframe.comparison.comparison import Comparison
 from optiframe.comparison.records import Outcome, Records, Row
-from optiframe.comparison.stats import profiles
-from optiframe.comparison.stats import summary as statistics
+from optiframe.comparison.stats import profiles, ranking
 from optiframe.comparison.stats.digits import digits_apart
 from optiframe.comparison.stats.no_ranking_reason import no_ranking_reason
 from optiframe.comparison.stats.paired_samples import pairs, too_few, unit
@@ -98,7 +97,7 @@ def test_a_pair_that_ignores_the_seed_is_told_apart_from_one_that_does_not() -> 
 
 def test_values_that_differ_by_rounding_are_ties_and_others_are_printed_apart() -> None:
     records = made({"a": {"error": 0.0725}, "b": {"error": 0.07250000000000001}, "c": {"error": 0.072504}})
-    ranks = {s.solver: s.mean_rank for s in statistics.standings(records, "error")}
+    ranks = {s.solver: s.mean_rank for s in ranking.standings(records, "error")}
     assert ranks == {"a": 1.5, "b": 1.5, "c": 3.0}
     for text in (printed(records), page(records)):
         assert "0.072504" in text

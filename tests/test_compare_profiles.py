@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optiframe.comparison.records import Outcome, Records, Row
+from optiframe.comparison.records import Outcome, Records
 from optiframe.comparison.stats import convergence as curves
 from optiframe.comparison.stats import profiles
 from optiframe.comparison.stats.distances import distances, targets
 from optiframe.errors import InvalidInput
 from optiframe.solving.result import Status
+
+from .comparison_samples import compared
 
 
 def run(
@@ -52,19 +54,14 @@ def solved_at(time: float) -> Outcome:
     return run([(1, time / 2, 1.0), (2, time, 0.0)])
 
 
-def records(cells: Mapping[tuple[str, str, int], Outcome | None], **best: float) -> Records:
-    rows = tuple(Row(f"{p}/{s}/{n}", p, s, p, s, n, end) for (p, s, n), end in cells.items())
-    return Records(rows, best or {"print": 0.0}, (1e-2,), {})
+def records(cells: Mapping[str, Mapping[str, Any]], **best: float) -> Records:
+    """A comparison by hand; a number stands for a run that is solved at that time."""
+    return compared(cells, solved_at, best)
 
 
 def by_times(times: Mapping[str, Sequence[float]]) -> Records:
-    return records(
-        {
-            (f"p{n}", solver, 0): solved_at(time)
-            for solver, all_ in times.items()
-            for n, time in enumerate(all_)
-        }
-    )
+    problems = range(len(next(iter(times.values()))))
+    return records({f"p{p}": {solver: all_[p] for solver, all_ in times.items()} for p in problems})
 
 
 def at(curve: profiles.Curve, x: float) -> float:
@@ -76,7 +73,7 @@ def at(curve: profiles.Curve, x: float) -> float:
 
 def test_the_first_point_within_the_gap_gives_the_cost() -> None:
     end = run([(1, 0.5, 10.0), (5, 1.5, 0.009), (8, 2.5, 0.5), (9, 3.0, 0.0)], evaluations={"value": 18.0})
-    table = records({("p", "a", 0): end})
+    table = records({"p": {"a": end}})
     assert profiles.time_to_target(table, 1e-2) == [1.5]
     assert profiles.time_to_target(table, 1e-2, cost="iterations") == [5.0]
     assert profiles.time_to_target(table, 1e-2, cost="evaluations") == [10.0]  # 18 * 5 / 9
@@ -84,7 +81,7 @@ def test_the_first_point_within_the_gap_gives_the_cost() -> None:
 
 
 def test_a_target_is_relative_to_a_large_best_objective() -> None:
-    table = records({("p", "a", 0): run([(1, 1.0, 103.0), (2, 2.0, 101.0)])}, print=100.0)
+    table = records({"p": {"a": run([(1, 1.0, 103.0), (2, 2.0, 101.0)])}}, print=100.0)
     assert profiles.time_to_target(table, 0.02) == [2.0]
     assert profiles.time_to_target(table, 0.03) == [1.0]
     assert profiles.time_to_target(table, 0.001) == [math.inf]
@@ -94,11 +91,13 @@ def test_what_failed_never_reached_the_target_and_what_is_unknown_is_nan() -> No
     good = [(1, 1.0, 0.0)]
     table = records(
         {
-            ("p", "diverged", 0): run([*good, (2, 2.0, math.inf)], status=Status.DIVERGED),
-            ("p", "infeasible", 0): run(good, violation=1e-3),
-            ("p", "unsuited", 0): Outcome(Status.UNSUITED, "no"),
-            ("p", "running", 0): None,
-            ("p", "fine", 0): run(good),
+            "p": {
+                "diverged": run([*good, (2, 2.0, math.inf)], status=Status.DIVERGED),
+                "infeasible": run(good, violation=1e-3),
+                "unsuited": Outcome(Status.UNSUITED, "no"),
+                "running": None,
+                "fine": run(good),
+            }
         }
     )
     *failed, running, fine = profiles.time_to_target(table, 1e-2)
@@ -112,12 +111,12 @@ def test_infeasible_points_on_the_way_do_not_reach_the_target() -> None:
     end = run([(1, 1.0, -5.0), (2, 2.0, 0.0), (3, 3.0, 0.0)])
     trace = dict(end.trace) | {"violation": [0.5, 0.1, 0.0]}
     end = Outcome(Status.FINISHED, "", 0.0, 0.0, solved="print", iterations=3, time=3.0, trace=trace)
-    assert profiles.time_to_target(records({("p", "a", 0): end}), 1e-2) == [3.0]
+    assert profiles.time_to_target(records({"p": {"a": end}}), 1e-2) == [3.0]
 
 
 def test_a_run_without_trace_is_judged_by_its_answer() -> None:
     end = Outcome(Status.FINISHED, "", 0.0, 0.0, solved="print", iterations=7, time=0.25)
-    table = records({("p", "a", 0): end})
+    table = records({"p": {"a": end}})
     assert profiles.time_to_target(table, 1e-2) == [0.25]
     assert profiles.time_to_target(table, 1e-2, cost="iterations") == [7.0]
 
@@ -155,12 +154,9 @@ def test_a_data_profile_by_hand() -> None:
 
 def test_what_nobody_solves_and_what_is_unsuited_stays_in_the_denominator() -> None:
     cells = {
-        ("p", "a", 0): solved_at(1.0),
-        ("p", "b", 0): solved_at(2.0),
-        ("q", "a", 0): solved_at(1.0),
-        ("q", "b", 0): Outcome(Status.UNSUITED, "no"),
-        ("r", "a", 0): solved_at(math.inf),
-        ("r", "b", 0): Outcome(Status.TIMEOUT, "killed"),
+        "p": {"a": 1.0, "b": 2.0},
+        "q": {"a": 1.0, "b": Outcome(Status.UNSUITED, "no")},
+        "r": {"a": math.inf, "b": Outcome(Status.TIMEOUT, "killed")},
     }
     for profile in (profiles.performance_profile, profiles.data_profile):
         a, b = profile(records(cells), gap=1e-2)
@@ -168,26 +164,16 @@ def test_what_nobody_solves_and_what_is_unsuited_stays_in_the_denominator() -> N
 
 
 def test_each_seed_is_an_instance_and_one_not_yet_ended_by_all_waits() -> None:
-    cells: dict[tuple[str, str, int], Outcome | None] = {
-        ("p", "a", 0): solved_at(1.0),
-        ("p", "b", 0): solved_at(2.0),
-        ("p", "a", 1): solved_at(3.0),
-        ("p", "b", 1): solved_at(1.0),
-        ("p", "a", 2): solved_at(1.0),
-        ("p", "b", 2): None,
-    }
+    cells = {"p": {"a": [1.0, 3.0, 1.0], "b": [2.0, 1.0, None]}}
     a, b = profiles.performance_profile(records(cells), gap=1e-2)
     assert (at(a, 1.0), at(b, 1.0)) == (0.5, 0.5)
 
 
 def test_problems_not_comparable_by_objective_are_left_out_and_named() -> None:
     cells = {
-        ("p", "a", 0): solved_at(1.0),
-        ("p", "b", 0): solved_at(2.0),
-        ("apart", "a", 0): run([(1, 1.0, 0.0)]),
-        ("apart", "b", 0): run([(1, 0.1, 0.0)], solved="relaxed"),
-        ("plain", "a", 0): run([(1, 1.0, math.nan)]),
-        ("plain", "b", 0): solved_at(math.inf),
+        "p": {"a": 1.0, "b": 2.0},
+        "apart": {"a": run([(1, 1.0, 0.0)]), "b": run([(1, 0.1, 0.0)], solved="relaxed")},
+        "plain": {"a": run([(1, 1.0, math.nan)]), "b": math.inf},
     }
     table = records(cells, print=0.0, relaxed=0.0)
     a, b = profiles.performance_profile(table, gap=1e-2)
@@ -199,12 +185,8 @@ def test_problems_not_comparable_by_objective_are_left_out_and_named() -> None:
 
 def test_a_solver_without_objective_is_not_drawn_and_named_and_partly_without_it_has_not_solved() -> None:
     cells = {
-        ("p", "a", 0): solved_at(1.0),
-        ("p", "part", 0): solved_at(2.0),
-        ("p", "vote", 0): run([(1, 0.1, math.nan)]),
-        ("q", "a", 0): solved_at(1.0),
-        ("q", "part", 0): run([(1, 0.1, math.nan)]),
-        ("q", "vote", 0): solved_at(math.inf),
+        "p": {"a": 1.0, "part": 2.0, "vote": run([(1, 0.1, math.nan)])},
+        "q": {"a": 1.0, "part": run([(1, 0.1, math.nan)]), "vote": math.inf},
     }
     table = records(cells)
     for profile in (profiles.performance_profile, profiles.data_profile):
@@ -222,7 +204,7 @@ def test_a_solver_without_objective_is_not_drawn_and_named_and_partly_without_it
 
 
 def test_a_solver_that_only_failed_is_drawn_as_solving_nothing() -> None:
-    cells = {("p", "a", 0): solved_at(1.0), ("p", "died", 0): solved_at(math.inf)}
+    cells = {"p": {"a": 1.0, "died": math.inf}}
     a, died = profiles.performance_profile(records(cells), gap=1e-2)
     assert (a.y[-1], died.y[-1]) == (1.0, 0.0)
 
@@ -241,16 +223,14 @@ def ended(time: float, error: float, **more: Any) -> Outcome:
 
 def test_a_profile_by_a_metric_by_hand() -> None:
     cells = {
-        ("p", "a", 0): ended(1.0, 0.10, solved="one", objective=5.0),
-        ("p", "b", 0): ended(4.0, 0.07, solved="other", objective=1.0),
-        ("p", "c", 0): ended(2.0, 0.0700000000000001),
-        ("q", "a", 0): ended(1.0, 0.20),
-        ("q", "b", 0): ended(2.0, math.inf),
-        ("q", "c", 0): ended(3.0, 0.21),
-        ("r", "a", 0): ended(9.0, math.inf),
-        ("r", "b", 0): ended(9.0, math.inf),
-        ("r", "c", 0): ended(9.0, math.inf),
-        ("unmeasured", "a", 0): ended(1.0, math.nan),
+        "p": {
+            "a": ended(1.0, 0.10, solved="one", objective=5.0),
+            "b": ended(4.0, 0.07, solved="other", objective=1.0),
+            "c": ended(2.0, 0.0700000000000001),
+        },
+        "q": {"a": ended(1.0, 0.20), "b": ended(2.0, math.inf), "c": ended(3.0, 0.21)},
+        "r": {"a": ended(9.0, math.inf), "b": ended(9.0, math.inf), "c": ended(9.0, math.inf)},
+        "unmeasured": {"a": ended(1.0, math.nan)},
     }
     table = records(cells)
     # Of three instances, since nobody solves r; no answer to the last one has an error.
@@ -272,12 +252,11 @@ def test_a_profile_by_a_metric_by_hand() -> None:
 def test_a_higher_metric_is_near_from_below_and_a_solver_without_it_has_no_curve() -> None:
     higher = {"better": {"error": "higher"}}
     cells = {
-        ("p", "a", 0): ended(1.0, 0.9, **higher),
-        ("p", "b", 0): ended(2.0, 0.8, **higher),
-        ("p", "none", 0): ended(1.0, math.nan, **higher),
-        ("p", "a", 1): None,
-        ("p", "b", 1): ended(2.0, 0.8, **higher),
-        ("p", "none", 1): None,
+        "p": {
+            "a": [ended(1.0, 0.9, **higher), None],
+            "b": [ended(2.0, 0.8, **higher), ended(2.0, 0.8, **higher)],
+            "none": [ended(1.0, math.nan, **higher), None],
+        }
     }
     table = records(cells)
     assert distances(table, "error") == {("p", 0, "a"): 0.0, ("p", 0, "b"): pytest.approx(0.1)}
@@ -306,7 +285,7 @@ def test_the_widest_target_but_one_decade_takes_in_the_farthest(values: list[flo
 
 
 def test_a_profile_by_a_metric_says_what_does_not_go_together() -> None:
-    table = records({("p", "a", 0): ended(1.0, 0.1)})
+    table = records({"p": {"a": ended(1.0, 0.1)}})
     for how, words in (
         ({"measure": "error"}, "takes `within`"),
         ({"measure": "error", "within": 0.1, "gap": 0.1}, "takes `within`"),
@@ -326,14 +305,14 @@ def test_without_instances_there_are_no_curves_and_without_solutions_flat_ones(
     profile: Callable[..., list[profiles.Curve]],
 ) -> None:
     assert profile(records({}), gap=1e-2) == []
-    assert profile(records({("p", "a", 0): None}), gap=1e-2) == []
+    assert profile(records({"p": {"a": None}}), gap=1e-2) == []
     for curve in profile(by_times({"a": [math.inf], "b": [math.inf]}), gap=1e-2):
         assert set(curve.y) == {0.0}
         assert len(curve.x) == 2
 
 
 def test_a_cost_of_nothing_is_the_best_and_no_failure() -> None:
-    cells = {("p", s, 0): run([(1, time, 0.0)]) for s, time in (("a", 0.0), ("b", 0.0), ("c", 1.0))}
+    cells = {"p": {s: run([(1, time, 0.0)]) for s, time in (("a", 0.0), ("b", 0.0), ("c", 1.0))}}
     a, b, c = profiles.performance_profile(records(cells), gap=1e-2)
     assert (at(a, 1.0), at(b, 1.0), at(c, 1.0)) == (1.0, 1.0, 0.0)
     assert c.y[-1] == 1.0
@@ -394,9 +373,13 @@ def test_a_performance_profile_ignores_the_unit_of_a_problem_and_the_order_of_ro
 
 def test_a_convergence_curve_is_the_median_of_steps_over_seeds() -> None:
     cells = {
-        ("p", "a", 0): run([(1, 1.0, 8.0), (2, 3.0, 2.0)]),
-        ("p", "a", 1): run([(1, 2.0, 6.0), (3, 4.0, 1.0)]),
-        ("p", "a", 2): run([(1, 1.0, 4.0), (2, 2.0, 5.0)]),
+        "p": {
+            "a": [
+                run([(1, 1.0, 8.0), (2, 3.0, 2.0)]),
+                run([(1, 2.0, 6.0), (3, 4.0, 1.0)]),
+                run([(1, 1.0, 4.0), (2, 2.0, 5.0)]),
+            ]
+        }
     }
     (curve,) = curves.convergence(records(cells))
     assert (curve.problem, curve.solver, curve.solved, curve.seeds) == ("p", "a", "print", 3)
@@ -411,13 +394,15 @@ def test_a_convergence_curve_is_the_median_of_steps_over_seeds() -> None:
 
 def test_a_failed_run_counts_as_infinite_from_its_end() -> None:
     cells = {
-        ("p", "a", 0): run([(1, 1.0, 1.0), (2, 2.0, 0.5)], status=Status.DIVERGED),
-        ("p", "a", 1): run([(1, 1.0, 3.0), (4, 4.0, 2.0)]),
-        ("p", "a", 2): run([(1, 1.0, 5.0), (4, 4.0, 4.0)]),
-        ("p", "b", 0): Outcome(Status.CRASHED, "died"),
-        ("p", "b", 1): Outcome(Status.CRASHED, "died"),
-        ("p", "b", 2): run([(1, 1.0, 3.0)]),
-        ("p", "c", 0): Outcome(Status.ERROR, "raised"),
+        "p": {
+            "a": [
+                run([(1, 1.0, 1.0), (2, 2.0, 0.5)], status=Status.DIVERGED),
+                run([(1, 1.0, 3.0), (4, 4.0, 2.0)]),
+                run([(1, 1.0, 5.0), (4, 4.0, 4.0)]),
+            ],
+            "b": [Outcome(Status.CRASHED, "died"), Outcome(Status.CRASHED, "died"), run([(1, 1.0, 3.0)])],
+            "c": Outcome(Status.ERROR, "raised"),
+        }
     }
     (curve,) = curves.convergence(records(cells))  # of b most runs have nothing to show, of c all
     assert curve.x == (1.0, 2.0, 4.0)
@@ -427,7 +412,7 @@ def test_a_failed_run_counts_as_infinite_from_its_end() -> None:
 
 
 def test_a_curve_that_rises_again_is_shown_to_rise() -> None:
-    cells = {("p", "a", 0): run([(1, 1.0, 1.0), (2, 2.0, 0.1), (3, 3.0, 0.7)])}
+    cells = {"p": {"a": run([(1, 1.0, 1.0), (2, 2.0, 0.1), (3, 3.0, 0.7)])}}
     (curve,) = curves.convergence(records(cells))
     assert curve.median == pytest.approx((1.0, 0.1, 0.7))
 
@@ -435,12 +420,12 @@ def test_a_curve_that_rises_again_is_shown_to_rise() -> None:
 def test_different_formulations_are_groups_of_their_own() -> None:
     points = [(1, 1.0, 2.0)]
     cells = {
-        ("p", "a", 0): run(points, solved="zero"),
-        ("p", "b", 1): run(points, solved="one"),
-        ("p", "c", 0): run(points, solved="other"),
-        ("p", "c", 1): run(points, solved="another"),
-        ("p", "d", 0): run(points, solved="zero"),  # joins a and b, who share no seed
-        ("p", "d", 1): run(points, solved="one"),
+        "p": {
+            "a": run(points, solved="zero"),
+            "b": [..., run(points, solved="one")],
+            "c": [run(points, solved="other"), run(points, solved="another")],
+            "d": [run(points, solved="zero"), run(points, solved="one")],  # joins a and b, who share no seed
+        }
     }
     best = {"zero": 0.0, "one": 1.0, "other": 2.0, "another": 2.0}
     found = {c.solver: c for c in curves.convergence(records(cells, **best))}
@@ -452,17 +437,15 @@ def test_different_formulations_are_groups_of_their_own() -> None:
 
 def test_instances_drawn_for_each_seed_share_a_figure() -> None:
     cells = {
-        ("p", "a", 0): run([(1, 1.0, 2.0)], solved="zero"),
-        ("p", "b", 1): run([(1, 1.0, 2.0)], solved="one"),
-        ("q", "a", 0): run([(1, 1.0, 2.0)], solved="two"),
-        ("q", "b", 0): run([(1, 1.0, 2.0)], solved="two"),
+        "p": {"a": run([(1, 1.0, 2.0)], solved="zero"), "b": [..., run([(1, 1.0, 2.0)], solved="one")]},
+        "q": {"a": run([(1, 1.0, 2.0)], solved="two"), "b": run([(1, 1.0, 2.0)], solved="two")},
     }
     found = curves.convergence(records(cells, zero=0.0, one=0.0, two=0.0))
     assert [c.solved for c in found] == ["zero", "zero", "two", "two"]
 
 
 def test_a_problem_without_objective_has_no_curves() -> None:
-    assert curves.convergence(records({("p", "a", 0): run([(1, 1.0, math.nan)])})) == []
+    assert curves.convergence(records({"p": {"a": run([(1, 1.0, math.nan)])}})) == []
     assert curves.convergence(records({})) == []
     with pytest.raises(InvalidInput, match="time or iterations"):
         curves.convergence(records({}), against="money")  # type: ignore[arg-type]  # refused at run time
@@ -470,7 +453,7 @@ def test_a_problem_without_objective_has_no_curves() -> None:
 
 def test_long_runs_are_thinned_to_recorded_points_with_both_ends() -> None:
     points = [(n, 0.001 * 1.01**n, 1.0 / n) for n in range(1, 1500)]
-    cells = {("p", "a", seed): run(points[seed::2]) for seed in range(2)}
+    cells = {"p": {"a": [run(points[seed::2]) for seed in range(2)]}}
     for against, column in (("time", 1), ("iterations", 0)):
         (curve,) = curves.convergence(records(cells), against=against)  # type: ignore[arg-type]  # from a list
         recorded = {point[column] for point in points}
@@ -485,7 +468,7 @@ def test_long_runs_are_thinned_to_recorded_points_with_both_ends() -> None:
 
 
 def test_many_seeds_have_a_band_without_their_extremes() -> None:
-    cells = {("p", "a", seed): run([(1, 1.0, float(seed))]) for seed in range(21)}
+    cells = {"p": {"a": [run([(1, 1.0, float(seed))]) for seed in range(21)]}}
     (curve,) = curves.convergence(records(cells))
     assert (curve.low, curve.median, curve.high) == ((2.0,), (10.0,), (18.0,))
 
@@ -493,13 +476,12 @@ def test_many_seeds_have_a_band_without_their_extremes() -> None:
 def test_five_thousand_traced_rows_are_no_trouble() -> None:
     rng = np.random.default_rng(0)
     grid = np.arange(1, 101)
-    cells = {}
-    for p in range(50):
-        for s in range(10):
-            for seed in range(10):
-                values = np.exp(-grid * (0.05 + 0.01 * s) * rng.random())
-                points = list(zip(grid.tolist(), (0.01 * grid).tolist(), values.tolist(), strict=True))
-                cells[f"p{p}", f"s{s}", seed] = run(points)
+
+    def traced(s: int) -> Outcome:
+        values = np.exp(-grid * (0.05 + 0.01 * s) * rng.random())
+        return run(list(zip(grid.tolist(), (0.01 * grid).tolist(), values.tolist(), strict=True)))
+
+    cells = {f"p{p}": {f"s{s}": [traced(s) for _ in range(10)] for s in range(10)} for p in range(50)}
     table = records(cells)
     assert len(profiles.performance_profile(table, gap=1e-2)) == 10
     assert len(profiles.data_profile(table, gap=1e-2, cost="iterations")) == 10

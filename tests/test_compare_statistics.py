@@ -13,42 +13,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from optiframe.comparison.records import Outcome, Records, Row
-from optiframe.comparison.stats import intervals
+from optiframe.comparison.records import Outcome, Records
+from optiframe.comparison.stats import intervals, pair_tests, ranking, summary
 from optiframe.comparison.stats import loss_table as losses
-from optiframe.comparison.stats import summary as statistics
 from optiframe.errors import InvalidInput
 from optiframe.solving.result import Status
+
+from .comparison_samples import compared as of_cells
+from .comparison_samples import ended as outcome
+from .comparison_samples import failed
 
 pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
 
 
-def outcome(objective: float = math.nan, **more: Any) -> Outcome:
-    given_ = {"solved": "print", "violation": 0.0, "time": 1.0, "iterations": 10} | more
-    return Outcome(given_.pop("status", Status.FINISHED), "", objective=objective, **given_)
+def by_error(error: float) -> Outcome:
+    return failed() if math.isinf(error) else outcome(metrics={"error": error})
 
 
-def failed(status: Status = Status.ERROR, message: str = "it raised", **more: Any) -> Outcome:
-    return Outcome(status, message, **more)
-
-
-def records(
-    cells: Mapping[tuple[str, str, int], Outcome | None],
-    best: Mapping[str, float] | None = None,
-    better: Mapping[str, Any] | None = None,
-) -> Records:
-    rows = tuple(Row(f"{p}/{s}/{n}", p, s, p, s, n, end) for (p, s, n), end in cells.items())
-    return Records(rows, best or {"print": 0.0}, (1e-2,), better or {})
+def compared(cells: Mapping[str, Mapping[str, Any]], **more: Any) -> Records:
+    """A comparison by hand; a number stands for a run with that error."""
+    return of_cells(cells, by_error, **more)
 
 
 def by_errors(table: Mapping[str, Sequence[float]], seeds: int = 1) -> Records:
     """A comparison by the metric "error": of each solver, a value a problem; inf is a failure."""
-    cells: dict[tuple[str, str, int], Outcome | None] = {}
-    for solver, values in table.items():
-        for number, (value, seed) in enumerate(product(values, range(seeds))):
-            end = failed() if math.isinf(value) else outcome(metrics={"error": value})
-            cells[f"p{number // seeds}", solver, seed] = end
-    return records(cells, better={"error": "lower"})
+    problems = range(len(next(iter(table.values()))))
+    cells = {f"p{p}": {solver: [values[p]] * seeds for solver, values in table.items()} for p in problems}
+    return compared(cells, better={"error": "lower"})
 
 
 # Single outcomes
@@ -56,9 +47,9 @@ def by_errors(table: Mapping[str, Sequence[float]], seeds: int = 1) -> Records:
 
 def test_suboptimality_is_relative_to_the_best_and_at_least_to_one() -> None:
     best = {"small": 0.5, "large": -200.0}
-    assert statistics.suboptimality(outcome(0.75, solved="small"), best) == 0.25
-    assert statistics.suboptimality(outcome(-190.0, solved="large"), best) == 0.05
-    assert statistics.suboptimality(outcome(0.4999999, solved="small"), best) == 0.0
+    assert losses.suboptimality(outcome(0.75, solved="small"), best) == 0.25
+    assert losses.suboptimality(outcome(-190.0, solved="large"), best) == 0.05
+    assert losses.suboptimality(outcome(0.4999999, solved="small"), best) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -73,12 +64,12 @@ def test_suboptimality_is_relative_to_the_best_and_at_least_to_one() -> None:
     ids=["crashed", "unsuited", "diverged", "infeasible answer", "infinite objective"],
 )
 def test_a_failure_is_infinitely_suboptimal(end: Outcome) -> None:
-    assert statistics.suboptimality(end, {"print": 0.0}) == math.inf
+    assert losses.suboptimality(end, {"print": 0.0}) == math.inf
 
 
 def test_without_objective_or_best_there_is_no_suboptimality() -> None:
-    assert math.isnan(statistics.suboptimality(outcome(), {"print": 0.0}))
-    assert math.isnan(statistics.suboptimality(outcome(1.0, solved="other"), {"print": 0.0}))
+    assert math.isnan(losses.suboptimality(outcome(), {"print": 0.0}))
+    assert math.isnan(losses.suboptimality(outcome(1.0, solved="other"), {"print": 0.0}))
 
 
 # Intervals
@@ -88,7 +79,7 @@ def test_an_interval_agrees_with_a_bootstrap_by_hand() -> None:
     values = np.random.default_rng(3).lognormal(size=25)
     rng = np.random.default_rng(8)
     middles = [np.median(rng.choice(values, size=25)) for _ in range(4000)]
-    found = statistics.median_interval(values.tolist())
+    found = intervals.median_interval(values.tolist())
     assert found.median == np.median(values)
     assert found.count == 25
     spread = values.std() / 10  # resampling by other random numbers moves the ends a little
@@ -98,7 +89,7 @@ def test_an_interval_agrees_with_a_bootstrap_by_hand() -> None:
 
 @pytest.mark.parametrize("values", [[], [2.0], [2.0, 3.0]])
 def test_too_few_values_have_a_median_but_no_interval(values: list[float]) -> None:
-    found = statistics.median_interval(values)
+    found = intervals.median_interval(values)
     assert math.isnan(found.low)
     assert math.isnan(found.high)
     assert found.count == len(values)
@@ -106,21 +97,21 @@ def test_too_few_values_have_a_median_but_no_interval(values: list[float]) -> No
 
 
 def test_equal_values_have_an_interval_without_width() -> None:
-    assert statistics.median_interval([4.0] * 5) == intervals.Interval(4.0, 4.0, 4.0, 5)
-    assert statistics.median_interval([math.inf] * 3).low == math.inf
+    assert intervals.median_interval([4.0] * 5) == intervals.Interval(4.0, 4.0, 4.0, 5)
+    assert intervals.median_interval([math.inf] * 3).low == math.inf
 
 
 def test_failures_push_only_the_upper_end_to_infinity() -> None:
-    found = statistics.median_interval([1.0, 2.0, 3.0, 4.0, math.inf])
+    found = intervals.median_interval([1.0, 2.0, 3.0, 4.0, math.inf])
     assert found.median == 3.0
     assert 1.0 <= found.low <= 3.0
     assert found.high == math.inf
-    assert statistics.median_interval([1.0, math.inf, math.inf]).median == math.inf
+    assert intervals.median_interval([1.0, math.inf, math.inf]).median == math.inf
 
 
 def test_values_not_measured_are_not_counted() -> None:
     with_gaps = [1.0, math.nan, 2.0, 5.0, math.nan]
-    assert statistics.median_interval(with_gaps) == statistics.median_interval([1.0, 2.0, 5.0])
+    assert intervals.median_interval(with_gaps) == intervals.median_interval([1.0, 2.0, 5.0])
 
 
 numbers = st.one_of(st.floats(-1e6, 1e6), st.just(math.inf), st.just(-math.inf))
@@ -133,7 +124,7 @@ def test_an_interval_holds_its_median_and_many_at_once_are_as_one_by_one(
 ) -> None:
     together = intervals.median_intervals(samples)
     for sample, found in zip(samples, together, strict=True):
-        alone = statistics.median_interval(sample[::-1])
+        alone = intervals.median_interval(sample[::-1])
         assert repr(found) == repr(alone)  # nan included
         if len(sample) >= 3 and not math.isnan(found.median):
             assert min(sample) <= found.low <= found.median <= found.high <= max(sample)
@@ -143,16 +134,11 @@ def test_an_interval_holds_its_median_and_many_at_once_are_as_one_by_one(
 
 
 def test_a_summary_counts_failures_and_takes_times_of_successes_only() -> None:
-    cells: dict[tuple[str, str, int], Outcome | None] = {
-        ("p", "a", seed): outcome(float(seed), time=2.0 + seed, metrics={"error": 0.1 * seed})
-        for seed in range(3)
-    }
-    cells["p", "a", 3] = failed(Status.TIMEOUT, "killed at the limit", time=0.001)
-    cells["p", "a", 4] = outcome(-5.0, violation=0.25, time=0.002, evaluations={"value": 1.0})
-    cells["p", "b", 0] = failed(Status.UNSUITED, "it takes no boxes")
-    cells["p", "b", 1] = None
-    cells["p", "c", 0] = None
-    first, second = statistics.summarize(records(cells))
+    runs = [outcome(float(seed), time=2.0 + seed, metrics={"error": 0.1 * seed}) for seed in range(3)]
+    runs.append(failed(Status.TIMEOUT, "killed at the limit", time=0.001))
+    runs.append(outcome(-5.0, violation=0.25, time=0.002, evaluations={"value": 1.0}))
+    cells = {"p": {"a": runs, "b": [failed(Status.UNSUITED, "it takes no boxes"), None], "c": None}}
+    first, second = summary.summarize(compared(cells))
     assert (first.solver, first.runs, first.failures) == ("a", 5, 2)
     assert first.statuses == {"finished": 4, "timeout": 1}
     assert first.measures["time"].median == 3.0
@@ -169,20 +155,22 @@ def test_a_summary_counts_failures_and_takes_times_of_successes_only() -> None:
 
 def test_evaluations_are_summed_over_kinds() -> None:
     end = outcome(1.0, evaluations={"value": 3.0, "gradient": 2.5})
-    (summary,) = statistics.summarize(records({("p", "a", 0): end}))
-    assert summary.measures["evaluations"].median == 5.5
+    (only,) = summary.summarize(compared({"p": {"a": end}}))
+    assert only.measures["evaluations"].median == 5.5
 
 
 def test_failures_are_listed_with_their_reason_and_unsuited_pairs_are_not() -> None:
-    cells: dict[tuple[str, str, int], Outcome | None] = {
-        ("p", "a", 0): failed(Status.CRASHED, "died of signal 11", stderr="Fatal", traceback="stack"),
-        ("p", "a", 1): outcome(1.0, violation=0.5),
-        ("p", "b", 0): failed(Status.UNSUITED, "no"),
-        ("p", "b", 1): failed(Status.OUT_OF_MEMORY, ""),
-        ("p", "c", 0): outcome(1.0),
-        ("p", "c", 1): None,
+    cells = {
+        "p": {
+            "a": [
+                failed(Status.CRASHED, "died of signal 11", stderr="Fatal", traceback="stack"),
+                outcome(1.0, violation=0.5),
+            ],
+            "b": [failed(Status.UNSUITED, "no"), failed(Status.OUT_OF_MEMORY, "")],
+            "c": [outcome(1.0), None],
+        }
     }
-    crashed, infeasible, memory = statistics.failures(records(cells))
+    crashed, infeasible, memory = losses.failures(compared(cells))
     assert (crashed.problem, crashed.solver, crashed.seed) == ("p", "a", 0)
     assert (crashed.status, crashed.stderr, crashed.traceback) == (Status.CRASHED, "Fatal", "stack")
     assert infeasible.message == "the answer violates the constraints by 0.5, more than 1e-06"
@@ -193,11 +181,11 @@ def test_failures_are_listed_with_their_reason_and_unsuited_pairs_are_not() -> N
 
 
 def test_directions_come_from_the_plan_before_the_problems_and_disputes_have_none() -> None:
-    cells: dict[tuple[str, str, int], Outcome | None] = {
-        ("p", "a", 0): outcome(better={"error": "lower", "share": "higher", "odd": "lower"}),
-        ("q", "a", 0): outcome(better={"odd": "higher"}),
+    cells = {
+        "p": {"a": outcome(better={"error": "lower", "share": "higher", "odd": "lower"})},
+        "q": {"a": outcome(better={"odd": "higher"})},
     }
-    assert statistics.directions(records(cells, better={"share": "lower"})) == {
+    assert losses.directions(compared(cells, better={"share": "lower"})) == {
         "error": "lower",
         "share": "lower",
         "suboptimality": "lower",
@@ -207,64 +195,58 @@ def test_directions_come_from_the_plan_before_the_problems_and_disputes_have_non
 
 
 def test_a_measure_ranks_only_with_a_direction_and_where_objectives_mean_the_same() -> None:
-    same: dict[tuple[str, str, int], Outcome | None] = {
-        ("p", "a", 0): outcome(1.0, metrics={"error": 0.1, "unclear": 3.0}),
-        ("p", "b", 0): outcome(2.0, metrics={"error": 0.2}),
+    same = {
+        "p": {
+            "a": outcome(1.0, metrics={"error": 0.1, "unclear": 3.0}),
+            "b": outcome(2.0, metrics={"error": 0.2}),
+        }
     }
-    assert statistics.measures(records(same, better={"error": "lower"})) == ["suboptimality", "error"]
-    apart = same | {("p", "b", 0): outcome(2.0, solved="relaxed", metrics={"error": 0.2})}
-    assert statistics.measures(records(apart, better={"error": "lower"})) == ["error"]
-    assert "different formulations" in statistics.incomparable(records(apart))["p"]
+    assert losses.measures(compared(same, better={"error": "lower"})) == ["suboptimality", "error"]
+    same["p"]["b"] = outcome(2.0, solved="relaxed", metrics={"error": 0.2})
+    assert losses.measures(compared(same, better={"error": "lower"})) == ["error"]
+    assert "different formulations" in losses.incomparable(compared(same))["p"]
 
 
 def test_instances_drawn_anew_for_each_seed_are_comparable() -> None:
-    drawn: dict[tuple[str, str, int], Outcome | None] = {
-        ("p", solver, seed): outcome(1.0, solved=f"print {seed}") for solver in "ab" for seed in range(3)
-    }
-    assert statistics.incomparable(records(drawn)) == {}
+    drawn = [outcome(1.0, solved=f"print {seed}") for seed in range(3)]
+    assert losses.incomparable(compared({"p": {"a": drawn, "b": drawn}})) == {}
 
 
 def test_a_problem_without_objective_is_not_comparable_by_it() -> None:
-    plain: dict[tuple[str, str, int], Outcome | None] = {
-        ("p", "a", 0): outcome(metrics={"error": 1.0}),
-        ("p", "b", 0): failed(),
-    }
-    assert statistics.incomparable(records(plain)) == {"p": "it has no objective"}
-    assert statistics.measures(records(plain)) == []
+    plain = {"p": {"a": 1.0, "b": failed()}}
+    assert losses.incomparable(compared(plain)) == {"p": "it has no objective"}
+    assert losses.measures(compared(plain)) == []
 
 
 def test_a_solver_without_objective_is_not_ranked_by_it_and_the_others_are() -> None:
-    cells: dict[tuple[str, str, int], Outcome | None] = {
-        ("p", "a", 0): outcome(1.0, metrics={"error": 0.2, "late": 1.0}),
-        ("p", "b", 0): outcome(2.0, metrics={"error": 0.3}),
-        ("p", "vote", 0): outcome(metrics={"error": 0.1}),
-        ("p", "died", 0): failed(),
+    cells = {
+        "p": {
+            "a": outcome(1.0, metrics={"error": 0.2, "late": 1.0}),
+            "b": outcome(2.0, metrics={"error": 0.3}),
+            "vote": 0.1,
+            "died": failed(),
+        }
     }
-    table = records(cells, better={"late": "lower", "error": "lower"})
-    assert statistics.incomparable(table) == {}
+    table = compared(cells, better={"late": "lower", "error": "lower"})
+    assert losses.incomparable(table) == {}
     assert losses.without_objective(table) == {"p": ["vote"]}
-    ranks = {s.solver: s.mean_rank for s in statistics.standings(table, "suboptimality")}
+    ranks = {s.solver: s.mean_rank for s in ranking.standings(table, "suboptimality")}
     assert ranks == {"a": 1.0, "b": 2.0, "died": 3.0}
-    assert "vote" not in str(statistics.compare_pairs(table, "suboptimality"))
+    assert "vote" not in str(pair_tests.compare_pairs(table, "suboptimality"))
     # The metric ranks three of them, suboptimality two.
-    assert statistics.measures(table) == ["error", "suboptimality", "late"]
+    assert losses.measures(table) == ["error", "suboptimality", "late"]
 
 
 def test_a_seed_without_objective_beside_others_with_one_is_a_failure() -> None:
-    cells: dict[tuple[str, str, int], Outcome | None] = {
-        ("p", "a", 0): outcome(5.0),
-        ("p", "a", 1): outcome(5.0),
-        ("p", "b", 0): outcome(1.0),
-        ("p", "b", 1): outcome(),
-    }
-    table = records(cells)
+    cells = {"p": {"a": [outcome(5.0), outcome(5.0)], "b": [outcome(1.0), outcome()]}}
+    table = compared(cells)
     assert losses.without_objective(table) == {}
     assert losses.loss_table(table, "suboptimality")["p"]["b"] == {0: 1.0, 1: math.inf}
 
 
 def test_ranking_by_a_measure_without_direction_says_what_to_do() -> None:
     with pytest.raises(InvalidInput, match=r"'eror' is better; did you mean 'error'.*\[better\]"):
-        statistics.standings(by_errors({"a": [1.0], "b": [2.0]}), "eror")
+        ranking.standings(by_errors({"a": [1.0], "b": [2.0]}), "eror")
 
 
 # Standings
@@ -272,7 +254,7 @@ def test_ranking_by_a_measure_without_direction_says_what_to_do() -> None:
 
 def test_standings_by_hand() -> None:
     table = by_errors({"a": [1, 1, 1, math.inf], "b": [2, 1, 3, math.inf], "c": [3, 2, 2, math.inf]})
-    a, b, c = statistics.standings(table, "error")
+    a, b, c = ranking.standings(table, "error")
     assert (a.solver, a.mean_rank, a.wins, a.shared) == ("a", (1 + 1.5 + 1 + 2) / 4, 2, 1)
     assert (b.solver, b.mean_rank, b.wins, b.shared) == ("b", (2 + 1.5 + 3 + 2) / 4, 0, 1)
     assert (c.solver, c.mean_rank, c.wins, c.shared) == ("c", (3 + 3 + 2 + 2) / 4, 0, 0)
@@ -283,78 +265,48 @@ def test_standings_by_hand() -> None:
 def test_higher_is_better_where_the_plan_says_so() -> None:
     table = by_errors({"a": [1.0, 2.0], "b": [3.0, 4.0]})
     higher = Records(table.rows, table.best, table.gaps, {"error": "higher"})
-    assert [s.solver for s in statistics.standings(higher, "error")] == ["b", "a"]
+    assert [s.solver for s in ranking.standings(higher, "error")] == ["b", "a"]
 
 
 def test_a_seed_median_ranks_and_two_failures_of_three_lose_to_any_answer() -> None:
     values = {"a": [0.1, 0.1, math.inf], "b": [0.2, 0.3, 0.2], "c": [0.0, math.inf, math.inf]}
-    cells: dict[tuple[str, str, int], Outcome | None] = {
-        ("p", solver, seed): failed() if math.isinf(v) else outcome(metrics={"error": v})
-        for solver, errors in values.items()
-        for seed, v in enumerate(errors)
-    }
-    found = statistics.standings(records(cells, better={"error": "lower"}), "error")
+    found = ranking.standings(compared({"p": values}, better={"error": "lower"}), "error")
     assert [(s.solver, s.mean_rank, s.failures) for s in found] == [("a", 1, 1), ("b", 2, 0), ("c", 3, 2)]
 
 
 def test_an_unsuited_solver_is_neither_punished_nor_does_it_distort_ranks() -> None:
-    table = by_errors({"a": [1, 1, 1, 1], "b": [2, 2, 2, 2], "c": [3, 3, 3, 3]})
-    rows = tuple(
-        Row(r.key, r.problem, r.solver, r.problem, r.solver, 0, failed(Status.UNSUITED))
-        if (r.solver, r.problem) in {("b", "p0"), ("b", "p1"), ("b", "p2")}
-        else r
-        for r in table.rows
-    )
-    found = statistics.standings(Records(rows, {}, (), {"error": "lower"}), "error")
+    unsuited = {f"p{n}": {"a": 1.0, "b": failed(Status.UNSUITED), "c": 3.0} for n in range(3)}
+    table = compared(unsuited | {"p3": {"a": 1.0, "b": 2.0, "c": 3.0}}, better={"error": "lower"})
+    found = ranking.standings(table, "error")
     assert [(s.solver, s.mean_rank, s.problems) for s in found] == [("a", 1, 4), ("b", 2, 1), ("c", 3, 4)]
 
 
 def test_a_solver_that_meets_no_other_has_no_rank() -> None:
-    cells: dict[tuple[str, str, int], Outcome | None] = {
-        ("p", "a", 0): outcome(metrics={"error": 1.0}),
-        ("p", "b", 0): outcome(metrics={"error": 2.0}),
-        ("q", "c", 0): outcome(metrics={"error": 0.0}),
-    }
-    *_, last = statistics.standings(records(cells, better={"error": "lower"}), "error")
+    cells = {"p": {"a": 1.0, "b": 2.0}, "q": {"c": 0.0}}
+    *_, last = ranking.standings(compared(cells, better={"error": "lower"}), "error")
     assert (last.solver, last.problems, last.wins) == ("c", 0, 0)
     assert math.isnan(last.mean_rank)
 
 
 def test_differences_of_rounding_are_ties_and_a_run_without_the_metric_is_not_ranked() -> None:
-    near = records({("p", "a", 0): outcome(1e-15), ("p", "b", 0): outcome(0.0), ("p", "c", 0): outcome(1e-9)})
-    assert [s.shared for s in statistics.standings(near, "suboptimality")] == [1, 1, 0]
-    lacking = records(
-        {
-            ("p", "a", 0): outcome(metrics={"error": 9.0}),
-            ("p", "b", 0): outcome(metrics={}),
-            ("p", "c", 0): outcome(metrics={"error": 1.0}),
-        },
+    near = compared({"p": {"a": outcome(1e-15), "b": outcome(0.0), "c": outcome(1e-9)}})
+    assert [s.shared for s in ranking.standings(near, "suboptimality")] == [1, 1, 0]
+    lacking = compared(
+        {"p": {"a": 9.0, "b": outcome(metrics={}), "c": 1.0}},
         better={"error": "lower"},
     )
-    assert [(s.solver, s.failures) for s in statistics.standings(lacking, "error")] == [("c", 0), ("a", 0)]
+    assert [(s.solver, s.failures) for s in ranking.standings(lacking, "error")] == [("c", 0), ("a", 0)]
 
 
 def test_a_problem_without_the_metric_is_not_ranked_by_it() -> None:
-    cells: dict[tuple[str, str, int], Outcome | None] = {
-        ("p", "a", 0): outcome(metrics={"error": 1.0}),
-        ("p", "b", 0): outcome(metrics={"error": 2.0}),
-        ("q", "a", 0): failed(),
-        ("q", "b", 0): outcome(1.0),
-    }
-    found = statistics.standings(records(cells, better={"error": "lower"}), "error")
+    cells = {"p": {"a": 1.0, "b": 2.0}, "q": {"a": failed(), "b": outcome(1.0)}}
+    found = ranking.standings(compared(cells, better={"error": "lower"}), "error")
     assert [(s.problems, s.failures) for s in found] == [(1, 0), (1, 0)]
 
 
 def test_seeds_not_yet_ended_by_all_are_not_compared() -> None:
-    cells: dict[tuple[str, str, int], Outcome | None] = {
-        ("p", "a", 0): outcome(metrics={"error": 1.0}),
-        ("p", "a", 1): outcome(metrics={"error": 100.0}),
-        ("p", "a", 2): outcome(metrics={"error": 100.0}),
-        ("p", "b", 0): outcome(metrics={"error": 2.0}),
-        ("p", "b", 1): None,
-        ("p", "b", 2): None,
-    }
-    first, _ = statistics.standings(records(cells, better={"error": "lower"}), "error")
+    cells = {"p": {"a": [1.0, 100.0, 100.0], "b": [2.0, None, None]}}
+    first, _ = ranking.standings(compared(cells, better={"error": "lower"}), "error")
     assert (first.solver, first.wins) == ("a", 1)
 
 
@@ -370,7 +322,7 @@ def error_tables(draw: Callable[..., Any]) -> dict[str, list[float]]:
 
 @given(error_tables())
 def test_mean_ranks_are_the_plain_ones_and_sum_up(table: dict[str, list[float]]) -> None:
-    found = {s.solver: s for s in statistics.standings(by_errors(table), "error")}
+    found = {s.solver: s for s in ranking.standings(by_errors(table), "error")}
     plain = stats.rankdata(np.array(list(table.values())), axis=0).mean(axis=1)
     for solver, rank in zip(table, plain, strict=True):
         assert found[solver].mean_rank == pytest.approx(rank)
@@ -393,10 +345,10 @@ def test_standings_and_verdicts_do_not_depend_on_the_order_of_rows(
     shuffled = Records(tuple(rows), ordered.best, ordered.gaps, ordered.better)
 
     def ranks(of: Records) -> dict[str, Any]:
-        return {s.solver: (pytest.approx(s.mean_rank), s.wins) for s in statistics.standings(of, "error")}
+        return {s.solver: (pytest.approx(s.mean_rank), s.wins) for s in ranking.standings(of, "error")}
 
     def ps(of: Records) -> dict[frozenset[str], Any]:
-        pairs = statistics.compare_pairs(of, "error")
+        pairs = pair_tests.compare_pairs(of, "error")
         return {frozenset((v.first, v.second)): pytest.approx(v.p_corrected) for v in pairs}
 
     assert ranks(ordered) == ranks(shuffled)
@@ -420,14 +372,14 @@ def wilcoxon_by_brute_force(differences: Sequence[float]) -> float:
 @given(st.lists(st.integers(-6, 6).filter(bool), min_size=1, max_size=9))
 def test_the_p_value_is_that_of_all_sign_patterns(differences: list[int]) -> None:
     table = by_errors({"a": [10.0 + d for d in differences], "b": [10.0] * len(differences)})
-    (verdict,) = statistics.compare_pairs(table, "error")
+    (verdict,) = pair_tests.compare_pairs(table, "error")
     assert verdict.p == pytest.approx(wilcoxon_by_brute_force(differences))
     assert verdict.difference == np.median(differences)
 
 
 def test_a_solver_better_on_ten_problems_is_better_in_words() -> None:
     table = by_errors({"slow": [2.0 + n for n in range(10)], "sharp": [1.0 + n / 2 for n in range(10)]})
-    (verdict,) = statistics.compare_pairs(table, "error")
+    (verdict,) = pair_tests.compare_pairs(table, "error")
     assert verdict.distinguishable
     assert verdict.p == pytest.approx(2 / 2**10)
     assert verdict.text == "sharp is better than slow (p = 0.00195, 10 problems)"
@@ -436,21 +388,21 @@ def test_a_solver_better_on_ten_problems_is_better_in_words() -> None:
 def test_a_higher_metric_is_better_and_its_difference_keeps_its_sign() -> None:
     table = by_errors({"low": [0.5] * 8, "high": [0.9] * 8})
     higher = Records(table.rows, table.best, table.gaps, {"error": "higher"})
-    (verdict,) = statistics.compare_pairs(higher, "error")
+    (verdict,) = pair_tests.compare_pairs(higher, "error")
     assert verdict.text.startswith("high is better than low")
     assert verdict.difference == pytest.approx(-0.4)
 
 
 def test_ties_leave_the_verdict_to_the_problems_that_differ() -> None:
     table = by_errors({"a": [1.0] * 14, "b": [1.0] * 8 + [2.0] * 6})
-    (verdict,) = statistics.compare_pairs(table, "error")
+    (verdict,) = pair_tests.compare_pairs(table, "error")
     assert verdict.difference == 0.0
     assert verdict.text == "a is better than b (p = 0.0312, 14 problems)"
 
 
 def test_identical_solvers_are_not_distinguishable() -> None:
     same = [float(n) for n in range(12)]
-    (verdict,) = statistics.compare_pairs(by_errors({"a": same, "b": same}), "error")
+    (verdict,) = pair_tests.compare_pairs(by_errors({"a": same, "b": same}), "error")
     assert not verdict.distinguishable
     assert verdict.p == 1.0
     assert verdict.difference == 0.0
@@ -459,17 +411,17 @@ def test_identical_solvers_are_not_distinguishable() -> None:
 
 def test_a_solver_that_fails_everywhere_loses_and_failing_together_is_no_difference() -> None:
     table = by_errors({"a": [1.0] * 8 + [math.inf], "b": [math.inf] * 9})
-    (verdict,) = statistics.compare_pairs(table, "error")
+    (verdict,) = pair_tests.compare_pairs(table, "error")
     assert verdict.text == "a is better than b (p = 0.00781, 9 problems)"
     assert verdict.difference == -math.inf
-    (verdict,) = statistics.compare_pairs(by_errors({"a": [math.inf] * 8, "b": [math.inf] * 8}), "error")
+    (verdict,) = pair_tests.compare_pairs(by_errors({"a": [math.inf] * 8, "b": [math.inf] * 8}), "error")
     assert (verdict.p, verdict.difference) == (1.0, 0.0)
 
 
 def test_infinite_differences_rank_above_all_finite_ones() -> None:
-    def verdict(worse: float) -> statistics.PairVerdict:
+    def verdict(worse: float) -> pair_tests.PairVerdict:
         table = {"a": [1.0, 2.0, 3.0, worse, worse, 4.0, 2.0], "b": [9.0, 4.0, 6.0, 1.0, 1.0, 6.5, 5.5]}
-        return statistics.compare_pairs(by_errors(table), "error")[0]
+        return pair_tests.compare_pairs(by_errors(table), "error")[0]
 
     large, infinite, mild = verdict(9e9), verdict(math.inf), verdict(1.1)
     assert infinite.p == large.p
@@ -477,41 +429,29 @@ def test_infinite_differences_rank_above_all_finite_ones() -> None:
 
 
 def test_too_few_problems_are_said_to_be_too_few() -> None:
-    (verdict,) = statistics.compare_pairs(by_errors({"a": [1.0] * 5, "b": [2.0] * 5}), "error")
+    (verdict,) = pair_tests.compare_pairs(by_errors({"a": [1.0] * 5, "b": [2.0] * 5}), "error")
     assert not verdict.distinguishable
     assert verdict.text == "5 problems cannot distinguish a and b; at least 6 are needed"
-    (verdict,) = statistics.compare_pairs(by_errors({"a": [1.0] * 6, "b": [2.0] * 6}), "error")
+    assert verdict.needed == 6
+    (verdict,) = pair_tests.compare_pairs(by_errors({"a": [1.0] * 6, "b": [2.0] * 6}), "error")
     assert verdict.distinguishable
-
-
-def test_how_many_problems_it_takes_is_a_number_too() -> None:
-    def needed(problems: int) -> list[int]:
-        sweep = {"a": [1.0] * problems, "b": [2.0] * problems}
-        return [pair.needed for pair in statistics.compare_pairs(by_errors(sweep), "error")]
-
-    assert needed(5) == [6]
-    assert needed(6) == [0]
+    assert verdict.needed == 0
 
 
 def test_with_more_pairs_more_problems_are_needed_and_that_many_do() -> None:
     def table(problems: int) -> Records:
         return by_errors({s: [float(rank)] * problems for rank, s in enumerate("abcd")})
 
-    few = statistics.compare_pairs(table(7), "error")  # 6 pairs: 6 * 2 / 2**7 is above 0.05
+    few = pair_tests.compare_pairs(table(7), "error")  # 6 pairs: 6 * 2 / 2**7 is above 0.05
     assert {v.text.split("; ")[1] for v in few} == {"at least 8 are needed"}
-    enough = statistics.compare_pairs(table(8), "error")
+    enough = pair_tests.compare_pairs(table(8), "error")
     assert all(v.distinguishable and "after correction" in v.text for v in enough)
 
 
 def test_a_pair_with_few_problems_is_judged_beside_pairs_with_many() -> None:
-    table = by_errors({"a": [1.0] * 12, "b": [2.0] * 12, "c": [3.0] * 12})
-    rows = tuple(
-        Row(r.key, r.problem, r.solver, r.problem, r.solver, 0, failed(Status.UNSUITED))
-        if r.solver == "c" and int(r.problem[1:]) >= 7
-        else r
-        for r in table.rows
-    )
-    found = statistics.compare_pairs(Records(rows, {}, (), table.better), "error")
+    unsuited = failed(Status.UNSUITED)
+    cells = {f"p{n}": {"a": 1.0, "b": 2.0, "c": 3.0 if n < 7 else unsuited} for n in range(12)}
+    found = pair_tests.compare_pairs(compared(cells, better={"error": "lower"}), "error")
     # 3 * 2 / 2**7 is below 0.05, and so Holm's second and third steps tell apart what 7 problems tell.
     assert [(v.problems, v.distinguishable) for v in found] == [(12, True), (7, True), (7, True)]
 
@@ -519,7 +459,7 @@ def test_a_pair_with_few_problems_is_judged_beside_pairs_with_many() -> None:
 def test_the_correction_is_holms() -> None:
     rng = np.random.default_rng(0)
     table = by_errors({s: (rng.random(11) + 0.3 * n).tolist() for n, s in enumerate("abc")})
-    found = statistics.compare_pairs(table, "error")
+    found = pair_tests.compare_pairs(table, "error")
     ordered = sorted(found, key=lambda v: v.p)
     running = 0.0
     for factor, verdict in zip((3, 2, 1), ordered, strict=True):
@@ -528,33 +468,24 @@ def test_the_correction_is_holms() -> None:
 
 
 def test_solvers_without_a_common_problem_cannot_be_compared() -> None:
-    cells: dict[tuple[str, str, int], Outcome | None] = {
-        ("p", "a", 0): outcome(metrics={"error": 1.0}),
-        ("p", "b", 0): failed(Status.UNSUITED),
-        ("q", "a", 0): failed(Status.UNSUITED),
-        ("q", "b", 0): outcome(metrics={"error": 1.0}),
-    }
-    (verdict,) = statistics.compare_pairs(records(cells, better={"error": "lower"}), "error")
+    cells = {"p": {"a": 1.0, "b": failed(Status.UNSUITED)}, "q": {"a": failed(Status.UNSUITED), "b": 1.0}}
+    (verdict,) = pair_tests.compare_pairs(compared(cells, better={"error": "lower"}), "error")
     assert verdict.text == "no problem was taken by both a and b"
     assert math.isnan(verdict.p)
 
 
 def test_seeds_of_one_problem_can_be_paired_and_the_text_names_the_problem() -> None:
-    cells: dict[tuple[str, str, int], Outcome | None] = {
-        ("bowl", solver, seed): outcome(metrics={"error": seed + gap})
-        for solver, gap in (("a", 0.0), ("b", 0.5))
-        for seed in range(7)
-    }
-    table = records(cells, better={"error": "lower"})
-    (over_problems,) = statistics.compare_pairs(table, "error")
+    errors = {"a": [float(seed) for seed in range(7)], "b": [seed + 0.5 for seed in range(7)]}
+    table = compared({"bowl": errors}, better={"error": "lower"})
+    (over_problems,) = pair_tests.compare_pairs(table, "error")
     assert over_problems.text == "1 problem cannot distinguish a and b; at least 6 are needed"
-    (over_seeds,) = statistics.compare_pairs(table, "error", unit="seed")
+    (over_seeds,) = pair_tests.compare_pairs(table, "error", unit="seed")
     assert over_seeds.text == "a is better than b (p = 0.0156, 7 seeds of bowl)"
 
 
 def test_repeating_a_deterministic_run_with_other_seeds_proves_nothing() -> None:
     table = by_errors({"a": [1.0], "b": [2.0]}, seeds=20)
-    (verdict,) = statistics.compare_pairs(table, "error", unit="seed")
+    (verdict,) = pair_tests.compare_pairs(table, "error", unit="seed")
     assert not verdict.distinguishable
     assert verdict.text == "a and b give the same values for all seeds of p0: no test"
 
@@ -562,12 +493,12 @@ def test_repeating_a_deterministic_run_with_other_seeds_proves_nothing() -> None
 def test_pairing_seeds_of_several_problems_asks_which() -> None:
     table = by_errors({"a": [1.0, 2.0], "b": [2.0, 3.0]}, seeds=3)
     with pytest.raises(InvalidInput, match="give `problem`, one of 'p0', 'p1'"):
-        statistics.compare_pairs(table, "error", unit="seed")
+        pair_tests.compare_pairs(table, "error", unit="seed")
     with pytest.raises(InvalidInput, match="no problem 'p7'"):
-        statistics.compare_pairs(table, "error", unit="seed", problem="p7")
+        pair_tests.compare_pairs(table, "error", unit="seed", problem="p7")
     with pytest.raises(InvalidInput, match="goes with unit"):
-        statistics.compare_pairs(table, "error", problem="p0")
-    assert len(statistics.compare_pairs(table, "error", unit="seed", problem="p1")) == 1
+        pair_tests.compare_pairs(table, "error", problem="p0")
+    assert len(pair_tests.compare_pairs(table, "error", unit="seed", problem="p1")) == 1
 
 
 # All solvers at once
@@ -576,7 +507,7 @@ def test_pairing_seeds_of_several_problems_asks_which() -> None:
 def test_the_test_over_all_solvers_agrees_with_its_formula() -> None:
     rng = np.random.default_rng(5)
     values = rng.random((9, 4)) + np.array([0.0, 0.3, 0.3, 0.6])
-    found = statistics.overall(by_errors(dict(zip("abcd", values.T.tolist(), strict=True))), "error")
+    found = pair_tests.overall(by_errors(dict(zip("abcd", values.T.tolist(), strict=True))), "error")
     sums = stats.rankdata(values, axis=1).sum(axis=0)
     statistic = 12 / (9 * 4 * 5) * float(np.sum(sums**2)) - 3 * 9 * 5
     assert found.p == pytest.approx(stats.chi2.sf(statistic, 3))
@@ -585,39 +516,42 @@ def test_the_test_over_all_solvers_agrees_with_its_formula() -> None:
 
 def test_the_test_over_all_solvers_speaks_in_words() -> None:
     same = [1.0, 2.0, 3.0, 4.0, 5.0]
-    found = statistics.overall(by_errors({"a": same, "b": same, "c": same}), "error")
+    found = pair_tests.overall(by_errors({"a": same, "b": same, "c": same}), "error")
     assert found.text == "the 3 solvers are not distinguishable (p = 1, 5 problems)"
     sweep = by_errors({s: [float(n)] * 8 for n, s in enumerate("abc")})
     assert (
-        statistics.overall(sweep, "error").text == "the 3 solvers are not all alike (p < 0.001, 8 problems)"
+        pair_tests.overall(sweep, "error").text == "the 3 solvers are not all alike (p < 0.001, 8 problems)"
     )
     few = by_errors({s: [float(n)] * 2 for n, s in enumerate("abc")})
-    assert statistics.overall(few, "error").text.endswith(
+    assert pair_tests.overall(few, "error").text.endswith(
         "cannot distinguish 3 solvers; at least 3 are needed"
     )
-    assert "three or more" in statistics.overall(by_errors({"a": same, "b": same}), "error").text
+    assert "three or more" in pair_tests.overall(by_errors({"a": same, "b": same}), "error").text
 
 
 def test_an_empty_comparison_has_nothing_to_say_and_does_not_fail() -> None:
-    empty = records({})
-    assert statistics.summarize(empty) == []
-    assert statistics.measures(empty) == []
-    assert statistics.standings(empty, "suboptimality") == []
-    assert statistics.compare_pairs(empty, "suboptimality") == []
-    assert statistics.failures(empty) == []
-    assert math.isnan(statistics.overall(empty, "suboptimality").p)
+    empty = compared({})
+    assert summary.summarize(empty) == []
+    assert losses.measures(empty) == []
+    assert ranking.standings(empty, "suboptimality") == []
+    assert pair_tests.compare_pairs(empty, "suboptimality") == []
+    assert losses.failures(empty) == []
+    assert math.isnan(pair_tests.overall(empty, "suboptimality").p)
     assert losses.loss_table(empty, "time") == {}
 
 
 def test_five_thousand_rows_are_no_trouble() -> None:
     rng = np.random.default_rng(1)
-    cells: dict[tuple[str, str, int], Outcome | None] = {
-        (f"p{p}", f"s{s}", seed): outcome(float(rng.random() + s), metrics={"error": float(rng.random())})
+    cells = {
+        f"p{p}": {
+            f"s{s}": [
+                outcome(float(rng.random() + s), metrics={"error": float(rng.random())}) for _ in range(10)
+            ]
+            for s in range(10)
+        }
         for p in range(50)
-        for s in range(10)
-        for seed in range(10)
     }
-    large = records(cells, better={"error": "lower"})
-    assert len(statistics.summarize(large)) == 500
-    assert [s.solver for s in statistics.standings(large, "suboptimality")] == [f"s{n}" for n in range(10)]
-    assert len(statistics.compare_pairs(large, "suboptimality")) == 45
+    large = compared(cells, better={"error": "lower"})
+    assert len(summary.summarize(large)) == 500
+    assert [s.solver for s in ranking.standings(large, "suboptimality")] == [f"s{n}" for n in range(10)]
+    assert len(pair_tests.compare_pairs(large, "suboptimality")) == 45

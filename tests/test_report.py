@@ -417,8 +417,8 @@ def test_figures_have_a_papers_width_and_a_legend_with_every_solver() -> None:
     for wide, width in ((False, 3.3), (True, 6.9)):
         for figure in (
             figures.convergence(records, records.problems[0], wide=wide),
-            figures.performance(records, wide=wide),
-            figures.data(records, wide=wide),
+            figures.profile(records, "performance", wide=wide),
+            figures.profile(records, "data", wide=wide),
         ):
             assert figure.get_size_inches()[0] == width
             figure.draw_without_rendering()

@@ -86,7 +86,7 @@ class Comparison:
 
     def plot(
         self,
-        kind: str = "convergence",
+        kind: Literal["convergence", "performance", "data"] = "convergence",
         *,
         problem: str | None = None,
         gap: float | None = None,
@@ -114,13 +114,12 @@ class Comparison:
         """
         from optiframe.report import figures
 
-        makers = {"performance": figures.performance, "data": figures.data}
-        if kind not in ("convergence", *makers):
+        if kind not in ("convergence", "performance", "data"):
             raise InvalidInput(f"kind must be convergence, performance or data, got {kind!r}")
         if not self.records.problems:
             raise InvalidInput("this comparison has no cells, so there is nothing to plot")
-        if kind in makers:
-            return makers[kind](self.records, gap=gap, measure=measure, within=within)
+        if kind != "convergence":
+            return figures.profile(self.records, kind, gap=gap, measure=measure, within=within)
         chosen = problem or self.records.problems[0]
         if chosen not in self.records.problems:
             known = ", ".join(map(repr, self.records.problems))
@@ -140,8 +139,8 @@ class Comparison:
 
         Over problems; over the seeds of the only problem where that is drawn anew for each.
         """
+        from optiframe.comparison.stats.loss_table import measures
         from optiframe.comparison.stats.paired_samples import pairs
-        from optiframe.comparison.stats.summary import measures
 
         chosen = measure or next(iter(measures(self.records)), None)
         return [] if chosen is None else [pair.text for pair in pairs(self.records, chosen)]

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 from optiframe.comparison.environment import environment
@@ -203,9 +203,7 @@ class _Interrupts:
                     self._before[number] = signal.signal(number, self._on_signal)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for number, before in self._before.items():
             # None: the handler was not installed from Python and cannot be put back by it.
             signal.signal(number, signal.SIG_DFL if before is None else before)

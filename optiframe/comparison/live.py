@@ -10,17 +10,18 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
 
 from optiframe.comparison.records import Cell, Outcome, Plan
+from optiframe.comparison.run.isolation import Progress
+from optiframe.comparison.summary import style_of
+from optiframe.comparison.units import duration
 from optiframe.solving.result import Status
-
-if TYPE_CHECKING:
-    from rich.console import Console, Group
-    from rich.table import Table
-
-    from optiframe.comparison.run.isolation import Progress
 
 _UPDATES = 8  # a second: more cannot be read, and each costs the terminal a screenful
 _LAST = 6  # finished cells shown
@@ -47,7 +48,7 @@ class View:
         self.elsewhere_ended = 0
         self.cancelled = 0
         self.running: dict[str, _Running] = {}
-        self.last: deque[_Ended] = deque(maxlen=_LAST)
+        self.last: deque[tuple[Cell, Outcome]] = deque(maxlen=_LAST)
         self._began = monotonic()
         self._ended_here = 0
         self._lock = threading.Lock()
@@ -55,9 +56,7 @@ class View:
     def __enter__(self) -> View:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         pass
 
     def begin(self, total: int, finished: Mapping[str, Status]) -> None:
@@ -87,7 +86,7 @@ class View:
             else:
                 self.counts[outcome.status] += 1
             self._ended_here += 1
-            self.last.append(_Ended(cell, outcome))
+            self.last.append((cell, outcome))
 
     def elsewhere(self, cell: Cell) -> None:
         """A cell was finished by another process meanwhile."""
@@ -125,14 +124,10 @@ class _Running:
     residual: float = math.nan
 
 
-@dataclass(frozen=True)
-class _Ended:
-    cell: Cell
-    outcome: Outcome
-
-
 class LineView(View):
     """A line for each cell that ended, for logs and pipes."""
+
+    _waits = False
 
     def ended(self, cell: Cell, outcome: Outcome) -> None:
         super().ended(cell, outcome)
@@ -146,11 +141,9 @@ class LineView(View):
         )
 
     def waiting(self, cells: int) -> None:
-        if not self.cells_said:
-            self.cells_said = True
+        if not self._waits:  # once
+            self._waits = True
             self.say(f"waiting for another process, which runs the last {cells}")
-
-    cells_said = False
 
     def say(self, sentence: str) -> None:
         # A reader that is gone, such as a closed pipe, must not stop a comparison.
@@ -162,9 +155,6 @@ class LiveView(View):
     """A table that is redrawn in place: counts, what runs, what ended last, and how long it will take."""
 
     def __init__(self, plan: Plan, console: Console | None = None) -> None:
-        from rich.console import Console
-        from rich.live import Live
-
         super().__init__(plan)
         self.console = console or Console(stderr=True)
         self._note = ""
@@ -180,9 +170,7 @@ class LiveView(View):
         self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         with suppress(OSError, ValueError):  # the terminal may be gone
             self._live.stop()
 
@@ -193,15 +181,12 @@ class LiveView(View):
         self._note = f"waiting for another process, which runs the last {cells}"
 
     def _picture(self) -> Group:
-        from rich.console import Group
-        from rich.text import Text
-
         with self._lock:
             running, last = list(self.running.values()), list(self.last)
         # A table taller than the terminal would scroll instead of being redrawn.
         last = last[-max(1, self.console.height // 4) :]
         room = max(1, self.console.height - len(last) - 7)  # 7: the other lines that there may be
-        parts: list[Any] = [self._headline()]
+        parts: list[RenderableType] = [self._headline()]
         if running:
             parts.append(self._running_table(running[:room]))
             if len(running) > room:
@@ -213,10 +198,6 @@ class LiveView(View):
         return Group(*parts)
 
     def _headline(self) -> Table:
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
-        from rich.text import Text
-
         waiting = max(0, self.total - self.done - self.cancelled - len(self.running))
         words = Text.assemble(
             (f"{self.done}", "bold"),
@@ -239,7 +220,7 @@ class LiveView(View):
         for one in running:
             table.add_row(
                 *_who(one.cell),
-                _text(one.stage),
+                Text(one.stage),
                 f"{one.iterations}" if one.iterations else "",
                 "" if math.isnan(one.residual) else f"{one.residual:.2e}",
                 f"{monotonic() - one.since:.1f} / {self.limit:g} s",
@@ -247,60 +228,44 @@ class LiveView(View):
         return table
 
     @staticmethod
-    def _last_table(last: list[_Ended]) -> Table:
+    def _last_table(last: list[tuple[Cell, Outcome]]) -> Table:
         table = _table("problem", "solver", "seed>", "ended", "time>", "")
-        for one in reversed(last):
-            reason = one.outcome.message if _failed(one.outcome.status) else ""
+        for cell, outcome in reversed(last):
+            reason = outcome.message if _failed(outcome.status) else ""
             table.add_row(
-                *_who(one.cell),
-                _text(one.outcome.status.replace("_", " "), _colour(one.outcome.status)),
-                _took(one.outcome),
-                _text(_one_line(reason), "dim"),
+                *_who(cell),
+                Text(outcome.status.replace("_", " "), style_of(outcome.status)),
+                _took(outcome),
+                Text(_one_line(reason), "dim"),
             )
         return table
 
 
 def _table(*columns: str) -> Table:
-    from rich.table import Table
-
+    """A table with these columns; those that end with > are numbers."""
     table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0))
+    # A status is read at a glance, so it is never cut; names and reasons may be.
+    least = {"ended": len("iteration limit"), "problem": 6, "solver": 6}
     for column in columns:
-        wide = column in ("problem", "solver", "")
         table.add_column(
             column.rstrip(">"),
             justify="right" if column.endswith(">") else "left",
             no_wrap=True,
             overflow="ellipsis",
-            ratio=None,
-            # A status is read at a glance, so it is never cut; names and reasons may be.
-            min_width=len("iteration limit") if column == "ended" else 6 if wide and column else None,
+            min_width=least.get(column),
         )
     return table
 
 
-def _who(cell: Cell) -> tuple[Any, Any, str]:
-    return _text(cell.problem.title), _text(cell.solver.title), str(cell.seed)
-
-
-def _text(words: str, style: str = "") -> Any:
-    """Text as it is: a title with brackets is no markup."""
-    from rich.text import Text
-
-    return Text(words, style)
+def _who(cell: Cell) -> tuple[Text, Text, str]:
+    """Titles as they are: one with brackets is no markup."""
+    return Text(cell.problem.title), Text(cell.solver.title), str(cell.seed)
 
 
 def _failed(status: Status) -> bool:
     return status in (Status.DIVERGED, Status.INFEASIBLE) or (
         status.of_comparison and status is not Status.UNSUITED
     )
-
-
-def _colour(status: Status) -> str:
-    if _failed(status):
-        return "red"
-    if status in (Status.UNSUITED, Status.CANCELLED):
-        return "dim"
-    return "green" if status.complete else "yellow"
 
 
 def _took(outcome: Outcome) -> str:
@@ -312,14 +277,3 @@ def _took(outcome: Outcome) -> str:
 def _one_line(words: str) -> str:
     line = " ".join(words.split())
     return line if len(line) <= 100 else f"{line[:99]}…"
-
-
-def duration(seconds: float) -> str:
-    """A span in words as rough as it is known: "8 s", "3 min 20 s", "2 h 5 min"."""
-    whole = max(0, math.ceil(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"

@@ -20,7 +20,7 @@ from optiframe.solving.result import FEASIBLE, Status
 
 _TITLES = 0.5  # share of the terminal's width that problems and solvers may take together
 _LONG = 160  # characters of a reason; the whole of it is in the store
-_STYLES = {
+_STYLES = {  # of the others: red
     Status.CONVERGED: "green",
     Status.FINISHED: "green",
     Status.ITERATION_LIMIT: "yellow",
@@ -29,6 +29,11 @@ _STYLES = {
     Status.UNSUITED: "dim",
     Status.CANCELLED: "dim",
 }
+
+
+def style_of(status: Status) -> str:
+    """The colour of a status in a terminal."""
+    return _STYLES.get(status, "red")
 
 
 def print_table(records: Records, console: Console) -> None:
@@ -143,7 +148,7 @@ def _statuses(rows: Sequence[Row]) -> Text:
     counts = Counter("not run" if row.outcome is None else row.outcome.status for row in rows)
     parts: list[Text] = []
     for status, count in counts.items():
-        style = _STYLES.get(Status(status), "red") if status != "not run" else "dim"
+        style = style_of(Status(status)) if status != "not run" else "dim"
         words = str(status).replace("_", " ")
         parts.append(Text(words if len(rows) == 1 else f"{count} {words}", style=style))
     return Text(", ").join(parts)
@@ -163,7 +168,7 @@ def _reasons(rows: Sequence[Row]) -> list[Text]:
         files = [traceback_file(row.key) for row in befallen if row.outcome and row.outcome.traceback]
         where = f" (traceback: {files[0]})" if files else ""
         said = message if len(message) <= _LONG else f"{message[: _LONG - 3]}..."
-        style = _STYLES.get(status, "red")
+        style = style_of(status)
         many = f" (seeds {', '.join(map(str, seeds))})" if len(seeds) > 1 else f" (seed {seeds[0]})"
         seeds_said = "" if status is Status.UNSUITED else many
         words = Text(str(status).replace("_", " "), style=style)

@@ -1,8 +1,10 @@
-"""Amounts of memory as people write them."""
+"""Amounts of memory and time, and lists of names, as people write them."""
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 
 from optiframe.errors import InvalidInput
 
@@ -36,3 +38,19 @@ def in_words(amount: int) -> str:
         if amount >= _UNITS[unit.upper()]:
             return f"{amount / _UNITS[unit.upper()]:.4g} {unit}"
     return f"{amount} B"
+
+
+def duration(seconds: float) -> str:
+    """A span in words as rough as it is known: "8 s", "3 min 20 s", "2 h 5 min"."""
+    whole = max(0, math.ceil(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """`a, b and c`."""
+    return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else "".join(names)

@@ -13,14 +13,13 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from optiframe.comparison.records import Records
 from optiframe.comparison.stats import convergence as curves_of
 from optiframe.comparison.stats import profiles
 from optiframe.comparison.stats.distances import distances, targets
 from optiframe.comparison.stats.loss_table import measures
-from optiframe.comparison.stats.profiles import Curve
 from optiframe.errors import InvalidInput, require
 from optiframe.report.charts import AXES
 from optiframe.report.looks import Look, looks
@@ -109,31 +108,30 @@ def convergence(records: Records, problem: str, *, wide: bool = False) -> Figure
     return _legend(figure, axes, wide)
 
 
-def performance(
+def profile(
     records: Records,
+    kind: Literal["performance", "data"],
     *,
     gap: float | None = None,
     measure: str | None = None,
     within: float | None = None,
     wide: bool = False,
 ) -> Figure:
-    """The performance profile of time at one gap (the middle one by default), or by a metric."""
+    """The performance or data profile of time at one gap (the middle one by default), or by a metric."""
     how, words = _target(records, gap, measure, within)
-    curves = profiles.performance_profile(records, **how)
-    return _profile(records, curves, f"time as a multiple of the best\n{words}", wide)
-
-
-def data(
-    records: Records,
-    *,
-    gap: float | None = None,
-    measure: str | None = None,
-    within: float | None = None,
-    wide: bool = False,
-) -> Figure:
-    """The data profile of time at one gap (the middle one by default), or by a metric."""
-    how, words = _target(records, gap, measure, within)
-    return _profile(records, profiles.data_profile(records, **how), f"{AXES['time']}\n{words}", wide)
+    if kind == "performance":
+        curves, label = profiles.performance_profile(records, **how), "time as a multiple of the best"
+    else:
+        curves, label = profiles.data_profile(records, **how), AXES["time"]
+    figure, (axis,) = _figure(wide, panels=1)
+    for curve in curves:
+        _line(axis, curve.x, curve.y, looks(records.solvers)[curve.solver], curve.solver)
+    axis.set_xscale("log")
+    _readable(axis.xaxis)
+    axis.set_ylim(-0.02, 1.04)
+    axis.set_xlabel(f"{label}\n{words}")
+    axis.set_ylabel("share of runs")
+    return _legend(figure, [axis], wide)
 
 
 def _all(records: Records, wide: bool) -> Iterator[tuple[str, Callable[[], Figure]]]:
@@ -146,16 +144,18 @@ def _all(records: Records, wide: bool) -> Iterator[tuple[str, Callable[[], Figur
             name = next(n for k in range(len(taken) + 1) if (n := f"{stem}-{k}" if k else stem) not in taken)
             taken.add(name)
             yield f"convergence-{name}", partial(convergence, records, problem, wide=wide)
-    for gap in records.gaps:
-        if any(max(curve.y, default=0) > 0 for curve in profiles.data_profile(records, gap=gap, cost="time")):
-            yield f"performance-profile-{gap:g}", partial(performance, records, gap=gap, wide=wide)
-            yield f"data-profile-{gap:g}", partial(data, records, gap=gap, wide=wide)
+    shown: dict[str, dict[str, Any]] = {
+        f"{gap:g}": {"gap": gap}
+        for gap in records.gaps
+        if any(max(curve.y, default=0) > 0 for curve in profiles.data_profile(records, gap=gap))
+    }
     # Where suboptimality does not compare all that a metric does, the first metric is drawn too.
     measure = next(iter(measures(records)), "suboptimality")
     if measure != "suboptimality" and len(records.solvers) > 1:
-        name = _stem(measure)
-        yield f"performance-profile-{name}", partial(performance, records, measure=measure, wide=wide)
-        yield f"data-profile-{name}", partial(data, records, measure=measure, wide=wide)
+        shown[_stem(measure)] = {"measure": measure}
+    for name, how in shown.items():
+        yield f"performance-profile-{name}", partial(profile, records, "performance", wide=wide, **how)
+        yield f"data-profile-{name}", partial(profile, records, "data", wide=wide, **how)
 
 
 def _stem(title: str) -> str:
@@ -175,18 +175,6 @@ def _target(
     ordered = sorted(records.gaps) or [1e-4]
     chosen = ordered[len(ordered) // 2] if gap is None else gap
     return {"gap": chosen, "within": within}, f"gap {chosen:g}"
-
-
-def _profile(records: Records, curves: list[Curve], label: str, wide: bool) -> Figure:
-    figure, (axis,) = _figure(wide, panels=1)
-    for curve in curves:
-        _line(axis, curve.x, curve.y, looks(records.solvers)[curve.solver], curve.solver)
-    axis.set_xscale("log")
-    _readable(axis.xaxis)
-    axis.set_ylim(-0.02, 1.04)
-    axis.set_xlabel(label)
-    axis.set_ylabel("share of runs")
-    return _legend(figure, [axis], wide)
 
 
 def _figure(wide: bool, panels: int) -> tuple[Figure, list[Any]]:

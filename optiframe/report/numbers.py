@@ -47,11 +47,6 @@ def rounded(values: Sequence[float], digits: int = 5) -> list[float | None]:
     return [float(f"{value:.{digits}g}") if math.isfinite(value) else None for value in map(float, values)]
 
 
-def listed(names: Sequence[str], last: str = "and") -> str:
-    """`a, b and c`."""
-    return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else "".join(names)
-
-
 def counted(count: int, word: str) -> str:
     """`1 cell`, `2 cells`."""
     return f"{count:,}".replace(",", "\u2009") + f" {word}{'' if count == 1 else 's'}"

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from optiframe.comparison.records import Records
-from optiframe.comparison.stats import profiles
-from optiframe.comparison.stats import summary as statistics
+from optiframe.comparison.stats import loss_table, profiles
 from optiframe.comparison.stats.loss_table import Failure, reason, suited
 from optiframe.comparison.stats.no_ranking_reason import no_metrics_reason, ranking_measures
-from optiframe.comparison.stats.pair_tests import PairVerdict
+from optiframe.comparison.stats.pair_tests import PairVerdict, overall
 from optiframe.comparison.stats.paired_samples import one_data_set, pairs, too_few, unit
+from optiframe.comparison.stats.summary import summarize
+from optiframe.comparison.units import duration
 from optiframe.errors import require
 from optiframe.report import charts, tables
 from optiframe.report.looks import looks
@@ -94,7 +95,7 @@ def _digest(script: str) -> str:
 
 
 def _content(records: Records) -> dict[str, Any]:
-    summaries = statistics.summarize(records)
+    summaries = summarize(records)
     ranked = ranking_measures(records) if len(records.solvers) > 1 else []
     judged = {measure: pairs(records, measure) for measure in ranked}
     drawn = charts.chart_data(records)
@@ -136,11 +137,11 @@ def _ranking(records: Records, measure: str, verdicts: list[PairVerdict]) -> Ran
     tested = [pair for pair in verdicts if pair.problems]
     told = sum(pair.distinguishable for pair in tested)
     needed = too_few(verdicts)
-    overall = statistics.overall(records, measure)
+    all_solvers = overall(records, measure)
     sentences = []
     # The test over all solvers is over problems, and where it finds nothing the pairs say so too.
-    if unit(verdicts) == "problem" and (overall.distinguishable or not needed):
-        sentences.append(f"{overall.text[0].upper()}{overall.text[1:]}.")
+    if unit(verdicts) == "problem" and (all_solvers.distinguishable or not needed):
+        sentences.append(f"{all_solvers.text[0].upper()}{all_solvers.text[1:]}.")
     if needed:
         most = max(pair.problems for pair in tested)
         have = f"{counted(most, unit(verdicts))} {'is' if most == 1 else 'are'} too few"
@@ -177,13 +178,11 @@ def _moment(text: str) -> str:
 
 def _duration(started: str, ended: str) -> str:
     try:
-        whole = round((datetime.fromisoformat(ended) - datetime.fromisoformat(started)).total_seconds())
+        span = datetime.fromisoformat(ended) - datetime.fromisoformat(started)
     except (ValueError, TypeError):
         return DASH
-    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
-    if hours:
-        return f"{hours}\u202fh {minutes}\u202fmin"
-    return f"{minutes}\u202fmin {rest}\u202fs" if minutes else f"{rest}\u202fs"
+    # Rounded, and with spaces that do not break between a number and its unit.
+    return re.sub(r"(\d) ", "\\1\u202f", duration(round(span.total_seconds())))
 
 
 def _metrics_first(records: Records, drawn: dict[str, Any]) -> bool:
@@ -234,7 +233,7 @@ def failures(records: Records) -> list[Group]:
         if row.outcome is not None and not suited(row.outcome)
     ]
     groups: dict[tuple[str, str, Status, str], list[Failure]] = {}
-    for one in (*statistics.failures(records), *unsuited):
+    for one in (*loss_table.failures(records), *unsuited):
         groups.setdefault((one.problem, one.solver, one.status, one.message), []).append(one)
     return [
         Group(

@@ -10,12 +10,13 @@ from functools import partial
 from statistics import median
 
 from optiframe.comparison.records import Records
-from optiframe.comparison.stats import profiles
-from optiframe.comparison.stats import summary as statistics
+from optiframe.comparison.stats import profiles, ranking
 from optiframe.comparison.stats.digits import digits_apart
-from optiframe.comparison.stats.loss_table import suited
+from optiframe.comparison.stats.intervals import Interval
+from optiframe.comparison.stats.loss_table import directions, suited
+from optiframe.comparison.stats.pair_tests import PairVerdict
 from optiframe.comparison.stats.paired_samples import unit as unit_of
-from optiframe.comparison.stats.summary import Interval, PairVerdict, Summary
+from optiframe.comparison.stats.summary import Summary
 from optiframe.report.numbers import DASH, counted, number, seconds, size
 
 _UNITS: dict[str, Callable[[float], str]] = {"time": seconds, "memory": size}
@@ -102,7 +103,7 @@ def metrics(records: Records, summaries: Iterable[Summary]) -> Table | None:
     kept = [s for s in found if any(_known(s, name) for name in names)]
     if not kept:
         return None
-    better = statistics.directions(records)
+    better = directions(records)
     heads = [f"{name} ({better[name]} is better)" if name in better else name for name in names]
     digits = {
         (problem, name): digits_apart(
@@ -135,7 +136,7 @@ def standings(records: Records, measure: str) -> Table:
             _number(s.problems),
             _number(s.failures),
         ]
-        for s in statistics.standings(records, measure)
+        for s in ranking.standings(records, measure)
     ]
     columns = ["solver", "mean rank", "wins", "shared wins", "problems", "failures"]
     caption = f"Ranks by {measure} on each problem (median over seeds), averaged; a failure ranks last."

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from optiframe.comparison.records import Records
-from optiframe.comparison.stats import summary as statistics
+from optiframe.comparison.stats import ranking
 from optiframe.comparison.stats.digits import digits_apart
-from optiframe.comparison.stats.loss_table import loss_table, medians
+from optiframe.comparison.stats.loss_table import directions, failures, loss_table, medians
 from optiframe.comparison.stats.no_ranking_reason import no_ranking_reason, ranking_measures
+from optiframe.comparison.stats.pair_tests import PairVerdict
 from optiframe.comparison.stats.paired_samples import one_data_set, pairs, too_few, unit
-from optiframe.comparison.stats.summary import PairVerdict, Standing
-from optiframe.report.numbers import counted, listed, number
+from optiframe.comparison.stats.ranking import Standing
+from optiframe.comparison.units import listed
+from optiframe.report.numbers import counted, number
 from optiframe.solving.result import Status
 
 # More names than this in a sentence are not read, nor so many letters of names.
@@ -68,7 +70,7 @@ def _rankings(records: Records, judged: Mapping[str, list[PairVerdict]]) -> list
     """A statement for each group of measures that agree, in the order of their first measures."""
     groups: dict[_Ranking, list[tuple[str, list[Standing]]]] = {}
     for measure, verdicts in judged.items():
-        standings = [s for s in statistics.standings(records, measure) if not math.isnan(s.mean_rank)]
+        standings = [s for s in ranking.standings(records, measure) if not math.isnan(s.mean_rank)]
         if len(standings) > 1:
             leaders = tuple(s.solver for s in standings if s.mean_rank == standings[0].mean_rank)
             key = _Ranking(leaders, len(standings), _sure(records, leaders, verdicts))
@@ -95,7 +97,7 @@ def _first(records: Records, said: _Ranking, measure: str, standings: list[Stand
         return f"By {measure}, {alike} rank alike {_over(records, count)}."
     first = standings[0]
     if len(said.leaders) == 1 and first.wins == first.problems:
-        better = statistics.directions(records)[measure]
+        better = directions(records)[measure]
         if said.ranked == 2:
             which = f"the {better} {measure}" + (" of the 2 solvers that have it" if some else "")
         else:
@@ -132,7 +134,7 @@ def _values(records: Records, measure: str, first: Standing) -> str:
     """The values of the first and of the next, problem by problem; empty where they are many."""
     if first.problems > _SHOWN:
         return ""
-    sign = 1.0 if statistics.directions(records)[measure] == "lower" else -1.0
+    sign = 1.0 if directions(records)[measure] == "lower" else -1.0
     shown = []
     for runs in loss_table(records, measure).values():
         found = medians(runs)
@@ -204,7 +206,7 @@ def _names(names: list[str], word: str) -> str:
 
 
 def _endings(records: Records) -> str:
-    failed = statistics.failures(records)
+    failed = failures(records)
     # An answer that violates the constraints failed whatever its solver said.
     counts = Counter(
         "infeasible answer" if _answers(failure.status) else str(failure.status).replace("_", " ")

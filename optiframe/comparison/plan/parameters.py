@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
 
+from optiframe.comparison.plan.table_facts import leaves
 from optiframe.comparison.records import Cell
 
 Parameter = bool | int | float | str
@@ -21,19 +20,8 @@ def parameters_of(cell: Cell) -> dict[str, Parameter]:
     """
     found: dict[str, Parameter] = {}
     for kind, choice in (("problem", cell.problem), ("solver", cell.solver)):
-        own = {key: value for key, value in (choice.table or {}).items() if key not in _TITLES}
-        found |= dict(_leaves(own, kind))
+        for keys, value in leaves(choice.table or {}):
+            text = json.dumps(value, default=str) if isinstance(value, list | tuple) else value
+            if keys[0] not in _TITLES and (text is value or len(text) <= _LONG):
+                found[".".join((kind, *keys))] = text
     return found
-
-
-def _leaves(value: Any, name: str) -> Iterator[tuple[str, Parameter]]:
-    if isinstance(value, Mapping):
-        if "from" not in value:
-            for key, inner in value.items():
-                yield from _leaves(inner, f"{name}.{key}")
-    elif isinstance(value, list | tuple):
-        text = json.dumps(value, default=str)
-        if len(text) <= _LONG:
-            yield name, text
-    elif isinstance(value, bool | int | float | str):
-        yield name, value

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from optiframe.files.toml_lines import Keys
+
 
 def called(table: Mapping[str, Any], kind: str) -> str:
     """What an entry without a title is called: by its data set, its name, or its kind."""
@@ -14,6 +16,16 @@ def called(table: Mapping[str, Any], kind: str) -> str:
         if isinstance(candidate, str) and candidate:
             return candidate
     return kind
+
+
+def leaves(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
+    """Numbers, text and lists inside a table, each with its keys; neither sweeps nor what is the seed's."""
+    if isinstance(value, Mapping):
+        if "from" not in value and ("sweep" not in value or "name" in value):
+            for key, inner in value.items():
+                yield from leaves(inner, (*keys, str(key)))
+    elif isinstance(value, bool | int | float | str | list | tuple):
+        yield keys, value
 
 
 def names_in(value: Any) -> Iterator[str]:

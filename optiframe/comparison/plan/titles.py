@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from optiframe.comparison.plan.table_facts import leaves
 from optiframe.files.toml_lines import Keys
 
 _LONG = 24  # characters of a value in a title, beyond which its place in the sweep says more
-
 _MOST = 3  # parameters in a title, beyond which it is no name any more
-_SPECIAL = frozenset({"sweep", "from"})
 
 
 def variant_titles(base: str, chosen: Sequence[Sequence[tuple[Keys, Any]]]) -> list[str]:
@@ -38,22 +37,14 @@ def distinguishing_values(
     A swept key says its value anyway, and is left out; so is everything where it would take more
     than `_MOST` keys to tell.
     """
-    leaves = [dict(_leaves(each, ())) for each in all_of_a_name]
+    others = [dict(leaves(each)) for each in all_of_a_name]
     own = tuple(
         (keys, value)
-        for keys, value in _leaves(table, ())
-        if any(keys not in other or _identity(other[keys]) != _identity(value) for other in leaves)
+        for keys, value in leaves(table)
+        if not isinstance(value, list | tuple)
+        and any(keys not in other or _identity(other[keys]) != _identity(value) for other in others)
     )
     return own if len(own) <= _MOST else ()
-
-
-def _leaves(value: Any, keys: Keys) -> Iterator[tuple[Keys, Any]]:
-    if isinstance(value, Mapping):
-        if not _SPECIAL & set(value):
-            for key, inner in value.items():
-                yield from _leaves(inner, (*keys, str(key)))
-    elif isinstance(value, bool | int | float | str):
-        yield keys, value
 
 
 def made_unique(titles: Iterable[str], taken: Iterable[str] = ()) -> list[str]:

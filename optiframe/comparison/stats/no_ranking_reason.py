@@ -5,6 +5,7 @@ from __future__ import annotations
 from optiframe.comparison.records import Records
 from optiframe.comparison.stats.loss_table import has_objective, incomparable, measures, succeeded
 from optiframe.comparison.stats.ranking import standings
+from optiframe.comparison.units import listed
 from optiframe.errors import OptiframeError
 from optiframe.registry.registry import registry
 
@@ -38,8 +39,8 @@ def no_ranking_reason(records: Records) -> str:
     said = _no_truth(records) or _no_common_measure(records)
     if not met:
         return said
-    compared = _listed([solver for solver in answering if solver in met])
-    return f"{said} By {_listed(ranking)} alone, only {compared} can be compared."
+    compared = listed([solver for solver in answering if solver in met])
+    return f"{said} By {listed(ranking)} alone, only {compared} can be compared."
 
 
 def no_metrics_reason(records: Records) -> str:
@@ -56,9 +57,9 @@ def no_metrics_reason(records: Records) -> str:
         which = "the problem" if len(unknown) == 1 else "the problems"
         in_file = f'`truth = "truth.csv"` in {which} would give some'
         how = in_file if records.config else f"a `truth` of {which} would give some"
-        said.append(f"No metrics of {_listed(unknown)}: no truth was given; {how}.")
+        said.append(f"No metrics of {listed(unknown)}: no truth was given; {how}.")
     if others:
-        said.append(f"No metrics of {_listed(others)}: nothing judges the answers but their objective.")
+        said.append(f"No metrics of {listed(others)}: nothing judges the answers but their objective.")
     return " ".join(said)
 
 
@@ -103,7 +104,3 @@ def _no_common_measure(records: Records) -> str:
     metrics = "no metric is known to be better when lower or higher" if some else "there is no metric"
     help_ = "; the comparison's file can say which under [better]" if some else ""
     return f"Nothing ranks the solvers: {objectives}, and {metrics}{help_}."
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -36,6 +36,7 @@ from optiframe.comparison.stats.loss_table import (
     without_objective,
 )
 from optiframe.comparison.stats.points import trace_points
+from optiframe.comparison.units import listed
 from optiframe.errors import InvalidInput
 
 Cost = Literal["time", "iterations", "evaluations"]
@@ -175,14 +176,14 @@ def excluded(records: Records) -> list[str]:
     never = _suited_to_none(records)
     if named := [solver for solver in records.solvers if solver in never]:
         are = "is left out: it is" if len(named) == 1 else "are left out: they are"
-        notes.append(f"{_listed(named)} {are} unsuited to every problem counted here")
+        notes.append(f"{listed(named)} {are} unsuited to every problem counted here")
     if apart := [solver for solver in records.solvers if solver not in drawn and solver not in never]:
         be, have = ("is", "its answers have") if len(apart) == 1 else ("are", "their answers have")
-        notes.append(f"{_listed(apart)} {be} left out: {have} no objective")
+        notes.append(f"{listed(apart)} {be} left out: {have} no objective")
     for problem, solvers in without_objective(records).items():
         if lacking := [solver for solver in solvers if solver in drawn]:
             have = "has" if len(lacking) == 1 else "have"
-            notes.append(f"{_listed(lacking)} {have} no objective on {problem}, which counts as not solved")
+            notes.append(f"{listed(lacking)} {have} no objective on {problem}, which counts as not solved")
     return notes
 
 
@@ -206,10 +207,6 @@ def _suited_to_none(records: Records) -> set[str]:
     left_out = incomparable(records)
     ended = [row for row in records.rows if row.outcome is not None and row.problem not in left_out]
     return {row.solver for row in ended} - {row.solver for row in ended if suited(row.outcome)}
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _check(gap: float, cost: str) -> None:

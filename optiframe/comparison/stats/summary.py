@@ -1,9 +1,4 @@
-"""What a comparison says: one summary a pair of problem and solver, standings, tests.
-
-Pure functions of `Records`. This module is the door: single outcomes are judged in
-`measuring`, medians and their intervals computed in `intervals`, solvers
-ranked in `ranking` and tested in `verdicts`.
-"""
+"""One summary for each pair of problem and solver: how its runs ended, and medians with intervals."""
 
 from __future__ import annotations
 
@@ -12,40 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from optiframe.comparison.records import Outcome, Records
-from optiframe.comparison.stats.intervals import Interval, median_interval, median_intervals
-from optiframe.comparison.stats.loss_table import (
-    Failure,
-    directions,
-    failures,
-    incomparable,
-    measures,
-    reason,
-    suboptimality,
-    succeeded,
-    suited,
-    value,
-)
-from optiframe.comparison.stats.pair_tests import Overall, PairVerdict, compare_pairs, overall
-from optiframe.comparison.stats.ranking import Standing, standings
-
-__all__ = [
-    "Failure",
-    "Interval",
-    "Overall",
-    "PairVerdict",
-    "Standing",
-    "Summary",
-    "compare_pairs",
-    "directions",
-    "failures",
-    "incomparable",
-    "measures",
-    "median_interval",
-    "overall",
-    "standings",
-    "suboptimality",
-    "summarize",
-]
+from optiframe.comparison.stats.intervals import Interval, median_intervals
+from optiframe.comparison.stats.loss_table import reason, suboptimality, succeeded, suited, value
 
 _OF_SUCCESSES = ("time", "cpu", "memory", "iterations", "objective", "evaluations")
 
