@@ -195,12 +195,7 @@ class CollaborativeRanking(Problem[Rankings]):
         return LowRank(factors.left * (self.sigma / solution.sigma), factors.right)
 
     def recommended(self) -> Sequence[tuple[str, str]]:
-        return (
-            (
-                "manifold.trust-region",
-                "it needs the fewest passes over the comparisons",
-            ),
-        )
+        return (("manifold.trust-region", "it needs the fewest passes over the comparisons"),)
 
     def check(self, solution: Any) -> None:
         """Raise `InvalidInput` unless this is an answer for these users and items."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -10,16 +10,9 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from optiframe.errors import InvalidInput
 from optiframe.problems.objective import FromFunction, Objective
+from optiframe.problems.points import named
 from optiframe.records.fields import Accepts, Array
 from optiframe_manifold.low_rank import LowRank
-
-
-def _by_name(value: Any) -> Any:
-    if isinstance(value, str | Mapping):
-        from optiframe.registry.build import build
-
-        return build("objective", value)
-    return value
 
 
 class OfMatrix(Objective):
@@ -41,7 +34,7 @@ class OfMatrix(Objective):
 
     function: Annotated[
         Objective,
-        BeforeValidator(_by_name),
+        BeforeValidator(named("objective")),
         Accepts("an objective over matrices by name with its parameters"),
     ] = Field(alias="objective", description="the function of the whole matrix")
 

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
-from optiframe_manifold.geometry.fixed_rank import balanced
+from optiframe_manifold.geometry.fixed_rank import balanced, stacked
 from optiframe_manifold.low_rank import LowRank, blocks
 from optiframe_manifold.objective.btl import BtlObjective
 
@@ -116,21 +116,17 @@ class Joint:
         return values[kept], vectors[:, kept]
 
     def _times(self, v: Array) -> Array:
-        left, right = v[: self.x.left.size], v[self.x.left.size :]
-        found = self.objective.hessian_product(
-            self.x, LowRank(left.reshape(self.x.left.shape), right.reshape(self.x.right.shape))
-        )
-        return np.concatenate([found.left.ravel(), found.right.ravel()])
+        return stacked(self.objective.hessian_product(self.x, self._factors(v))).ravel()
 
     def _scaled(self, v: Array) -> Array:
         """Through the covariances of the single factors, the blocks of the Hessian's diagonal inverted."""
-        left, right = v[: self.x.left.size], v[self.x.left.size :]
-        return np.concatenate(
-            [
-                np.einsum("urs,us->ur", self.blocks.users, left.reshape(self.x.left.shape)).ravel(),
-                np.einsum("jrs,js->jr", self.blocks.items, right.reshape(self.x.right.shape)).ravel(),
-            ]
-        )
+        x = self._factors(v)
+        users = np.einsum("urs,us->ur", self.blocks.users, x.left)
+        items = np.einsum("jrs,js->jr", self.blocks.items, x.right)
+        return stacked(LowRank(users, items)).ravel()
+
+    def _factors(self, v: Array) -> LowRank:
+        return LowRank(*np.split(v.reshape(-1, self.x.rank), [len(self.x.left)]))
 
     def _solve(self, right: Array) -> Array:
         """Conjugate gradients for Hessian z = right.
