@@ -13,7 +13,7 @@ from optiframe_rankone.problem import LabelAggregation
 import optiframe
 from optiframe import InvalidInput, OptiframeError, Unsuited
 from optiframe.registry import registry
-from optiframe.registry.build import build
+from optiframe.registry.registry import build
 from optiframe.solving.chain import why_unsuited
 
 from .slow import quietly, rows, single_coin, texts

@@ -11,7 +11,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from optiframe_rankone.baselines import binary_tasks, confusion, kos
 from optiframe_rankone.baselines.dawid_skene import DawidSkene
@@ -20,16 +20,15 @@ from optiframe_rankone.baselines.iwmv import IterativeWeightedMajority
 from optiframe_rankone.baselines.kos import KargerOhShah
 from optiframe_rankone.baselines.m3v import MaxMarginMajority
 from optiframe_rankone.baselines.max_margin import Machine
-from optiframe_rankone.baselines.opt_ds import OptDawidSkene, eigenvectors, spectral_start
+from optiframe_rankone.baselines.opt_ds import OptDawidSkene, spectral_start
 from optiframe_rankone.baselines.oracle import Oracle
 from optiframe_rankone.completion.spectral import leading
 from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
 from optiframe import NotConverged
-from optiframe.solving.result import Result
 
-from .slow import coin, single_coin
+from .slow import coin, quietly, rows, single_coin
 
 pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
 
@@ -53,9 +52,8 @@ def small(classes: int = 3, seed: int = 1, tasks: int = 25, **more: Any) -> Labe
     return LabelAggregation(**inputs, **more)
 
 
-def of_rows(*rows: tuple[Any, Any, Any], **more: Any) -> LabelAggregation:
-    task, worker, label = zip(*rows, strict=True)
-    return LabelAggregation(labels={"task": list(task), "worker": list(worker), "label": list(label)}, **more)
+def of_rows(*given: tuple[Any, Any, Any], **more: Any) -> LabelAggregation:
+    return LabelAggregation(labels=rows(*given), **more)
 
 
 def dense(problem: LabelAggregation) -> np.ndarray:
@@ -163,6 +161,7 @@ def test_lanczos_and_the_dense_decomposition_agree() -> None:
     st.lists(st.integers(0, 30), min_size=2, max_size=5),
     st.floats(1e-6, 0.15),
 )
+@example([0, 15, 85], 0.14)  # raising one pushes another below the floor
 def test_probabilities_with_a_floor_are_the_likeliest(counts: list[int], floor: float) -> None:
     shares = confusion.with_floor(np.array(counts, dtype=float), floor, axis=0)
     assert shares.sum() == pytest.approx(1.0)
@@ -175,11 +174,6 @@ def test_probabilities_with_a_floor_are_the_likeliest(counts: list[int], floor: 
         assert price[free] == pytest.approx(price.max())
     else:
         assert shares == pytest.approx(1.0 / len(counts))
-
-
-def test_floors_that_push_others_below_the_floor_hold_for_all() -> None:
-    shares = confusion.with_floor(np.array([0.0, 15.0, 85.0]), 0.14, axis=0)
-    assert shares == pytest.approx([0.14, 0.14, 0.72])
 
 
 def _em_step_by_loops(table: np.ndarray, posterior: np.ndarray) -> tuple[np.ndarray, float]:
@@ -221,14 +215,6 @@ def test_likelihood_never_falls(solver: DawidSkene | OptDawidSkene) -> None:
     assert all(later >= earlier - 1e-9 for earlier, later in itertools.pairwise(likelihood))
 
 
-def test_dawid_skene_continues_from_a_start() -> None:
-    problem = small(tasks=100)
-    whole = optiframe.solve(problem, DawidSkene(), budget={"tolerance": 1e-10})
-    again = optiframe.solve(problem, DawidSkene(), start=whole.solution)
-    assert again.iterations < whole.iterations
-    assert again.solution.probabilities == pytest.approx(whole.solution.probabilities, abs=1e-6)
-
-
 def _with_confusion(seed: int, tasks: int) -> tuple[LabelAggregation, np.ndarray]:
     """Nine workers, each with his own confusion of three classes, who label everything."""
     rng = np.random.default_rng(seed)
@@ -255,15 +241,6 @@ def test_both_starts_of_em_end_near_the_truth() -> None:
     right = np.einsum("jkk,k->j", matrices, [0.5, 0.3, 0.2])
     found = optiframe.solve(problem, DawidSkene()).solution.accuracies
     assert found == pytest.approx(right, abs=0.06)
-
-
-def test_the_tensor_power_method_finds_every_component() -> None:
-    rng = np.random.default_rng(6)
-    basis = np.linalg.qr(rng.standard_normal((4, 4)))[0]
-    sizes = np.array([3.0, 2.0, 1.5, 1.0])
-    values, vectors = eigenvectors(np.einsum("ak,bk,ck,k->abc", basis, basis, basis, sizes), rng)
-    assert np.sort(values) == pytest.approx(np.sort(sizes))
-    assert np.abs(vectors.T @ basis).max(axis=1) == pytest.approx(np.ones(4))
 
 
 def test_a_singular_moment_is_said_and_em_starts_at_the_majority() -> None:
@@ -298,14 +275,6 @@ def test_ratios_are_those_of_dense_eigenvectors(form: str, classes: int) -> None
         [classes * sum(ratio[j] for j in range(6) if row[j] == k) for k in range(classes)] for row in table
     ]
     assert result.solution.scores == pytest.approx(np.array(scores))
-
-
-def test_ratios_estimate_skills() -> None:
-    skills = np.linspace(0.2, 0.8, 20)
-    problem = coin(9, skills, tasks=600, per_task=15)
-    for form in ("eigenvectors-of-ratio", "ratio-of-eigenvectors"):
-        found = optiframe.solve(problem, EigenvectorRatio(form=form)).solution.skills
-        assert found == pytest.approx(skills, abs=0.15)
 
 
 def test_each_group_of_workers_is_weighed_by_itself() -> None:
@@ -367,7 +336,7 @@ def test_margin_objective_falls_until_no_label_changes() -> None:
 
 
 def test_a_large_price_keeps_the_majority_and_the_chosen_one_has_the_best_likelihood() -> None:
-    problem = small(tasks=80)
+    problem = small(tasks=20)
     kept = optiframe.solve(problem, MaxMarginMajority(c=1000.0)).solution.winners
     majority = optiframe.solve(problem, "labels.majority").solution.winners
     clear = majority.sum(axis=1) == 1
@@ -389,21 +358,11 @@ def test_a_large_price_keeps_the_majority_and_the_chosen_one_has_the_best_likeli
 def test_the_oracle_has_the_posterior_of_bayes(classes: int) -> None:
     problem = small(classes, skills={"worker": np.arange(6), "skill": SKILLS})
     right = (1 + (classes - 1) * SKILLS) / classes
-    expected = []
-    for row in dense(problem):
-        chance = np.array(
-            [
-                math.prod(
-                    right[j] if row[j] == k else (1 - right[j]) / (classes - 1)
-                    for j in range(6)
-                    if row[j] >= 0
-                )
-                for k in range(classes)
-            ]
-        )
-        expected.append(chance / chance.sum())
+    table = dense(problem)[:, :, None]
+    each = np.where(table == np.arange(classes), right[:, None], (1 - right[:, None]) / (classes - 1))
+    chance = np.where(table < 0, 1.0, each).prod(axis=1)
     result = optiframe.solve(problem, "labels.oracle")
-    assert result.solution.probabilities == pytest.approx(np.array(expected))
+    assert result.solution.probabilities == pytest.approx(chance / chance.sum(axis=1, keepdims=True))
 
 
 def test_the_oracle_needs_skills_and_names_who_has_none() -> None:
@@ -418,37 +377,31 @@ def test_the_oracle_needs_skills_and_names_who_has_none() -> None:
 # --- all of them -----------------------------------------------------------------------------
 
 
-def _quietly(problem: LabelAggregation, name: str) -> Result[Any, Any]:
-    """A run that may end at a limit, as message passing does on small data."""
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConverged)
-        return optiframe.solve(problem, METHODS[name], budget={"iterations": 300})
-
-
 # Opt-D&S deals workers into groups and message passing draws its start by position in the table,
 # so that their numbers depend on the order of the ids.
-FREE_OF_ORDER = [name for name in METHODS if name not in ("opt-ds", "message-passing")]
+FREE_OF_ORDER = {name: how for name, how in METHODS.items() if name not in ("opt-ds", "message-passing")}
+FREE_OF_ORDER |= {name: name for name in ("labels.majority", "labels.one-coin-em", "rankone.pgd")}
 THRESHOLDS = ("singular-vector", "ratio", "ratio-of-eigenvectors")
 
 
 @pytest.mark.parametrize("name", FREE_OF_ORDER)
 @given(data=st.data())
-@settings(max_examples=5)
+@settings(max_examples=3)
 def test_relabelling_changes_nothing_but_names(name: str, data: st.DataObject) -> None:
-    rows = single_coin(data.draw(st.integers(0, 50)), SKILLS, tasks=20, per_task=4, classes=3)["labels"]
+    given = single_coin(data.draw(st.integers(0, 50)), SKILLS, tasks=20, per_task=4, classes=3)["labels"]
     tasks = np.array(data.draw(st.permutations(range(20))))
     workers = np.array(data.draw(st.permutations(range(6))))
     # Methods by thresholds read the classes in their order.
     classes = np.arange(3) if name in THRESHOLDS else np.array(data.draw(st.permutations(range(3))))
     renamed = {
-        "task": tasks[rows["task"]],
-        "worker": workers[rows["worker"]],
-        "label": classes[rows["label"]],
+        "task": tasks[given["task"]],
+        "worker": workers[given["worker"]],
+        "label": classes[given["label"]],
     }
-    before = _quietly(LabelAggregation(labels=rows), name).solution
-    after = _quietly(LabelAggregation(labels=renamed), name).solution
+    before = quietly(LabelAggregation(labels=given), FREE_OF_ORDER[name]).solution
+    after = quietly(LabelAggregation(labels=renamed), FREE_OF_ORDER[name]).solution
+    if before.skills is not None:
+        assert after.skills[workers] == pytest.approx(before.skills, abs=1e-3)
     assert after.probabilities[np.ix_(tasks, classes)] == pytest.approx(before.probabilities, abs=1e-3)
 
 
@@ -483,7 +436,7 @@ def test_awkward_labels_have_a_finite_answer_or_a_reason(name: str, case: str) -
         assert "three groups of workers are needed" in reason
         assert len(problem.labels.worker_ids) < 3
         return
-    answer = _quietly(problem, name).solution
+    answer = quietly(problem, METHODS[name]).solution
     assert np.isfinite(answer.scores).all()
     assert answer.probabilities.sum(axis=1) == pytest.approx(1.0)
     if answer.skills is not None:
@@ -494,16 +447,7 @@ def test_awkward_labels_have_a_finite_answer_or_a_reason(name: str, case: str) -
 @pytest.mark.parametrize("name", [name for name in METHODS if name != "opt-ds"])
 def test_two_workers_who_never_agree_leave_every_task_tied(name: str) -> None:
     problem = of_rows(*((t, w, "ab"[(t + w) % 2]) for t in range(6) for w in range(2)))
-    assert _quietly(problem, name).solution.tied.all()
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_gold_is_certain_in_every_answer(name: str) -> None:
-    labels = single_coin(1, SKILLS, tasks=25, per_task=4, classes=3)["labels"]
-    problem = LabelAggregation(labels=labels, gold={"task": [0, 3], "label": [2, 1]})
-    answer = _quietly(problem, name).solution
-    assert answer.probabilities[0, 2] == pytest.approx(1.0)
-    assert answer.probabilities[3, 1] == pytest.approx(1.0)
+    assert quietly(problem, METHODS[name]).solution.tied.all()
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -518,7 +462,7 @@ def test_good_workers_are_believed_against_a_majority(name: str) -> None:
     ]
     problem = of_rows(*rows, truth={"task": np.arange(120), "label": truth})
     majority = optiframe.solve(problem, "labels.majority").metrics["error"]
-    assert _quietly(problem, name).metrics["error"] < majority / 2
+    assert quietly(problem, METHODS[name]).metrics["error"] < majority / 2
 
 
 # --- real labels -----------------------------------------------------------------------------
@@ -532,33 +476,32 @@ def crowd(folder: Path, name: str) -> LabelAggregation:
     return LabelAggregation(labels=here / "labels.csv", truth=here / "truth.csv")
 
 
-def test_singular_vector_has_the_errors_of_table_5(data_folder: Path) -> None:
-    errors = [
-        optiframe.solve(crowd(data_folder, s), METHODS["singular-vector"]).metrics["error"] for s in SETS
-    ]
-    assert errors == pytest.approx([0.3975, 0.0628, 0.3172, 0.0056, 0.4293], abs=5e-5)
-
-
 # Errors of the converged methods, as measured, with those of the paper's Table 5 beside them.
 MEASURED = {
-    "message-passing": (0.5025, 0.4307, 0.1896, 0.0056, 0.0539),  # KOS .3975 .0628 .3172 .0056 .4293
+    "singular-vector": (0.3975, 0.0628, 0.3172, 0.0056, 0.4293),  # KOS, to every digit
+    "message-passing": (0.5025, 0.4307, 0.1896, 0.0056, 0.0539),
     "dawid-skene": (0.0725, 0.0584, 0.1574, 0.0056, 0.1764),  # not in the table
     "opt-ds": (0.0712, 0.0606, 0.1549, 0.0056, 0.1794),  # .0712 .0584 .1689 N/A .1586
     "ratio": (0.0900, 0.0584, 0.1722, 0.0056, 0.2484),  # ER .14 .052 .18 .0056 .22
     "iwmv": (0.0712, 0.0584, 0.1698, 0.0056, 0.1557),  # .08 .06 .19 .0056 .22
 }
+LONG = ("web",)  # thousands of steps of EM
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MEASURED)
-def test_errors_on_the_papers_data_stay_what_was_measured(data_folder: Path, name: str) -> None:
-    results = [optiframe.solve(crowd(data_folder, s), METHODS[name]) for s in SETS]
-    assert all(result.status == "converged" for result in results)
-    assert [r.metrics["error"] for r in results] == pytest.approx(MEASURED[name], abs=0.02)
+@pytest.mark.parametrize(
+    "data", [pytest.param(s, marks=[pytest.mark.thorough] if s in LONG else []) for s in SETS]
+)
+def test_errors_on_the_papers_data_stay_what_was_measured(data_folder: Path, data: str) -> None:
+    for name, errors in MEASURED.items():
+        result = optiframe.solve(crowd(data_folder, data), METHODS[name])
+        assert result.status == "converged" or name == "singular-vector"
+        near = 5e-5 if name == "singular-vector" else 0.02
+        assert result.metrics["error"] == pytest.approx(errors[SETS.index(data)], abs=near), name
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "error"), [("temp", 0.0563), ("wsd", 0.0056)])
+@pytest.mark.parametrize(
+    ("name", "error"), [pytest.param("temp", 0.0563, marks=pytest.mark.thorough), ("wsd", 0.0056)]
+)
 def test_max_margin_voting_on_the_papers_data(data_folder: Path, name: str, error: float) -> None:
     result = optiframe.solve(crowd(data_folder, name), MaxMarginMajority())
     assert result.status == "converged"

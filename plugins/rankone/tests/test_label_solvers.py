@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from optiframe_rankone.baselines.dawid_skene import DawidSkene
 from optiframe_rankone.baselines.one_coin import OneCoinEM
 from optiframe_rankone.problem import LabelAggregation
 
@@ -76,12 +77,13 @@ def test_likelihood_of_em_never_falls_and_is_that_of_the_labels_and_the_gold(kno
     assert likelihood[-1] == pytest.approx(total)
 
 
-def test_em_continues_from_a_start() -> None:
+@pytest.mark.parametrize("em", [OneCoinEM(steps=10_000), DawidSkene(steps=10_000)])
+def test_em_continues_from_a_start(em: optiframe.Solver) -> None:
     problem = coin(3, np.full(6, 0.5), tasks=50, per_task=4)
-    whole = optiframe.solve(problem, OneCoinEM(steps=10_000), budget={"tolerance": 1e-10})
-    again = optiframe.solve(problem, OneCoinEM(), start=whole.solution)
+    whole = optiframe.solve(problem, em, budget={"tolerance": 1e-10})
+    again = optiframe.solve(problem, em, start=whole.solution)
     assert again.iterations < whole.iterations
-    assert again.solution.skills == pytest.approx(whole.solution.skills, abs=1e-6)
+    assert again.solution.probabilities == pytest.approx(whole.solution.probabilities, abs=1e-6)
 
 
 def test_descent_continues_from_the_answer_of_another_method() -> None:

@@ -10,7 +10,6 @@ from optiframe_rankone.completion.problem import RankOneCompletion
 from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
-from optiframe import InvalidInput
 from optiframe.solving.result import Result
 
 ORIENTING: list[tuple[str, dict[str, Any]]] = [
@@ -175,10 +174,3 @@ def test_without_label_counts_pairs_count(solver: str, parameters: dict[str, Any
     assert optiframe.solve(matrix(sign_weights=1), solver, **parameters).solution[0] < 0
     given = matrix(sign_weights=[9.0] * 3 + [1.0] * 6)
     assert optiframe.solve(given, solver, **parameters).solution[0] > 0
-
-
-def test_weights_of_signs_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="sign_weights must be a number or 9 numbers"):
-        matrix(sign_weights=[1.0, 2.0])
-    with pytest.raises(InvalidInput, match=r"sign_weights.*finite and at least 0"):
-        matrix(sign_weights=-1.0)

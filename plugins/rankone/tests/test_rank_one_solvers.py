@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,12 @@ from scipy.optimize import minimize
 import optiframe
 from optiframe import InvalidInput, Unsuited
 
-from .slow import coin, cost, single_coin
+from .slow import coin, said, single_coin
 from .test_rank_one import random_pair, rank_one, ring
 
 EXACT = np.array([0.9, 0.4, 0.6, -0.5, 0.7, -0.2])
 ALL = [(i, j) for i in range(6) for j in range(i)]
+UNBOUNDED = RankOneCompletion(weights=np.ones((3, 3)), values=np.ones((3, 3)))
 
 
 def noisy(seed: int, size: int = 7) -> RankOneCompletion:
@@ -103,42 +105,14 @@ def test_all_steps_and_sweeps_end_at_one_point() -> None:
         assert end == pytest.approx(ends[0], abs=1e-7)
 
 
-def test_one_sweep_of_coordinate_descent_betters_each_entry_in_turn() -> None:
-    problem, x = noisy(2), np.full(7, 0.5)
-    for i in range(7):
-        grid = np.linspace(-1, 1, 20_001)
-        costs = [
-            cost(problem.weights, problem.values, np.where(np.arange(7) == i, g, x)) for g in grid[::100]
-        ]
-        near = grid[::100][int(np.argmin(costs))]
-        fine = grid[np.abs(grid - near) <= 0.01]
-        costs = [cost(problem.weights, problem.values, np.where(np.arange(7) == i, g, x)) for g in fine]
-        x[i] = fine[int(np.argmin(costs))]
-    with pytest.warns(optiframe.NotConverged):
-        swept = optiframe.solve(problem, "rankone.coordinate", budget={"iterations": 1}).solution
-    assert swept == pytest.approx(x, abs=2e-4)
-
-
-def test_a_step_by_lipschitz_needs_bounds() -> None:
-    problem = RankOneCompletion(weights=np.ones((3, 3)), values=np.ones((3, 3)))
-    with pytest.raises(Unsuited, match="needs bounds"):
-        optiframe.solve(problem, "rankone.pgd", step="lipschitz")
-
-
-@pytest.mark.parametrize("step", ["lipschits", 0.0, -1.0, True])
-def test_a_step_that_is_none_is_refused(step: Any) -> None:
-    with pytest.raises(InvalidInput, match="step"):
-        ProjectedGradient(step=step)
-
-
 def test_scaling_needs_far_fewer_steps_where_activity_is_skewed() -> None:
-    data = {"name": "synthetic.single-coin", "workers": 40, "tasks": 1500, "labels_per_task": 4}
+    data = {"name": "synthetic.single-coin", "workers": 30, "tasks": 600, "labels_per_task": 4}
     problem = optiframe.problem(dataset={**data, "activity_skew": 1.0})
     budget = {"iterations": 20_000, "tolerance": 1e-5}
     scaled = optiframe.solve(problem, "rankone.pgd", budget=budget)
     plain = optiframe.solve(problem, "rankone.pgd", step="lipschitz", budget=budget)
     assert plain.objective == pytest.approx(scaled.objective, rel=1e-6)
-    assert plain.iterations > 50 * scaled.iterations
+    assert plain.iterations > 40 * scaled.iterations
 
 
 # Exponentiated gradient
@@ -183,11 +157,6 @@ def test_sizes_stay_between_kappa_and_K(route: str) -> None:
     assert result.status == "converged"
     assert result.solution.min() == pytest.approx(0.1)
     assert result.solution.max() == pytest.approx(0.75)
-
-
-def test_kappa_must_be_below_K() -> None:
-    with pytest.raises(InvalidInput, match="kappa: must be below K"):
-        ExponentiatedGradient(kappa=1.0, K=0.5)
 
 
 # Signs
@@ -246,16 +215,6 @@ def test_an_entry_of_zero_tells_no_sign() -> None:
     assert signs.recovered(problem, np.array([0.5, 0.1, 0.5])).tolist() == [0.5, 0.1, -0.5]
 
 
-def test_absolute_values_mislead_where_pairs_share_few_tasks() -> None:
-    # 150 workers, 8 labels a task: most pairs share one task, and |C| is 1 for them.
-    skills = np.random.default_rng(8).uniform(-0.2, 0.8, 150)
-    problem = coin(8, skills, tasks=1500, per_task=8)
-    assert np.median(problem.formulation.problem.weights.data) <= 4  # type: ignore[union-attr]
-    signed = optiframe.solve(problem, "rankone.pgd").metrics["error"]
-    for name, parameters in (("rankone.pgd", {"signs": "recovered"}), ("rankone.exponentiated", {})):
-        assert optiframe.solve(problem, name, **parameters).metrics["error"] > 1.5 * signed
-
-
 # The cut-off
 
 
@@ -271,10 +230,9 @@ def test_a_cut_off_leaves_out_small_correlations_and_who_has_no_other() -> None:
     result = optiframe.solve(problem, "rankone.pgd")
     assert result.solution.skills[4] == 0.0
     assert result.solution.skills[:4] == pytest.approx(skills[:4], abs=0.1)
-    text = [finding.text for finding in result.findings if "cut-off" in finding.text]
-    assert text == [
+    assert said(result, "cut-off").text == (
         "1 worker without a correlation beyond the cut-off: taken for guessing, so without weight: 4"
-    ]
+    )
     assert problem.fingerprint() != plain.fingerprint()
 
 
@@ -297,23 +255,29 @@ def test_a_cut_off_above_every_correlation_leaves_every_task_tied() -> None:
     assert result.solution.tied.all()
 
 
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: optiframe.dataset("rank-one.grid", workers=24), "square number"),
+        (lambda: optiframe.dataset("rank-one.ring", skill_low=0.7), "above skill_high"),
+        (lambda: optiframe.dataset("rank-one.erdos-renyi", workers=15, chance=0.01).inputs(), "raise chance"),
+        (lambda: ExponentiatedGradient(kappa=1.0, K=0.5), "kappa: must be below K"),
+        *(
+            (lambda step=step: ProjectedGradient(step=step), "step")
+            for step in ("lipschits", 0.0, -1.0, True)
+        ),
+        (lambda: optiframe.solve(UNBOUNDED, "rankone.pgd", step="lipschitz"), "needs bounds"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_words(wrong: Callable[[], object], message: str) -> None:
+    with pytest.raises((InvalidInput, Unsuited), match=message):
+        wrong()
+
+
 # Figures 4 and 5
-
-
-@pytest.mark.parametrize("graph", ["ring", "grid", "erdos-renyi"])
-@pytest.mark.parametrize("noise", [0.0, 0.01])
-def test_descent_and_equation_4_look_alike(graph: str, noise: float) -> None:
-    problem = optiframe.problem(dataset={"name": f"rank-one.{graph}", "noise": noise})
-    first = problem.metrics(problem.start)["distance"]
-    for steps in (10, 100, 600):
-        ends = []
-        for name in ("rankone.pgd", "rankone.exponentiated"):
-            budget = {"iterations": steps, "tolerance": 0.0}
-            with pytest.warns(optiframe.NotConverged):
-                result = optiframe.solve(problem, name, step=0.01, budget=budget, trace=False)
-            ends.append(result.metrics["distance"])
-        assert abs(ends[0] - ends[1]) < 0.05 * first  # indistinguishable in the figure
-        assert max(ends) < first
 
 
 @pytest.mark.parametrize("graph", ["ring", "grid", "erdos-renyi"])
@@ -338,24 +302,7 @@ def test_products_on_a_graph_are_what_they_say(graph: str) -> None:
     assert np.array_equal(noisy["weights"], weights)
 
 
-@pytest.mark.parametrize(
-    ("name", "fields", "message"),
-    [
-        ("rank-one.grid", {"workers": 24}, "square number"),
-        ("rank-one.ring", {"skill_low": 0.7}, "above skill_high"),
-        ("rank-one.erdos-renyi", {"workers": 30, "chance": 0.01}, "raise chance"),
-    ],
-)
-def test_products_that_cannot_be_are_refused_in_words(
-    name: str, fields: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        optiframe.dataset(name, **fields).inputs()
-
-
 def test_distance_to_the_truth_is_up_to_the_sign_of_all() -> None:
     problem = RankOneCompletion(weights=np.ones((2, 2)), values=np.ones((2, 2)), truth=[0.5, 0.2])
     assert problem.metrics(np.array([-0.5, -0.3]))["distance"] == pytest.approx(0.1)
-    with pytest.raises(InvalidInput, match="truth has 3 entries"):
-        RankOneCompletion(weights=np.ones((2, 2)), values=np.ones((2, 2)), truth=[0.5, 0.2, 0.1])
     assert rank_one(np.full(3, 0.5), ring(3)).metrics(np.zeros(3)) == {}
