@@ -10,7 +10,7 @@ from optiframe.errors import InvalidInput, nearest
 from optiframe.findings import Finding
 from optiframe.problems.problem import Problem
 from optiframe.registry import registry
-from optiframe.registry.build import build
+from optiframe.registry.registry import build
 from optiframe.solving.budget import Budget
 from optiframe.solving.recommend import Recommendation, recommend
 from optiframe.solving.result import Result

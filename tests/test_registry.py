@@ -17,6 +17,7 @@ from pydantic import Field
 import optiframe as of
 from optiframe.cli.describe import command as describe
 from optiframe.registry import registry
+from optiframe.registry.plugins import Plugin
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
 
@@ -76,7 +77,7 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
             del sys.modules[name]
 
 
-def plugin(name: str) -> registry.Plugin:
+def plugin(name: str) -> Plugin:
     return next(p for p in registry.registry().plugins if p.name == name)
 
 

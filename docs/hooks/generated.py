@@ -17,7 +17,8 @@ import yaml
 from mkdocs.structure.files import File, Files
 
 from optiframe.registry.field_help import bounds_of, default_of, kind_of
-from optiframe.registry.registry import Entry, registry
+from optiframe.registry.plugins import Entry
+from optiframe.registry.registry import registry
 
 _ROOT = Path(__file__).parents[2]
 _OURS = re.compile(r"optiframework(-(rankone|hodgerank|tvcs|manifold|comrade|peers))?")

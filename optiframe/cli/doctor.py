@@ -11,7 +11,8 @@ import click
 from optiframe.cli import BROKEN_IMPORTS, libraries
 from optiframe.errors import DISTRIBUTION, OptiframeError, is_installed
 from optiframe.registry.contracts import GROUP, KINDS
-from optiframe.registry.registry import Entry, registry
+from optiframe.registry.plugins import Entry
+from optiframe.registry.registry import registry
 
 _COLOURS = {
     "loaded": "green",

@@ -19,7 +19,8 @@ from typing import Any, Literal
 
 from optiframe.errors import MissingPackage, distribution, distribution_of, is_installed, module_of, remedy
 from optiframe.registry.contracts import import_class
-from optiframe.registry.registry import BY_CODE, Entry
+from optiframe.registry.plugins import Entry
+from optiframe.registry.registry import BY_CODE
 
 SECONDS = 120.0
 """How long one child may take: the slowest import seen, with a cold disk, took some 20 s."""

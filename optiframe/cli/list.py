@@ -10,7 +10,8 @@ import click
 
 from optiframe.errors import InvalidInput, OptiframeError
 from optiframe.registry.contracts import KINDS
-from optiframe.registry.registry import Entry, registry
+from optiframe.registry.plugins import Entry
+from optiframe.registry.registry import registry
 
 if TYPE_CHECKING:
     from optiframe.problems.problem import Problem

@@ -21,7 +21,7 @@ from optiframe.files.toml_source import TomlSource, below
 from optiframe.problems.problem import Problem
 from optiframe.records.record import Record
 from optiframe.registry import registry
-from optiframe.registry.build import build, unnamed, unnamed_problem
+from optiframe.registry.registry import build, unnamed, unnamed_problem
 from optiframe.solving import construct
 from optiframe.solving.budget import Budget
 from optiframe.solving.recommend import those_that_take

@@ -15,7 +15,7 @@ def named(kind: str) -> Callable[[Any], Any]:
 
     def build(value: Any) -> Any:
         if isinstance(value, str | Mapping):
-            from optiframe.registry.build import build
+            from optiframe.registry.registry import build
 
             return build(kind, value)
         return value

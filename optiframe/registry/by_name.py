@@ -54,7 +54,7 @@ def part(family: type[P], chosen: Any) -> P:
     if isinstance(chosen, family):
         return chosen
     if isinstance(chosen, str | Mapping):
-        from optiframe.registry.build import build
+        from optiframe.registry.registry import build
 
         table = {"name": chosen} if isinstance(chosen, str) else dict(chosen)
         name, head = table.get("name"), f"{family.family}."

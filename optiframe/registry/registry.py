@@ -1,131 +1,48 @@
-"""Names to classes: plugins are found and loaded one by one, broken ones kept apart."""
+"""Names to classes, and to objects of them."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from importlib import metadata
-from importlib.util import resolve_name
+from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
 from typing import Any, TypeVar
 
-import pluggy
-
-from optiframe import hookspec
-from optiframe.errors import DISTRIBUTION, BrokenPlugin, InvalidInput, OptiframeError, UnknownName, nearest
-from optiframe.registry.contracts import (
-    GROUP,
-    check_class,
-    check_contract,
-    check_hooks,
-    check_kind,
-    check_name,
-    import_class,
-    kind_of,
-    moved,
-    normalise,
-)
+from optiframe.errors import BrokenPlugin, InvalidInput, OptiframeError, UnknownName, nearest
+from optiframe.registry.contracts import check_class, check_name, import_class, kind_of, moved, normalise
+from optiframe.registry.plugins import Entry, Plugin, load_plugins
 
 T = TypeVar("T")
 
 BY_CODE = "registered by code"
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A registered name. `clash` lists the distributions that claim it when more than one does."""
-
-    kind: str
-    name: str
-    path: str
-    summary: str
-    distribution: str
-    clash: tuple[str, ...] = ()
-
-
-@dataclass
-class Plugin:
-    """An entry point as found: `state` is "loaded", "broken" or "switched off"."""
-
-    name: str
-    module: str
-    distribution: str
-    version: str
-    state: str = "loaded"
-    error: str = ""
-    entries: list[Entry] = field(default_factory=list)
-
-
 class Registry:
     """All names of this process; built on first use.
 
-    Each entry point is loaded and asked by itself inside a guard, since one that raises
-    must not hide the others. `OPTIFRAME_PLUGINS`, a comma-separated list of entry-point or
-    distribution names, limits which load; the core's own always do.
+    Parameters
+    ----------
+    loading
+        Told each plugin's module before it is imported.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, loading: Callable[[str], None] | None = None) -> None:
         self.plugins: list[Plugin] = []
+        self.unknown_choices: list[str] = []
+        self._loading = loading
         self._entries: dict[tuple[str, str], Entry] = {}
         self._classes: dict[tuple[str, str], type[Any]] = {}
-        self._renamed: dict[str, str] = {}
-        self.unknown_choices: list[str] = []
 
     def load(self) -> None:
         """Find and load every plugin."""
-        wanted = os.environ.get("OPTIFRAME_PLUGINS")
-        chosen = None if wanted is None else {normalise(w) for w in wanted.split(",") if w.strip()}
-        known: set[str] = set()
-        for point in sorted(metadata.entry_points(group=GROUP), key=lambda p: (p.name, p.value)):
-            plugin = self._found(point)
-            self.plugins.append(plugin)
-            names = {normalise(plugin.name), normalise(plugin.distribution)}
-            known |= names
-            if chosen is not None and plugin.distribution != DISTRIBUTION and not names & chosen:
-                plugin.state = "switched off"
-                continue
-            self._load(plugin, point)
-        self.unknown_choices = sorted((chosen or set()) - known)
+        self.plugins, self.unknown_choices = load_plugins(self._before)
         for plugin in self.plugins:
             for entry in plugin.entries:
                 self._add(entry)
 
-    @staticmethod
-    def _found(point: metadata.EntryPoint) -> Plugin:
-        dist = point.dist
-        return Plugin(
-            name=point.name,
-            module=point.value,
-            distribution=normalise(dist.name) if dist else "unknown",
-            version=dist.version if dist else "",
-        )
-
-    def _load(self, plugin: Plugin, point: metadata.EntryPoint) -> None:
-        try:
-            if point.module in _blocked:
-                raise BrokenPlugin(_blocked[point.module])
-            module = point.load()
-            check_contract(module)
-            check_hooks(module)
-            manager = pluggy.PluginManager(GROUP)
-            manager.add_hookspecs(hookspec)
-            manager.register(module)
-            package = sys.modules[point.module].__package__
-            self._renamed |= getattr(module, "OPTIFRAME_RENAMED", {})
-            for described in manager.hook.optiframe_plugin():
-                plugin.entries.extend(self._entry(item, package, plugin.distribution) for item in described)
-        except (Exception, SystemExit) as error:  # whatever someone else's code raises is its state
-            plugin.state = "broken"
-            plugin.error = f"{type(error).__name__}: {error}{moved(error)}"
-            plugin.entries.clear()
-
-    @staticmethod
-    def _entry(item: Any, package: str | None, distribution: str) -> Entry:
-        check_kind(item)
-        check_name(item.kind, item.name)
-        return Entry(item.kind, item.name, resolve_name(item.path, package), item.summary, distribution)
+    def _before(self, module: str) -> None:
+        if self._loading is not None:
+            self._loading(module)
+        if module in _blocked:
+            raise BrokenPlugin(_blocked[module])
 
     def _add(self, entry: Entry) -> None:
         key = (entry.kind, entry.name)
@@ -163,7 +80,8 @@ class Registry:
             hint = f" (broken plugins: {', '.join(broken)}; see optiframe doctor)" if broken else ""
             hint += "".join(f"; it may be in {module}, whose import failed: {why}" for module, why in lost)
             close = nearest(normalise(name), known)
-            if (now := self._renamed.get(normalise(name))) is not None:
+            renamed = {old: new for plugin in self.plugins for old, new in plugin.renamed.items()}
+            if (now := renamed.get(normalise(name))) is not None:
                 close = f"; use {now} instead"
             if kind == "part" and not close:
                 close = "; one of your own comes by a plugin, optiframe.register or --import FILE"
@@ -295,3 +213,47 @@ def register(cls: type[T]) -> type[T]:
         When the name is taken, naming who has it.
     """
     return registry().register(cls)
+
+
+def build(kind: str, chosen: str | Mapping[str, Any]) -> Any:
+    """An object from a name, or from a table with the key `name` and the parameters.
+
+    Raises
+    ------
+    UnknownName, InvalidInput, BrokenPlugin
+    """
+    if not isinstance(chosen, str | Mapping):
+        raise InvalidInput(f"a {kind} is chosen by its name or by a table with a name, got {chosen!r:.60}")
+    table = {"name": chosen} if isinstance(chosen, str) else dict(chosen)
+    name = table.pop("name", None)
+    if not isinstance(name, str):
+        known = ", ".join(e.name for e in registry().entries(kind))
+        raise unnamed(table, f"is missing: which {kind}? (known: {known})")
+    try:
+        cls = registry().get(kind, name)
+    except UnknownName as error:
+        raise InvalidInputName(str(error)) from None
+    return cls.load(**table)
+
+
+def unnamed(table: Mapping[str, Any], text: str, keys: Sequence[str] = ("name",)) -> InvalidInput:
+    """The error for a table with none of these keys: at the one that looks misspelt, or else `text`."""
+    for key in table:
+        hint = nearest(str(key), keys).removeprefix("; ")
+        if hint and key not in keys:
+            text = f"{hint} This table has no {' and no '.join(f'`{each}`' for each in keys)}"
+            return InvalidInput(f"{key}: {text}", [((key,), text)])
+    return InvalidInput(f"name {text}", [(("name",), text)])
+
+
+def unnamed_problem(table: Mapping[str, Any]) -> InvalidInput:
+    """The error for a problem's table with neither a name nor a data set."""
+    more = '; for an `objective`, write name = "minimize"' if "objective" in table else ""
+    return unnamed(table, f"is missing; or give a `dataset`{more}", ("name", "dataset"))
+
+
+class InvalidInputName(UnknownName, InvalidInput):
+    """An unknown name given as an input, so that a file and line can be added to it."""
+
+    def __init__(self, message: str) -> None:
+        InvalidInput.__init__(self, message, [(("name",), message)])

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from optiframe.errors import BrokenPlugin, InvalidInput
 from optiframe.problems.datasets import DataSet
 from optiframe.registry import registry
-from optiframe.registry.build import build
 from optiframe.registry.contracts import normalise
+from optiframe.registry.registry import build
 
 if TYPE_CHECKING:
     from optiframe.problems.constraints import ConstraintSet

@@ -90,7 +90,7 @@ class SolverContract:
                 f"{type(self).__name__} needs the solver it tests: solver = MySolver() or its name"
             )
         if isinstance(self.solver, str):
-            from optiframe.registry.build import build
+            from optiframe.registry.registry import build
 
             built: AnySolver = build("solver", self.solver)
             return built

@@ -26,9 +26,8 @@ from optiframe.records.fields import paths_relative_to
 from optiframe.records.fingerprint import fingerprint
 from optiframe.records.record import Record
 from optiframe.registry import registry
-from optiframe.registry.build import InvalidInputName, build, unnamed_problem
 from optiframe.registry.contracts import normalise
-from optiframe.registry.registry import BY_CODE
+from optiframe.registry.registry import BY_CODE, InvalidInputName, build, unnamed_problem
 from optiframe.registry.versions import version, versions_of
 from optiframe.solving.solver import Solver
 

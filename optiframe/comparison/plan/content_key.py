@@ -25,7 +25,8 @@ from optiframe.problems.datasets import DataSet
 from optiframe.records.fingerprint import fingerprint
 from optiframe.records.record import Record
 from optiframe.registry.contracts import GROUP
-from optiframe.registry.registry import BY_CODE, Entry, registry
+from optiframe.registry.plugins import Entry
+from optiframe.registry.registry import BY_CODE, registry
 from optiframe.registry.versions import version
 from optiframe.solving.budget import Budget
 

@@ -14,11 +14,11 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-from optiframe.comparison.processes.watched import Say, WatchedChild, private_channel
+from optiframe.comparison.processes.watched import WatchedChild, private_channel
 from optiframe.registry import registry
 from optiframe.registry.contracts import KINDS, normalise
+from optiframe.registry.plugins import Entry
 from optiframe.registry.user_modules import import_user_module
 
 SECONDS = 60.0
@@ -92,11 +92,11 @@ def _untried(names: registry.Registry, wanted: Sequence[str]) -> set[str]:
     return found - {""} - _survived - registry.blocked().keys() - sys.modules.keys()
 
 
-def _entries(names: registry.Registry, wanted: set[str]) -> list[registry.Entry]:
+def _entries(names: registry.Registry, wanted: set[str]) -> list[Entry]:
     return [entry for kind in KINDS for entry in names.entries(kind) if entry.name in wanted]
 
 
-def _module(entry: registry.Entry) -> str:
+def _module(entry: Entry) -> str:
     return entry.path.partition(":")[0]
 
 
@@ -110,24 +110,12 @@ def _is_here(module: str) -> bool:
     )
 
 
-class _Telling(registry.Registry):
-    """Says which plugin comes next."""
-
-    def __init__(self, say: Say) -> None:
-        super().__init__()
-        self._say = say
-
-    def _load(self, plugin: registry.Plugin, point: Any) -> None:
-        self._say(module=point.module)
-        super()._load(plugin, point)
-
-
 def main() -> None:
     """The child: imports all that its task names; what merely raises is for the parent to say."""
     say = private_channel()
     task = json.load(sys.stdin)
     registry.block(task["blocked"])
-    names = registry.use(_Telling(say))
+    names = registry.use(registry.Registry(loading=lambda module: say(module=module)))
     for module in task["modules"]:
         say(module=module)
         with suppress(Exception):

@@ -11,7 +11,7 @@ from optiframe.comparison.plan.content_key import UNREADABLE, checksum, data_set
 from optiframe.comparison.records import Checksums
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import paths_relative_to
-from optiframe.registry.build import build
+from optiframe.registry.registry import build
 
 
 class DataChanged(InvalidInput):

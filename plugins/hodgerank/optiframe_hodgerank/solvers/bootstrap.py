@@ -11,7 +11,7 @@ from pydantic import Field, PlainSerializer, PlainValidator, PositiveInt, model_
 
 from optiframe.errors import InvalidInput, Unsuited
 from optiframe.records.fields import Accepts
-from optiframe.registry.build import build
+from optiframe.registry.registry import build
 from optiframe.solving.budget import Budget
 from optiframe.solving.chain import why_unsuited
 from optiframe.solving.result import Result

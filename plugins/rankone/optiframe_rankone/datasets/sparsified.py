@@ -13,7 +13,7 @@ from pydantic import Field, NonNegativeInt, PlainValidator, PositiveInt
 from optiframe.errors import InvalidInput
 from optiframe.problems.datasets import DataSet
 from optiframe.records.fields import Accepts
-from optiframe.registry.build import build
+from optiframe.registry.registry import build
 from optiframe.tables.read import encode, read_table, to_frame
 from optiframe_rankone.datasets.own_labels import OwnLabels
 from optiframe_rankone.ids import Codes
