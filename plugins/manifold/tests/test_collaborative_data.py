@@ -80,6 +80,7 @@ def test_impossible_drawings_are_refused() -> None:
         drawn(users=1)
 
 
+@pytest.mark.slow  # seconds to read a file
 @pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize(
     ("name", "sizes"),

@@ -15,6 +15,8 @@ from optiframe import InvalidInput
 
 from .cases import drawn
 
+pytestmark = pytest.mark.slow  # seconds together, for matplotlib
+
 
 @cache
 def runs() -> dict[str, Any]:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from optiframe_manifold.answer import Rankings
 from optiframe_manifold.baselines.bfgd import BiFactoredGradientDescent, barrier
 from optiframe_manifold.baselines.convex import ConvexRelaxation
 from optiframe_manifold.baselines.nuclear import gap
@@ -65,17 +66,6 @@ def factors(shape: tuple[int, int], rank: int, seed: int, size: float = 0.2) -> 
     return LowRank(size * rng.standard_normal((shape[0], rank)), rng.standard_normal((shape[1], rank)))
 
 
-def plain_loss(f: BtlObjective, x: Array) -> float:
-    """Eq. 4 with its minus, one comparison at a time."""
-    total = 0.0
-    for user in range(f.users):
-        for e in range(f.pointer[user], f.pointer[user + 1]):
-            margin = x[user, f.winner[e]] - x[user, f.loser[e]]
-            weight = 1.0 if f.weight is None else f.weight[e]
-            total += weight * math.log1p(math.exp(-margin / f.sigma))
-    return total
-
-
 class TestBfgd(SolverContract):
     solver: Solver[Any, Any, Any] = BiFactoredGradientDescent(growth=20.0, change=1e-4)
     budget = Budget(iterations=300)
@@ -118,29 +108,25 @@ class TestConvex(SolverContract):
 def exact(problem: CollaborativeRanking, **how: Any) -> float:
     """The least value of the relaxation, by an interior-point method."""
     solver = ConvexRelaxation(engine="CLARABEL", cut=False, **how)
-    found = solve(problem, solver, progress=False)
-    return DenseBtl(of=problem.likelihood if solver.penalized else problem.likelihood.unpenalized()).value(
-        found.solution.factors.dense()
-    )
+    found = solve(problem, solver, progress=False).solution
+    return problem.likelihood.value(found.factors) if solver.penalized else loss(problem, found)
+
+
+def loss(problem: CollaborativeRanking, found: Rankings) -> float:
+    """What the rivals minimize: the likelihood without its penalty."""
+    without: CollaborativeRanking = problem.model_copy(update={"penalty": "none"})
+    return without.likelihood.value(found.factors)
 
 
 def step_by_step(problem: CollaborativeRanking, start: LowRank, alpha: float) -> list[Array]:
     """One round of BFGDB without a step to shorten, in dense matrices: the first three points."""
-    f = problem.likelihood.unpenalized()
-    u, v = start.left, start.right
-    tau = u.shape[0] * v.shape[0] / plain_loss(f, u @ v.T)
+    f, (u, v) = DenseBtl(of=problem.likelihood.unpenalized()), (start.left, start.right)
+    tau = u.shape[0] * v.shape[0] / f.value(u @ v.T)
     step = 2 / 187 * min(1 / np.linalg.norm(u) ** 2, 1 / np.linalg.norm(v) ** 2)
     points = []
     for _ in range(3):
         x = u @ v.T
-        slope = np.zeros_like(x)
-        for user in range(f.users):
-            for e in range(f.pointer[user], f.pointer[user + 1]):
-                j, k, weight = f.winner[e], f.loser[e], 1.0 if f.weight is None else f.weight[e]
-                pull = -weight / f.sigma / (1 + math.exp((x[user, j] - x[user, k]) / f.sigma))
-                slope[user, j] += pull
-                slope[user, k] -= pull
-        slope += 2 * x / alpha**2 / (1 - (x / alpha) ** 2) / tau
+        slope = f.gradient(x) + 2 * x / alpha**2 / (1 - (x / alpha) ** 2) / tau
         u, v = u - step * slope @ v, v - step * slope.T @ u
         points.append(u @ v.T)
     return points
@@ -163,8 +149,8 @@ def test_the_objective_of_a_matrix_is_that_of_its_factors(
 
 def test_the_baselines_minimize_the_loss_alone() -> None:
     problem = weighted()
-    f, x = problem.likelihood.unpenalized(), factors(problem.shape, 2, 0)
-    assert f.value(x) == pytest.approx(plain_loss(f, x.dense()), rel=1e-12)
+    answer = problem.from_factors(factors(problem.shape, 2, 0))
+    assert problem.likelihood.unpenalized().value(answer.factors) == loss(problem, answer)
 
 
 @given(seed=st.integers(0, 1000), alpha=st.floats(0.5, 3.0))
@@ -244,8 +230,7 @@ def test_spg_reaches_the_value_of_the_convex_program(radius: float) -> None:
     solver = SpectralProjectedGradient(radius=radius, cut=False)
     found = solve(problem, solver, progress=False, budget={"tolerance": 1e-6})
     assert found.status is Status.CONVERGED
-    value = DenseBtl(of=problem.likelihood.unpenalized()).value(found.solution.factors.dense())
-    assert value == pytest.approx(exact(problem, radius=radius), rel=1e-5)
+    assert loss(problem, found.solution) == pytest.approx(exact(problem, radius=radius), rel=1e-5)
     x = found.solution.factors.dense()
     assert np.linalg.norm(x, "nuc") <= radius * (1 + 1e-9)
 
@@ -253,8 +238,7 @@ def test_spg_reaches_the_value_of_the_convex_program(radius: float) -> None:
 def test_scs_comes_near_the_exact_value() -> None:
     problem = drawn(5, 4, 2.0)
     found = solve(problem, "btl.convex", alpha=0.5, cut=False, progress=False)
-    value = DenseBtl(of=problem.likelihood.unpenalized()).value(found.solution.factors.dense())
-    assert value == pytest.approx(exact(problem, alpha=0.5), rel=1e-3)
+    assert loss(problem, found.solution) == pytest.approx(exact(problem, alpha=0.5), rel=1e-3)
 
 
 @given(seed=st.integers(0, 1000), radius=st.floats(0.1, 10.0))
@@ -309,14 +293,13 @@ def test_the_rivals_share_metrics_and_find_the_rankings() -> None:
         assert found.metrics["kendall_tau"] > ours["kendall_tau"] - 0.1
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("script", "shown"),
     [
-        ("manifold_speed.py", "pymanopt"),
-        ("manifold_large.py", "beyond the data"),
-        ("manifold_accuracy.py", "random starts"),
         ("manifold_steps.py", "saved by the preconditioner"),
+        pytest.param("manifold_speed.py", "pymanopt", marks=pytest.mark.thorough),
+        pytest.param("manifold_large.py", "beyond the data", marks=pytest.mark.thorough),
+        pytest.param("manifold_accuracy.py", "random starts", marks=pytest.mark.thorough),
     ],
 )
 def test_the_benchmark_runs_and_gives_a_verdict(script: str, shown: str) -> None:

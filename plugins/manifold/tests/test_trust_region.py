@@ -398,17 +398,6 @@ def test_a_rank_that_is_too_high_is_named() -> None:
     assert any("all but of rank 1" in finding.text for finding in result.findings)
 
 
-def test_a_function_of_the_whole_matrix_is_minimized_by_autograd() -> None:
-    target = random_factors(6, 5, 2, np.random.default_rng(0)).dense()
-
-    def far(x: Any) -> Any:
-        return anp.sum(anp.sqrt(1.0 + (x - target) ** 2))
-
-    result = run(Minimize(OfMatrix(objective=from_function(far, (6, 5))), over=Rank(6, 5, 2)))
-    assert result.status is Status.CONVERGED
-    np.testing.assert_allclose(result.solution.dense(), target, atol=1e-6)
-
-
 def test_nearest_matrix_of_a_rank_is_that_of_eckart_and_young() -> None:
     far = np.random.default_rng(0).standard_normal((7, 6))
     over = Rank(7, 6, 2)
