@@ -2,19 +2,114 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
 import evalica
 import numpy as np
 import pytest
-from crowdkit.aggregation import BradleyTerry, NoisyBradleyTerry
+from crowdkit import aggregation as kit
 from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_peers.ranking.choix_likelihood import Mm, Opt
+from optiframe_peers.ranking.choix_spectral import Ilsr, RankCentrality
+from optiframe_peers.ranking.crowdkit_models import BradleyTerry as CrowdBradleyTerry
+from optiframe_peers.ranking.crowdkit_models import NoisyBradleyTerry
+from optiframe_peers.ranking.evalica_elo import Elo
+from optiframe_peers.ranking.evalica_likelihood import BradleyTerry, Newman
+from optiframe_peers.ranking.evalica_shares import AverageWinRate, Counting, Eigen, PageRank
 from scipy.optimize import approx_fprime
 
 import optiframe as of
-
-from .votes import votes
+from optiframe.testing import SolverContract
 
 SAME_MODEL = ("evalica.bradley-terry", "choix.ilsr", "choix.mm", "choix.opt", "crowdkit.bradley-terry")
 ORDERS = ("evalica.counting", "evalica.average-win-rate", "evalica.pagerank")
+
+
+def votes(seed: int, *, items: int = 6, rows: int = 200, ties: float = 0.0, **more: Any) -> PairwiseRanking:
+    """Comparisons by 4 workers of items whose scores go from -1.5 to 1.5; a share of them ties."""
+    rng = np.random.default_rng(seed)
+    score = np.linspace(-1.5, 1.5, items)
+    left = rng.integers(items, size=rows)
+    right = (left + rng.integers(1, items, size=rows)) % items
+    won = rng.random(rows) < 1 / (1 + np.exp(score[right] - score[left]))
+    label = np.where(rng.random(rows) < ties, None, np.where(won, left, right))
+    return PairwiseRanking(
+        comparisons={
+            "left": left,
+            "right": right,
+            "label": label,
+            "worker": rng.integers(4, size=rows),
+            **more,
+        },
+        truth={"item": np.arange(items), "score": score},
+    )
+
+
+@pytest.mark.slow  # seconds together; `make quick` has others of their kind
+class OnVotes(SolverContract):
+    ties: ClassVar[float] = 0.3
+    seconds = 5.0  # a black box does not look at the clock
+
+    def instances(self) -> Iterable[PairwiseRanking]:
+        return [votes(1, rows=100, ties=self.ties)]
+
+
+class TestBradleyTerryOfEvalica(OnVotes):
+    solver: of.Solver = BradleyTerry()
+
+
+class TestNewman(OnVotes):
+    solver: of.Solver = Newman()
+
+
+class TestElo(OnVotes):
+    solver: of.Solver = Elo()
+
+
+class TestCounting(OnVotes):
+    solver: of.Solver = Counting()
+
+
+class TestAverageWinRate(OnVotes):
+    solver: of.Solver = AverageWinRate()
+
+
+class TestEigen(OnVotes):
+    solver: of.Solver = Eigen(reverse=True)
+
+
+class TestPageRank(OnVotes):
+    solver: of.Solver = PageRank()
+
+
+class TestIlsr(OnVotes):
+    solver: of.Solver = Ilsr()
+
+
+class TestIlsrWithAPrior(OnVotes):
+    solver: of.Solver = Ilsr(alpha=0.1)
+
+
+class TestRankCentrality(OnVotes):
+    solver: of.Solver = RankCentrality()
+
+
+class TestOpt(OnVotes):
+    solver: of.Solver = Opt()
+
+
+class TestMm(OnVotes):
+    solver: of.Solver = Mm()
+
+
+class TestBradleyTerryOfCrowdKit(OnVotes):
+    solver: of.Solver = CrowdBradleyTerry(rounds=50)
+
+
+class TestNoisyBradleyTerry(OnVotes):
+    solver: of.Solver = NoisyBradleyTerry(rounds=5)
+    ties = 0.0
 
 
 def ours(problem: PairwiseRanking) -> np.ndarray:
@@ -181,7 +276,7 @@ def test_crowd_kits_bradley_terry_stops_after_two_iterations_with_any_tolerance(
     assert early.iterations == 2
     assert np.array_equal(early.solution.scores, two.solution.scores)
     assert np.abs(early.solution.scores - ours(problem)).max() > 0.1
-    assert BradleyTerry(n_iter=5).tol > 0  # its own default
+    assert kit.BradleyTerry(n_iter=5).tol > 0  # its own default
 
 
 def test_the_noisy_models_gradient_is_wrong_for_workers_and_the_last_item() -> None:
@@ -191,8 +286,8 @@ def test_the_noisy_models_gradient_is_wrong_for_workers_and_the_last_item() -> N
     rows = 1 + np.column_stack([left, right, np.where(rng.random(100) < 0.5, left, right)])
     given = (rows, rng.integers(3, size=100), 4, 3, 1e-5)
     x = rng.normal(size=11)
-    found = NoisyBradleyTerry._compute_gradient(x, *given)
-    expected = approx_fprime(x, lambda y: NoisyBradleyTerry._compute_log_likelihood(y, *given), 1e-7)
+    found = kit.NoisyBradleyTerry._compute_gradient(x, *given)
+    expected = approx_fprime(x, lambda y: kit.NoisyBradleyTerry._compute_log_likelihood(y, *given), 1e-7)
     wrong = np.abs(found - expected) > 1e-2
     assert wrong.tolist() == [False] * 4 + [True] * 7
 

@@ -58,7 +58,7 @@ def name(solver: Any) -> str:
 
 
 class RankingContract(SolverContract):
-    seconds = 2.0  # a black box does not look at the clock
+    seconds = 5.0  # a black box does not look at the clock
 
     def instances(self) -> Iterable[PairwiseRanking]:
         return [voted(), graded(outlier_price=0.5)]
@@ -263,20 +263,9 @@ def test_pc_lasso_is_the_plain_lasso_where_every_pair_is_compared_equally_often(
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_logistic_solver_reaches_our_newton_optimum(method: str) -> None:
-    problem = optiframe.problem(
-        dataset={"name": "synthetic.covtype-shape", "terms": 500, "columns": 4, "seed": 1}, l2=0.01
-    )
-    theirs = solve(problem, "sklearn.logistic", method=method)
-    ours = solve(problem, "newton.exact")
-    assert theirs.solved == ours.solved
-    assert theirs.objective == pytest.approx(ours.objective, abs=1e-9)
-    assert np.allclose(theirs.solution, ours.solution, atol=1e-6)
-    assert theirs.metrics["gap"] < 1e-9
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_every_logistic_solver_takes_sparse_rows_with_wide_indices(method: str) -> None:
+def test_every_logistic_solver_ends_at_our_newton_optimum_on_sparse_rows_with_wide_indices(
+    method: str,
+) -> None:
     rng = np.random.default_rng(2)
     rows = sp.random_array((60, 5), density=0.4, rng=rng, format="csr")
     rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
@@ -284,8 +273,10 @@ def test_every_logistic_solver_takes_sparse_rows_with_wide_indices(method: str) 
         LinearClassification(matrix=matrix, target=np.arange(60) % 2, l2=0.1)
         for matrix in (rows, rows.toarray())
     )
-    found = solve(sparse, "sklearn.logistic", method=method).solution
-    assert np.allclose(found, solve(dense, "newton.exact").solution, atol=1e-6)
+    theirs, ours = solve(sparse, "sklearn.logistic", method=method), solve(dense, "newton.exact")
+    assert np.allclose(theirs.solution, ours.solution, atol=1e-6)
+    assert theirs.objective == pytest.approx(ours.objective, abs=1e-9)
+    assert theirs.metrics["gap"] < 1e-9
 
 
 @pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
