@@ -266,7 +266,7 @@ class Path:
             raise InvalidInput(f"{self.parameter} is not negative along a path, {value:g} is not on it")
         rising = self.knots if self.parameter == "t" else -self.knots
         wanted = value if self.parameter == "t" else -value
-        if not np.isfinite(wanted) or wanted > rising[-1]:
+        if wanted > rising[-1]:
             raise InvalidInput(
                 f"the path was followed to {self.parameter} = {self._knots[-1]:g}, not to {value:g}"
             )
