@@ -12,6 +12,33 @@ from optiframe_hodgerank.problem import PairwiseRanking
 Array = NDArray[np.float64]
 
 
+def columns(
+    seed: int, items: int, rows: int, values: str = "real", weights: tuple[float, ...] = ()
+) -> dict[str, NDArray[Any]]:
+    """Random comparisons with margins of some kind, and weights of these sizes."""
+    rng = np.random.default_rng(seed)
+    left = rng.integers(items, size=rows)
+    margin = {
+        "real": rng.standard_normal(rows),
+        "tenths": np.round(rng.standard_normal(rows), 1),
+        "votes": rng.choice([-1.0, 1.0], rows),
+        "signs": rng.choice([-1.0, 0.0, 1.0], rows),
+        "few": rng.choice([-2.5, -0.5, 0.5, 2.5], rows),
+    }[values]
+    found = {"left": left, "right": (left + rng.integers(1, items, size=rows)) % items, "margin": margin}
+    return found | ({"weight": rng.choice(weights, rows)} if weights else {})
+
+
+def ranking_of(*given: Any, **more: Any) -> PairwiseRanking:
+    """The problem of `columns`."""
+    return PairwiseRanking(comparisons=columns(*given, **more))
+
+
+def graph_of(seed: int, items: int, rows: int, **more: Any) -> ComparisonGraph:
+    """The graph of `columns`, one row each, in both orientations and no order."""
+    return ComparisonGraph(items, **columns(seed, items, rows, **more))
+
+
 def votes(
     seed: int, items: int = 6, rows: int = 60, wrong: float = 0.15, noise: float | None = None
 ) -> PairwiseRanking:
@@ -31,6 +58,18 @@ def votes(
     else:
         margin = margin + noise * rng.standard_normal(len(left)) + flip * rng.choice([-1.0, 1.0], len(left))
     return PairwiseRanking(comparisons={"left": left, "right": right, "margin": margin})
+
+
+HANGING = PairwiseRanking(
+    comparisons={
+        "left": [0, 1, 2] * 5 + [3, 3],
+        "right": [1, 2, 0] * 5 + [0, 0],
+        "margin": [0.0] * 15 + [5.0, -5.0],
+    }
+)
+"""Item 3 is tied to the others by two comparisons only, which contradict each other."""
+EXACT = PairwiseRanking(comparisons={"left": [0, 1, 0], "right": [1, 2, 2], "margin": [1.0, 1.0, 2.0]})
+"""Scores explain every comparison."""
 
 
 def unmerged(problem: PairwiseRanking) -> ComparisonGraph:

@@ -107,7 +107,8 @@ def test_no_bit_of_an_answer_depends_on_the_truth(name: str) -> None:
         "truth": {"item": [*range(7, -1, -1), 99], "score": [float(k) for k in range(9)]},
         "outlier_truth": np.arange(116) % 8 == 0,
     }
-    alone, told = (solved(name, seed=1, **more) for more in ({}, known))
+    few = {"draws": 20} if name == "hodge.bootstrap" else {}
+    alone, told = (solved(name, seed=1, **few, **more) for more in ({}, known))
     assert np.array_equal(told.solution.scores, alone.solution.scores)
     for part in ("outliers", "entry", "strength", "low", "high"):
         ours, theirs = getattr(told.solution, part), getattr(alone.solution, part)

@@ -110,43 +110,30 @@ def test_a_file_is_named_with_its_line(tmp_path: Path) -> None:
         PairwiseRanking(comparisons=path)
 
 
-def test_columns_that_do_not_exist_cannot_be_mapped() -> None:
-    with pytest.raises(InvalidInput, match="unknown column 'winner'"):
-        PairwiseRanking(comparisons=table(), columns={"winner": "label"})
-    with pytest.raises(InvalidInput, match="name of column label must be text"):
-        PairwiseRanking(comparisons=table(), columns={"label": 3})
-    with pytest.raises(InvalidInput, match="must be a table of our column name"):
-        PairwiseRanking(comparisons=table(), columns="label")
-
-
-TRUTHS = {
-    "an item twice": ({"item": ["a", "b", "a"], "score": [1, 2, 3]}, "row 0, row 2: item a occurs 2 times"),
+BAD_INPUTS: dict[str, tuple[dict[str, Any], str]] = {
+    "unknown column": ({"columns": {"winner": "label"}}, "unknown column 'winner'"),
+    "column that is no text": ({"columns": {"label": 3}}, "name of column label must be text"),
+    "columns that are no table": ({"columns": "label"}, "must be a table of our column name"),
+    "an item twice": (
+        {"truth": {"item": ["a", "b", "a"], "score": [1, 2, 3]}},
+        "row 0, row 2: item a occurs 2 times",
+    ),
     "other items": (
-        {"item": ["x", "y"], "score": [1, 2]},
+        {"truth": {"item": ["x", "y"], "score": [1, 2]}},
         "none of its items occurs .*these are x, y; there they",
     ),
-    "no number": ({"item": ["a", "b"], "score": [1, math.inf]}, "row 1: the score is inf"),
+    "no number": ({"truth": {"item": ["a", "b"], "score": [1, math.inf]}}, "row 1: the score is inf"),
+    "too few outliers": ({"outlier_truth": [True, False]}, r"has shape .2,., there are 3 comparisons"),
+    "outliers by numbers": ({"outlier_truth": [1, 2, 0]}, "true or false"),
 }
 
 
-@pytest.mark.parametrize("case", TRUTHS)
-def test_a_bad_truth_is_refused(case: str) -> None:
-    truth, message = TRUTHS[case]
+@pytest.mark.parametrize("case", BAD_INPUTS)
+def test_bad_columns_and_truths_are_refused(case: str) -> None:
+    inputs, message = BAD_INPUTS[case]
     with pytest.raises(InvalidInput, match=message):
-        PairwiseRanking(comparisons=table(), truth=truth)
-
-
-def test_true_outliers_are_one_for_each_comparison() -> None:
-    with pytest.raises(InvalidInput, match=r"has shape .2,., there are 3 comparisons"):
-        PairwiseRanking(comparisons=table(), outlier_truth=[True, False])
-    with pytest.raises(InvalidInput, match="true or false"):
-        PairwiseRanking(comparisons=table(), outlier_truth=[1, 2, 0])
+        PairwiseRanking(comparisons=table(), **inputs)
     assert PairwiseRanking(comparisons=table(), outlier_truth=[1, 0, 0]).outlier_truth.tolist() == [1, 0, 0]
-
-
-def findings(comparisons: dict[str, Any], **inputs: Any) -> list[tuple[str, str]]:
-    result = solve(PairwiseRanking(comparisons=comparisons, **inputs), LeastSquares())
-    return [(finding.level, finding.text) for finding in result.findings]
 
 
 def test_a_disconnected_graph_is_ranked_by_component_and_says_so() -> None:
@@ -164,26 +151,33 @@ def test_a_disconnected_graph_is_ranked_by_component_and_says_so() -> None:
         assert abs(ranking.scores[ranking.component == label].sum()) < 1e-12
 
 
-def test_all_ties_rank_nothing_and_say_so() -> None:
-    found = findings(table(label=["", 0, None]))
-    assert ("warning", "all comparisons are ties: nothing is ranked, every score is 0") in found
-
-
-def test_many_ties_are_noted() -> None:
-    found = findings(table(label=["a", "", "c"]))
-    assert ("note", "1 of 3 comparisons are ties (33%), y = 0") in found
-
-
-def test_a_constant_y_is_noted() -> None:
-    assert any("left wins every comparison" in text for _, text in findings(table(label=["a", "b", "c"])))
-    assert any("right wins every comparison" in text for _, text in findings(table(label=["b", "c", "a"])))
-    assert ("warning", "every margin is 2: they say who was preferred, not by how much") in findings(
-        without_label(margin=[2, 2, 2])
-    )
-
-
-def test_a_pure_cycle_leaves_nothing_to_rank_and_says_so() -> None:
-    assert any("all scores are equal" in text for _, text in findings(table()))
+@pytest.mark.parametrize(
+    ("comparisons", "level", "text"),
+    [
+        (
+            table(label=["", 0, None]),
+            "warning",
+            "all comparisons are ties: nothing is ranked, every score is 0",
+        ),
+        (table(label=["a", "", "c"]), "note", "1 of 3 comparisons are ties (33%), y = 0"),
+        (table(label=["a", "b", "c"]), "note", "left wins every comparison: the columns are by outcome"),
+        (table(label=["b", "c", "a"]), "note", "right wins every comparison: the columns are by outcome"),
+        (
+            without_label(margin=[2, 2, 2]),
+            "warning",
+            "every margin is 2: they say who was preferred, not by how much",
+        ),
+        (table(), "warning", "all scores are equal: preferences contradict each other"),
+        (
+            {name: values * 2 for name, values in table().items()},
+            "note",
+            "6 comparisons merged into 3 weighted rows",
+        ),
+    ],
+)
+def test_what_comparisons_leave_open_is_a_finding(comparisons: Any, level: str, text: str) -> None:
+    result = solve(PairwiseRanking(comparisons=comparisons), LeastSquares())
+    assert [one.level for one in result.findings if one.text.startswith(text)] == [level]
 
 
 def test_items_that_never_win_or_never_lose_are_named() -> None:
@@ -195,11 +189,10 @@ def test_items_that_never_win_or_never_lose_are_named() -> None:
     assert named["item that never loses"] == (1,)
 
 
-def test_merged_rows_and_items_never_compared_are_told() -> None:
-    doubled = {name: values * 2 for name, values in table().items()}
-    found = findings(doubled, truth={"item": ["a", "b", "z"], "score": [1, 2, 3]})
-    assert any(text.startswith("6 comparisons merged into 3") for _, text in found)
-    assert any("never compared, so not ranked: z" in text for _, text in found)
+def test_items_of_the_truth_that_were_never_compared_are_told() -> None:
+    problem = PairwiseRanking(comparisons=table(), truth={"item": ["a", "b", "z"], "score": [1, 2, 3]})
+    found = [finding.text for finding in solve(problem, LeastSquares()).findings]
+    assert any("never compared, so not ranked: z" in text for text in found)
 
 
 def test_files_frames_and_mappings_give_the_same_problem(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def has_maximum(problem: PairwiseRanking) -> bool:
     return True
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_it_is_refused_exactly_where_there_is_no_maximum(seed: int) -> None:
     problem = drawn(seed, rows=9)
@@ -51,7 +51,7 @@ def test_it_is_refused_exactly_where_there_is_no_maximum(seed: int) -> None:
     assert why_unsuited(problem, BradleyTerry()) is None
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6))
 def test_expected_wins_are_observed_wins(seed: int) -> None:
     problem = drawn(seed)
@@ -119,7 +119,7 @@ def slow_information(
     return hessian
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(st.integers(0, 10**6), st.sampled_from([0.1, 1.0]), st.sampled_from([5, 12]))
 def test_scores_and_intervals_are_those_of_the_written_out_penalized_likelihood(
     seed: int, prior: float, rows: int
@@ -145,7 +145,7 @@ def test_the_default_is_a_tenth_of_a_tie_for_each_compared_pair() -> None:
     )
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(st.integers(0, 10**6))
 def test_renaming_items_changes_no_score_and_reversing_every_vote_changes_every_sign(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -193,29 +193,37 @@ def ring(items: int, *more: tuple[int, int]) -> PairwiseRanking:
     return PairwiseRanking(comparisons={"left": winner, "right": loser, "label": winner})
 
 
-def test_the_smaller_side_is_named_where_a_score_would_be_infinite() -> None:
-    two_lose = ring(998, (3, 1000), (4, 1001))
-    reason = str(why_unsuited(two_lose, BradleyTerry(prior=0)))
-    assert "1000, 1001 never win against the rest (2 of 1,000 items)" in reason
-    assert "set prior above 0, such as 0.1" in reason
-    assert "more" not in reason
-    assert "lose" not in reason
-    one_wins = str(why_unsuited(ring(20, (99, 0)), BradleyTerry(prior=0)))
-    assert "99 never loses to the rest (1 of 21 items)" in one_wins
-    assert "win" not in one_wins
-    both = str(
-        why_unsuited(ring(20, (99, 0), (99, 1), (5, 50), (5, 51), (50, 51), (51, 50)), BradleyTerry(prior=0))
-    )
-    assert "99 never loses to the rest (1 of 23 items) and 50, 51 never win against the rest" in both
-
-
-def test_both_sides_are_named_where_they_are_as_large() -> None:
-    problem = PairwiseRanking(comparisons={"left": ["a"], "right": ["b"], "label": ["a"]})
+@pytest.mark.parametrize(
+    ("problem", "said", "unsaid"),
+    [
+        (
+            ring(998, (3, 1000), (4, 1001)),
+            "1000, 1001 never win against the rest (2 of 1,000 items), so without a prior",
+            "lose",
+        ),
+        (ring(20, (99, 0)), "99 never loses to the rest (1 of 21 items)", "win"),
+        (
+            ring(20, (99, 0), (99, 1), (5, 50), (5, 51), (50, 51), (51, 50)),
+            "99 never loses to the rest (1 of 23 items) and 50, 51 never win against the rest",
+            "more",
+        ),
+        (
+            PairwiseRanking(comparisons={"left": ["a"], "right": ["b"], "label": ["a"]}),
+            "a never loses to the rest (1 of 2 items) and b never wins against the rest",
+            "more",
+        ),
+    ],
+)
+def test_the_smaller_side_or_both_are_named_where_a_score_would_be_infinite(
+    problem: PairwiseRanking, said: str, unsaid: str
+) -> None:
     reason = str(why_unsuited(problem, BradleyTerry(prior=0)))
-    assert "a never loses to the rest (1 of 2 items) and b never wins against the rest" in reason
+    assert said in reason
+    assert unsaid not in reason
+    assert "set prior above 0, such as 0.1" in reason
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6))
 def test_who_is_named_is_indeed_never_beaten_or_never_the_winner(seed: int) -> None:
     problem = drawn(seed, rows=9)
@@ -253,10 +261,7 @@ def test_who_wins_everything_has_a_score_from_the_prior_and_a_warning_says_so() 
     assert level == "warning"
     assert text.startswith("ann never loses to the rest (1 of 3 items): ")
     assert not any("y = 1 or -1" in finding.text for finding in result.findings)
-
-
-def test_where_votes_bound_every_score_the_prior_is_not_mentioned() -> None:
-    assert about(solve(ring(5), BradleyTerry())) is None
+    assert about(solve(ring(5), BradleyTerry())) is None  # votes bound every score
 
 
 def test_margins_are_refused() -> None:
@@ -272,17 +277,12 @@ def test_it_ranks_real_videos_as_least_squares_does_but_for_neighbours() -> None
     assert np.abs(likely.rank - squares.rank).max() <= 1
 
 
-# The shipped sets, and a share of their votes at which maximum likelihood has no finite answer.
-REAL: list[tuple[str, dict[str, Any], float]] = [
-    ("pairwise.human-age", {}, 0.02),
-    ("pairwise.pc-iqa", {"ref": None}, 0.05),
-    ("pairwise.pc-vqa", {"ref": None}, 0.05),
-    ("pairwise.world-college", {}, 0.05),
-]
-
-
+# Shipped sets, and a share of their votes at which maximum likelihood has no finite answer.
 @pytest.mark.usefixtures("data_folder")
-@pytest.mark.parametrize(("name", "parameters", "share"), REAL)
+@pytest.mark.parametrize(
+    ("name", "parameters", "share"),
+    [("pairwise.human-age", {}, 0.02), ("pairwise.pc-vqa", {"ref": None}, 0.05)],
+)
 def test_few_votes_of_a_real_set_are_ranked_and_not_refused(
     name: str, parameters: dict[str, Any], share: float
 ) -> None:
@@ -302,13 +302,7 @@ def test_few_votes_of_a_real_set_are_ranked_and_not_refused(
     ranking, theta = result.solution, result.solution.scores
     assert np.isfinite([theta, ranking.low, ranking.high]).all()
     assert about(result)
-    codes = problem.comparisons
-    force = np.zeros(len(theta))  # the gradient, written out
-    chance = 1 / (1 + np.exp(theta[codes.right] - theta[codes.left]))
-    np.add.at(force, codes.left, chance - (codes.margin + 1) / 2)
-    np.add.at(force, codes.right, (codes.margin + 1) / 2 - chance)
-    for i, j in pairs_compared(problem):
-        pull = 0.1 * (1 / (1 + np.exp(theta[j] - theta[i])) - 0.5)
-        force[i] += pull
-        force[j] -= pull
-    assert np.abs(force).max() < 1e-6
+    # The gradient of the written out likelihood.
+    step = 1e-4 * np.random.default_rng(0).standard_normal(len(theta))
+    rise = slow_loss(problem, theta + step, 0.1) - slow_loss(problem, theta - step, 0.1)
+    assert abs(rise) / 2 <= 1e-5 * np.linalg.norm(step)

@@ -124,13 +124,6 @@ def test_the_former_name_of_the_stop_rule_is_answered_with_the_new_one() -> None
         LinearizedBregman.load(amount="huber")
 
 
-def test_two_ways_to_stop_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="huber chooses where to stop, and so does share"):
-        HuberLasso(stop_rule="huber", share=0.1)
-    with pytest.raises(InvalidInput, match="so does t"):
-        LinearizedBregman(stop_rule="cross-validation", t=1.0)
-
-
 def test_a_scale_that_is_an_end_of_where_it_is_looked_for_is_found() -> None:
     table = {"left": list("abcac"), "right": list("bcabb"), "margin": [1.0, 2, 3, -1, 1]}
     found = solve(PairwiseRanking(comparisons=table), HuberLasso(stop_rule="huber"))

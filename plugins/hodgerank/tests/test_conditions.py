@@ -43,7 +43,7 @@ def by_the_paper(problem: PairwiseRanking, rows: np.ndarray) -> dict[str, float]
     return found
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(3, 7), st.integers(5, 40), st.integers(1, 6))
 def test_the_conditions_are_those_of_the_papers_matrices(seed: int, items: int, rows: int, size: int) -> None:
     problem = votes(seed, items, rows)
@@ -110,25 +110,18 @@ def flagged(problem: PairwiseRanking, solver: Any) -> set[int]:
     return set(optiframe.solve(problem, solver).solution.flagged.tolist())
 
 
-def test_within_the_theorems_range_the_methods_flag_exactly_the_outliers() -> None:
+def test_within_the_theorems_range_the_methods_flag_the_outliers_and_these_stay_below_the_bound() -> None:
     sigma = 0.02
-    for seed in range(20):  # each may fail with a chance of 2/264
+    for seed in range(6):  # each may fail with a chance of 2/264
         problem, wrong = margins(seed, sigma)
         found = conditions(problem, wrong, sigma=sigma)
         assert found.large_outliers
         for level in (found.lambda_bar, 0.999 * found.lambda_top):
             assert flagged(problem, HuberLasso(lambda_=level)) == set(wrong.tolist())
-        assert flagged(problem, LinearizedBregman(t=found.tau_bar)) == set(wrong.tolist())
-
-
-def test_the_largest_outlier_of_bregman_iteration_stays_below_the_bound() -> None:
-    sigma = 0.02
-    for seed in range(10):
-        problem, wrong = margins(seed, sigma)
-        found = conditions(problem, wrong, sigma=sigma)
-        path = optiframe.solve(problem, LinearizedBregman(t=found.tau_bar)).detail
-        largest = max(float(np.abs(path.outliers_at(t)).max()) for t in path.knots)
-        assert largest <= found.overshoot
+        result = optiframe.solve(problem, LinearizedBregman(t=found.tau_bar))
+        assert set(result.solution.flagged.tolist()) == set(wrong.tolist())
+        path = result.detail
+        assert max(float(np.abs(path.outliers_at(t)).max()) for t in path.knots) <= found.overshoot
 
 
 def test_outliers_that_cut_the_graph_cannot_be_identified() -> None:

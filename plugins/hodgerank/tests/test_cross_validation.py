@@ -169,13 +169,6 @@ def test_where_outliers_are_dense_it_finds_none_and_says_so() -> None:
     assert any("finds no outliers" in finding.text for finding in result.findings)
 
 
-def test_same_seed_gives_the_same_choice() -> None:
-    ranking = problem(dataset=SMALL)
-    solver = HuberLasso(stop_rule="cross-validation")
-    first, second = (solve(ranking, solver, seed=7, trace=False).detail.knots[-1] for _ in range(2))
-    assert first == second
-
-
 def test_too_few_comparisons_to_leave_any_out_are_told() -> None:
     with pytest.raises(InvalidInput, match="more than 5 comparisons for every item"):
         solve(votes(0, items=9, rows=20), HuberLasso(stop_rule="cross-validation"))

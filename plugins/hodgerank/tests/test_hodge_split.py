@@ -16,19 +16,11 @@ from optiframe_hodgerank.trust.hodge_parts import HodgeSplit, NotSplit, hodge_sp
 
 import optiframe
 
+from .path_twins import ranking_of
+
 
 def drawn(seed: int, items: int, rows: int) -> PairwiseRanking:
-    rng = np.random.default_rng(seed)
-    left = rng.integers(items, size=rows)
-    right = (left + rng.integers(1, items, size=rows)) % items
-    return PairwiseRanking(
-        comparisons={
-            "left": left,
-            "right": right,
-            "margin": rng.standard_normal(rows),
-            "weight": rng.integers(1, 5, rows),
-        }
-    )
+    return ranking_of(seed, items, rows, weights=(1.0, 2.0, 3.0, 4.0))
 
 
 problems = st.builds(drawn, st.integers(0, 10**6), st.integers(3, 9), st.integers(1, 30))
@@ -60,7 +52,7 @@ def projection(columns: np.ndarray, weight: np.ndarray, flow: np.ndarray) -> np.
     return scaled @ np.linalg.lstsq(scaled, root * flow, rcond=None)[0] / root
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(problems)
 def test_the_parts_are_those_of_dense_projections(problem: PairwiseRanking) -> None:
     split = hodge_split(problem)
@@ -75,7 +67,7 @@ def test_the_parts_are_those_of_dense_projections(problem: PairwiseRanking) -> N
     np.testing.assert_allclose(split.harmonic_flow, y - gradient - curl, atol=1e-8)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(problems)
 def test_the_parts_are_orthogonal_and_their_energies_add_up(problem: PairwiseRanking) -> None:
     split = hodge_split(problem)
@@ -92,7 +84,7 @@ def test_the_parts_are_orthogonal_and_their_energies_add_up(problem: PairwiseRan
     assert sum(split.shares.values()) == pytest.approx(1.0)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(problems)
 def test_the_triangles_kept_span_all_triangles(problem: PairwiseRanking) -> None:
     split = hodge_split(problem)

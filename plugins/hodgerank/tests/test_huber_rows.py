@@ -12,16 +12,11 @@ from optiframe_hodgerank.huber import rows as huber_rows
 from optiframe_hodgerank.huber.rows import CompiledHuberRows, HuberRows
 from optiframe_hodgerank.kernels import compiled_huber
 
-from .path_twins import incidence
+from .path_twins import graph_of, incidence
 
 
 def drawn(seed: int, items: int, rows: int) -> ComparisonGraph:
-    """Pairs with several rows, in both orientations and no order."""
-    rng = np.random.default_rng(seed)
-    left = rng.integers(items, size=rows)
-    right = (left + rng.integers(1, items, size=rows)) % items
-    margin, weight = np.round(rng.standard_normal(rows), 1), rng.choice([0.5, 1.0, 3.0], rows)
-    return ComparisonGraph(items, left, right, margin, weight)
+    return graph_of(seed, items, rows, values="tenths", weights=(0.5, 1.0, 3.0))
 
 
 graphs = st.builds(drawn, st.integers(0, 10**6), st.integers(2, 9), st.integers(1, 80))

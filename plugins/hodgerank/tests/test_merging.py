@@ -11,17 +11,11 @@ from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.graph.merging import merge, sorted_keys
 from optiframe_hodgerank.kernels import compiled_merging
 
+from .path_twins import columns
+
 
 def drawn(seed: int, items: int, rows: int, values: str) -> tuple[np.ndarray, ...]:
-    rng = np.random.default_rng(seed)
-    left = rng.integers(items, size=rows)
-    right = (left + rng.integers(1, items, size=rows)) % items
-    margin = {
-        "signs": rng.choice([-1.0, 0.0, 1.0], rows),
-        "few": rng.choice([-2.5, -0.5, 0.5, 2.5], rows),
-        "real": rng.standard_normal(rows),
-    }[values]
-    return left, right, margin, rng.choice([0.5, 1.0, 2.0], rows)
+    return tuple(columns(seed, items, rows, values, (0.5, 1.0, 2.0)).values())
 
 
 rows = st.builds(

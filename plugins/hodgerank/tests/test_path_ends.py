@@ -48,27 +48,27 @@ def test_huge_margins_may_all_enter_in_the_first_step() -> None:
 
 
 @pytest.mark.parametrize(
-    ("solver", "stop"), [(LinearizedBregman, "t"), (InverseScaleSpace, "t"), (HuberLasso, "lambda_")]
-)
-def test_two_ways_to_stop_are_refused(solver: type[Any], stop: str) -> None:
-    with pytest.raises(InvalidInput, match=f"share says where to stop, and so does {stop}"):
-        solver(share=0.1, **{stop: 1.0})
-
-
-@pytest.mark.parametrize(
-    ("solver", "given", "name"),
+    ("solver", "given", "message"),
     [
-        (LinearizedBregman, {"threads": 4}, "threads"),
-        (HuberLasso, {"m": 2.0}, "m"),
-        (HuberLasso, {"folds": 9, "stop_rule": "huber"}, "folds"),
-        (LinearizedBregman, {"m": 2.0, "stop_rule": "cross-validation"}, "m"),
-        (HuberLasso, {"per_decade": 3, "method": "homotopy"}, "per_decade"),
+        (LinearizedBregman, {"share": 0.1, "t": 1.0}, "share says where to stop, and so does t"),
+        (InverseScaleSpace, {"share": 0.1, "t": 1.0}, "share says where to stop, and so does t"),
+        (HuberLasso, {"share": 0.1, "lambda_": 1.0}, "share says where to stop, and so does lambda_"),
+        (HuberLasso, {"stop_rule": "huber", "share": 0.1}, "huber chooses where to stop, and so does share"),
+        (LinearizedBregman, {"stop_rule": "cross-validation", "t": 1.0}, "and so does t"),
+        (LinearizedBregman, {"threads": 4}, "threads is only used with"),
+        (HuberLasso, {"m": 2.0}, "m is only used with"),
+        (HuberLasso, {"folds": 9, "stop_rule": "huber"}, "folds is only used with"),
+        (LinearizedBregman, {"m": 2.0, "stop_rule": "cross-validation"}, "m is only used with"),
+        (HuberLasso, {"per_decade": 3, "method": "homotopy"}, "per_decade is only used with"),
+        (HuberLasso, {"accuracy": 1e-4}, "accuracy is only used with method = grid and lambda_"),
+        (HuberLasso, {"accuracy": 1e-4, "share": 0.1, "method": "grid"}, "accuracy is only used with"),
+        (HuberLasso, {"accuracy": 1e-4, "lambda_": 1.0, "method": "homotopy"}, "accuracy is only used with"),
     ],
 )
-def test_a_parameter_that_would_change_nothing_is_refused(
-    solver: type[Any], given: dict[str, Any], name: str
+def test_two_ways_to_stop_and_parameters_that_would_change_nothing_are_refused(
+    solver: type[Any], given: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(InvalidInput, match=f"{name} is only used with"):
+    with pytest.raises(InvalidInput, match=message):
         solver(**given)
 
 
@@ -82,6 +82,8 @@ def test_a_path_is_not_asked_at_negative_values_nor_for_shares_beyond_one() -> N
                 path.at_fraction(value)
         with pytest.raises(InvalidInput, match="within"):
             path.at_fraction(1.5)
+        if path.parameter == "lambda":  # before the first knot nothing is an outlier
+            assert path.at(np.inf) == pytest.approx(path.scores[0])
 
 
 def test_many_different_margins_are_not_followed_knot_by_knot() -> None:

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_hodgerank import metrics
 from optiframe_hodgerank.answer import Ranking
-from optiframe_hodgerank.answer_tables import wilson
 from optiframe_hodgerank.problem import PairwiseRanking
 
 from optiframe import InvalidInput
@@ -90,16 +89,20 @@ def problem(**more: object) -> PairwiseRanking:
     return PairwiseRanking(comparisons=comparisons, **more)
 
 
-def test_answers_on_merged_rows_come_back_in_the_callers_rows_and_orientation() -> None:
-    data = problem(outlier_truth=[0, 0, 1, 1])
-    # Merged: (1, 2) with y = -1 (row 3), (1, 2) with y = +1 (rows 0 and 1), (2, 3) with y = -1 (row 2).
-    assert data.merged.inverse.tolist() == [1, 1, 2, 0]
-    ranking = data.ranking(
+def answered(data: PairwiseRanking) -> Ranking:
+    return data.ranking(
         np.array([0.5, 0.0, -0.5]),
         outliers=np.array([-1.5, 0.25, 0.0]),
         entry=np.array([0, 1, -1]),
         strength=np.array([3.0, 2.0, 1.0]),
     )
+
+
+def test_answers_on_merged_rows_come_back_in_the_callers_rows_and_orientation() -> None:
+    data = problem(outlier_truth=[0, 0, 1, 1])
+    # Merged: (1, 2) with y = -1 (row 3), (1, 2) with y = +1 (rows 0 and 1), (2, 3) with y = -1 (row 2).
+    assert data.merged.inverse.tolist() == [1, 1, 2, 0]
+    ranking = answered(data)
     assert ranking.outliers.tolist() == [0.25, -0.25, 0.0, -1.5]
     assert ranking.entry.tolist() == [1, 1, -1, 0]
     assert data.residuals(ranking).tolist() == [0.5, -0.5, -1.5, -1.5]
@@ -109,12 +112,7 @@ def test_answers_on_merged_rows_come_back_in_the_callers_rows_and_orientation() 
 
 def test_tables_name_outliers_in_order_and_workers_with_their_share(tmp_path: Path) -> None:
     data = problem()
-    ranking = data.ranking(
-        np.array([0.5, 0.0, -0.5]),
-        outliers=np.array([-1.5, 0.25, 0.0]),
-        entry=np.array([0, 1, -1]),
-        strength=np.array([3.0, 2.0, 1.0]),
-    )
+    ranking = answered(data)
     tables = data.to_tables(ranking)
     assert list(tables) == ["ranking", "outliers", "workers"]
     outliers = tables["outliers"]
@@ -131,22 +129,17 @@ def test_tables_name_outliers_in_order_and_workers_with_their_share(tmp_path: Pa
     assert lines.tolist() == [2, 4]
 
 
-def test_wilsons_interval_holds_the_share_and_stays_within_0_and_1() -> None:
-    hits, count = np.array([0, 5, 10]), np.array([10, 10, 10])
-    low, high = wilson(hits, count)
-    assert (low >= 0).all()
-    assert (high <= 1).all()
-    assert (low <= hits / count).all()
-    assert (hits / count <= high).all()
-    # Wilson's for 5 of 10 at 90%, from the formula with z = 1.645: .5 -+ .2306.
-    assert (low[1], high[1]) == pytest.approx((0.2693, 0.7307), abs=1e-4)
-
-
-def test_answers_of_another_problem_are_refused() -> None:
-    data = problem()
-    with pytest.raises(InvalidInput, match=r"is a Ranking, .*not a list"):
-        data.check([1, 2])
-    with pytest.raises(InvalidInput, match="other items"):
-        data.check(answer([1.0, 2.0]))
-    with pytest.raises(InvalidInput, match="outliers must be 4 numbers, one for each comparison, got 3"):
-        data.check(Ranking(data.item_ids, np.zeros(3), np.zeros(3, dtype=int), outliers=np.zeros(3)))
+@pytest.mark.parametrize(
+    ("solution", "message"),
+    [
+        ([1, 2], r"is a Ranking, .*not a list"),
+        (answer([1.0, 2.0]), "other items"),
+        (
+            Ranking(problem().item_ids, np.zeros(3), np.zeros(3, dtype=int), outliers=np.zeros(3)),
+            "outliers must be 4 numbers, one for each comparison, got 3",
+        ),
+    ],
+)
+def test_answers_of_another_problem_are_refused(solution: object, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        problem().check(solution)

@@ -16,23 +16,21 @@ from optiframe_hodgerank.tools.streaming import flagged, merge_stream, parquet_c
 
 from optiframe import InvalidInput, solve
 
+from .path_twins import columns
+
 Columns = tuple[np.ndarray, ...]
 
 
 def drawn(seed: int, items: int, rows: int, values: str) -> Columns:
-    rng = np.random.default_rng(seed)
-    left = rng.integers(items, size=rows)
-    right = (left + rng.integers(1, items, size=rows)) % items
-    few = np.array([-2.5, -0.5, 0.5, 2.5])
-    margin = rng.choice(few if values == "few" else np.array([-1.0, 0.0, 1.0]), rows)
+    found = columns(seed, items, rows, "signs" if values == "mixed" else values, (0.5, 1.0, 2.0))
     if values == "mixed":
-        margin[rows // 2 :] *= 0.5
-    return left, right, margin, rng.choice([0.5, 1.0, 2.0], rows)
+        found["margin"][rows // 2 :] *= 0.5
+    return tuple(found.values())
 
 
-def pieces(columns: Columns, size: int) -> Iterator[Columns]:
-    for start in range(0, len(columns[0]), size):
-        yield tuple(column[start : start + size] for column in columns)
+def pieces(given_rows: Columns, size: int) -> Iterator[Columns]:
+    for start in range(0, len(given_rows[0]), size):
+        yield tuple(column[start : start + size] for column in given_rows)
 
 
 @settings(max_examples=40, deadline=None)
@@ -45,8 +43,8 @@ def pieces(columns: Columns, size: int) -> Iterator[Columns]:
 def test_chunks_of_any_size_are_merged_as_all_at_once(
     seed: int, size: int, values: str, weighted: bool
 ) -> None:
-    columns = drawn(seed, 6, 80, values)[: 4 if weighted else 3]
-    found, twin = merge_stream(pieces(columns, size), 6), merge(6, *columns)
+    given_rows = drawn(seed, 6, 80, values)[: 4 if weighted else 3]
+    found, twin = merge_stream(pieces(given_rows, size), 6), merge(6, *given_rows)
     order = np.lexsort((found.margin, found.right, found.left))
     for name in ("left", "right", "margin"):
         assert np.array_equal(getattr(found, name)[order], getattr(twin, name)), name
@@ -97,13 +95,9 @@ def test_a_streamed_parquet_file_has_the_scores_and_the_flags_of_the_table_in_me
         (([0, 1], [1, 0], [1.0, 1.0], [1.0, 0.0]), "row 3 of the stream: the weight is not a positive"),
         ((["a", "b"], ["b", "a"], [1.0, 1.0]), "left from row 2 on is not of whole numbers"),
         (([0, 1], [1, 0], [1.0]), "the chunk from row 2 must be left, right, margin"),
+        (None, "no comparisons"),
     ],
 )
-def test_wrong_rows_are_named(chunk: tuple[list[float], ...], said: str) -> None:
+def test_wrong_rows_are_named(chunk: tuple[list[float], ...] | None, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
-        merge_stream([([0, 1], [1, 2], [1.0, 1.0]), chunk], 3)
-
-
-def test_an_empty_stream_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="no comparisons"):
-        merge_stream([], 3)
+        merge_stream([] if chunk is None else [([0, 1], [1, 2], [1.0, 1.0]), chunk], 3)

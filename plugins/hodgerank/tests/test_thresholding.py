@@ -15,7 +15,7 @@ from optiframe_hodgerank.solvers.thresholding import (
 
 from optiframe import solve
 
-from .path_twins import incidence, unmerged, votes
+from .path_twins import HANGING, incidence, unmerged, votes
 
 
 def by_hand(ranking: PairwiseRanking, share: float, trimmed: bool) -> np.ndarray:
@@ -83,10 +83,7 @@ def test_largest_fills_up_rows_in_order_of_size() -> None:
 
 
 def test_trimming_warns_where_the_rest_falls_into_parts() -> None:
-    left, right = [0, 1, 2] * 5 + [3, 3], [1, 2, 0] * 5 + [0, 0]
-    margin = [0.0] * 15 + [5.0, -5.0]
-    ranking = PairwiseRanking(comparisons={"left": left, "right": right, "margin": margin})
-    result = solve(ranking, IterativeLeastTrimmedSquares(share=2 / 17))
+    result = solve(HANGING, IterativeLeastTrimmedSquares(share=2 / 17))
     assert any("in 2 parts" in finding.text for finding in result.findings)
 
 

@@ -47,7 +47,7 @@ def one_by_one(votes: list[tuple[int, int, int, int]]) -> Transitivity:
     return Transitivity(triplets, circular, undecided)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(rows)
 def test_triplets_are_those_counted_one_by_one(votes: list[tuple[int, int, int, int]]) -> None:
     problem = PairwiseRanking(comparisons=table(votes))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank.answer_tables import wilson, worker_table
+from optiframe_hodgerank.answer_tables import wilson
 from optiframe_hodgerank.data import Comparisons
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.trust.workers import _binomial as binomial  # its tails decide who is named
@@ -61,32 +61,21 @@ def test_the_findings_and_the_table_of_an_answer_say_so() -> None:
     assert table["left_share"][12] == 1.0
     assert table["contradiction_rate"][13] > 0.8
     assert (table["rate_low"] <= table["rate"]).all()
-
-
-def test_methods_without_outliers_tell_of_workers_too() -> None:
-    comparisons, solution = solved(crowd(1))
-    table = worker_table(comparisons, solution)
-    assert "outliers" not in table
-    assert list(table)[:3] == ["worker", "comparisons", "contradictions"]
+    without = optiframe.solve(problem, "hodge.l2").to_tables()["workers"]
+    assert list(without)[:3] == ["worker", "comparisons", "contradictions"]
 
 
 def test_honest_workers_are_hardly_ever_named() -> None:
-    named = sum(bool(list(suspicious(*solved(crowd(seed, rows=25))))) for seed in range(100))
-    assert named <= 8  # each of two tests names anybody at all with a chance of at most 5%, and much less
+    named = sum(bool(list(suspicious(*solved(crowd(seed, rows=25))))) for seed in range(40))
+    assert named <= 4  # each of two tests names anybody at all with a chance of at most 5%, and much less
 
 
-def test_a_table_by_outcome_accuses_nobody_of_clicking() -> None:
+def test_better_items_on_one_side_accuse_nobody_of_clicking() -> None:
     rows = crowd(2)
     lost = np.where(rows["label"] == rows["left"], rows["right"], rows["left"])
-    comparisons, solution = solved({**rows, "left": rows["label"], "right": lost})
-    assert not list(suspicious(comparisons, solution))
-
-
-def test_better_items_shown_left_accuse_nobody_of_clicking() -> None:
-    rows = crowd(3)
+    assert not list(suspicious(*solved({**rows, "left": rows["label"], "right": lost})))  # by outcome
     better, worse = np.maximum(rows["left"], rows["right"]), np.minimum(rows["left"], rows["right"])
-    comparisons, solution = solved({**rows, "left": better, "right": worse})
-    counts = count_workers(comparisons, solution)
+    counts = count_workers(*solved({**rows, "left": better, "right": worse}))
     assert counts is not None
     assert counts.left_share.mean() > 0.85
     assert not counts.clickers.any()
