@@ -10,19 +10,6 @@ from optiframe_tvcs.sets.groups import Groups
 from optiframe_tvcs.sets.three_view import ThreeView
 
 
-def allowed(over: ThreeView, chosen: tuple[int, ...]) -> bool:
-    """Whether a support keeps all bounds, counted one by one."""
-    if over.total is not None and len(chosen) > over.total:
-        return False
-    for view in (over.rows, over.columns):
-        if view is None:
-            continue
-        for group, cap in enumerate(view.caps):
-            if sum(view.labels[element] == group for element in chosen) > cap:
-                return False
-    return True
-
-
 def best_worth(over: ThreeView, worth: np.ndarray) -> float:
     """The largest total worth of any support, by trying all of them (2**p rows at once)."""
     p = len(worth)

@@ -32,6 +32,7 @@ from optiframe import InvalidInput, Projection
         ({"size": 2, "columns": {"groups": [[0], [0]], "bounds": 1}}, "columns: group 1: element 0 is in"),
         ({"size": 2, "columns": {"groups": [[0], []], "bounds": 1}}, "columns: group 1 is empty"),
         ({"size": 2, "columns": {"groups": [[2]], "bounds": 1}}, "columns: group 0: index 2 is out of range"),
+        ({"rows": {"groups": [[0], [1]], "bounds": 1}}, "rows: with groups as lists of indices give size"),
         ({"matrix": [2, 3], "size": 5}, "size is 5, and a matrix of shape (2, 3) has 6"),
         ({"matrix": [2]}, "matrix: must be two whole numbers (rows, columns), got [2]"),
         ({"matrix": [2, -1]}, "matrix: must be two whole numbers (rows, columns), got [2, -1]"),

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_tvcs.program.proving import descend, exact_prices, fill, prove
 from optiframe_tvcs.program.rounding import to_vertex
@@ -26,7 +26,6 @@ def bounds_of(over: ThreeView) -> Bounds:
 
 
 @given(st.data())
-@settings(max_examples=80)
 def test_any_prices_bound_every_support_and_only_the_best_is_certified(data: st.DataObject) -> None:
     over = data.draw(sets(most=7))
     whole = np.array(
@@ -55,7 +54,6 @@ def test_any_prices_bound_every_support_and_only_the_best_is_certified(data: st.
 
 
 @given(st.data())
-@settings(max_examples=80)
 def test_exact_prices_are_found_for_the_best_supports_and_no_others(data: st.DataObject) -> None:
     over = data.draw(sets(most=7))
     program = SupportProgram.of(Projection(data.draw(points(over.elements)), over))
@@ -106,7 +104,6 @@ def test_sums_beyond_53_bits_are_exact() -> None:
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=20).map(np.array))
-@settings(max_examples=60)
 def test_quantised_worths_are_whole_and_near(weights: np.ndarray) -> None:
     whole, scale = quantise(weights)
     assert np.array_equal(whole, np.rint(whole))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_tvcs import Groups, ThreeView, shadow_prices
 from optiframe_tvcs.projection.certificate import check
@@ -43,7 +43,6 @@ def raised(v: np.ndarray, closed: np.ndarray, times: float) -> np.ndarray:
 
 @pytest.mark.parametrize("path", PATHS)
 @given(drawn=made, times=st.sampled_from(HUGE))
-@settings(max_examples=20)
 def test_a_huge_worth_that_cannot_be_chosen_makes_no_other_coarser(
     path: str, drawn: tuple[Instance, np.ndarray], times: float
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_tvcs.kernels import driver as compiled
 from optiframe_tvcs.kernels.candidates import CHUNK, mark
@@ -124,7 +124,6 @@ def test_the_largest_worth_is_that_of_numpy_and_says_what_cannot_be_used() -> No
 
 
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 10**6), most=st.sampled_from([300, 3 * LARGE]))
-@settings(max_examples=25)
 def test_keeping_entries_is_solving_for_their_squares(kind: str, seed: int, most: int) -> None:
     instance = random_instance(np.random.default_rng(seed), kind, most)
     plan = ProjectionPlan(*instance.bounds)

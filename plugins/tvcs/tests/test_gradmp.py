@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_tvcs.learning.gradmp import GradientMatchingPursuit
 from optiframe_tvcs.learning.htp import HardThresholdingPursuit
@@ -16,21 +16,16 @@ from optiframe_tvcs.learning.stochastic import StochasticGradMP
 from optiframe_tvcs.sets.sparse_sets import enlarged
 
 import optiframe
-from optiframe import Minimize, Solver, Unsuited, from_function
+from optiframe import Minimize, Solver, from_function, solve
 from optiframe.problems.losses import LeastSquares, Logistic, SquaredHinge
 from optiframe.problems.objective import SquaredDistance
-from optiframe.problems.sets import Box, Cardinality
+from optiframe.problems.sets import Cardinality
 from optiframe.solving.budget import Budget
-from optiframe.solving.result import Result
 from optiframe.testing import SolverContract
 
 from .learning_twins import gradmp, htp, permutation_regression, points, sparse_regression
 
 BOTH = [GradientMatchingPursuit(), HardThresholdingPursuit()]
-
-
-def solve(problem: Minimize, solver: str | Solver, **options: object) -> Result:
-    return optiframe.solve(problem, solver, progress=False, **options)
 
 
 class TestContract(SolverContract):
@@ -80,7 +75,6 @@ def test_a_planted_answer_is_found(solver: Solver) -> None:
         assert np.abs(result.solution - truth).max() < 0.02
 
 
-@settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10**6), kept=st.integers(1, 6))
 def test_the_end_of_a_pursuit_is_the_best_point_on_its_support(seed: int, kept: int) -> None:
     problem, _ = sparse_regression(seed, rows=25, size=12, kept=kept, noise=1.0)
@@ -107,22 +101,6 @@ def test_a_pursuit_with_too_long_a_step_says_that_it_runs_in_a_circle() -> None:
     with pytest.warns(optiframe.NotConverged, match="take a shorter step"):
         result = solve(problem, HardThresholdingPursuit(step=20.0))
     assert result.status == "stalled"
-
-
-@pytest.mark.parametrize("name", ["tvcs.gradmp", "tvcs.htp", "tvcs.stochastic-gradmp"])
-def test_a_set_that_is_not_of_supports_is_refused_in_words(name: str) -> None:
-    problem = Minimize(LeastSquares(matrix=np.eye(2), target=np.ones(2)), over=Box())
-    with pytest.raises(Unsuited, match=r"tvcs\.iht takes any set that can project"):
-        solve(problem, name)
-
-
-def test_least_squares_is_refused_for_another_loss() -> None:
-    problem, truth = sparse_regression()
-    labels = np.sign(problem.function.matrix @ truth)
-    logistic = Minimize(Logistic(matrix=problem.function.matrix, target=labels), over=problem.over)
-    for solver in (GradientMatchingPursuit(inner="least-squares"), StochasticGradMP(inner="least-squares")):
-        with pytest.raises(Unsuited, match="is not least squares"):
-            solve(logistic, solver)
 
 
 @pytest.mark.parametrize("loss", [Logistic, SquaredHinge])
@@ -153,7 +131,6 @@ def test_stochastic_gradmp_finds_a_planted_answer() -> None:
     assert np.array_equal(result.solution != 0, truth != 0)
 
 
-@settings(max_examples=20, deadline=None)
 @given(
     seed=st.integers(0, 10**6), l2=st.sampled_from([0.0, 0.1]), sparse=st.booleans(), taken=st.integers(1, 8)
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -99,37 +100,27 @@ def test_series_begin_where_time_starts_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("read", "content", "message"),
     [
-        ("", "line 1: expected Time and the genes"),
-        ("Time\tA\n", "has no rows"),
-        ("Time\tA\n0\tx\n", "line 2: could not convert"),
-        ("Time\tA\n0\t1\t2\n", "line 2: 3 values where the header has 2"),
+        (read_series, b"", "line 1: expected Time and the genes"),
+        (read_series, b"Time\tA\n", "has no rows"),
+        (read_series, b"Time\tA\n0\tx\n", "line 2: could not convert"),
+        (read_series, b"Time\tA\n0\t1\t2\n", "line 2: 3 values where the header has 2"),
+        (read_series, b"\xff\xfe\x00", r"levels\.tsv is not text in UTF-8"),
+        (read_gold, b"", "no rows"),
+        (read_gold, b"a\tb\t2\n", "line 1: expected regulator"),
+        (read_gold, b"\xff\xfe\x00", r"levels\.tsv is not text in UTF-8"),
     ],
 )
-def test_a_damaged_series_file_is_refused_by_line(tmp_path: Path, text: str, message: str) -> None:
-    file = tmp_path / "series.tsv"
-    file.write_text(text)
+def test_a_damaged_file_is_refused_by_line(
+    read: Callable[[Path], object], content: bytes, message: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "levels.tsv"
+    file.write_bytes(content)
     with pytest.raises(InvalidInput, match=message):
-        read_series(file)
-
-
-@pytest.mark.parametrize(("text", "message"), [("", "no rows"), ("a\tb\t2\n", "line 1: expected regulator")])
-def test_a_damaged_gold_standard_is_refused_by_line(tmp_path: Path, text: str, message: str) -> None:
-    file = tmp_path / "gold.tsv"
-    file.write_text(text)
-    with pytest.raises(InvalidInput, match=message):
-        read_gold(file)
+        read(file)
 
 
 def test_a_network_that_cannot_be_stable_is_refused() -> None:
     with pytest.raises(InvalidInput, match=r"radius: a network without edges has the spectral radius"):
         optiframe.dataset("grn.random-network", decay=0.0, radius=0.9)
-
-
-def test_files_that_are_not_text_are_named(tmp_path: Path) -> None:
-    file = tmp_path / "levels.tsv"
-    file.write_bytes(b"\xff\xfe\x00")
-    for read in (read_series, read_gold):
-        with pytest.raises(InvalidInput, match=r"levels\.tsv is not text in UTF-8"):
-            read(file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_tvcs.kernels.sweep import exact_sweep
 from optiframe_tvcs.projection import small
@@ -18,7 +18,6 @@ hard = st.builds(lambda case, seed: (case, seed), st.sampled_from(CASES), st.int
 
 
 @given(made=hard, p=st.integers(8, 150))
-@settings(max_examples=60)
 def test_every_path_proves_the_same_worth_on_hard_instances(made: tuple[Case, int], p: int) -> None:
     instance = adversarial_instance(made[0], p, made[1])
     weights = instance.v**2
@@ -88,7 +87,6 @@ def test_groups_that_cannot_bind_are_left_out_and_cost_nothing() -> None:
 
 
 @given(seed=st.integers(0, 10**6), p=st.integers(1, 60))
-@settings(max_examples=30)
 def test_an_exact_sweep_is_that_of_the_plain_path(seed: int, p: int) -> None:
     rng = np.random.default_rng(seed)
     groups, others = rng.integers(1, 8, 2)

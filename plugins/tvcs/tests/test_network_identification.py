@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_tvcs.networks.metrics import scores_against
 from optiframe_tvcs.networks.objective import NetworkLeastSquares, filled, off_diagonal
@@ -17,9 +17,8 @@ from optiframe_tvcs.networks.problem import NetworkIdentification
 from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef, roc_auc_score
 
 import optiframe
-from optiframe import InvalidInput, Minimize
+from optiframe import InvalidInput, Minimize, solve
 from optiframe.problems.losses import LeastSquares
-from optiframe.solving.result import Result
 from optiframe.testing import check_derivatives
 
 SERIES = {  # two series of three and two points, rows out of order
@@ -33,10 +32,6 @@ SERIES = {  # two series of three and two points, rows out of order
 def drawn(**parameters: Any) -> NetworkIdentification:
     given = {"genes": 8, "edges": 10, "in_degree": 2, "out_degree": 3, "series": 6, "points": 12}
     return optiframe.problem(dataset={"name": "grn.random-network", **given, **parameters})
-
-
-def solve(problem: Any, solver: Any, **options: Any) -> Result[Any, Any]:
-    return optiframe.solve(problem, solver, progress=False, **options)
 
 
 def test_differences_are_never_taken_across_series() -> None:
@@ -132,7 +127,6 @@ def test_a_network_with_little_noise_is_found(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::optiframe.NotConverged")  # where the caps allow nothing, say
-@settings(max_examples=10)
 @given(st.integers(0, 3), st.integers(0, 3), st.integers(0, 12), st.integers(0, 100))
 def test_answers_keep_the_caps_and_have_no_self_edges(ins: int, outs: int, total: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -179,7 +173,6 @@ def test_the_answer_is_in_the_users_terms() -> None:
     assert result.metrics == {"edges": 2.0}
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(2, 30))
 def test_metrics_are_those_of_scikit_learn(seed: int, pairs: int) -> None:
     rng = np.random.default_rng(seed)

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from optiframe_tvcs import ThreeView
 
 import optiframe
+from optiframe.cli.solve import command
 
 POINT = np.array([[3.0, 1.0, 0.5], [2.0, 2.5, 0.1]])
 OVER = ThreeView.of_matrix((2, 3), total=3, per_row=2, per_column=1)
@@ -72,18 +74,38 @@ def test_the_prices_of_an_assignment_name_workers_and_tasks() -> None:
     ]  # fmt: skip
 
 
-def test_solve_writes_prices_and_certificate_beside_the_answer(tmp_path: Path) -> None:
-    (tmp_path / "projection.toml").write_text(
-        '[problem]\nname = "projection"\npoint = [[3.0, 1.0, 0.5], [2.0, 2.5, 0.1]]\n'
-        '[problem.onto]\nname = "three-view"\nmatrix = [2, 3]\ntotal = 3\n'
-        "rows = { bounds = 2 }\ncolumns = { bounds = 1 }\n"
-        '[solver]\nname = "tvcs.exact"\n'
+def solved(problem: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, list[dict[str, str]]]:
+    """What `optiframe solve --output out` prints, and the rows of the certificate."""
+    (folder / "projection.toml").write_text(
+        f'[problem]\nname = "projection"\n{problem}\n[solver]\nname = "tvcs.exact"\n'
     )
-    command = [sys.executable, "-m", "optiframe", "solve", "projection.toml", "--output", "out"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-    prices, proof = (rows_of(tmp_path / "out" / f"{name}.csv") for name in ("prices", "certificate"))
-    assert [row["used"] for row in prices] == ["3", "2", "1", "1", "1", "1"]
-    assert [(row["holds"], row["gap"]) for row in proof] == [("True", "0.0")]
+    monkeypatch.chdir(folder)
+    done = CliRunner().invoke(command, ["projection.toml", "--output", "out"])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.output
+    return " ".join(done.output.split()), rows_of(folder / "out" / "certificate.csv")
+
+
+def test_solve_writes_prices_and_certificate_beside_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = '[problem.onto]\nname = "three-view"\nmatrix = [2, 3]\ntotal = 3\nrows = { bounds = 2 }'
+    problem = f"point = [[3.0, 1.0, 0.5], [2.0, 2.5, 0.1]]\n{over}\ncolumns = {{ bounds = 1 }}"
+    shown, (row,) = solved(problem, tmp_path, monkeypatch)
+    assert "converged" in shown
+    prices = rows_of(tmp_path / "out" / "prices.csv")
+    assert [each["used"] for each in prices] == ["3", "2", "1", "1", "1", "1"]
+    assert (row["holds"], row["gap"]) == ("True", "0.0")
+
+
+def test_solve_says_not_proved_in_its_table_its_status_and_its_notes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = '[problem.onto]\nname = "three-view"\ntotal = 2\nsize = 4'
+    shown, (row,) = solved(f"point = [1e8, 1.0, 2.0, 3.0]\n{over}", tmp_path, monkeypatch)
+    assert "stalled" in shown
+    assert "converged" not in shown
+    assert "not proved" in shown
+    assert (row["holds"], row["exact"], row["loss"]) == ("False", "True", "1.0")
 
 
 WITHOUT = """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_tvcs import Groups, ThreeView, shadow_prices
 
@@ -15,7 +15,6 @@ def raised(groups: Groups, group: int) -> Groups:
 
 
 @given(st.data())
-@settings(max_examples=60)
 def test_gains_are_those_of_solving_again(data: st.DataObject) -> None:
     over = data.draw(sets(most=7))
     p = over.elements

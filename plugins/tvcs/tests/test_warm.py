@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_tvcs.datasets.planted import PlantedRegression
 from optiframe_tvcs.learning.gradmp import GradientMatchingPursuit
@@ -97,7 +97,6 @@ def planted(seed: int) -> Problem[Any]:
 
 
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 10**6), data=st.data())
-@settings(max_examples=25)
 def test_every_answer_is_a_nearest_point_whatever_came_before(
     kind: str, seed: int, data: st.DataObject
 ) -> None:
@@ -105,7 +104,6 @@ def test_every_answer_is_a_nearest_point_whatever_came_before(
 
 
 @given(case=st.sampled_from(CASES), p=st.sampled_from([2500, 4000]), seed=st.integers(0, 99), data=st.data())
-@settings(max_examples=15)
 def test_compiled_answers_are_nearest_points_whatever_came_before(
     case: Case, p: int, seed: int, data: st.DataObject
 ) -> None:
