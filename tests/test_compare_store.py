@@ -250,6 +250,14 @@ def test_a_stored_path_cannot_lead_out_of_the_folder(tmp_path):
 # --- reading --------------------------------------------------------------------------------------
 
 
+def test_a_store_without_a_run_asks_for_one(tmp_path):
+    with (
+        Store(tmp_path) as store,
+        pytest.raises(InvalidInput, match="no run yet; run optiframe compare first"),
+    ):
+        store.records()
+
+
 def test_reading_makes_nothing(tmp_path):
     with pytest.raises(InvalidInput, match="holds no comparison"):
         load(tmp_path / "absent")
