@@ -181,6 +181,11 @@ class CollaborativeRanking(Problem[Rankings]):
             encode=self.to_factors,
         )
 
+    def like(self, comparisons: ChoiceTable, **changed: Any) -> Self:
+        """The same problem with other comparisons; without its truth and its held-out comparisons."""
+        kept = {name: getattr(self, name) for name in ("sigma", "rank", "penalty", "multiplier", "top")}
+        return type(self)(comparisons=comparisons, **(kept | changed))
+
     def from_factors(self, factors: LowRank) -> Rankings:
         """The answer with these scores."""
         table = self.comparisons

@@ -13,7 +13,7 @@ from optiframe_manifold.problem import CollaborativeRanking
 from optiframe_manifold.solvers.rank_increment import increment_rank
 from optiframe_manifold.tools.cross_validation import Tried, deal
 from optiframe_manifold.tools.rank_choice import _findings, choose_rank
-from optiframe_manifold.tools.subsets import like, some_rows
+from optiframe_manifold.tools.subsets import some_rows
 
 import optiframe
 from optiframe import InvalidInput
@@ -45,7 +45,7 @@ def test_the_loss_is_that_of_solving_without_the_fold() -> None:
     for k in range(3):
         train = some_rows(problem.comparisons, fold != k)
         held_out = some_rows(problem.comparisons, fold == k)
-        part = like(problem, train, rank=2, held_out=held_out)
+        part = problem.like(train, rank=2, held_out=held_out)
         alone = optiframe.solve(part, "manifold.trust-region")
         assert choice.folds[2, k] == pytest.approx(alone.metrics["held_out_loss"], rel=1e-5)
 

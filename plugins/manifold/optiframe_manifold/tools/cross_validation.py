@@ -22,7 +22,6 @@ from optiframe_manifold.metrics import of_held_out
 from optiframe_manifold.population import pooled_scores
 from optiframe_manifold.problem import CollaborativeRanking
 from optiframe_manifold.solvers.rank_increment import increment_rank
-from optiframe_manifold.tools.subsets import like
 
 
 def deal(table: ChoiceTable, folds: int, seed: int) -> NDArray[np.int64]:
@@ -86,7 +85,7 @@ class Search:
     def at(self, rank: int) -> Tried:
         judged = []
         for k, (train, test) in enumerate(self.parts):
-            part = like(self.problem, train, rank=rank, multiplier=self.multiplier)
+            part = self.problem.like(train, rank=rank, multiplier=self.multiplier)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", NotConverged)  # counted, and said once
                 result = solve(
@@ -129,7 +128,7 @@ def pooled(
     """What one ranking for all would predict."""
     judged = []
     for train, test in parts:
-        part = like(problem, train, rank=1)
+        part = problem.like(train, rank=1)
         scores = pooled_scores(part.likelihood)
         judged.append(of_held_out(test, LowRank(np.ones((part.shape[0], 1)), scores[:, None]), part.sigma))
     return _losses(judged, parts)

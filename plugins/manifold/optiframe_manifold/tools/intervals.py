@@ -25,7 +25,6 @@ from optiframe.tables.ids import locked
 from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.problem import CollaborativeRanking, answered
-from optiframe_manifold.tools.subsets import like
 from optiframe_manifold.trust.curvature import Blocks, Joint
 
 Method = Literal["joint", "blocks", "bootstrap"]
@@ -114,7 +113,7 @@ def bootstrap_errors(problem: CollaborativeRanking, solution: Rankings, draws: i
     mean, squares = np.zeros(problem.shape), np.zeros(problem.shape)
     for draw in range(draws):
         outcome = np.where(rng.random(len(table)) < chance, 1.0, -1.0)
-        again = like(problem, replace(table, outcome=locked(outcome)))
+        again = problem.like(replace(table, outcome=locked(outcome)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConverged)  # the spread needs no last digit
             start = again.from_factors(x)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.tables.ids import Ids, locked, positions
 from optiframe_manifold.data import ChoiceTable
-from optiframe_manifold.problem import CollaborativeRanking
 
 
 def some_rows(table: ChoiceTable, rows: NDArray[Any]) -> ChoiceTable:
@@ -54,12 +53,6 @@ def joined(first: ChoiceTable, second: ChoiceTable) -> ChoiceTable:
         locked(item_ids),
         first.backend,
     )
-
-
-def like(problem: CollaborativeRanking, comparisons: ChoiceTable, **changed: Any) -> CollaborativeRanking:
-    """The same problem with other comparisons; without its truth and its held-out comparisons."""
-    kept = {name: getattr(problem, name) for name in ("sigma", "rank", "penalty", "multiplier", "top")}
-    return type(problem)(comparisons=comparisons, **(kept | changed))
 
 
 def _with(known: Ids, further: Ids, what: str) -> tuple[Ids, NDArray[np.int64]]:

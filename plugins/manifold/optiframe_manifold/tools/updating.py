@@ -17,7 +17,7 @@ from optiframe_manifold.answer import Rankings
 from optiframe_manifold.low_rank import LowRank, finite
 from optiframe_manifold.population import pooled_scores
 from optiframe_manifold.problem import CollaborativeRanking, answered
-from optiframe_manifold.tools.subsets import joined, like
+from optiframe_manifold.tools.subsets import joined
 
 
 def with_comparisons(problem: CollaborativeRanking, comparisons: Any) -> CollaborativeRanking:
@@ -44,7 +44,7 @@ def with_comparisons(problem: CollaborativeRanking, comparisons: Any) -> Collabo
     known: dict[str, Any] = {"columns": problem.columns}
     if (len(table.user_ids), len(table.item_ids)) == problem.shape:
         known |= {"truth": problem.truth, "held_out": problem.held_out}
-    return like(problem, table, **known)
+    return problem.like(table, **known)
 
 
 def carried(problem: CollaborativeRanking, solution: Rankings) -> Rankings:
