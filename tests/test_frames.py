@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import paths_relative_to
 from optiframe.tables.files import write_table
-from optiframe.tables.read import encode, read_table, to_frame
+from optiframe.tables.read import Coded, encode, read_table, to_frame
 
 COLUMNS = ("task", "worker", "label")
 ROWS = {"task": [3, 1, 3], "worker": ["ann", "bob", "bob"], "label": [0.5, 1.0, 0.0]}
@@ -65,6 +66,14 @@ def test_the_same_kind_of_frame_comes_out(backend: str) -> None:
     out = to_frame(read(frame).columns, backend)
     assert type(out) is type(frame)
     assert out.equals(frame)
+
+
+@pytest.mark.parametrize("backend", FRAMES)
+def test_whole_numbers_beside_a_gap_stay_whole(backend: str) -> None:
+    out = to_frame({"label": np.array([2**60 + 1, None], dtype=object)}, backend)
+    label = nw.from_native(out, eager_only=True)["label"]
+    assert label.dtype == nw.Int64
+    assert label.drop_nulls().to_list() == [2**60 + 1]
 
 
 def test_a_mapping_goes_in_and_out_as_a_mapping_of_arrays() -> None:
@@ -261,6 +270,12 @@ BAD_VALUES = {
     "no rows": (pa.table({"task": pa.array([], pa.int64())}), "labels has no rows"),
     "no columns": (pd.DataFrame(), "labels has no column 'task'; it has none"),
     "empty mapping": ({}, "labels has no column 'task'; it has none"),
+    "semicolons": (
+        pd.DataFrame({"task;worker": [1]}),
+        "columns look separated by semicolons, read it so",
+    ),
+    "tabs": (pd.DataFrame({"task\tworker": [1]}), "its columns look separated by tabs, read it so"),
+    "commas": (pd.DataFrame({"task,worker": [1]}), "its columns look separated by commas, read it so"),
     "scalar column": ({"task": 5}, "column 'task' is a int; give a list"),
     "text column": ({"task": "abc"}, "column 'task' is a str; give a list"),
     "unordered column": ({"task": {1, 2}}, "column 'task' is a set; give a list"),
@@ -344,7 +359,9 @@ ORDINARY_IDS = st.one_of(
 @pytest.mark.parametrize("backend", FRAMES)
 def test_text_out_of_a_frame_is_read_as_codes_that_encode_would_give(backend: str) -> None:
     ids = ["b", "é", "a b", "b", "Z", "😀", "é", "10", "9"]
-    table = read(FRAMES[backend]({"task": ids}), "task")
+    frame = FRAMES[backend]({"task": ids})
+    table = read(frame.convert_dtypes() if backend == "pandas" else frame, "task")
+    assert isinstance(table.parts["task"], Coded)
     for ours, theirs in zip(table.encoded("task", "tasks"), encode(table["task"]), strict=True):
         assert ours.tolist() == theirs.tolist()
     assert table["task"].tolist() == table.columns["task"].tolist() == ids

@@ -239,8 +239,10 @@ def to_frame(columns: Columns, backend: str | None) -> Any:
     lists = {name: np.asarray(values).tolist() for name, values in columns.items()}
     frame = nw.from_dict(lists, backend=cast(Any, backend)).to_native()
     if backend == "pandas":  # which would make floats of whole numbers beside a gap
+        import pandas as pd
+
         whole = [name for name, values in lists.items() if {type(v) for v in values} == {int, type(None)}]
-        frame = frame.astype(dict.fromkeys(whole, "Int64"))
+        frame = frame.assign(**{name: pd.array(lists[name], dtype="Int64") for name in whole})
     return frame
 
 
