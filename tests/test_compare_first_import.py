@@ -20,6 +20,8 @@ from optiframe.registry import registry
 
 from .command_line import run_in
 
+pytestmark = pytest.mark.slow  # many processes
+
 CRASHES = "import ctypes\nctypes.string_at(0)\n"
 HANGS = "import time\ntime.sleep(10**6)\n"
 LEAVES = "import os\nos._exit(0)\n"
@@ -66,53 +68,45 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     registry.reset()
 
 
-@pytest.mark.slow  # a process for each cell, and for each import that fails
-def test_a_module_that_crashes_on_import_costs_its_own_solvers_only(folder: Path) -> None:
+def test_the_command_warns_of_a_module_that_crashes_on_import(folder: Path) -> None:
     Path("crashes.py").write_text(CRASHES)
-    Path("sound.py").write_text(SOLVER.format(name="first.sound"))
-    Path("run.toml").write_text(solvers("crashes.solver", "first.sound", "scipy.lbfgs"))
-    modules = ("--import", "crashes.py", "--import", "sound.py")
-    done = run_in(folder, *modules, "compare", "run.toml", "--quiet")
+    Path("run.toml").write_text(solvers("crashes.solver", "scipy.lbfgs"))
+    done = run_in(folder, "--import", "crashes.py", "compare", "run.toml", "--dry-run")
     assert f"warning: {folder / 'crashes.py'} is not imported: the process died: " in done.stderr
     assert f"{folder / 'crashes.py'} line 2, <module>" in done.stderr
-    said = " ".join(done.stdout.split())
-    assert "crashes.solver error" in said
-    assert "first.sound finished" in said
-    assert "scipy.lbfgs converged" in said
-    assert "no solver named 'crashes.solver'; it may be in " in said
-    # A misspelt name is an error of the whole file where every module was imported.
-    refused = run_in(folder, "--import", "sound.py", "compare", "run.toml", "--dry-run", code=2)
-    assert "no solver named 'crashes.solver'" in refused.stderr
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (CRASHES, "the process died: segmentation fault (SIGSEGV)"),
-        (HANGS, "killed after 8 s"),
-        (LEAVES, "the process ended with exit code 0 before it was done"),
-    ],
-)
-def test_a_row_says_how_the_import_of_its_module_ended(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, text: str, why: str
+def test_modules_that_crash_hang_or_leave_cost_their_own_solvers_only(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if text == HANGS:  # enough for the others' imports on a busy machine
-        monkeypatch.setattr(first_import, "SECONDS", 8.0)
-    Path("odd.py").write_text(text)
-    Path("run.toml").write_text(solvers("odd.solver", "scipy.lbfgs"))
-    plan = read_plan("run.toml", modules=["odd.py"])
-    assert plan.modules == ()
+    monkeypatch.setattr(first_import, "SECONDS", 8.0)  # enough for the others' imports on a busy machine
+    ends = {
+        "crashes.py": (CRASHES, "the process died: segmentation fault (SIGSEGV)"),
+        "hangs.py": (HANGS, "killed after 8 s"),
+        "leaves.py": (LEAVES, "the process ended with exit code 0 before it was done"),
+    }
+    for name, (text, _) in ends.items():
+        Path(name).write_text(text)
+    Path("sound.py").write_text(SOLVER.format(name="first.sound"))
+    Path("run.toml").write_text(solvers("odd.solver", "first.sound", "scipy.lbfgs"))
+    plan = read_plan("run.toml", modules=[*ends, "sound.py"])
+    assert plan.modules == (str(folder / "sound.py"),)
     found = outcomes(run_plan(plan, "out", show=False))
     assert found["scipy.lbfgs"].status is of.Status.CONVERGED
+    assert found["first.sound"].status is of.Status.FINISHED
     assert found["odd.solver"].status is of.Status.ERROR
-    where = f"it may be in {folder / 'odd.py'}, whose import failed: {why}"
-    assert f"no solver named 'odd.solver'; {where}" in found["odd.solver"].message
+    for name, (_, why) in ends.items():
+        assert f"it may be in {folder / name}, whose import failed: {why}" in found["odd.solver"].message
 
-    # In a process that goes on, such as a notebook's, the module is tried again.
-    Path("odd.py").write_text(SOLVER.format(name="odd.solver"))
-    again = outcomes(run_plan(read_plan("run.toml", modules=["odd.py"]), "out", show=False))
+    # In a process that goes on, such as a notebook's, a module is tried again.
+    Path("crashes.py").write_text(SOLVER.format(name="odd.solver"))
+    again = outcomes(run_plan(read_plan("run.toml", modules=["crashes.py", "sound.py"]), "out", show=False))
     assert again["odd.solver"].status is of.Status.FINISHED
+
+    # Where every module was imported, a misspelt name is an error of the whole file.
+    Path("run.toml").write_text(solvers("odd.solver", "odd.slover"))
+    with pytest.raises(of.InvalidInput, match=r"no solver named 'odd\.slover'"):
+        read_plan("run.toml", modules=["crashes.py", "sound.py"])
 
 
 PLUGIN = """
@@ -144,7 +138,6 @@ def site(folder: Path) -> Path:
     return site
 
 
-@pytest.mark.slow
 def test_a_plugin_that_crashes_costs_its_own_solvers_only(folder: Path, site: Path) -> None:
     Path("run.toml").write_text(solvers("fake.bad", "fake.good", "fake.lost"))
     path = os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))

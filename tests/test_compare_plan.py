@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import numpy as np
@@ -27,11 +28,11 @@ from optiframe.comparison.plan.requests import request_of
 from optiframe.comparison.plan.sources import code_of
 from optiframe.comparison.plan.sweep import expand, fill, seeded
 from optiframe.comparison.plan.titles import made_unique, variant_titles
-from optiframe.comparison.plan.toml_writer import as_toml
 from optiframe.comparison.records import Cell, Choice, Limits, Plan
 from optiframe.comparison.units import bytes_of, in_words
 from optiframe.errors import InvalidInput
 from optiframe.files.toml_lines import Lines
+from optiframe.files.toml_writer import as_toml
 from optiframe.registry.user_modules import import_user_module
 from optiframe.solving.solver import Iterate, Solver
 
@@ -480,6 +481,7 @@ def test_a_new_solver_seed_or_title_leaves_the_other_cells_as_they_were(write: W
     assert before < after
 
 
+@pytest.mark.slow
 def test_keys_are_the_same_in_another_process_and_folder(write: Write, tmp_path: Path) -> None:
     path = write(GOOD)
     program = (
@@ -716,29 +718,30 @@ def test_the_whole_package_of_a_class_counts(tmp_path: Path, monkeypatch: pytest
     assert code_of(part) != before
 
 
-def test_what_a_class_of_a_script_uses_counts(tmp_path: Path) -> None:
+def test_what_a_class_of_a_script_uses_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The class itself, a function and a number of the script it uses, a module beside; nothing else."""
-    (tmp_path / "helper.py").write_text("y = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "script_helper.py").write_text("y = 1\n")
     script = tmp_path / "script.py"
     text = (
-        "import helper\nfrom optiframe.comparison.plan.sources import code_of\n"
+        "import script_helper\nfrom optiframe.comparison.plan.sources import code_of\n"
         "scale, other = 2.0, 1\n"
         "def shrink(x): return x / scale\n"
         "class Own:\n    def step(self, x): return [shrink(v) for v in x]\n"
-        "print(code_of(Own))\n"
+        "code = code_of(Own)\n"
     )
 
-    def said(text: str) -> str:
+    def code(text: str) -> str:
         script.write_text(text)
-        done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
-        return done.stdout
+        found: str = run_path(str(script), run_name="__main__")["code"]
+        return found
 
-    before = said(text)
-    assert said(text.replace("other = 2.0, 1", "other = 2.0, 3")) == before
-    assert said(text.replace("x / scale", "x * scale")) != before
-    assert said(text.replace("scale, other = 2.0", "scale, other = 3.0")) != before
-    (tmp_path / "helper.py").write_text("y = 2\n")
-    assert said(text) != before
+    before = code(text)
+    assert code(text.replace("other = 2.0, 1", "other = 2.0, 3")) == before
+    assert code(text.replace("x / scale", "x * scale")) != before
+    assert code(text.replace("scale, other = 2.0", "scale, other = 3.0")) != before
+    (tmp_path / "script_helper.py").write_text("y = 2\n")
+    assert code(text) != before
 
 
 def test_the_code_of_a_function_in_a_problem_counts(extra: Path) -> None:
@@ -916,6 +919,7 @@ def test_an_object_that_cannot_travel_is_said_so() -> None:
         request_of(plan, plan.cells[0])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fresh_registry")
 def test_objects_of_a_notebook_travel_to_a_fresh_process(tmp_path: Path) -> None:
     program = tmp_path / "notebook.py"

@@ -412,6 +412,7 @@ def test_the_same_comparison_gives_the_same_figures(tmp_path: Path) -> None:
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
 
+@pytest.mark.slow
 def test_figures_have_a_papers_width_and_a_legend_with_every_solver() -> None:
     records = samples.sample_records(seeds=2)
     for wide, width in ((False, 3.3), (True, 6.9)):
@@ -433,6 +434,7 @@ def test_figures_have_a_papers_width_and_a_legend_with_every_solver() -> None:
             assert len({(line.get_linestyle(), line.get_marker()) for line in figure.axes[0].lines}) >= 2
 
 
+@pytest.mark.slow
 def test_titles_with_dollars_emoji_and_equal_file_names_are_drawn(tmp_path: Path) -> None:
     records = samples.sample_records(seeds=1)
     renamed = {"ridge n=200 & p=50": "costs $5 to $10 🎲", 'logistic "news" <b>bold</b>': "Costs: $5 to $10"}
@@ -507,6 +509,7 @@ def test_plotting_nothing_is_refused_in_words() -> None:
             nothing.plot(kind)
 
 
+@pytest.mark.slow
 def test_a_profile_by_a_metric_can_be_plotted() -> None:
     comparison = Comparison(samples.beside_a_vote(), Path())
     figure = comparison.plot("performance", measure="prediction error")
