@@ -108,21 +108,6 @@ def test_a_round_of_messages_equals_the_sums_that_define_it() -> None:
     assert kos._round(problem, sign, y) == pytest.approx(after / np.sqrt(np.mean(after**2)))
 
 
-def test_messages_converge_to_the_leading_vector_without_return() -> None:
-    problem = coin(2, np.full(12, 0.8), tasks=40, per_task=6)
-    labels, (sign,) = problem.labels, binary_tasks.signs(problem, "thresholds")
-    other = ~np.eye(len(labels), dtype=bool)
-    same_task = (labels.task[:, None] == labels.task) & other
-    same_worker = (labels.worker[:, None] == labels.worker) & other
-    values, vectors = np.linalg.eig((same_worker * sign) @ (same_task * sign))
-    y = np.real(vectors[:, values.real.argmax()])
-    margins = np.bincount(labels.task, weights=sign * y)
-    result = optiframe.solve(problem, KargerOhShah(), budget={"tolerance": 1e-10})
-    mine = result.solution.scores[:, 1]
-    aligned = margins * np.sign(margins @ mine) / np.sqrt(np.mean(margins**2))
-    assert mine == pytest.approx(aligned, abs=1e-7)
-
-
 @pytest.mark.parametrize("classes", [2, 3])
 def test_singular_vector_is_that_of_the_dense_centred_matrix(classes: int) -> None:
     problem = small(classes)
@@ -225,22 +210,17 @@ def _with_confusion(seed: int, tasks: int) -> tuple[LabelAggregation, np.ndarray
     return problem, matrices
 
 
-def test_moments_recover_the_confusion_matrices() -> None:
-    problem, matrices = _with_confusion(seed=3, tasks=3000)
+def test_moments_recover_the_confusion_matrices_and_both_starts_of_em_end_near_the_truth() -> None:
+    problem, matrices = _with_confusion(seed=3, tasks=2000)
     found = spectral_start(confusion.one_hot(problem), 3, np.random.default_rng(0))
     found = found / found.sum(axis=1, keepdims=True)
     assert np.abs(found - matrices).mean() < 0.05
-
-
-def test_both_starts_of_em_end_near_the_truth() -> None:
-    problem, matrices = _with_confusion(seed=5, tasks=600)
+    right = np.einsum("jkk,k->j", matrices, [0.5, 0.3, 0.2])
     for solver in (DawidSkene(), OptDawidSkene()):
         result = optiframe.solve(problem, solver)
         assert result.status == "converged"
         assert result.metrics["error"] < 0.03
-    right = np.einsum("jkk,k->j", matrices, [0.5, 0.3, 0.2])
-    found = optiframe.solve(problem, DawidSkene()).solution.accuracies
-    assert found == pytest.approx(right, abs=0.06)
+        assert result.solution.accuracies == pytest.approx(right, abs=0.05)
 
 
 def test_a_singular_moment_is_said_and_em_starts_at_the_majority() -> None:

@@ -20,7 +20,7 @@ from optiframe_rankone.trust.graph_spectrum import deviation
 import optiframe
 from optiframe import InvalidInput
 
-from .slow import single_coin
+from .slow import single_coin, texts
 
 SKILLS = np.array([0.3, 0.6, 0.9, 0.5])
 
@@ -72,12 +72,8 @@ def test_the_bounds_are_those_of_the_weights_that_are_fitted(weights: str) -> No
 
 
 def test_without_an_answer_the_groups_come_without_bounds() -> None:
-    assert list(worker_groups(four_and_a_pair())) == [
-        "first_worker",
-        "workers",
-        "determined",
-        "smallest_eigenvalue",
-    ]
+    columns = ["first_worker", "workers", "determined", "smallest_eigenvalue"]
+    assert list(worker_groups(four_and_a_pair())) == columns
 
 
 def test_with_a_cutoff_the_groups_are_those_of_the_pairs_it_keeps_and_nothing_is_promised() -> None:
@@ -100,12 +96,11 @@ def test_with_a_cutoff_the_groups_are_those_of_the_pairs_it_keeps_and_nothing_is
 
 def test_the_report_gives_the_least_eigenvalue_or_says_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = four_and_a_pair()
-    told = "\n".join(finding.text for finding in optiframe.solve(problem, "rankone.pgd").findings)
+    told = texts(optiframe.solve(problem, "rankone.pgd"))
     assert "shared tasks tie the skills together by 2, where 0 is not at all and 2 is everyone" in told
     monkeypatch.setattr(groups, "_WORKERS", 5)
     large = optiframe.solve(problem, "rankone.pgd")
-    told = "\n".join(finding.text for finding in large.findings)
-    assert "is not worked out for so many workers" in told
+    assert "is not worked out for so many workers" in texts(large)
     assert "groups" not in large.to_tables()
     assert len(worker_groups(problem, large.solution)["workers"]) == 2
 

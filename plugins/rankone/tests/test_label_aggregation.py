@@ -18,7 +18,7 @@ from optiframe_rankone.problem import LabelAggregation
 import optiframe
 from optiframe import InvalidInput, Unsuited
 
-from .slow import co_occurrence, coin, rows, said, single_coin, texts
+from .slow import coin, rows, said, single_coin, texts
 
 SMALL = {"task": [1, 1, 1, 2, 2, 3], "worker": list("abcaba"), "label": list("xxyyxx")}
 
@@ -109,20 +109,6 @@ def test_without_truth_there_are_no_metrics() -> None:
 # Formulation
 
 
-@pytest.mark.parametrize("classes", [2, 3])
-def test_correlations_are_those_of_the_paper(classes: int) -> None:
-    problem = coin(1, np.full(6, 0.5), tasks=20, per_task=3, classes=classes)
-    shared, agreed = co_occurrence(problem)
-    completion = problem.formulation.problem  # type: ignore[union-attr]  # it always formulates
-    known = shared > 0
-    expected = classes / (classes - 1) * agreed[known] / shared[known] - 1 / (classes - 1)
-    assert completion.values.toarray()[known] == pytest.approx(expected)
-    assert np.array_equal(completion.weights.toarray(), shared)
-    if classes == 2:  # the mean of Y_i Y_j for labels -1 and 1
-        signed = (agreed - (shared - agreed))[known] / shared[known]
-        assert completion.values.toarray()[known] == pytest.approx(signed)
-
-
 def test_weights_follow_the_parameter() -> None:
     inputs = single_coin(1, np.full(5, 0.5), tasks=20, per_task=3)
     counts = {
@@ -156,15 +142,6 @@ def test_vote_weights_are_log_odds_of_accuracies(classes: int, share: float) -> 
         assert weight == pytest.approx(np.log((classes - 1) * p / (1 - p)), abs=1e-9)
     if classes == 2 and abs(skill) < 0.999:
         assert weight == pytest.approx(np.log((1 + skill) / (1 - skill)), abs=1e-9)
-
-
-def test_posteriors_follow_bayes_rule() -> None:
-    problem = LabelAggregation(labels={"task": [1, 1, 2], "worker": ["a", "b", "a"], "label": [0, 1, 2]})
-    p = np.array([0.8, 0.5])
-    solution = problem.weighted_vote((3 * p - 1) / 2)
-    slow = np.array([0.8 * 0.25, 0.1 * 0.5, 0.1 * 0.25])
-    assert solution.probabilities[0] == pytest.approx(slow / slow.sum())
-    assert solution.probabilities[1] == pytest.approx([0.1, 0.1, 0.8])
 
 
 # Signs and identifiability

@@ -19,8 +19,6 @@ from optiframe_rankone.datasets.single_coin import SingleCoin
 
 from optiframe.errors import InvalidInput
 from optiframe.problems.datasets import MissingData
-from optiframe.registry import contracts as registration
-from optiframe.registry.registry import registry
 
 if TYPE_CHECKING:
     from conftest import FolderServer
@@ -104,15 +102,6 @@ def test_a_set_that_cannot_be_downloaded_says_where_it_comes_from(kind: type[Lab
     for part in (f"crowd/{kind.folder}/labels.csv", "case-studies", f"{kind.folder}.standardized.tsv"):
         assert part in message
     assert "OPTIFRAME_DATA" in message
-
-
-def test_every_listed_data_set_keeps_the_contract() -> None:
-    listed = {entry.name: entry for entry in registry().entries("data set")}
-    assert set(listed) >= {*(kind.name for kind in TABLE_4), SingleCoin.name}
-    for kind in (*TABLE_4, SingleCoin):
-        assert listed[kind.name].path == f"{kind.__module__}:{kind.__qualname__}"
-        registration.check_class("data set", kind, kind.name)
-        assert kind.problem == "label-aggregation"
 
 
 # -- who labels what
@@ -214,17 +203,6 @@ def test_each_worker_is_right_as_often_as_the_skill_says(classes: int) -> None:
     skills = data.skills_of_workers()
     np.testing.assert_allclose(skills, (classes * expected - 1) / (classes - 1), atol=1e-15)
     assert np.all(np.abs(right.mean(axis=0) - expected) <= 5 * np.sqrt(expected * (1 - expected) / tasks))
-
-
-def test_correlations_of_workers_are_products_of_their_skills() -> None:
-    # Lemma 7: M/(M-1) (P(agree) - 1/M) = s_i s_j.
-    classes, tasks = 4, 100_000
-    data = SingleCoin(workers=3, tasks=tasks, classes=classes, graph="clique", skills=[0.9, 0.3, -0.3])
-    answers = data.inputs()["labels"]["label"].reshape(tasks, 3)
-    for i, j in itertools.combinations(range(3), 2):
-        agreed = (answers[:, i] == answers[:, j]).mean()
-        product = classes / (classes - 1) * (agreed - 1 / classes)
-        assert abs(product - data.skills[i] * data.skills[j]) <= 5 * classes / (classes - 1) / np.sqrt(tasks)
 
 
 def test_true_classes_and_wrong_answers_are_uniform() -> None:

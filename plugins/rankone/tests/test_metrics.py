@@ -58,14 +58,6 @@ def test_skills_known_in_part_give_skill_errors_of_those_and_no_regret() -> None
     assert result.metrics["skill_error_l2"] == pytest.approx(np.linalg.norm(gap))
 
 
-def test_a_generated_set_brings_its_true_skills() -> None:
-    problem = optiframe.problem(dataset={"name": "synthetic.single-coin", "workers": 5, "tasks": 50})
-    data = optiframe.dataset("synthetic.single-coin", workers=5, tasks=50)
-    assert problem.true_skills == pytest.approx(data.skills_of_workers())
-    metrics = optiframe.solve(problem, "rankone.pgd").metrics
-    assert {"regret", "skill_error_l2", "skill_error_max", "error_bound"} <= set(metrics)
-
-
 def exact_error(skills: np.ndarray, classes: int) -> float:
     """Chance that the best vote errs on a task of all workers, by every vector of labels; ties guess."""
     p = accuracy(skills, classes)

@@ -8,7 +8,7 @@ import numpy as np
 import optiframe_rankone
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from optiframe_rankone.problem import LabelAggregation
@@ -116,35 +116,6 @@ def test_equal_tasks_come_in_an_order_settled_by_the_seed() -> None:
     guess = problem.weighted_vote(np.zeros(5))
     orders = [suggest(problem, guess, 30, seed=seed)["task"].tolist() for seed in (0, 0, 1)]
     assert orders[0] == orders[1] != orders[2]
-
-
-def test_asking_for_what_is_suggested_beats_asking_at_random() -> None:
-    skills = np.array([0.8, 0.7, 0.6, 0.5, 0.4, 0.3])
-    saved = []
-    for seed in range(6):
-        problem = coin(seed, skills, tasks=200, per_task=2)
-        solution = problem.weighted_vote(skills)  # skills known: only the choice of tasks differs
-        frame = suggest(problem, solution, 50)
-        rng = np.random.default_rng(seed)
-        at_random = rng.choice(200, 50, replace=False)
-        p = 0.9  # of the worker of skill 0.8
-        gain = expected_gain(solution.probabilities[at_random], np.full(50, p)).sum()
-        saved.append(frame["gain"].sum() - gain)
-    assert min(saved) > 0
-
-
-@settings(max_examples=20)
-@given(st.integers(0, 1000))
-def test_the_expected_error_falls_by_the_gain_in_the_mean(seed: int) -> None:
-    # Many draws of one more label, scored by the posterior they lead to.
-    rng = np.random.default_rng(seed)
-    posterior, p = rng.dirichlet(np.ones(3)), 0.7
-    truth = rng.choice(3, 20_000, p=posterior)
-    said = np.where(rng.random(20_000) < p, truth, (truth + rng.integers(1, 3, 20_000)) % 3)
-    after = posterior[None] * np.where(np.arange(3) == np.arange(3)[:, None], p, (1 - p) / 2)
-    right = (after[said].argmax(axis=1) == truth).mean()
-    gain = expected_gain(posterior[None], np.array([p]))[0]
-    assert right == pytest.approx(posterior.max() + gain, abs=0.02)
 
 
 @pytest.mark.parametrize(

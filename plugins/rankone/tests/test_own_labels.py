@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import pickle
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,8 @@ import optiframe
 from optiframe import InvalidInput
 from optiframe.files.solve_file import SolveFile
 
+from .test_generators import degrees
+
 MOST = 3
 
 
@@ -27,23 +28,17 @@ def tables() -> dict[str, Any]:
 
 
 def write(path: Path, columns: dict[str, Any]) -> None:
-    with path.open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(columns)
-        rows.writerows(zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True))
+    pd.DataFrame(columns).to_csv(path, index=False)
 
 
 def thinned(of: Any) -> dict[str, Any]:
     return Sparsified(of=of, max_degree=MOST, removes="one").inputs()
 
 
-def degrees(labels: Any) -> int:
-    met: dict[Any, set[Any]] = {}
-    frame = pd.DataFrame({key: np.asarray(labels[key]) for key in ("task", "worker")})
-    for _, group in frame.groupby("task"):
-        for worker in group["worker"]:
-            met.setdefault(worker, set()).update(set(group["worker"]) - {worker})
-    return max(map(len, met.values()))
+def most(labels: Any) -> int:
+    """The most others that any worker meets."""
+    codes = (np.unique(np.asarray(labels[key]), return_inverse=True)[1] for key in ("task", "worker"))
+    return int(degrees(*codes).max())
 
 
 @pytest.mark.parametrize("library", [pd, pl])
@@ -51,7 +46,7 @@ def test_a_frame_is_thinned_and_stays_a_frame_of_its_kind(library: Any, tables: 
     frame = library.DataFrame(tables["labels"])
     labels = thinned(frame)["labels"]
     assert isinstance(labels, library.DataFrame)
-    assert degrees(labels) <= MOST < degrees(frame)
+    assert most(labels) <= MOST < most(frame)
     assert len(np.unique(labels["task"])) == 80
 
 
@@ -89,11 +84,7 @@ def test_a_configuration_file_thins_the_files_beside_it(tables: dict[str, Any], 
     (tmp_path / "thin.toml").write_text(
         '[problem.dataset]\nname = "labels.sparsified"\nmax_degree = 3\nof = "own.csv"\n'
     )
-    assert degrees_of(SolveFile.read(tmp_path / "thin.toml").problem) <= MOST
-
-
-def degrees_of(problem: Any) -> int:
-    return degrees({"task": problem.labels.task, "worker": problem.labels.worker})
+    assert most(vars(SolveFile.read(tmp_path / "thin.toml").problem.labels)) <= MOST
 
 
 def test_own_labels_have_a_fingerprint_and_can_be_pickled(tables: dict[str, Any]) -> None:

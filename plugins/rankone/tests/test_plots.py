@@ -135,7 +135,7 @@ def test_other_things_than_answers_are_refused() -> None:
         plot_skills(LabelAggregator())
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(size=st.integers(1, 30), share=st.floats(0.0, 1.0), seed=st.integers(0, 1000))
 def test_no_two_workers_are_drawn_in_one_place(size: int, share: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -180,6 +180,7 @@ def test_accuracy_needs_a_truth_and_labels() -> None:
         accuracy_by_labels(solved().problem, labels_per_task=[0])
 
 
+@pytest.mark.slow
 def test_pictures_open_no_window_and_leave_pyplot_alone() -> None:
     code = (
         "import sys, optiframe\n"

@@ -17,7 +17,7 @@ import optiframe
 from optiframe import InvalidInput
 from optiframe.findings import Finding
 
-from .slow import coin, components, two_colourable
+from .slow import coin, components, rows, said, texts, two_colourable
 
 
 def ring(size: int, weight: float = 1.0) -> sp.csr_array:
@@ -50,16 +50,6 @@ def test_eigenvalues_of_cliques_and_rings_are_the_known_ones() -> None:
     assert graph_spectrum.smallest_eigenvalue(ring(6)) == 0.0
 
 
-def test_the_sparse_route_gives_the_dense_eigenvalue(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
-    edges = np.triu(rng.random((40, 40)) < 0.2, 1).astype(float)
-    graph = sp.csr_array(edges + edges.T)
-    dense = graph_spectrum.smallest_eigenvalue(graph)
-    monkeypatch.setattr(graph_spectrum, "_DENSE", 10)
-    assert graph_spectrum.smallest_eigenvalue(graph) == pytest.approx(dense, rel=1e-8)
-    assert graph_spectrum.smallest_eigenvalue(ring(20)) == 0.0
-
-
 @given(st.integers(0, 10_000), st.integers(2, 9))
 @settings(max_examples=30)
 def test_the_eigenvalue_is_0_exactly_for_bipartite_components(seed: int, size: int) -> None:
@@ -78,7 +68,7 @@ def test_the_eigenvalue_is_0_exactly_for_bipartite_components(seed: int, size: i
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_the_bound_of_theorem_12_holds_for_the_limit_of_eq_4(seed: int) -> None:
     rng = np.random.default_rng(seed)
     size, low, high = 5, 0.4, 0.9
@@ -94,11 +84,11 @@ def test_the_bound_of_theorem_12_holds_for_the_limit_of_eq_4(seed: int) -> None:
 
 def test_hoeffding_holds_for_all_pairs_together_and_by_pair_is_never_worse() -> None:
     skills, risk, failed = np.full(4, 0.5), 0.2, 0
-    for seed in range(100):
+    for seed in range(30):
         problem = coin(seed, skills, tasks=40, per_task=3)
         fit = problem.formulation.problem.least_squares  # type: ignore[union-attr]  # it always formulates
         failed += bool((np.abs(fit.targets.data - 0.25) > graph_spectrum.deviation(fit.known, 2, risk)).any())
-    assert failed / 100 <= risk
+    assert failed / 30 <= risk
     counts = fit.known
     uniform = graph_spectrum.skill_bound(counts, float(graph_spectrum.deviation(counts, 2).max()), 0.3, 0.8)
     assert graph_spectrum.finite_task_bound(counts, 2, 0.3, 0.8) <= uniform
@@ -117,78 +107,63 @@ def test_the_bound_is_infinite_on_an_even_ring_and_refuses_impossible_ranges() -
 def test_the_bound_is_mentioned_when_it_says_something_and_only_then() -> None:
     skills = np.array([0.3, 0.6, 0.9])
     few = coin(0, skills, tasks=60, per_task=3)
-    assert "Theorem 12" not in texts(optiframe.solve(few, "rankone.pgd").findings)
+    assert "Theorem 12" not in texts(optiframe.solve(few, "rankone.pgd"))
     data = {"name": "synthetic.single-coin", "workers": 3, "tasks": 60_000, "skills": skills.tolist()}
     many = optiframe.problem(dataset=data)
-    assert "Theorem 12" in texts(optiframe.solve(many, "rankone.pgd").findings)
+    assert "Theorem 12" in texts(optiframe.solve(many, "rankone.pgd"))
 
 
 # Who is named
 
 
-def texts(findings: tuple[Finding, ...]) -> str:
-    return "\n".join(finding.text for finding in findings)
-
-
-def about(findings: tuple[Finding, ...], words: str) -> tuple[Any, ...]:
-    return next(finding.about for finding in findings if words in finding.text)
-
-
 def test_adversaries_and_spammers_are_told_apart_and_named() -> None:
     skills = np.array([0.8, 0.7, 0.8, 0.75, -0.7, 0.0])
-    findings = optiframe.solve(coin(2, skills, tasks=200, per_task=5), "rankone.pgd").findings
-    assert about(findings, "likely an adversary") == (4,)
-    assert about(findings, "cannot be told from 0") == (5,)
+    result = optiframe.solve(coin(2, skills, tasks=200, per_task=5), "rankone.pgd")
+    assert said(result, "likely an adversary").about == (4,)
+    assert said(result, "cannot be told from 0").about == (5,)
 
 
 def test_who_seems_wrong_by_chance_is_said_in_plain_words_with_what_hangs_on_it() -> None:
-    table: dict[str, Any] = {
-        "task": [1, 1, 2, 2, 3, 3, 4],
-        "worker": ["Ann", "Chen", "Ann", "Chen", "Ann", "Dee", "Chen"],
-        "label": ["x", "x", "y", "x", "y", "y", "x"],
-    }
+    who = ["Ann", "Chen", "Ann", "Chen", "Ann", "Dee", "Chen"]
+    table: dict[str, Any] = {"task": [1, 1, 2, 2, 3, 3, 4], "worker": who, "label": list("xxyxyyx")}
     values = np.array([0.5, -0.1, 0.2])
 
-    def said(problem: LabelAggregation, skills: np.ndarray) -> tuple[Finding, ...]:
+    def found(problem: LabelAggregation, skills: np.ndarray) -> tuple[Finding, ...]:
         ends = np.full(3, -0.9), np.full(3, 0.9)
         return tuple(doubtful(problem.crowd, problem.weighted_vote(skills), np.full(3, 0.5), *ends))
 
     problem = LabelAggregation(labels=table)
     assert problem.labels.worker_ids.tolist() == ["Ann", "Chen", "Dee"]
-    findings = said(problem, values)
+    findings = found(problem, values)
     # Without Chen, task 4 is tied instead of y; Ann alone decides on 1 and 2.
     assert texts(findings[:1]) == (
         "Chen seems to be wrong more often than right, which may be chance; the vote counts Chen's labels "
         "reversed; leaving them out would change 1 of 4 answers"
     )
     assert findings[0].about == ("Chen",)
-    two = said(problem, -values)
+    two = found(problem, -values)
     assert two[0].text.startswith("2 workers seem to be wrong more often than right")
     assert two[0].text.endswith(": Ann, Dee")
     table["label"][-1] = "z"
-    three = said(LabelAggregation(labels=table), values)
+    three = found(LabelAggregation(labels=table), values)
     assert "than by guessing" in three[0].text
     assert "counts Chen's labels against what they say" in three[0].text
 
 
-@pytest.mark.parametrize(("workers", "said"), [(5, False), (21, True)])
-def test_a_graph_that_hardly_tells_the_skills_is_named_and_others_are_not(workers: int, said: bool) -> None:
+@pytest.mark.parametrize(("workers", "weak"), [(5, False), (21, True)])
+def test_a_graph_that_hardly_tells_the_skills_is_named_and_others_are_not(workers: int, weak: bool) -> None:
     # A ring of workers; each two neighbours share eight tasks and agree on six.
-    pairs = [(i, (i + 1) % workers, k) for i in range(workers) for k in range(8)]
-    table: dict[str, Any] = {
-        "task": [f"{i}-{k}" for i, _, k in pairs for _ in range(2)],
-        "worker": [w for i, j, _ in pairs for w in (i, j)],
-        "label": [label for _, _, k in pairs for label in (k % 2, k % 2 if k < 6 else 1 - k % 2)],
-    }
-    found = optiframe.solve(LabelAggregation(labels=table), "rankone.pgd").findings
-    assert ("too few share tasks with others to tell skills well" in texts(found)) is said
+    ends = [(i, k, end) for i in range(workers) for k in range(8) for end in (0, 1)]
+    table = rows(*((f"{i}-{k}", (i + end) % workers, (k + (end and k > 5)) % 2) for i, k, end in ends))
+    result = optiframe.solve(LabelAggregation(labels=table), "rankone.pgd")
+    assert ("too few share tasks with others to tell skills well" in texts(result)) is weak
 
 
 def test_the_sign_convention_is_said() -> None:
     problem = coin(0, np.full(5, 0.6), tasks=30, per_task=3)
-    assert "number of labels, is positive;" in texts(optiframe.solve(problem, "rankone.pgd").findings)
+    assert "number of labels, is positive;" in texts(optiframe.solve(problem, "rankone.pgd"))
     paper = problem.model_copy(update={"orientation": "workers"})
-    assert "the sum of the skills is positive;" in texts(optiframe.solve(paper, "rankone.pgd").findings)
+    assert "the sum of the skills is positive;" in texts(optiframe.solve(paper, "rankone.pgd"))
 
 
 @pytest.mark.parametrize(
@@ -209,53 +184,46 @@ def test_findings_about_signs_and_reversed_votes_are_for_the_methods_they_are_ab
 ) -> None:
     skills = np.array([0.8, 0.7, 0.8, 0.75, -0.7, -0.3])
     problem = coin(2, skills, tasks=200, per_task=5)
-    said = texts(optiframe.solve(problem, solver).findings)
-    assert ("by convention" in said) is signs
-    assert ("reverse" in said) is reverses
-    assert ("likely an adversary" in said or "likely adversaries" in said) is (solver != "labels.majority")
+    told = texts(optiframe.solve(problem, solver))
+    assert ("by convention" in told) is signs
+    assert ("reverse" in told) is reverses
+    assert ("likely an adversary" in told or "likely adversaries" in told) is (solver != "labels.majority")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["rankone.pgd", "labels.dawid-skene", "labels.one-coin-em"])
 def test_honest_workers_with_few_labels_are_seldom_called_adversaries(solver: str) -> None:
     def accused(seed: int) -> bool:
         skills = np.random.default_rng([seed, 1]).uniform(0.2, 0.8, 100)
         problem = coin(seed, skills, tasks=300, per_task=3)
-        return "likely" in texts(optiframe.solve(problem, solver).findings)
+        return "likely" in texts(optiframe.solve(problem, solver))
 
-    assert sum(accused(seed) for seed in range(15)) <= 1  # 5% are meant to be
+    assert sum(accused(seed) for seed in range(6)) <= 1  # 5% are meant to be, and 80% without Holm
 
 
 @pytest.mark.parametrize("solver", ["rankone.pgd", "labels.dawid-skene", "labels.one-coin-em"])
 def test_a_real_adversary_among_many_is_named(solver: str) -> None:
     skills = np.append(np.full(49, 0.6), -0.8)
     problem = coin(1, skills, tasks=500, per_task=5)
-    assert about(optiframe.solve(problem, solver).findings, "likely an adversary") == (49,)
+    assert said(optiframe.solve(problem, solver), "likely an adversary").about == (49,)
 
 
 def test_labels_at_random_are_called_so_and_honest_ones_are_not() -> None:
-    def said(skills: np.ndarray, seed: int) -> bool:
-        problem = coin(seed, skills, tasks=60, per_task=4)
-        return "no more than labels given at random" in texts(
-            problem.diagnose(problem.vote(np.ones(6), "votes"))
-        )
+    def called(skills: Any, seed: int) -> bool:
+        found = optiframe.solve(coin(seed, skills, tasks=60, per_task=4), "labels.majority")
+        return "no more than labels given at random" in texts(found)
 
-    assert np.mean([said(np.zeros(6), seed) for seed in range(20)]) >= 0.8
-    assert not any(said(np.full(6, 0.6), seed) for seed in range(20))
+    assert np.mean([called([0.0] * 6, seed) for seed in range(10)]) >= 0.8
+    assert not any(called([0.6] * 6, seed) for seed in range(5))
     # As many adversaries as honest workers: the agreement cancels, its size does not.
-    assert not any(said(np.array([0.8, 0.8, 0.8, -0.8, -0.8, -0.8]), seed) for seed in range(20))
+    assert not any(called([0.8] * 3 + [-0.8] * 3, seed) for seed in range(5))
 
 
 def test_a_task_that_only_rounding_decides_is_named():
-    labels = {
-        "task": ["p", "p", "p", "q", "q", "q", "r", "r", "r"],
-        "worker": ["a", "b", "c"] * 3,
-        "label": ["x", "x", "y", "x", "x", "x", "x", "y", "x"],
-    }
-    problem = optiframe.problem("label-aggregation", labels=labels)
+    labels = {"task": list("pppqqqrrr"), "worker": list("abc") * 3, "label": list("xxyxxxxyx")}
+    problem = LabelAggregation(labels=labels)
     answer = problem.weighted_vote(np.array([0.5, 0.5 - 1e-6, 0.0]))
-    texts = [finding.text for finding in problem.diagnose(answer) if "as good as tied" in finding.text]
-    assert len(texts) == 1
-    assert texts[0].endswith(": r")
+    assert said(problem.diagnose(answer), "as good as tied").about == ("r",)
 
 
 def test_an_answer_not_fitted_to_correlations_has_no_objective():

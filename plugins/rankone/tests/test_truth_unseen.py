@@ -104,13 +104,6 @@ def test_true_labels_that_nobody_gave_are_named_and_count_as_wrong() -> None:
     assert said.about == (3, 7)
 
 
-def test_every_true_class_counts_alike_in_the_balanced_error_given_or_not() -> None:
-    rows = {"task": [1, 2, 3, 4], "worker": ["a"] * 4, "label": ["x", "x", "y", "y"]}
-    truth = {"task": [1, 2, 3, 4], "label": ["x", "x", "y", "z"]}
-    metrics = solved("labels.majority", labels=rows, truth=truth).metrics
-    assert metrics["balanced_error"] == pytest.approx((0 + 0 + 1) / 3)
-
-
 def test_what_only_the_truth_names_is_no_second_class() -> None:
     rows = {"task": [1, 2], "worker": ["a", "a"], "label": ["x", "x"]}
     with pytest.raises(InvalidInput, match=r"one label value occurs \(x\).*only the truth names is no class"):

@@ -16,7 +16,7 @@ from optiframe_rankone.trust.intervals import skill_intervals, standard_errors
 import optiframe
 from optiframe import InvalidInput
 
-from .slow import co_occurrence, coin, single_coin
+from .slow import co_occurrence, coin, rows, single_coin
 
 SKILLS = np.array([0.8, 0.6, 0.7, 0.2, -0.3, 0.5])
 
@@ -60,23 +60,25 @@ def test_beyond_300_workers_the_others_count_as_known(weights: str, monkeypatch:
     assert standard_errors(problem, solution) == pytest.approx(slow_errors(problem, solution.skills, False))
 
 
+@pytest.mark.slow
 def test_nine_of_ten_intervals_hold_the_true_skill() -> None:
     held = []
-    for seed in range(40):
+    for seed in range(16):
         skills = np.random.default_rng(seed).uniform(0.1, 0.8, 12)
         inputs = single_coin(seed, skills, tasks=250, per_task=5, classes=2 + seed % 2)
         problem = LabelAggregation(**inputs)
         low, high = skill_intervals(problem, optiframe.solve(problem, "rankone.pgd").solution)
         held.append((low <= skills) & (skills <= high))
-    assert 0.85 <= np.mean(held) <= 0.95
+    assert 0.84 <= np.mean(held) <= 0.96
 
 
+@pytest.mark.slow
 def test_the_bootstrap_agrees_with_the_sandwich_where_labels_are_many() -> None:
-    problem = coin(1, np.linspace(0.3, 0.8, 6), tasks=400, per_task=4)
+    problem = coin(1, np.linspace(0.3, 0.8, 6), tasks=300, per_task=4)
     solution = optiframe.solve(problem, "rankone.pgd").solution
-    bootstrap, sandwich = bootstrap_errors(problem, replicates=60), standard_errors(problem, solution)
+    bootstrap, sandwich = bootstrap_errors(problem, replicates=40), standard_errors(problem, solution)
     assert bootstrap == pytest.approx(sandwich, rel=0.35)
-    assert np.array_equal(bootstrap, bootstrap_errors(problem, replicates=60))
+    assert np.array_equal(bootstrap, bootstrap_errors(problem, replicates=40))
 
 
 def test_the_bootstrap_takes_any_method_and_keeps_gold_and_classes() -> None:
@@ -117,14 +119,16 @@ def test_the_bootstrap_says_nothing_of_who_meets_nobody_but_for_gold() -> None:
 
 def nothing_known() -> dict[str, Any]:
     """Three who share tasks, two who meet only each other, one alone, one with a single label."""
-    rows = [(f"t{t}", f"w{w}", (t + (w == 2 and t % 3 == 0)) % 2) for t in range(12) for w in range(3)]
-    rows += [
-        (f"p{t}", who, (t + (who == "left" and t == 0)) % 2) for t in range(6) for who in ("left", "right")
-    ]
-    rows += [(f"s{t}", "alone", t % 2) for t in range(4)]
-    rows += [("t0", "newcomer", 0)]
-    task, worker, label = (list(column) for column in zip(*rows, strict=True))
-    return {"task": task, "worker": worker, "label": label}
+    return rows(
+        *((f"t{t}", f"w{w}", (t + (w == 2 and t % 3 == 0)) % 2) for t in range(12) for w in range(3)),
+        *(
+            (f"p{t}", who, (t + (who == "left" and t == 0)) % 2)
+            for t in range(6)
+            for who in ("left", "right")
+        ),
+        *((f"s{t}", "alone", t % 2) for t in range(4)),
+        ("t0", "newcomer", 0),
+    )
 
 
 def test_where_the_labels_do_not_tell_the_error_is_infinite_and_the_interval_everything() -> None:

@@ -11,7 +11,8 @@ from optiframe_rankone.completion.problem import RankOneCompletion
 from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
-from optiframe.findings import Finding
+
+from .slow import rows, said
 
 DESCENTS = ("rankone.pgd", "rankone.coordinate")
 SOLVERS = (*DESCENTS, "rankone.exponentiated", "scipy.lbfgs")
@@ -28,16 +29,8 @@ def ring(size: int) -> np.ndarray:
 
 def every_pattern(classes: int, workers: int) -> dict[str, list[int]]:
     """Each way in which the workers can answer, once: all correlations are 0."""
-    rows = [
-        (task, worker, label)
-        for task, labels in enumerate(itertools.product(range(classes), repeat=workers))
-        for worker, label in enumerate(labels)
-    ]
-    return dict(zip(("task", "worker", "label"), map(list, zip(*rows, strict=True)), strict=True))
-
-
-def said(findings: tuple[Finding, ...], words: str) -> Finding:
-    return next(finding for finding in findings if words in finding.text)
+    patterns = enumerate(itertools.product(range(classes), repeat=workers))
+    return rows(*((t, worker, label) for t, labels in patterns for worker, label in enumerate(labels)))
 
 
 # All correlations 0
@@ -51,7 +44,7 @@ def test_labels_without_any_correlation_give_no_skill_and_tie_every_task(
     result = optiframe.solve(LabelAggregation(labels=every_pattern(classes, workers)), solver)
     assert result.solution.skills.tolist() == [0.0] * workers
     assert result.solution.tied.all()
-    assert said(result.findings, "every skill is zero").level == "error"
+    assert said(result, "every skill is zero").level == "error"
 
 
 @pytest.mark.parametrize("solver", DESCENTS)
@@ -69,14 +62,13 @@ def test_who_never_had_anybody_to_compare_with_keeps_the_start_and_is_named(solv
     held = RankOneCompletion(weights=clique(3), values=clique(3), lower=np.zeros(3), upper=upper)
     result = optiframe.solve(held, solver)
     assert result.solution.tolist() == [0.5, 0.0, 0.0]
-    assert said(result.findings, "only together with rows that the bounds hold at 0").about == (0,)
+    assert said(result, "only together with rows that the bounds hold at 0").about == (0,)
 
 
 def test_a_worker_who_only_meets_newcomers_is_named_as_assumed() -> None:
-    rows = [row for t in range(6) for row in ((t, "ann", t % 2), (t, f"new{t}", 0))]
-    labels = dict(zip(("task", "worker", "label"), map(list, zip(*rows, strict=True)), strict=True))
-    findings = optiframe.solve(LabelAggregation(labels=labels), "rankone.coordinate").findings
-    assert said(findings, "only with workers without weight").about == ("ann",)
+    labels = rows(*(row for t in range(6) for row in ((t, "ann", t % 2), (t, f"new{t}", 0))))
+    result = optiframe.solve(LabelAggregation(labels=labels), "rankone.coordinate")
+    assert said(result, "only with workers without weight").about == ("ann",)
 
 
 # Rank-one completion
@@ -97,7 +89,7 @@ BAD: dict[str, tuple[np.ndarray, np.ndarray, str, tuple[int, ...]]] = {
 def test_what_the_known_entries_leave_open_is_said_whatever_the_solver(case: str, solver: str) -> None:
     weights, values, words, about = BAD[case]
     result = optiframe.solve(RankOneCompletion(weights=weights, values=values), solver)
-    found = said(result.findings, words)
+    found = said(result, words)
     assert found.about == about
     assert found.level in ("warning", "error")
 
@@ -114,8 +106,8 @@ def test_entries_that_tell_everything_bring_a_note_on_the_sign_alone() -> None:
 
 
 def table(**changed: Any) -> dict[str, Any]:
-    rows: dict[str, Any] = {"task": [0, 0, 1, 1], "worker": [1, 2, 1, 2], "label": [0.0, 1.0, 1.0, 1.0]}
-    return {**rows, **changed}
+    plain: dict[str, Any] = {"task": [0, 0, 1, 1], "worker": [1, 2, 1, 2], "label": [0.0, 1.0, 1.0, 1.0]}
+    return {**plain, **changed}
 
 
 @pytest.mark.parametrize("column", ["task", "worker", "label"])
