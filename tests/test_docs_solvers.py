@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,7 +21,6 @@ PAGES = [
     *sorted((ROOT / "plugins").glob("*/README.md")),
 ]
 _PYTHON = re.compile(r"^```python(?: [^\n]*)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_TOML = re.compile(r"^```toml(?: [^\n]*)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def printed() -> Iterator[tuple[str, str]]:
@@ -54,25 +52,20 @@ def test_the_pages_print_these_solvers() -> None:
     assert general | of_domains <= set(SOLVERS)
 
 
-def problems_of(name: str, folder: Path) -> list[str]:
-    """Files of the projections that a page prints for a solver: no small one is over a set of a plugin."""
-    blocks = [block for page in PAGES for block in _TOML.findall(page.read_text(encoding="utf-8"))]
-    files: list[Path] = []
-    for block in blocks:
-        read = tomllib.loads(block)
-        solver, problem = read.get("solver"), read.get("problem", {})
-        if isinstance(solver, dict) and solver.get("name") == name and problem["name"] == "projection":
-            files.append(folder / f"problem_{len(files)}.toml")
-            files[-1].write_text(block, encoding="utf-8")
-    return [str(file) for file in files]
+def checked() -> set[str]:
+    """The solvers that a page's own commands hold to the contract, which test_docs.py runs."""
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    return set(re.findall(r"^\$ optiframe (?:--import \S+ )?check ([\w.-]+)", text, re.MULTILINE))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SOLVERS)
-def test_every_solver_printed_on_a_page_keeps_the_contract(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", sorted(SOLVERS.keys() - checked()))
+def test_every_solver_printed_on_a_page_and_not_checked_there_keeps_the_contract(
+    name: str, tmp_path: Path
+) -> None:
     module = tmp_path / f"{name.replace('.', '_').replace('-', '_')}.py"
     module.write_text(SOLVERS[name], encoding="utf-8")
-    outcomes = list(check_isolated(name, modules=[str(module)], problems=problems_of(name, tmp_path)))
+    outcomes = list(check_isolated(name, modules=[str(module)]))
     assert len(outcomes) > 1
     assert {outcome.name: outcome.failure for outcome in outcomes if outcome.failure} == {}
 
