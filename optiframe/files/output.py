@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from optiframe.errors import InvalidInput, require
+from optiframe.files.plain import plain
 from optiframe.solving.result import Result
 from optiframe.tables.files import write_table
 
@@ -74,7 +72,10 @@ def write(
         _replace(target, lambda path: write_table(result.trace.columns(), path))
         written.append(target)
     target = folder / FINISHED
-    content = summary(result) | {"config": _plain(dict(config or {})), "files": [p.name for p in written]}
+    content = summary(result) | {
+        "config": plain(dict(config or {}), _none),
+        "files": [p.name for p in written],
+    }
     text = json.dumps(content, indent=2, allow_nan=False) + "\n"
     _replace(target, lambda path: path.write_text(text, encoding="utf-8"))
     return [*written, target]
@@ -95,7 +96,7 @@ def _remove_earlier(folder: Path) -> None:
 
 def summary(result: Result[Any, Any]) -> dict[str, Any]:
     """The result without its solution, as JSON values; numbers that are not finite become None."""
-    plain = _plain(
+    values = plain(
         {
             "status": str(result.status),
             "message": result.message,
@@ -112,24 +113,15 @@ def summary(result: Result[Any, Any]) -> dict[str, Any]:
                 for f in result.findings
             ],
             **result.settings,
-        }
+        },
+        _none,
     )
-    assert isinstance(plain, dict)
-    return plain
+    assert isinstance(values, dict)
+    return values
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
+def _none(number: float) -> None:
+    """For numbers that are not finite."""
 
 
 def _replace(target: Path, write_to: Callable[[Path], Any]) -> None:

@@ -29,10 +29,10 @@ from optiframe.comparison.plan.settings import (
 )
 from optiframe.comparison.plan.sweep import MOST
 from optiframe.comparison.plan.table_facts import names_in
-from optiframe.comparison.plan.toml_writer import as_toml
 from optiframe.comparison.records import Cell, Choice, Direction, Limits, Measure, Plan
 from optiframe.errors import InvalidInput
 from optiframe.files.toml_lines import Keys
+from optiframe.files.toml_writer import as_toml
 from optiframe.solving.budget import Budget
 
 

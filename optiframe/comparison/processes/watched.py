@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from optiframe.comparison.processes import exit_reasons
 from optiframe.comparison.processes.memory import TreeMemory
 from optiframe.comparison.processes.reaper import end_all
 from optiframe.comparison.processes.reaper_client import guarded
@@ -99,14 +100,10 @@ class WatchedChild:
             self.kill()
             return reason + self._stack("; it was here:")
         code = self._process.returncode
-        if code < 0:
-            number = signal.Signals(-code)
-            name = (signal.strsignal(number) or "signal").lower()
-            hint = "; perhaps the memory ran out" if number is signal.SIGKILL else ""
-            reason = f"the process died: {name} ({number.name}){hint}"
-        else:
-            reason = f"the process ended with exit code {code} before it was done"
-        return reason + self._stack("; it was here:")
+        hint = (
+            "; perhaps the memory ran out" if code == -signal.SIGKILL else " before it was done" * (code >= 0)
+        )
+        return f"the process {exit_reasons.in_words(code)}{hint}" + self._stack("; it was here:")
 
     def kill(self) -> None:
         """End it and everything it started."""

@@ -15,8 +15,9 @@ from optiframe.comparison.plan.unchanged import DataChanged, unchanged
 from optiframe.comparison.records import Limits, Outcome, Request
 from optiframe.comparison.run.copies import Copies
 from optiframe.comparison.run.timing import TimedSolves
-from optiframe.comparison.run.wire import Board, plain
+from optiframe.comparison.run.wire import Board
 from optiframe.errors import InvalidInput, OptiframeError, UnknownName, Unsuited
+from optiframe.files.plain import plain
 from optiframe.solving.result import Status
 
 

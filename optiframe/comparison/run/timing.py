@@ -11,7 +11,8 @@ from typing import Any
 
 from optiframe.comparison.records import Outcome, Request
 from optiframe.comparison.run.copies import Copies
-from optiframe.comparison.run.wire import Board, clipped, plain
+from optiframe.comparison.run.wire import Board, clipped
+from optiframe.files.plain import plain
 from optiframe.solving.result import Result, Status
 
 _SHORT = 0.05  # seconds of a solve in which being observed may show in its time

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from optiframe.comparison.records import Checksums, Limits, Measure, Outcome, Request
+from optiframe.files.plain import plain
 from optiframe.solving.result import Status
 
 REPLY = "outcome.json"
@@ -100,7 +101,7 @@ def write_reply(outcome: Outcome, folder: Path) -> None:
         data[key] = clipped(data[key])
     data["findings"] = _brief(data["findings"])
     unfinished = folder / f"{REPLY}.part"
-    text = json.dumps(data, default=_plain, ensure_ascii=False)
+    text = json.dumps(data, default=plain, ensure_ascii=False)
     unfinished.write_bytes(text.encode("utf-8", "replace"))
     unfinished.replace(folder / REPLY)
 
@@ -181,23 +182,6 @@ def clipped(text: str, length: int = _TEXT) -> str:
         return text
     half = length // 2
     return f"{text[:half]}\n... {len(text) - 2 * half} characters ...\n{text[-half:]}"
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON has it: numbers and text as they are, containers of them, the rest as text."""
-    if isinstance(value, str | bool | int | float) or value is None:
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
-    return _plain(value)
-
-
-def _plain(value: Any) -> Any:
-    item = getattr(value, "item", None)  # a NumPy number
-    number = item() if callable(item) and getattr(value, "size", 2) == 1 else value
-    return number if isinstance(number, str | bool | int | float) else str(value)
 
 
 class Board:

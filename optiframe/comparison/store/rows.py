@@ -20,6 +20,7 @@ from optiframe.comparison.records import (
     Plan,
 )
 from optiframe.errors import InvalidInput
+from optiframe.files.plain import plain
 from optiframe.solving.budget import Budget
 from optiframe.solving.result import Status
 
@@ -46,24 +47,14 @@ _WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 def to_json(value: Any) -> str:
     """A document; numbers that are not finite become {"number": "inf"}, so that any reader can parse it."""
-    return json.dumps(_plain(value), allow_nan=False, ensure_ascii=True)
+    return json.dumps(
+        plain(value, lambda number: {"number": str(number)}), allow_nan=False, ensure_ascii=True
+    )
 
 
 def from_json(text: str) -> Any:
     """What `to_json` wrote."""
     return json.loads(text, object_hook=_number)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, bool | int | str) or value is None:
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"number": str(value)}
-    return str(value)
 
 
 def _number(found: dict[str, Any]) -> Any:
