@@ -1,4 +1,4 @@
-"""The worker graph's eigenvalues, Theorem 12, and who is named in the trust report."""
+"""The worker graph's eigenvalues and groups, Theorem 12, and who is named in the trust report."""
 
 from __future__ import annotations
 
@@ -9,15 +9,24 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optiframe_rankone import (
+    error_bounds,
+    finite_task_bound,
+    shared_tasks,
+    skill_bound,
+    smallest_eigenvalue,
+    worker_groups,
+)
 from optiframe_rankone.problem import LabelAggregation
-from optiframe_rankone.trust import graph_spectrum
+from optiframe_rankone.trust import groups
+from optiframe_rankone.trust.graph_spectrum import deviation, eigenvalues_by_component
 from optiframe_rankone.trust.worker_findings import doubtful
 
 import optiframe
 from optiframe import InvalidInput
 from optiframe.findings import Finding
 
-from .slow import coin, components, rows, said, texts, two_colourable
+from .slow import coin, components, rows, said, single_coin, texts, two_colourable
 
 
 def ring(size: int, weight: float = 1.0) -> sp.csr_array:
@@ -43,11 +52,11 @@ def fixed_point(counts: np.ndarray, values: np.ndarray, low: float, high: float)
 def test_eigenvalues_of_cliques_and_rings_are_the_known_ones() -> None:
     for size in (3, 5, 9):
         clique = sp.csr_array(np.ones((size, size)) - np.eye(size))
-        assert graph_spectrum.smallest_eigenvalue(clique) == pytest.approx(size - 2)
+        assert smallest_eigenvalue(clique) == pytest.approx(size - 2)
         odd = 2 - 2 * np.cos(np.pi / size)
-        assert graph_spectrum.smallest_eigenvalue(ring(size)) == pytest.approx(odd)
+        assert smallest_eigenvalue(ring(size)) == pytest.approx(odd)
         assert odd >= 1 / size**3
-    assert graph_spectrum.smallest_eigenvalue(ring(6)) == 0.0
+    assert smallest_eigenvalue(ring(6)) == 0.0
 
 
 @given(st.integers(0, 10_000), st.integers(2, 9))
@@ -60,7 +69,7 @@ def test_the_eigenvalue_is_0_exactly_for_bipartite_components(seed: int, size: i
     component = np.empty(size, dtype=np.int64)
     for number, members in enumerate(groups):
         component[list(members)] = number
-    found = graph_spectrum.eigenvalues_by_component(sp.csr_array(3.0 * edges), component)
+    found = eigenvalues_by_component(sp.csr_array(3.0 * edges), component)
     assert [value == 0 for value in found] == [two_colourable(edges, members) for members in groups]
 
 
@@ -78,7 +87,7 @@ def test_the_bound_of_theorem_12_holds_for_the_limit_of_eq_4(seed: int) -> None:
     noise = np.triu(rng.uniform(-0.05, 0.05, (size, size)), 1)
     noise += noise.T
     found = fixed_point(counts, np.outer(skills, skills) + noise, low, high)
-    bound = graph_spectrum.skill_bound(sp.csr_array(counts), float(np.abs(noise).max()), low, high)
+    bound = skill_bound(sp.csr_array(counts), float(np.abs(noise).max()), low, high)
     assert np.linalg.norm(found - skills) <= bound
 
 
@@ -87,21 +96,21 @@ def test_hoeffding_holds_for_all_pairs_together_and_by_pair_is_never_worse() -> 
     for seed in range(30):
         problem = coin(seed, skills, tasks=40, per_task=3)
         fit = problem.formulation.problem.least_squares  # type: ignore[union-attr]  # it always formulates
-        failed += bool((np.abs(fit.targets.data - 0.25) > graph_spectrum.deviation(fit.known, 2, risk)).any())
+        failed += bool((np.abs(fit.targets.data - 0.25) > deviation(fit.known, 2, risk)).any())
     assert failed / 30 <= risk
     counts = fit.known
-    uniform = graph_spectrum.skill_bound(counts, float(graph_spectrum.deviation(counts, 2).max()), 0.3, 0.8)
-    assert graph_spectrum.finite_task_bound(counts, 2, 0.3, 0.8) <= uniform
-    assert graph_spectrum.deviation(counts, 3) == pytest.approx(graph_spectrum.deviation(counts, 2) * 3 / 4)
+    uniform = skill_bound(counts, float(deviation(counts, 2).max()), 0.3, 0.8)
+    assert finite_task_bound(counts, 2, 0.3, 0.8) <= uniform
+    assert deviation(counts, 3) == pytest.approx(deviation(counts, 2) * 3 / 4)
 
 
 def test_the_bound_is_infinite_on_an_even_ring_and_refuses_impossible_ranges() -> None:
-    assert graph_spectrum.skill_bound(ring(6, 100.0), 0.1, 0.3, 0.8) == np.inf
-    assert graph_spectrum.finite_task_bound(ring(6, 100.0), 2, 0.3, 0.8) == np.inf
+    assert skill_bound(ring(6, 100.0), 0.1, 0.3, 0.8) == np.inf
+    assert finite_task_bound(ring(6, 100.0), 2, 0.3, 0.8) == np.inf
     with pytest.raises(InvalidInput, match="0 < kappa <= largest"):
-        graph_spectrum.skill_bound(ring(5), 0.1, 0.0, 0.8)
+        skill_bound(ring(5), 0.1, 0.0, 0.8)
     with pytest.raises(InvalidInput, match="risk must be between"):
-        graph_spectrum.deviation(ring(5), 2, 1.0)
+        deviation(ring(5), 2, 1.0)
 
 
 def test_the_bound_is_mentioned_when_it_says_something_and_only_then() -> None:
@@ -233,3 +242,137 @@ def test_an_answer_not_fitted_to_correlations_has_no_objective():
     fitted = optiframe.solve(problem, "rankone.pgd")
     assert fitted.objective > 0
     assert fitted.solved == problem.fingerprint()
+
+
+SKILLS = np.array([0.3, 0.6, 0.9, 0.5])
+
+
+def four_and_a_pair(tasks: int = 400) -> LabelAggregation:
+    """A clique of four workers, and two more who only meet each other."""
+    labels = single_coin(0, SKILLS, tasks=tasks, per_task=4)["labels"]
+    pair = {"task": [9000, 9000, 9001, 9001], "worker": [7, 8, 7, 8], "label": [0, 0, 1, 1]}
+    return LabelAggregation(labels={key: np.concatenate([labels[key], pair[key]]) for key in pair})
+
+
+def test_the_answer_has_a_row_for_each_group_with_what_is_promised_there() -> None:
+    problem = four_and_a_pair()
+    result = optiframe.solve(problem, "rankone.pgd")
+    table = result.to_tables()["groups"]
+    assert table["first_worker"].tolist() == [0, 7]
+    assert table["workers"].tolist() == [4, 2]
+    assert table["determined"].tolist() == [True, False]
+    assert table["smallest_eigenvalue"] == pytest.approx([2.0, 0.0])
+    shared, size = shared_tasks(problem)[:4][:, :4], np.abs(result.solution.skills[:4])
+    kappa, largest = float(size.min()), float(size.max())
+    worst = float(deviation(shared, 2).max())
+    assert table["theorem_12"] == pytest.approx([skill_bound(shared, worst, kappa, largest) / 2, np.inf])
+    finite = finite_task_bound(shared, 2, kappa, largest) / 2
+    assert table["finite_task"] == pytest.approx([finite, np.inf])
+    assert finite <= table["theorem_12"][0]
+
+
+@pytest.mark.parametrize("weights", ["binary", "count-squared"])
+def test_the_bounds_are_those_of_the_weights_that_are_fitted(weights: str) -> None:
+    labels = single_coin(0, SKILLS, tasks=400, per_task=2)["labels"]
+    problem = LabelAggregation(labels=labels, weights=weights)
+    solution = optiframe.solve(problem, "rankone.exponentiated").solution
+    shared = shared_tasks(problem)
+    counts = shared.toarray()
+    fitted = sp.csr_array(counts**2 if weights == "count-squared" else (counts > 0).astype(float))
+    size, table = np.abs(solution.skills), worker_groups(problem, solution)
+    kappa, largest = float(size.min()), float(size.max())
+    errors = np.zeros_like(counts)
+    errors[shared.nonzero()] = deviation(shared, 2)
+    assert table["theorem_12"] == pytest.approx(skill_bound(fitted, errors.max(), kappa, largest) / 2)
+    dense = fitted.toarray()
+    strength = kappa**2 * np.linalg.eigvalsh(np.diag(dense.sum(axis=1)) + dense)[0]
+    moved = float(np.linalg.norm((dense * errors).sum(axis=1)))
+    assert table["finite_task"] == pytest.approx(largest * moved / strength / 2)
+    assert table["finite_task"] <= table["theorem_12"]
+    plain = worker_groups(LabelAggregation(labels=labels), solution)
+    assert plain["finite_task"] != pytest.approx(table["finite_task"], rel=1e-3)
+
+
+def test_without_an_answer_the_groups_come_without_bounds() -> None:
+    columns = ["first_worker", "workers", "determined", "smallest_eigenvalue"]
+    assert list(worker_groups(four_and_a_pair())) == columns
+
+
+def test_with_a_cutoff_the_groups_are_those_of_the_pairs_it_keeps_and_nothing_is_promised() -> None:
+    skills = np.array([0.9, 0.8, 0.7, 0.5, 0.2, 0.2])
+    labels = single_coin(0, skills, tasks=300, per_task=6)["labels"]
+    problem = LabelAggregation(labels=labels, cutoff=0.2)
+    result = optiframe.solve(problem, "rankone.pgd")
+    kept = problem.formulation.problem.least_squares.known.toarray() > 0
+    assert 0 < kept.sum() < 30  # everyone met everyone, and some pairs were dropped
+    component = problem.worker_graph.component
+    table = worker_groups(problem, result.solution)
+    for group, least in enumerate(table["smallest_eigenvalue"]):
+        edges = kept[np.ix_(component == group, component == group)].astype(float)
+        dense = np.linalg.eigvalsh(np.diag(edges.sum(axis=1)) + edges)[0]
+        assert least == pytest.approx(dense, abs=1e-9)
+    assert table["smallest_eigenvalue"].max() > 0
+    assert np.isinf(table["finite_task"]).all()
+    assert np.isinf(table["theorem_12"]).all()
+
+
+def test_the_report_gives_the_least_eigenvalue_or_says_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = four_and_a_pair()
+    told = texts(optiframe.solve(problem, "rankone.pgd"))
+    assert "shared tasks tie the skills together by 2, where 0 is not at all and 2 is everyone" in told
+    monkeypatch.setattr(groups, "_WORKERS", 5)
+    large = optiframe.solve(problem, "rankone.pgd")
+    assert "is not worked out for so many workers" in texts(large)
+    assert "groups" not in large.to_tables()
+    assert len(worker_groups(problem, large.solution)["workers"]) == 2
+
+
+def test_groups_of_an_answer_without_skills_are_refused() -> None:
+    problem = four_and_a_pair()
+    with pytest.raises(InvalidInput, match="has no skills"):
+        worker_groups(problem, optiframe.solve(problem, "labels.majority").solution)
+
+
+@pytest.mark.parametrize("degree", [2, 30])
+def test_larger_graphs_have_the_eigenvalue_of_the_dense_route(degree: int) -> None:
+    size = 601
+    edges = np.zeros((size, size))
+    rng = np.random.default_rng(0)
+    for step in range(1, degree // 2 + 1):
+        other = (np.arange(size) + step) % size if degree == 2 else rng.permutation(size)
+        edges[np.arange(size), other] = edges[other, np.arange(size)] = 1.0
+    np.fill_diagonal(edges, 0.0)
+    dense = np.linalg.eigvalsh(np.diag(edges.sum(axis=1)) + edges)[0]
+    assert smallest_eigenvalue(sp.csr_array(edges)) == pytest.approx(dense, rel=1e-5)
+
+
+def test_a_large_bipartite_graph_has_the_eigenvalue_0_exactly() -> None:
+    edges = np.kron([[0.0, 1.0], [1.0, 0.0]], np.ones((300, 300)))
+    assert smallest_eigenvalue(sp.csr_array(edges)) == 0.0
+
+
+def test_the_answer_has_lemma_3s_bound_of_each_task_and_0_for_gold() -> None:
+    inputs = single_coin(1, SKILLS, tasks=50, per_task=3)
+    gold = {"task": [int(inputs["labels"]["task"][0])], "label": [int(inputs["labels"]["label"][0])]}
+    problem = LabelAggregation(labels=inputs["labels"], gold=gold)
+    result = optiframe.solve(problem, "rankone.pgd")
+    bound = result.to_tables()["labels"]["error_bound"]
+    certain = problem.gold_codes >= 0
+    assert (bound[certain] == 0.0).all()
+    assert bound[~certain] == pytest.approx(error_bounds(problem, result.solution.skills)[~certain])
+    assert "error_bound" not in optiframe.solve(problem, "labels.majority").to_tables()["labels"]
+
+
+@pytest.mark.parametrize(
+    ("skills", "message"),
+    [
+        (np.ones(3), "4 numbers, one for each worker, got 3"),
+        ([0.1, 2.0, 0.1, 0.1], "the skill of worker 1 is 2; with 2 classes a skill is a number from -1"),
+        ([0.1, 0.1, -1.5, 0.1], "the skill of worker 2 is -1.5"),
+        ([0.1, 0.1, 0.1, np.nan], "nan"),
+    ],
+)
+def test_skills_that_nobody_can_have_get_no_bounds(skills: object, message: str) -> None:
+    problem = LabelAggregation(labels=single_coin(1, SKILLS, tasks=50, per_task=3)["labels"])
+    with pytest.raises(InvalidInput, match=message):
+        error_bounds(problem, skills)
