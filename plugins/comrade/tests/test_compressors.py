@@ -293,12 +293,12 @@ def test_a_run_warns_where_definition_2_fails_and_only_there() -> None:
 @pytest.mark.filterwarnings("ignore::optiframe.solving.solve.NotConverged")  # so many rounds, no more
 def test_127_levels_send_a_seventh_of_the_bytes_for_nearly_the_same_gap() -> None:
     generator = rng()
-    matrix = generator.standard_normal((6000, 123))
-    target = np.where(matrix @ np.ones(123) / 8 + generator.standard_normal(6000) > 0, 1.0, -1.0)
+    matrix = generator.standard_normal((3000, 123))
+    target = np.where(matrix @ np.ones(123) / 8 + generator.standard_normal(3000) > 0, 1.0, -1.0)
     problem = Minimize(Logistic(matrix=matrix, target=target, l2=1e-2))
     budget = Budget(iterations=8, tolerance=0.0)
     least = optiframe.solve(problem, Exact()).objective
-    plain = optiframe.solve(problem, Comrade(workers=10), budget=budget)
-    coded = optiframe.solve(problem, Comrade(workers=10, compressor=QSGD()), budget=budget)
+    plain = optiframe.solve(problem, Comrade(workers=4), budget=budget)
+    coded = optiframe.solve(problem, Comrade(workers=4, compressor=QSGD()), budget=budget)
     assert plain.trace["bytes_up"][-1] >= 7 * coded.trace["bytes_up"][-1]
     assert coded.trace["objective"][-1] - least <= 1.1 * (plain.trace["objective"][-1] - least)

@@ -199,6 +199,7 @@ def test_a_node_answers_like_a_worker(tmp_path: Path, dense: bool) -> None:
     np.testing.assert_allclose(got.payload, Worker(0, f, WorkerConfig()).reply(asked).payload, rtol=1e-12)
 
 
+@pytest.mark.slow  # scikit-learn reads LIBSVM's format, and takes seconds to import
 def test_rows_with_fewer_columns_than_the_point_are_filled_up(tmp_path: Path) -> None:
     (tmp_path / "rows.svm").write_text("+1 1:1.5\n-1 2:1\n+1 1:-1 2:0.5\n")
     asked = Broadcast(1, GRADIENT, np.zeros(5))

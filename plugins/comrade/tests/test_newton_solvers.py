@@ -38,6 +38,7 @@ class TestComrade(SolverContract):
         return [problem(), Minimize(LeastSquares(matrix=f.matrix, target=f.target, l2=0.1))]
 
 
+@pytest.mark.slow
 class TestComradeUnderAttack(TestComrade):
     solver = Comrade(workers=10, byzantine=0.1, attack="negative", compressor={"name": "qsgd"})
     budget = Budget(iterations=10)  # the noise of the compressor never meets a tolerance
@@ -50,6 +51,7 @@ class TestGiant(TestComrade):
         return least_objective(problem)
 
 
+@pytest.mark.slow
 class TestRobustGiant(TestComrade):
     solver = RobustGiant(workers=8, byzantine=0.1, attack="negative")
     budget = Budget(iterations=10)  # whom it leaves out changes back and forth: no tolerance is met

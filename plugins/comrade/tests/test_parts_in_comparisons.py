@@ -62,6 +62,7 @@ def planned(folder: Path) -> Any:
     return read_plan(path)
 
 
+@pytest.mark.slow
 def test_a_filters_package_counts_in_the_cells_that_use_it(package: Path) -> None:
     cells = planned(package).cells
     versions = {cell.solver.table.get("filter"): cell.solver.versions for cell in cells}

@@ -36,7 +36,7 @@ UNUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, dict[str, Any]]] = 
 
 def run(on: Any, method: str, parameters: dict[str, Any]) -> optiframe.Result[Any, Any]:
     settled = {"workers": 8, **parameters} if method != "newton.exact" else parameters
-    return optiframe.solve(on, method, budget=Budget(iterations=20, tolerance=0.0), **settled)
+    return optiframe.solve(on, method, budget=Budget(iterations=8, tolerance=0.0), **settled)
 
 
 def unused(result: optiframe.Result[Any, Any]) -> list[str]:

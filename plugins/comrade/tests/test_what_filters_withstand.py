@@ -46,6 +46,7 @@ def said(result: Result[Any, Any], level: str, words: str) -> list[str]:
     return [found.text for found in result.findings if found.level == level and words in found.text]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("filtering", "share"), [("distance-to-median", 0.3), ("distance-to-median", 0.4), ("norm", 0.1)]
 )
