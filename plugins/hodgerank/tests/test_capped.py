@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import combinations
 
 import numpy as np
@@ -14,17 +13,9 @@ from optiframe_hodgerank.solvers import capped
 from optiframe_hodgerank.solvers.capped import CappedThresholding, View, most_gain, three_view
 from optiframe_hodgerank.solvers.thresholding import IterativeHardThresholding
 
-from optiframe import InvalidInput, Solver, Unsuited, solve
-from optiframe.testing import SolverContract
+from optiframe import InvalidInput, Unsuited, solve
 
 from .path_twins import votes
-
-
-class TestCappedThresholding(SolverContract):
-    solver: Solver = CappedThresholding(share=0.2, per_pair=2)
-
-    def instances(self) -> Iterable[PairwiseRanking]:
-        return [votes(0), votes(1, noise=0.1)]
 
 
 def flooded(seed: int = 0) -> PairwiseRanking:
@@ -109,6 +100,7 @@ def test_every_cap_holds_and_the_scores_fit_what_is_left() -> None:
     assert answer.scores == pytest.approx(np.linalg.pinv(x) @ (table.margin - answer.outliers), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_objective_never_rises() -> None:
     ranking = flooded(1)
     found = []

@@ -110,6 +110,7 @@ def flagged(problem: PairwiseRanking, solver: Any) -> set[int]:
     return set(optiframe.solve(problem, solver).solution.flagged.tolist())
 
 
+@pytest.mark.slow
 def test_within_the_theorems_range_the_methods_flag_the_outliers_and_these_stay_below_the_bound() -> None:
     sigma = 0.02
     for seed in range(6):  # each may fail with a chance of 2/264

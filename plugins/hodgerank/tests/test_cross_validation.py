@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -17,25 +16,9 @@ from optiframe_hodgerank.solvers.refit import HuberLassoRefit
 from optiframe_hodgerank.stopping import cross_validation as cycle_folds
 from optiframe_hodgerank.stopping.cross_validation import CycleFolds, bregman_curve, lasso_curve
 
-from optiframe import InvalidInput, Solver, problem, solve
-from optiframe.testing import SolverContract
+from optiframe import InvalidInput, problem, solve
 
 from .path_twins import incidence, votes
-
-
-class TestHuberLassoWithCrossValidation(SolverContract):
-    solver: Solver = HuberLasso(stop_rule="cross-validation")
-
-    def instances(self) -> Iterable[PairwiseRanking]:
-        return [votes(0), votes(1, noise=0.1)]
-
-
-class TestLinearizedBregmanWithCrossValidation(TestHuberLassoWithCrossValidation):
-    solver = LinearizedBregman(stop_rule="cross-validation")
-
-
-class TestHuberLassoByTheScale(TestHuberLassoWithCrossValidation):
-    solver = HuberLasso(stop_rule="huber")
 
 
 def no_limit() -> float:
@@ -119,6 +102,7 @@ def test_lasso_errors_are_those_of_fits_by_hand() -> None:
             assert curve.error[k, fold] == pytest.approx(slow, rel=5e-3)
 
 
+@pytest.mark.slow
 def test_bregman_errors_are_those_of_steps_by_hand() -> None:
     rows = problem(dataset=SMALL).comparisons.unmerged()
     kappa, dt = 10.0, 0.05
@@ -134,6 +118,7 @@ def test_bregman_errors_are_those_of_steps_by_hand() -> None:
         assert curve.error[k] == pytest.approx(found[round(1 / (curve.level[k] * dt))], rel=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_bregman_with_cross_validation_finds_large_outliers(seed: int) -> None:
@@ -143,6 +128,7 @@ def test_bregman_with_cross_validation_finds_large_outliers(seed: int) -> None:
     assert result.metrics["outlier_precision"] >= 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", [HuberLasso, HuberLassoRefit])
 def test_huber_lasso_with_cross_validation_finds_them_and_more(solver: type[HuberLasso]) -> None:
     ranking = problem(dataset={**SMALL, "comparisons": 200})
@@ -152,6 +138,7 @@ def test_huber_lasso_with_cross_validation_finds_them_and_more(solver: type[Hube
     assert any("cross-validation chose lambda" in finding.text for finding in result.findings)
 
 
+@pytest.mark.slow
 def test_fast_transform_chooses_as_the_exact_basis_does(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = problem(dataset={"name": "pairwise.bias", "comparisons": 500}).comparisons.unmerged()
     exact = bregman_curve(rows, 5, np.random.default_rng(0), kappa=50, time_left=no_limit)
@@ -162,6 +149,7 @@ def test_fast_transform_chooses_as_the_exact_basis_does(monkeypatch: pytest.Monk
     assert fast.level[fast.best] == pytest.approx(exact.level[exact.best], rel=0.5)
 
 
+@pytest.mark.slow
 def test_where_outliers_are_dense_it_finds_none_and_says_so() -> None:
     drawn = {"name": "pairwise.random-order", "comparisons": 1000, "outlier_share": 0.3}
     result = solve(problem(dataset=drawn), LinearizedBregman(stop_rule="cross-validation"), trace=False)

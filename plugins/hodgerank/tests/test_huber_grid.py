@@ -114,6 +114,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_forces_balance_on_graphs_of_any_shape(
@@ -158,6 +159,7 @@ def test_the_answer_does_not_depend_on_what_was_solved_before(solver: Any, befor
     assert (solve(ranking, HuberLasso(method="grid", **solver)).solution.scores == first).all()
 
 
+@pytest.mark.slow
 def test_the_answer_keeps_its_meaning_where_the_grid_takes_over() -> None:
     drawn = {"name": "pairwise.random-order", "items": 201, "comparisons": 2000, "outlier_share": 0.1}
     ranking = problem(dataset=drawn)
@@ -178,6 +180,7 @@ def test_a_share_that_is_never_reached_ends_where_the_exact_path_does() -> None:
         assert result.solution.scores == pytest.approx([0.5, -0.5], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_forces_balance_as_nearly_as_asked_and_no_more_steps_are_taken() -> None:
     graph = image(60, 55)
     ranking = PairwiseRanking(comparisons={"left": graph.left, "right": graph.right, "margin": graph.margin})
@@ -194,6 +197,7 @@ def test_forces_balance_as_nearly_as_asked_and_no_more_steps_are_taken() -> None
     assert off[0] > 10 * off[1] > 100 * off[2] > 0
 
 
+@pytest.mark.slow
 def test_an_item_of_very_many_comparisons_makes_no_other_count_as_nothing() -> None:
     rng = np.random.default_rng(1)
     left, right = rng.integers(0, 200, 800), rng.integers(1, 200, 800)

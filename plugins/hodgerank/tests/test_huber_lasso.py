@@ -33,6 +33,7 @@ def unbalanced(graph: ComparisonGraph, scores: np.ndarray, level: float) -> floa
     return float(np.abs(graph.divergence(graph.weight * np.clip(misfit, -level, level))).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [None, 0.1])
 def test_homotopy_agrees_with_cvxpy(noise: float | None) -> None:
     for seed in range(3):
@@ -91,6 +92,7 @@ def test_grid_and_homotopy_agree_and_order_outliers_alike() -> None:
     assert grid.entry_order().tolist() == exact.entry_order().tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("per_decade", [1, 3, 25])
 @pytest.mark.parametrize("share", [0.05, 0.1, 0.4])
 @pytest.mark.parametrize("noise", [None, 0.1])
@@ -130,6 +132,7 @@ def test_many_rows_enter_a_path_as_one_by_one() -> None:
     assert one.entries()[[2, 4, 7]].tolist() == [0, 1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("diagonal", [True, False])
 @pytest.mark.parametrize("level", [2.0, 0.5, 0.05])
 def test_newton_agrees_with_cvxpy(level: float, diagonal: bool) -> None:
@@ -267,6 +270,7 @@ TABLE_1_REFIT = [0.8688, -0.8332, -0.3017, -0.3608, -0.5760, -0.7412, 0.4570, 0.
 TABLE_1_REFIT += [0.5996, 0.5253, 0.2601, -0.2800, 0.5100, 0.2125, -0.1749, -0.4812]
 
 
+@pytest.mark.slow
 def test_table_1_is_met_at_six_per_cent_and_nearly_at_five() -> None:
     ranking = problem(dataset=dataset("pairwise.pc-vqa", ref=1))
     path = path_of(ranking, share=0.07)

@@ -16,15 +16,13 @@ from optiframe import InvalidInput, Status, solve, why_unsuited
 from optiframe import solver as solver_named
 from optiframe.testing import check_derivatives
 
+from .path_twins import columns
+
 
 def drawn(seed: int, **more: Any) -> PairwiseRanking:
-    rng = np.random.default_rng(seed)
-    left = rng.integers(5, size=25)
-    right = (left + rng.integers(1, 5, size=25)) % 5
-    margin = np.round(rng.standard_normal(25), 1) + 3.0 * (rng.random(25) < 0.1)
-    weight = rng.choice([1.0, 2.0], 25)
-    columns = {"left": left, "right": right, "margin": margin, "weight": weight}
-    return PairwiseRanking(comparisons=columns, **{"outlier_price": 0.8, **more})
+    rows = columns(seed, 5, 25, "tenths", (1.0, 2.0))
+    rows["margin"][::9] += 3.0
+    return PairwiseRanking(comparisons=rows, **{"outlier_price": 0.8, **more})
 
 
 @settings(max_examples=15)
@@ -45,7 +43,7 @@ def test_its_value_is_the_least_over_all_outliers(seed: int) -> None:
 
 
 def test_its_derivatives_are_right() -> None:
-    check_derivatives(drawn(0).formulation.problem.function, np.array([0.3, -0.2, 0.1, 0.55, -0.4]))
+    check_derivatives(drawn(0).formulation.problem.function, np.array([0.313, -0.227, 0.139, 0.571, -0.443]))
 
 
 def test_plain_solvers_and_cvxpy_give_the_same_ranking() -> None:
@@ -65,6 +63,17 @@ def test_without_a_price_there_is_nothing_to_minimize() -> None:
     )
 
 
-def test_codes_are_whole_numbers() -> None:
-    with pytest.raises(InvalidInput, match="left: must be a vector of whole numbers"):
-        HuberDifferences(items=2, left=[0.5], right=[1], margin=[1.0], weight=[1.0], price=1.0)
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"left": [0.5, 0]}, "left: must be a vector of whole numbers"),
+        ({"right": [1, 5]}, "right: entry 1 is 5; places in x go from 0 to 2"),
+        ({"left": [-1, 0]}, "left: entry 0 is -1; places in x go from 0 to 2"),
+        ({"margin": [1.0]}, "margin: has 1 entries, and left has 2"),
+        ({"weight": [1.0, -1.0]}, "weight: entry 1 is -1; a weight is 0 or more"),
+    ],
+)
+def test_rows_of_the_loss_that_make_no_sense_are_refused(changes: dict[str, Any], message: str) -> None:
+    rows = {"left": [0, 0], "right": [1, 2], "margin": [1.0, 2.0], "weight": [1.0, 1.0]}
+    with pytest.raises(InvalidInput, match=message):
+        HuberDifferences(items=3, price=1.0, **{**rows, **changes})

@@ -25,6 +25,7 @@ SIZES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize(("name", "parameters", "sizes"), SIZES)
 def test_a_set_has_the_size_its_source_states(
@@ -39,6 +40,7 @@ def problem(name: str, **parameters: Any) -> PairwiseRanking:
     return optiframe.problem(dataset={"name": name, **parameters})
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 def test_the_best_universities_are_the_famous_ones() -> None:
     ranking = solve(problem("pairwise.world-college"), "hodge.bradley-terry").solution
@@ -127,6 +129,7 @@ def test_a_picture_smaller_than_the_reach_still_has_all_its_pairs() -> None:
     assert len(left) == 6
 
 
+@pytest.mark.slow
 def test_outliers_of_the_image_spoil_least_squares_by_a_known_amount() -> None:
     data = problem("pairwise.image", height=40, width=36)
     spoilt = solve(data, "hodge.l2").metrics["score_mse"]
@@ -151,6 +154,7 @@ def test_bipartite_votes_are_within_bounds_and_flipped_as_asked() -> None:
         optiframe.dataset("pairwise.bipartite", least_votes=5, most_votes=4)
 
 
+@pytest.mark.slow
 def test_the_groups_of_figures_21_and_23_come_apart_with_a_gap() -> None:
     faces = solve(problem("pairwise.bipartite"), "hodge.l2").metrics
     shoes = {"positive": 20, "negative": 20, "least_votes": 5, "most_votes": 100}

@@ -15,7 +15,7 @@ from optiframe_hodgerank.tools.identifiability import conditions
 
 from optiframe import InvalidInput, solve
 
-from .path_twins import votes
+from .path_twins import columns, votes
 
 
 @pytest.mark.parametrize("unit", [1e-130, 1e-3, 1e3, 1e130])
@@ -87,17 +87,14 @@ def test_a_path_is_not_asked_at_negative_values_nor_for_shares_beyond_one() -> N
 
 
 def test_many_different_margins_are_not_followed_knot_by_knot() -> None:
-    rng, rows = np.random.default_rng(0), 50_000
-    left = rng.integers(100, size=rows)
-    right = (left + rng.integers(1, 100, size=rows)) % 100
-    margin = rng.standard_normal(rows)
-    many = PairwiseRanking(comparisons={"left": left, "right": right, "margin": margin})
+    rows = columns(0, 100, 50_000)
+    many = PairwiseRanking(comparisons=rows)
     assert HuberLasso().by_grid(many)
     assert not HuberLasso(share=0.001).by_grid(many)
     assert not HuberLasso(method="homotopy").by_grid(many)
     assert "from knot to knot over 50,000 different comparisons" in str(InverseScaleSpace().unsuited(many))
     assert InverseScaleSpace(share=0.001).unsuited(many) is None
-    votes_only = {"left": left, "right": right, "margin": np.sign(margin)}
+    votes_only = {**rows, "margin": np.sign(rows["margin"])}
     assert not HuberLasso().by_grid(PairwiseRanking(comparisons=votes_only))
 
 
@@ -134,9 +131,7 @@ def test_of_a_long_path_scores_at_some_knots_are_written(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("unit", [1e-300, 1e-12, 1e12, 1e300])
 @pytest.mark.parametrize("method", ["homotopy", "grid"])
 def test_the_unit_of_the_weights_does_not_matter_to_huber_lasso(method: Any, unit: float) -> None:
-    rng = np.random.default_rng(0)
-    left = rng.integers(0, 8, 60)
-    table = {"left": left, "right": (left + rng.integers(1, 8, 60)) % 8, "margin": rng.normal(size=60)}
+    table = columns(0, 8, 60)
     one, other = (
         solve(PairwiseRanking(comparisons={**table, "weight": np.full(60, each)}), HuberLasso(method=method))
         for each in (1.0, unit)

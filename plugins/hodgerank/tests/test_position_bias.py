@@ -69,11 +69,13 @@ def test_share_of_false_accusations_is_within_the_level(seeds: int, real: bool) 
     assert np.mean(hits) > 0.5  # and not by accusing nobody
 
 
+@pytest.mark.slow
 def test_nobody_is_accused_where_nobody_leans() -> None:
     accused = [position_bias(drawn(seed, biased=0)[0], seed=seed).accused.any() for seed in range(5)]
     assert np.mean(accused) <= 0.2
 
 
+@pytest.mark.slow
 def test_scores_make_no_difference() -> None:
     ranking, _ = drawn(3)
     table = ranking.comparisons

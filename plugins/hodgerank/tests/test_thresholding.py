@@ -15,7 +15,7 @@ from optiframe_hodgerank.solvers.thresholding import (
 
 from optiframe import solve
 
-from .path_twins import HANGING, incidence, unmerged, votes
+from .path_twins import HANGING, columns, incidence, unmerged, votes
 
 
 def by_hand(ranking: PairwiseRanking, share: float, trimmed: bool) -> np.ndarray:
@@ -35,6 +35,7 @@ def by_hand(ranking: PairwiseRanking, share: float, trimmed: bool) -> np.ndarray
     return scores
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10**6))
 @pytest.mark.parametrize(
@@ -90,11 +91,9 @@ def test_trimming_warns_where_the_rest_falls_into_parts() -> None:
 @pytest.mark.parametrize("unit", [1e-130, 1e-8, 1e130])
 @pytest.mark.parametrize("solver", ["hodge.iht", "hodge.ilts", "hodge.capped"])
 def test_the_unit_of_the_margins_does_not_matter_to_thresholding(solver: str, unit: float) -> None:
-    rng = np.random.default_rng(0)
-    left = rng.integers(0, 8, 60)
-    right, margin = (left + rng.integers(1, 8, 60)) % 8, rng.normal(size=60)
+    rows = columns(0, 8, 60)
     one, other = (
-        solve(PairwiseRanking(comparisons={"left": left, "right": right, "margin": by * margin}), solver)
+        solve(PairwiseRanking(comparisons={**rows, "margin": by * rows["margin"]}), solver)
         for by in (1.0, unit)
     )
     assert other.iterations == one.iterations

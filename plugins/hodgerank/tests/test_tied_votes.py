@@ -64,6 +64,7 @@ def test_tied_votes_give_equal_scores_and_a_warning(name: str, rows: str) -> Non
     assert "equal" in warned(result)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     rows=st.lists(

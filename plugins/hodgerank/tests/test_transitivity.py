@@ -60,6 +60,7 @@ def test_triplets_are_those_counted_one_by_one(votes: list[tuple[int, int, int, 
         np.testing.assert_equal(workers["rate"][at], mine.rate)
 
 
+@pytest.mark.slow
 def test_an_order_satisfies_it_and_coins_do_in_three_of_four() -> None:
     left, right = np.triu_indices(60, 1)
     ordered = PairwiseRanking(comparisons={"left": left, "right": right, "label": left})
@@ -92,6 +93,7 @@ def test_workers_answers_come_in_the_kind_of_frame_given() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 def test_without_workers_there_are_no_single_workers_rates() -> None:
     problem = optiframe.problem(dataset="pairwise.pc-vqa")

@@ -22,18 +22,15 @@ from optiframe_hodgerank.trust.bootstrap_answer import Bootstrap
 import optiframe
 from optiframe.errors import InvalidInput
 
-from .path_twins import votes
+from .path_twins import columns, ranking_of, votes
 
 
 def margins(
     seed: int, rows: int = 60, items: int = 5, sigma: float = 0.3
 ) -> tuple[PairwiseRanking, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    truth = np.arange(items) / items
-    left = rng.integers(items, size=rows)
-    right = (left + rng.integers(1, items, size=rows)) % items
-    margin = truth[left] - truth[right] + sigma * rng.standard_normal(rows)
-    return PairwiseRanking(comparisons={"left": left, "right": right, "margin": margin}), truth - truth.mean()
+    truth, table = np.arange(items) / items, columns(seed, items, rows)
+    table["margin"] = truth[table["left"]] - truth[table["right"]] + sigma * table["margin"]
+    return PairwiseRanking(comparisons=table), truth - truth.mean()
 
 
 def draws_of(problem: PairwiseRanking, of: Any = "hodge.l2", seed: int = 0, **more: Any) -> Bootstrap:
@@ -156,6 +153,7 @@ def test_what_has_no_intervals_is_refused_with_the_reason() -> None:
         intervals(votes(0), method="bootstrap", solver="rankone.pgd")
 
 
+@pytest.mark.slow
 def test_bootstrap_intervals_of_least_squares_are_as_wide_as_its_own() -> None:
     problem, _ = margins(1, rows=400)
     found, own = draws_of(problem, draws=300).ranking, optiframe.solve(problem, "hodge.l2").solution
@@ -163,6 +161,7 @@ def test_bootstrap_intervals_of_least_squares_are_as_wide_as_its_own() -> None:
     np.testing.assert_array_equal(found.scores, own.scores)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["hodge.lbi", "hodge.hlasso", {"name": "hodge.iht", "share": 0.1}])
 def test_any_method_can_be_drawn_and_the_seed_fixes_the_draws(solver: Any) -> None:
     one, other, another = (draws_of(votes(0), solver, draws=20, seed=seed) for seed in (3, 3, 4))
@@ -170,12 +169,7 @@ def test_any_method_can_be_drawn_and_the_seed_fixes_the_draws(solver: Any) -> No
     assert not np.array_equal(one.scores, another.scores)
 
 
-def test_places_are_counted_within_the_draws() -> None:
-    found = draws_of(votes(1), draws=25)
-    for draw, places in zip(found.scores, found.places, strict=True):
-        assert places.tolist() == [1 + int((draw > score).sum()) for score in draw]
-
-
+@pytest.mark.slow
 def test_drawing_workers_widens_intervals_where_workers_differ() -> None:
     rng = np.random.default_rng(0)
     worker = np.repeat(np.arange(20), 30)
@@ -220,6 +214,7 @@ def test_where_most_draws_are_left_out_there_are_no_intervals(
     assert "rank_intervals" not in result.to_tables()
 
 
+@pytest.mark.slow
 def test_draws_without_a_finite_answer_are_left_out_and_counted() -> None:
     problem = ladder(("a", "b", 20))  # each draw lacks the one vote for b with a chance of 36%
     result = optiframe.solve(problem, "hodge.bootstrap", of=PLAIN, draws=60)
@@ -235,6 +230,7 @@ def test_draws_without_a_finite_answer_are_left_out_and_counted() -> None:
     assert "set prior above 0" in found[0].text
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize(
     ("name", "parameters"), [("pairwise.pc-iqa", {"ref": None}), ("pairwise.world-college", {})]
@@ -284,17 +280,9 @@ def test_a_method_that_comes_to_no_end_is_said_and_keeps_its_status() -> None:
     assert "hodge.lbi on all comparisons: stopped after 1 iterations" in result.findings[0].text
 
 
+@pytest.mark.slow
 def test_workers_drawn_keep_their_caps() -> None:
-    rng = np.random.default_rng(0)
-    left = rng.integers(4, size=80)
-    right = (left + rng.integers(1, 4, size=80)) % 4
-    rows = {
-        "worker": np.repeat(np.arange(8), 10),
-        "left": left,
-        "right": right,
-        "margin": rng.normal(size=80),
-    }
-    problem = PairwiseRanking(comparisons=rows)
+    problem = PairwiseRanking(comparisons={**columns(0, 4, 80), "worker": np.repeat(np.arange(8), 10)})
     capped = {"name": "hodge.capped", "per_worker": 1, "share": 0.2}
     for by in ("comparison", "worker"):
         assert draws_of(problem, capped, draws=20, by=by).enough
@@ -346,10 +334,7 @@ def test_suggestions_gain_what_new_inverses_say(seed: int, measure: Any, weight:
 @settings(max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 1.0, 3.0]))
 def test_groups_are_joined_first_and_then_counted_as_joined(seed: int, weight: float) -> None:
-    rng = np.random.default_rng(seed)
-    left, right = rng.integers(8, size=5), rng.integers(1, 8, size=5)
-    right = (left + right) % 8
-    problem = PairwiseRanking(comparisons={"left": left, "right": right, "margin": np.ones(5)})
+    problem = ranking_of(seed, 8, 5)
     groups = int(problem.graph.components.max()) + 1
     table = suggest(problem, None, groups + 1, weight=weight)
     assert np.isinf(table["gain"][: groups - 1]).all()

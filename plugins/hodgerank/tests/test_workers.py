@@ -65,6 +65,7 @@ def test_the_findings_and_the_table_of_an_answer_say_so() -> None:
     assert list(without)[:3] == ["worker", "comparisons", "contradictions"]
 
 
+@pytest.mark.slow
 def test_honest_workers_are_hardly_ever_named() -> None:
     named = sum(bool(list(suspicious(*solved(crowd(seed, rows=25))))) for seed in range(40))
     assert named <= 4  # each of two tests names anybody at all with a chance of at most 5%, and much less
@@ -171,6 +172,7 @@ def test_wilsons_interval_holds_the_shares_a_score_test_does_not_reject(count: i
     assert hits / count - 1e-12 <= high <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 def test_the_worker_of_human_age_who_answers_the_other_way_round_is_named() -> None:
     result = optiframe.solve(optiframe.problem(dataset="pairwise.human-age"), "hodge.lbi")
