@@ -41,6 +41,7 @@ def raised(v: np.ndarray, closed: np.ndarray, times: float) -> np.ndarray:
     return np.where(closed, times * max(float(np.abs(v).max(initial=0.0)), 1e-3), v)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PATHS)
 @given(drawn=made, times=st.sampled_from(HUGE))
 def test_a_huge_worth_that_cannot_be_chosen_makes_no_other_coarser(

@@ -188,6 +188,7 @@ def test_a_plan_is_picklable_and_leaves_what_is_derived_behind() -> None:
     assert np.array_equal(copy.solve(instance.v**2, compiled=True).support, found.support)
 
 
+@pytest.mark.slow
 def test_first_projections_of_a_small_set_load_no_compiler() -> None:
     code = (
         "import sys, numpy as np; from optiframe_tvcs.sets.three_view import ThreeView;"
@@ -198,6 +199,7 @@ def test_first_projections_of_a_small_set_load_no_compiler() -> None:
     assert ran.stdout.strip() == "False"
 
 
+@pytest.mark.slow
 def test_which_path_answers_depends_on_the_size_alone_until_somebody_prepares() -> None:
     script = """
 import numpy as np

@@ -35,6 +35,7 @@ class TestContract(SolverContract):
         return [sparse_regression()[0], permutation_regression()[0]]
 
 
+@pytest.mark.slow
 class TestContractByConjugateGradients(TestContract):
     solver = GradientMatchingPursuit(inner="cg")
 
@@ -43,16 +44,18 @@ class TestContractOfPursuit(TestContract):
     solver = HardThresholdingPursuit()
 
 
+@pytest.mark.slow
 class TestContractOfPursuitByAFixedStep(TestContract):
     solver = HardThresholdingPursuit(step=0.3, inner="cg")
 
 
+@pytest.mark.slow
 class TestStochasticContract(TestContract):
     solver = StochasticGradMP(block=20, full_every=5)
-    budget = Budget(iterations=30)
+    budget = Budget(iterations=15)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_pursuits_follow_their_algorithms(seed: int) -> None:
     small, _ = sparse_regression(seed, rows=20, size=9, kept=2)
     matrix, _ = permutation_regression(seed, side=3, rows=20)

@@ -33,14 +33,17 @@ class TestContract(SolverContract):
         return [sparse_regression()[0], permutation_regression()[0]]
 
 
+@pytest.mark.slow
 class TestContractOfTheCurvatureStep(TestContract):
     solver = IterativeHardThresholding(step="lipschitz")
 
 
+@pytest.mark.slow
 class TestContractOfAFixedStep(TestContract):
     solver = IterativeHardThresholding(step=0.3)
 
 
+@pytest.mark.slow
 class TestContractOverConvexSets(SolverContract):
     solver = IterativeHardThresholding()
 

@@ -142,7 +142,7 @@ def test_the_papers_gradient_has_the_curvature_that_is_claimed() -> None:
     assert largest <= lipschitz(program, worth) <= 1.2 * largest
 
 
-@pytest.mark.parametrize("form", ["balanced", "printed"])
+@pytest.mark.parametrize("form", ["balanced", pytest.param("printed", marks=pytest.mark.slow)])
 def test_the_papers_gradient_reaches_the_best_support_at_p_25(form: str) -> None:
     problem = gaussian(25, 0)
     result = solve(problem, FirstOrderProjection(form=form), budget={"iterations": 100_000})

@@ -121,6 +121,7 @@ for side in (40, 150):
 """
 
 
+@pytest.mark.slow
 def test_large_projections_without_numba_are_proved_and_name_the_extra() -> None:
     ran = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True)
     small, large = ran.stdout.splitlines()

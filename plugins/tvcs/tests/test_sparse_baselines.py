@@ -39,10 +39,12 @@ class TestFewerViewsContract(SolverContract):
         return [permutation_regression()[0], permutation_regression(1, side=4)[0]]
 
 
+@pytest.mark.slow
 class TestRowsContract(TestFewerViewsContract):
     solver = FewerViews(views="rows", method="htp")
 
 
+@pytest.mark.slow
 class TestColumnsContract(TestFewerViewsContract):
     solver = FewerViews(views="columns", method="gradmp")
 
@@ -51,8 +53,10 @@ class TestExclusiveLassoContract(TestFewerViewsContract):
     solver = ExclusiveLasso(penalty=0.01)
 
 
+@pytest.mark.slow  # five runs come first
 class TestHeldOutPenaltyContract(TestFewerViewsContract):
     solver = ExclusiveLasso(penalty="held-out")
+    budget = Budget(iterations=100)
 
 
 @given(seed=st.integers(0, 10**6), weight=st.sampled_from([0.0, 0.01, 0.3, 5.0]))
@@ -181,6 +185,7 @@ def test_a_truth_of_another_length_or_of_zeros_is_refused() -> None:
         SparseRecovery(function, over=Cardinality(size=1), truth=[0.0, 0.0, 0.0])
 
 
+@pytest.mark.slow
 def test_all_views_know_more_than_fewer_where_a_permutation_is_planted() -> None:
     # 16 samples of 36 entries: each single bound leaves too many supports.
     found = {"all": 0.0, "total": 0.0}

@@ -49,6 +49,7 @@ class TestByQuality(_Contract):
     solver = AssignmentByQuality()
 
 
+@pytest.mark.slow
 class TestByLogOdds(_Contract):
     solver = AssignmentByQuality(worth="log-odds")
 
@@ -182,6 +183,7 @@ def test_a_box_is_built_from_a_table_and_says_what_it_cannot_hold() -> None:
         optiframe.constraint_set("three-view-box", views=3)
 
 
+@pytest.mark.slow
 def test_thresholding_beats_the_sum_of_qualities_which_beats_chance() -> None:
     for seed in range(3):
         problem = optiframe.problem(dataset={"name": "assignment.uniform", "seed": seed})
