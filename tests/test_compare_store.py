@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from optiframe import Status
 from optiframe.cli.export import command as export_command
-from optiframe.comparison.store import schema
+from optiframe.comparison.records import Records, Row
 from optiframe.comparison.store.claims import Claims
 from optiframe.comparison.store.export import cell_columns, export, trace_columns
 from optiframe.comparison.store.rows import from_json, to_json
@@ -161,6 +161,14 @@ def test_the_best_objective_is_kept_across_runs_and_only_of_feasible_answers(tmp
 # --- files that are not ours, damaged, or of another version -----------------------------------------
 
 
+def edit(folder: Path, *statements: str) -> None:
+    connection = sqlite3.connect(folder / FILE)
+    with connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+
+
 def refused(folder: Path, *, create: bool) -> str:
     """The message with which a store is refused; its file must stay the same, byte for byte."""
     before = (folder / FILE).read_bytes()
@@ -174,50 +182,46 @@ def refused(folder: Path, *, create: bool) -> str:
 @pytest.mark.parametrize("create", [True, False])
 def test_a_newer_schema_is_refused_saying_who_wrote_it(tmp_path, create):
     run_into(tmp_path, (cell(), outcome()))
-    connection = sqlite3.connect(tmp_path / FILE)
-    with connection:
-        connection.execute("UPDATE meta SET value = '99' WHERE name = 'schema'")
-        connection.execute("UPDATE meta SET value = '7.1' WHERE name = 'written by'")
-    connection.close()
+    edit(
+        tmp_path,
+        "UPDATE meta SET value = '99' WHERE name = 'schema'",
+        "UPDATE meta SET value = '7.1' WHERE name = 'written by'",
+    )
     message = refused(tmp_path, create=create)
     assert "optiframe 7.1" in message
     assert "upgrade" in message
 
 
-@pytest.mark.parametrize("create", [True, False])
-@pytest.mark.parametrize(
-    "content", [b"no database at all, just text\n" * 50, b"SQLite format 3\0" + b"x" * 4000]
-)
-def test_a_file_that_is_no_database_is_reported_and_not_overwritten(tmp_path, content, create):
-    (tmp_path / FILE).write_bytes(content)
-    assert "damaged" in refused(tmp_path, create=create)
+def no_database(path: Path) -> None:
+    path.write_bytes(b"no database at all, just text\n" * 50)
 
 
-@pytest.mark.parametrize("create", [True, False])
-def test_a_damaged_page_is_reported_and_not_overwritten(tmp_path, create):
-    cells = [cell(seed=seed) for seed in range(20)]
-    run_into(tmp_path, *((one, outcome()) for one in cells))
-    content = bytearray((tmp_path / FILE).read_bytes())
+def only_a_head(path: Path) -> None:
+    path.write_bytes(b"SQLite format 3\0" + b"x" * 4000)
+
+
+def a_damaged_page(path: Path) -> None:
+    run_into(path.parent, *((cell(seed=seed), outcome()) for seed in range(20)))
+    content = bytearray(path.read_bytes())
     content[3 * 4096 :: 7] = b"\xa5" * len(content[3 * 4096 :: 7])
-    (tmp_path / FILE).write_bytes(content)
-    assert "damaged" in refused(tmp_path, create=create)
+    path.write_bytes(content)
+
+
+def a_file_cut_off(path: Path) -> None:
+    run_into(path.parent, *((cell(seed=seed), outcome()) for seed in range(20)))
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+
+
+def another_programs(path: Path) -> None:
+    edit(path.parent, "CREATE TABLE meta (name TEXT)")
 
 
 @pytest.mark.parametrize("create", [True, False])
-def test_a_cut_off_file_is_reported(tmp_path, create):
-    run_into(tmp_path, *((cell(seed=seed), outcome()) for seed in range(20)))
-    content = (tmp_path / FILE).read_bytes()
-    (tmp_path / FILE).write_bytes(content[: len(content) // 2])
-    assert "damaged" in refused(tmp_path, create=create)
-
-
-@pytest.mark.parametrize("create", [True, False])
-def test_another_programs_database_is_refused(tmp_path, create):
-    connection = sqlite3.connect(tmp_path / FILE)
-    with connection:
-        connection.execute("CREATE TABLE meta (name TEXT)")
-    connection.close()
-    assert "another program" in refused(tmp_path, create=create)
+@pytest.mark.parametrize("make", [no_database, only_a_head, a_damaged_page, a_file_cut_off, another_programs])
+def test_what_is_no_whole_store_of_ours_is_reported_and_not_overwritten(tmp_path, make, create):
+    make(tmp_path / FILE)
+    assert ("another program" if make is another_programs else "damaged") in refused(tmp_path, create=create)
 
 
 def test_an_empty_file_left_by_a_crash_becomes_a_store(tmp_path):
@@ -228,10 +232,7 @@ def test_an_empty_file_left_by_a_crash_becomes_a_store(tmp_path):
 
 def test_a_status_nobody_knows_is_reported(tmp_path):
     run_into(tmp_path, (cell(), outcome()))
-    connection = sqlite3.connect(tmp_path / FILE)
-    with connection:
-        connection.execute("UPDATE cells SET status = 'sleepy'")
-    connection.close()
+    edit(tmp_path, "UPDATE cells SET status = 'sleepy'")
     with pytest.raises(InvalidInput, match=r"cannot be understood.*sleepy"):
         load(tmp_path)
 
@@ -240,10 +241,7 @@ def test_a_stored_path_cannot_lead_out_of_the_folder(tmp_path):
     (tmp_path / "secret.txt").write_text("secret")
     folder = tmp_path / "results"
     run_into(folder, (cell(), outcome()))
-    connection = sqlite3.connect(folder / FILE)
-    with connection:
-        connection.execute("UPDATE cells SET traceback = '../../secret.txt'")
-    connection.close()
+    edit(folder, "UPDATE cells SET traceback = '../../secret.txt'")
     assert load(folder).rows[0].outcome.traceback == ""
 
 
@@ -645,29 +643,17 @@ def test_export_refuses_a_name_that_ends_in_something_else(stored, tmp_path):
 
 
 def test_columns_of_an_empty_comparison_are_empty():
-    records = dataclasses.replace(load_nothing(), rows=())
+    records = Records((), {}, (), {})
     assert {len(column) for column in cell_columns(records).values()} == {0}
     assert {len(column) for column in trace_columns(records).values()} == {0}
 
 
-def load_nothing():
-    from optiframe.comparison.records import Records
-
-    return Records((), {}, (), {})
-
-
 def test_a_huge_message_does_not_make_every_row_huge():
-    from optiframe.comparison.records import Records, Row
-
     rows = [
         Row(str(i), "p", "s", "p", "s", i, outcome(stderr="x" * 60_000 if i == 0 else "")) for i in range(50)
     ]
     column = cell_columns(Records(tuple(rows), {}, (), {}))["stderr"]
     assert column.nbytes < 60_000
-
-
-def test_store_failures_are_of_the_project():
-    assert issubclass(StoreFailed, schema.OptiframeError)
 
 
 def test_a_provisional_outcome_is_shown_and_replaced_and_replaces_nothing(tmp_path):
