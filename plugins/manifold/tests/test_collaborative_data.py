@@ -95,6 +95,7 @@ def test_a_set_has_the_size_its_source_states(name: str, sizes: tuple[int, int, 
     assert (len(table), len(table.user_ids), len(table.item_ids), ties) == sizes
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 def test_universities_may_be_numbers() -> None:
     named = optiframe.problem(dataset="collaborative.world-college")
