@@ -124,7 +124,7 @@ def test_127_levels_take_a_seventh_of_float64() -> None:
 
 @pytest.mark.parametrize("each", [QSGD(), QSGD(norm="l2"), QSGD(levels=2), L1QSGD(levels=20)], ids=title)
 def test_rounding_is_unbiased(each: Compressor) -> None:
-    x, draws = np.linspace(-1, 2, 9), 4000
+    x, draws = np.linspace(-1, 2, 9), 1000
     generator = rng()
     got = np.array([each.decode(each.encode(x, generator), 9) for _ in range(draws)])
     error = got.std(axis=0) / np.sqrt(draws)
@@ -132,7 +132,7 @@ def test_rounding_is_unbiased(each: Compressor) -> None:
 
 
 @pytest.mark.parametrize("each", TIGHT, ids=title)
-@pytest.mark.parametrize("size", [9, 60, 400])
+@pytest.mark.parametrize("size", [9, 400])
 def test_definition_2_holds_with_the_stated_rho(each: Compressor, size: int) -> None:
     known = each.rho(size)
     assert known is not None
@@ -269,7 +269,7 @@ def test_the_same_generator_gives_the_same_bytes() -> None:
 
 @pytest.mark.parametrize("each", [TopK(k=2), ScaledSign(), QSGD(levels=16)], ids=title)
 def test_error_feedback_sends_everything_in_the_end(each: Compressor) -> None:
-    x, rounds = np.linspace(1, 2, 12), 400
+    x, rounds = np.linspace(1, 2, 12), 200
     worker = Worker(0, planted(20, 12), WorkerConfig(compressor=each, error_feedback=True))
     asked = Broadcast(1, NEWTON_STEP, np.zeros(12))
     sent = sum(each.decode(worker.send(asked, x).payload, 12) for _ in range(rounds))
