@@ -13,6 +13,9 @@ import optiframe
 from optiframe import NotConverged, Result
 from optiframe.findings import Finding
 
+SMALL: dict[str, Any] = {"task": [1, 1, 1, 2, 2, 3], "worker": list("abcaba"), "label": list("xxyyxx")}
+"""Six labels: task 2 is tied."""
+
 
 def single_coin(
     seed: int, skills: NDArray[np.float64], tasks: int, per_task: int, classes: int = 2

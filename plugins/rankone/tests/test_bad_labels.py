@@ -11,12 +11,12 @@ import pytest
 from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
-from optiframe import InvalidInput, OptiframeError, Unsuited
+from optiframe import InvalidInput, Unsuited
 from optiframe.registry import registry
 from optiframe.registry.registry import build
 from optiframe.solving.chain import why_unsuited
 
-from .slow import quietly, rows, single_coin, texts
+from .slow import SMALL, quietly, rows, single_coin, texts
 
 REGULAR = single_coin(0, np.array([0.8, 0.6, 0.7, 0.5]), tasks=12, per_task=3)
 
@@ -105,22 +105,64 @@ def test_labels_that_say_too_little_give_warnings_in_words_or_a_clear_error(case
         assert re.search(with_skills, said), said
 
 
-@pytest.mark.parametrize(
-    ("inputs", "message"),
-    [
-        ({"labels": rows(*[(t, w, "x") for t in range(3) for w in range(3)])}, "only one label value occurs"),
-        ({"labels": AGAIN}, r"row 18: worker 0 labels task 0 again, first in row 0 \(2 rows repeat a pair: "),
-        (
-            {"labels": AGAIN, "duplicates": "agreeing"},
-            "labels task 0 otherwise than in row 0",
-        ),
-    ],
-)
-def test_labels_that_cannot_be_used_are_refused_before_any_method(
-    inputs: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(OptiframeError, match=message):
-        LabelAggregation(**inputs)
+# What is refused before any method, from frames and columns; from files: tests/test_bad_input.py.
+
+INF = float("inf")
+TWO = {"task": [0, 0, 1, 1], "worker": [1, 2, 1, 2], "label": [0.0, 1.0, 1.0, 1.0]}
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"labels": {**SMALL, "label": ["x"] * 6}}, "only one label value occurs"),
+    (
+        {"labels": {**SMALL, "label": ["x"] * 6}, "truth": {"task": [1, 2], "label": ["x", "y"]}},
+        r"one label value occurs \(x\).*only the truth names is no class",
+    ),
+    ({"labels": AGAIN}, r"row 18: worker 0 labels task 0 again, first in row 0 \(2 rows repeat a pair: "),
+    ({"labels": AGAIN, "duplicates": "agreeing"}, "labels task 0 otherwise than in row 0"),
+    ({"labels": {**SMALL, "worker": [[name] for name in "abcaba"]}}, "hashable"),
+    ({"labels": 3}, "not a table"),
+    *(
+        ({"labels": {**TWO, key: kind([*values[:3], end])}}, rf"row 3: {key} is -?inf; .* is no id")
+        for key, values in TWO.items()
+        for end in (INF, -INF)
+        for kind in (list, lambda mixed: np.array(mixed, dtype=object))
+    ),
+    ({"labels": TWO, "truth": {"task": [0, 0, 1], "label": [None, 1.0, INF]}}, "truth row 2: label is inf"),
+    ({"truth": {"task": ["1", "2"], "label": ["x", "y"]}}, "text, such as '1'; there they are whole numbers"),
+    ({"truth": {"task": [1, 2], "label": [0, 1]}}, "none of its labels was given.*whole numbers"),
+    (
+        {"truth": {"task": [1, 2], "label": ["x", "y"]}, "gold": {"task": [1], "label": ["y"]}},
+        "gold: task 1 is y here and x in the truth; keep the right label",
+    ),
+    ({"gold": {"task": [9], "label": ["x"]}}, "gold: none of its 1 tasks occurs"),
+    ({"gold": {"task": [1, 1], "label": ["x", "y"]}}, "gold row 1: the truth of task 1 is y here"),
+    ({"gold": {"task": [1]}}, "gold has no column 'label'"),
+    ({"skills": {"worker": ["a"]}}, "skills has no column 'skill'"),
+    ({"skills": {"worker": ["q"], "skill": [0.5]}}, "skills: none of its 1 workers occurs"),
+    ({"skills": {"worker": ["a"], "skill": [1.5]}}, "row 0: the skill of worker a is 1.5"),
+    ({"skills": {"worker": ["a"], "skill": ["good"]}}, "row 0: the skill of worker a is good"),
+    ({"skills": {"worker": ["a"], "skill": [True]}}, "the skill of worker a is True"),
+    (
+        {"skills": {"worker": ["a", "a"], "skill": [0.5, 0.4]}},
+        "row 1: worker a has the skill 0.4 here and",
+    ),
+    (
+        {"labels": {**SMALL, "label": list("xxyyzx")}, "skills": {"worker": ["a"], "skill": [-0.7]}},
+        "skill of worker a is -0.7; with 3 classes even always being wrong is -0.5",
+    ),
+    ({"columns": {"taks": "item"}}, "unknown column 'taks'; did you mean 'task'"),
+    ({"columns": {"task": 3}}, "must be text"),
+    ({"columns": "item"}, "must be a table"),
+    ({"duplicates": "firts"}, "did you mean 'first'"),
+    ({"tau": 0}, "tau: must be greater than 0"),
+    ({"weights": "counts"}, "did you mean 'count'"),
+    ({"tie_seed": -1}, "at least 0"),
+    ({"label": SMALL}, "did you mean 'labels'"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), REFUSED)
+def test_what_cannot_be_used_is_refused_in_words(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        LabelAggregation(**{"labels": SMALL, **changes})
 
 
 @pytest.mark.parametrize(

@@ -48,11 +48,6 @@ def test_without_asking_activity_has_nothing_to_do_with_skill() -> None:
     assert counts[0] == counts.max()
 
 
-def test_who_is_busiest_goes_with_a_skew_only() -> None:
-    with pytest.raises(InvalidInput, match="busiest: goes with activity_skew above 0"):
-        SingleCoin(busiest="skilled", labels_per_task=3)
-
-
 # Figure 3: fewer meetings
 
 

@@ -11,10 +11,8 @@ from optiframe_rankone.problem import LabelAggregation
 import optiframe
 from optiframe import InvalidInput
 
-from .slow import quietly, single_coin, texts
+from .slow import SMALL, quietly, single_coin, texts
 from .test_bad_labels import solvers
-
-SMALL = {"task": [1, 1, 1, 2, 2, 3], "worker": list("abcaba"), "label": list("xxyyxx")}
 
 
 def liars(classes: int = 2) -> dict[str, Any]:
@@ -104,43 +102,6 @@ def test_gold_and_skills_take_their_column_names_from_the_mapping() -> None:
     assert "1 worker in the skills without any label; ignored: d" in texts(
         optiframe.solve(problem, "labels.majority")
     )
-
-
-# Wrong tables
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (
-            {"truth": {"task": [1, 2], "label": ["x", "y"]}, "gold": {"task": [1], "label": ["y"]}},
-            "gold: task 1 is y here and x in the truth; keep the right label",
-        ),
-        ({"gold": {"task": [9], "label": ["x"]}}, "gold: none of its 1 tasks occurs"),
-        ({"gold": {"task": [1, 1], "label": ["x", "y"]}}, "gold row 1: the truth of task 1 is y here"),
-        ({"gold": {"task": [1]}}, "gold has no column 'label'"),
-        ({"skills": {"worker": ["a"]}}, "skills has no column 'skill'"),
-        ({"skills": {"worker": ["q"], "skill": [0.5]}}, "skills: none of its 1 workers occurs"),
-        ({"skills": {"worker": ["a"], "skill": [1.5]}}, "row 0: the skill of worker a is 1.5"),
-        ({"skills": {"worker": ["a"], "skill": ["good"]}}, "row 0: the skill of worker a is good"),
-        ({"skills": {"worker": ["a"], "skill": [True]}}, "the skill of worker a is True"),
-        (
-            {"skills": {"worker": ["a", "a"], "skill": [0.5, 0.4]}},
-            "row 1: worker a has the skill 0.4 here and 0.5 before",
-        ),
-        (
-            {
-                "labels": {**SMALL, "label": list("xxyyzx")},
-                "skills": {"worker": ["a"], "skill": [-0.7]},
-            },
-            "skill of worker a is -0.7; with 3 classes even always being wrong is -0.5",
-        ),
-        ({"duplicates": "firts"}, "did you mean 'first'"),
-    ],
-)
-def test_wrong_tables_are_refused_in_words(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        LabelAggregation(**{"labels": SMALL, **changes})
 
 
 def test_tables_read_for_other_labels_are_refused_on_a_copy() -> None:

@@ -18,9 +18,7 @@ from optiframe_rankone.problem import LabelAggregation
 import optiframe
 from optiframe import InvalidInput, Unsuited
 
-from .slow import coin, rows, said, single_coin, texts
-
-SMALL = {"task": [1, 1, 1, 2, 2, 3], "worker": list("abcaba"), "label": list("xxyyxx")}
+from .slow import SMALL, coin, rows, said, single_coin, texts
 
 
 def three_agree(*more: tuple[Any, Any, Any], groups: int = 1, tasks: int = 8) -> dict[str, Any]:
@@ -211,30 +209,6 @@ def test_column_names_can_be_mapped() -> None:
 def test_truths_that_repeat_are_merged() -> None:
     problem = LabelAggregation(labels=SMALL, truth={"task": [1, 1, 2], "label": ["x", "x", "y"]})
     assert problem.truth_codes.tolist() == [0, 1, -1]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"labels": {"task": [1, 2], "worker": [["a"], ["b"]], "label": ["x", "y"]}}, "hashable"),
-        ({"labels": 3}, "not a table"),
-        (
-            {"truth": {"task": ["1", "2"], "label": ["x", "y"]}},
-            "text, such as '1'; there they are whole numbers",
-        ),
-        ({"truth": {"task": [1, 2], "label": [0, 1]}}, "none of its labels was given.*whole numbers"),
-        ({"columns": {"taks": "item"}}, "unknown column 'taks'; did you mean 'task'"),
-        ({"columns": {"task": 3}}, "must be text"),
-        ({"columns": "item"}, "must be a table"),
-        ({"tau": 0}, "tau: must be greater than 0"),
-        ({"weights": "counts"}, "did you mean 'count'"),
-        ({"tie_seed": -1}, "at least 0"),
-        ({"label": SMALL}, "did you mean 'labels'"),
-    ],
-)
-def test_wrong_inputs_are_refused_in_words(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        LabelAggregation(**{"labels": SMALL, **changes})
 
 
 def test_a_start_must_be_an_answer_to_the_same_problem() -> None:

@@ -263,6 +263,10 @@ REFUSED = {
     "part of a clique": ({"graph": "clique", "labels_per_task": 3}, "has 11 labels a task"),
     "skew without a choice": ({"activity_skew": 1.0}, "activity_skew: goes with graph"),
     "skew of a ring": ({"graph": "ring", "activity_skew": 1.0}, "activity_skew: goes with graph"),
+    "busiest of equals": (
+        {"busiest": "skilled", "labels_per_task": 3},
+        "busiest: goes with activity_skew above 0",
+    ),
     "steep skew": ({"labels_per_task": 3, "activity_skew": 11.0}, "activity_skew: must be at most 10"),
     "low skill": (
         {"classes": 5, "skill_low": -0.3},

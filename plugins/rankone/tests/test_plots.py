@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 from io import BytesIO
 from typing import Any
 
@@ -33,9 +34,10 @@ GROUPS = {
 }
 
 
-def solved(workers: int = 12, solver: str = "rankone.pgd", **more: Any) -> Any:
-    data = {"name": "synthetic.single-coin", "workers": workers, "tasks": 120, "labels_per_task": 4, **more}
-    return optiframe.solve(optiframe.problem(dataset=data), solver)
+@cache
+def solved(workers: int = 12, solver: str = "rankone.pgd", skew: float = 0.0) -> Any:
+    data = {"name": "synthetic.single-coin", "workers": workers, "tasks": 120, "labels_per_task": 4}
+    return optiframe.solve(optiframe.problem(dataset={**data, "activity_skew": skew}), solver)
 
 
 def legend(figure: Any) -> list[str]:
@@ -120,7 +122,7 @@ def test_the_same_answer_gives_the_same_picture() -> None:
 
 
 def test_large_graphs_show_the_workers_with_the_most_labels() -> None:
-    result = solved(60, activity_skew=1.0)
+    result = solved(60, skew=1.0)
     figure = plot_worker_graph(result, most=10)
     assert "10 workers with the most labels, of" in figure.axes[0].get_title(loc="left")
     ids = {t.get_text() for t in figure.axes[0].texts}

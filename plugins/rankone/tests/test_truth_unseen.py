@@ -13,16 +13,7 @@ from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.tools.learning_curve import accuracy_by_labels
 
 import optiframe
-from optiframe import (
-    BrokenPlugin,
-    Finding,
-    InvalidInput,
-    Iterate,
-    Iterates,
-    Result,
-    Run,
-    Solver,
-)
+from optiframe import BrokenPlugin, Finding, InvalidInput, Iterate, Iterates, Result, Run, Solver
 from optiframe.registry.registry import registry
 
 from .slow import quietly
@@ -102,12 +93,6 @@ def test_true_labels_that_nobody_gave_are_named_and_count_as_wrong() -> None:
     assert said.level == "warning"
     assert said.text.startswith("2 true labels that no worker ever gave: kat (3), 7 (7); ")
     assert said.about == (3, 7)
-
-
-def test_what_only_the_truth_names_is_no_second_class() -> None:
-    rows = {"task": [1, 2], "worker": ["a", "a"], "label": ["x", "x"]}
-    with pytest.raises(InvalidInput, match=r"one label value occurs \(x\).*only the truth names is no class"):
-        LabelAggregation(labels=rows, truth={"task": [1, 2], "label": ["x", "y"]})
 
 
 def test_gold_that_contradicts_a_true_label_that_nobody_gave_is_refused_by_both_names() -> None:

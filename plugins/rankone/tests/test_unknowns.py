@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 import pytest
@@ -100,33 +99,3 @@ def test_entries_that_tell_everything_bring_a_note_on_the_sign_alone() -> None:
     assert [(finding.level, finding.text[:8]) for finding in findings] == [("note", "x and -x")]
     positive = problem.model_copy(update={"lower": 0.0})
     assert optiframe.solve(positive, "rankone.pgd").findings == ()
-
-
-# Ids and skills that are not meant
-
-
-def table(**changed: Any) -> dict[str, Any]:
-    plain: dict[str, Any] = {"task": [0, 0, 1, 1], "worker": [1, 2, 1, 2], "label": [0.0, 1.0, 1.0, 1.0]}
-    return {**plain, **changed}
-
-
-@pytest.mark.parametrize("column", ["task", "worker", "label"])
-@pytest.mark.parametrize("value", [float("inf"), float("-inf")])
-def test_an_infinite_number_is_no_id_and_its_row_is_named(column: str, value: float) -> None:
-    values = [*table()[column][:3], value]
-    for given in (values, np.array(values, dtype=object)):
-        with pytest.raises(optiframe.InvalidInput, match=rf"row 3: {column} is -?inf; .* is no id"):
-            LabelAggregation(labels=table(**{column: given}))
-
-
-def test_an_infinite_truth_is_refused_in_its_own_row() -> None:
-    with pytest.raises(optiframe.InvalidInput, match="truth row 2: label is inf"):
-        LabelAggregation(labels=table(), truth={"task": [0, 0, 1], "label": [None, 1.0, float("inf")]})
-
-
-def test_an_id_as_number_and_as_text_counts_as_two_and_is_named() -> None:
-    mixed = LabelAggregation(labels=table(worker=[1, 2, "1", 3]))
-    assert len(mixed.labels.worker_ids) == 4
-    assert said(mixed.diagnose(optiframe.solve(mixed, "labels.majority").solution), "as text").about == ("1",)
-    plain = optiframe.solve(LabelAggregation(labels=table()), "labels.majority")
-    assert not any("as text" in finding.text for finding in plain.findings)
