@@ -89,15 +89,7 @@ class Bias(_Drawn):
     def inputs(self) -> dict[str, Any]:
         truths, pairs, outliers, noise = self._streams()
         theta = truths.random(self.items)
-        left, right = _pairs(pairs, self.items, self.comparisons)
-        wrong = _some(outliers, self.comparisons, self.outlier_share)
-        size = self.outlier_size * outliers.choice([-1.0, 1.0], self.comparisons)
-        margin = theta[left] - theta[right] + self.sigma * noise.standard_normal(self.comparisons)
-        return {
-            "comparisons": {"left": left, "right": right, "margin": margin + wrong * size},
-            "truth": {"item": np.arange(self.items), "score": theta},
-            "outlier_truth": wrong,
-        }
+        return _noisy(self, theta, _pairs(pairs, self.items, self.comparisons), outliers, noise)
 
 
 class Image(_Drawn):
@@ -149,16 +141,26 @@ class Image(_Drawn):
 
     def inputs(self) -> dict[str, Any]:
         _, _, outliers, noise = self._streams()
-        theta = self.picture().ravel()
-        left, right = self.pairs()
-        wrong = _some(outliers, len(left), self.outlier_share)
-        size = self.outlier_size * outliers.choice([-1.0, 1.0], len(left))
-        margin = theta[left] - theta[right] + self.sigma * noise.standard_normal(len(left))
-        return {
-            "comparisons": {"left": left, "right": right, "margin": margin + wrong * size},
-            "truth": {"item": np.arange(len(theta)), "score": theta},
-            "outlier_truth": wrong,
-        }
+        return _noisy(self, self.picture().ravel(), self.pairs(), outliers, noise)
+
+
+def _noisy(
+    data: Bias | Image,
+    theta: Array,
+    pairs: tuple[Integers, Integers],
+    outliers: np.random.Generator,
+    noise: np.random.Generator,
+) -> dict[str, Any]:
+    """Comparisons whose margins are differences of scores with noise, and some outliers of either sign."""
+    left, right = pairs
+    wrong = _some(outliers, len(left), data.outlier_share)
+    size = data.outlier_size * outliers.choice([-1.0, 1.0], len(left))
+    margin = theta[left] - theta[right] + data.sigma * noise.standard_normal(len(left))
+    return {
+        "comparisons": {"left": left, "right": right, "margin": margin + wrong * size},
+        "truth": {"item": np.arange(len(theta)), "score": theta},
+        "outlier_truth": wrong,
+    }
 
 
 class Bipartite(_Drawn):

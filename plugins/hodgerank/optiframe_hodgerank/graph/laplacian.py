@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,18 +35,6 @@ _STEPS = 5000  # of conjugate gradients; a good preconditioner takes tens, a bad
 
 class NotSolved(OptiframeError):
     """Conjugate gradients did not reach the accuracy asked for."""
-
-
-class LaplacianInverse(Protocol):
-    """What applies L^+."""
-
-    method: str
-
-    def solve(self, b: Array) -> Array:
-        """L^+ b for b of shape (items,) or (items, k)."""
-
-    def diagonal(self) -> Array:
-        """Diagonal of L^+, shape (items,)."""
 
 
 def invert(laplacian: sp.csr_array, component: NDArray[np.int64], method: str = "auto") -> LaplacianInverse:
@@ -100,7 +88,28 @@ class Components:
         return np.column_stack([self.centred(column) for column in theta.T])
 
 
-class _Dense(Components):
+class LaplacianInverse(Components, ABC):
+    """What applies L^+."""
+
+    method: str
+
+    @abstractmethod
+    def solve(self, b: Array) -> Array:
+        """L^+ b for b of shape (items,) or (items, k)."""
+
+    def diagonal(self) -> Array:
+        """Diagonal of L^+, shape (items,); by solving, a block at a time: no n x n matrix is held."""
+        items = len(self.component)
+        diagonal = np.empty(items)
+        for start in range(0, items, _BLOCK):
+            some = np.arange(start, min(start + _BLOCK, items))
+            unit = np.zeros((items, len(some)))
+            unit[some, np.arange(len(some))] = 1.0
+            diagonal[some] = self.solve(unit)[some, np.arange(len(some))]
+        return diagonal
+
+
+class _Dense(LaplacianInverse):
     """L^+ = (L + J)^-1 - J, where J averages within each component; memory 8 n^2 bytes."""
 
     method = "dense"
@@ -123,8 +132,8 @@ class _Dense(Components):
         return np.asarray(self.matrix.diagonal().copy())
 
 
-class _BySolving(Components, ABC):
-    """An inverse that is never written down: it solves, with one item of each component held at zero."""
+class _Grounded(LaplacianInverse):
+    """Solves with the first item of each component held at zero."""
 
     def __init__(self, laplacian: sp.csr_array, component: NDArray[np.int64]) -> None:
         super().__init__(component)
@@ -133,23 +142,8 @@ class _BySolving(Components, ABC):
         self.free = np.flatnonzero(free)
         self.inner = sp.csr_matrix(laplacian[self.free][:, self.free])
 
-    @abstractmethod
-    def solve(self, b: Array) -> Array:
-        """L^+ b for b of shape (items,) or (items, k)."""
 
-    def diagonal(self) -> Array:
-        """Diagonal of L^+, column by column, a block at a time, so that no n x n matrix is held."""
-        items = len(self.component)
-        diagonal = np.empty(items)
-        for start in range(0, items, _BLOCK):
-            some = np.arange(start, min(start + _BLOCK, items))
-            unit = np.zeros((items, len(some)))
-            unit[some, np.arange(len(some))] = 1.0
-            diagonal[some] = self.solve(unit)[some, np.arange(len(some))]
-        return diagonal
-
-
-class _SparseLU(_BySolving):
+class _SparseLU(_Grounded):
     """The grounded Laplacian factored in a minimum-degree order; memory 12 bytes an entry of the factor."""
 
     method = "sparse LU"
@@ -170,7 +164,7 @@ class _SparseLU(_BySolving):
         return self.centred(x)
 
 
-class _ConjugateGradients(_BySolving):
+class _ConjugateGradients(_Grounded):
     """Conjugate gradients on the grounded Laplacian; memory a few vectors and the preconditioner."""
 
     def __init__(self, laplacian: sp.csr_array, component: NDArray[np.int64]) -> None:
