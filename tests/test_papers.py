@@ -14,6 +14,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from optiframe.comparison.plan.plan import read_plan
+
 ROOT = Path(__file__).parent.parent
 PAPERS = ROOT / "examples" / "papers"
 ITEMS = sorted(f"{file.parent.name}/{file.stem}" for file in PAPERS.glob("*/*.toml"))
@@ -29,25 +31,52 @@ def claims(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
-@pytest.mark.parametrize("paper", sorted({item.partition("/")[0] for item in ITEMS}))
-def test_every_item_of_the_paper_is_run_judged_and_drawn(paper: str, tmp_path: Path) -> None:
+def test_every_item_loads_and_one_of_each_paper_is_a_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(PAPERS)
+    found = importlib.import_module("harness.items").items()
+    assert sorted(f"{item.paper}/{item.name}" for item in found) == ITEMS
+    for item in {item.paper: item for item in found}.values():
+        assert read_plan(item.file, item.quick, modules=item.modules).cells, item.name
+
+
+def reproduced(folder: Path, name: str) -> Path:
+    """The pages of a paper or of an item of it, run at the quick size."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", PAPERS / "reproduce.py", paper, "--workers", "1"],
-        cwd=tmp_path,
+        [sys.executable, "-W", "error", PAPERS / "reproduce.py", name, "--workers", "1"],
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
         env={**os.environ, "MPLBACKEND": "agg"},
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    folder = tmp_path / "results" / "papers" / "quick"
-    page = (folder / "pages" / f"{paper}.md").read_text()
+    return folder / "results" / "papers" / "quick" / "pages"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("data_folder")
+@pytest.mark.parametrize("item", ["hodgerank/table_1", "tvcs/figure_4"])
+def test_a_table_and_a_figure_are_run_judged_and_drawn(item: str, tmp_path: Path) -> None:
+    pages = reproduced(tmp_path, item)
+    assert json.loads((pages.parent / item / "judged.json").read_text())["lines"]
+    paper, name = item.split("/")
+    assert f"{{ #{name.replace('_', '-')} }}" in (pages / f"{paper}.md").read_text()
+    (figure,) = pages.glob("*.png")
+    assert figure.stat().st_size > 5_000
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("data_folder")
+@pytest.mark.parametrize("paper", sorted({item.partition("/")[0] for item in ITEMS}))
+def test_every_item_of_the_paper_is_run_judged_and_drawn(paper: str, tmp_path: Path) -> None:
+    pages = reproduced(tmp_path, paper)
+    page = (pages / f"{paper}.md").read_text()
     for item in ITEMS:
         if item.startswith(f"{paper}/"):
-            judged = json.loads((folder / item / "judged.json").read_text())
+            judged = json.loads((pages.parent / item / "judged.json").read_text())
             assert judged["lines"], item
             assert f"{{ #{Path(item).name.replace('_', '-')} }}" in page
-    for figure in (folder / "pages").glob("*.png"):
+    for figure in pages.glob("*.png"):
         assert f"({figure.name})" in page
         assert figure.stat().st_size > 5_000
 
