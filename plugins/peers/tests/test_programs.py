@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ from typing import Literal
 import numpy as np
 import pytest
 from optiframe_peers.projection.highs import HighsProjection
+from optiframe_tvcs import OPTIFRAME_RENAMED
 from optiframe_tvcs.sets.three_view import ThreeView
 
 import optiframe
@@ -67,6 +69,13 @@ def test_it_does_not_say_converged_without_a_proof() -> None:
         result = solve(problem, "highspy.projection", progress=False)
     assert result.status is Status.STALLED
     assert not result.detail.certificate.holds
+
+
+def test_names_that_moved_here_say_so_where_they_were() -> None:
+    for old, now in OPTIFRAME_RENAMED.items():
+        with pytest.raises(optiframe.UnknownName, match=f"'{old}'; use {re.escape(now)} instead$"):
+            optiframe.solver(old)
+        assert optiframe.solver(now.split()[0])  # which is there
 
 
 def test_it_stops_at_its_time_limit() -> None:

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from optiframe_tvcs.datasets.gene_networks import RandomNetwork
 from optiframe_tvcs.networks.metrics import scores_against
 from optiframe_tvcs.networks.objective import NetworkLeastSquares, filled, off_diagonal
 from optiframe_tvcs.networks.problem import NetworkIdentification
@@ -29,9 +30,13 @@ SERIES = {  # two series of three and two points, rows out of order
 }
 
 
+SMALL: dict[str, Any] = {
+    "genes": 8, "edges": 10, "in_degree": 2, "out_degree": 3, "series": 6, "points": 12
+}  # fmt: skip
+
+
 def drawn(**parameters: Any) -> NetworkIdentification:
-    given = {"genes": 8, "edges": 10, "in_degree": 2, "out_degree": 3, "series": 6, "points": 12}
-    return optiframe.problem(dataset={"name": "grn.random-network", **given, **parameters})
+    return optiframe.problem(dataset={"name": "grn.random-network", **SMALL, **parameters})
 
 
 def test_differences_are_never_taken_across_series() -> None:
@@ -101,18 +106,17 @@ def test_cvxpy_sees_the_same_objective(own_effects: bool) -> None:
 
 
 def test_an_intercept_and_a_scale_change_the_units_only() -> None:
-    problem = drawn(noise=0.0, drive=0.05)
-    frame = {"series": np.repeat(np.arange(6), 12), "time": np.tile(np.arange(12), 6)}
-    data = optiframe.dataset("grn.random-network", genes=8, edges=10, in_degree=2, out_degree=3, series=6)
-    levels = {name: values for name, values in data.inputs()["expression"].items() if name.startswith("g")}
-    levels = {name: values[: 6 * 12] for name, values in levels.items()}
-    moved = {name: 3.0 + 10.0 * (k + 1) * values for k, (name, values) in enumerate(levels.items())}
+    levels = RandomNetwork(genes=8, edges=10, in_degree=2, out_degree=3, series=6).inputs()["expression"]
+    moved = {
+        name: values if name in ("series", "time") else 3.0 + 10.0 * k * values
+        for k, (name, values) in enumerate(levels.items())
+    }
     options = {"own_effects": True, "intercept": True, "scale": True, "total": 8}
-    plain = NetworkIdentification(expression=frame | levels, **options)
-    scaled = NetworkIdentification(expression=frame | moved, **options)
-    assert np.allclose(plain.least_squares.states, scaled.least_squares.states)
-    assert np.allclose(plain.least_squares.changes, scaled.least_squares.changes)
-    assert problem.genes.tolist() == list(levels)
+    plain, scaled = (
+        NetworkIdentification(expression=each, **options).least_squares for each in (levels, moved)
+    )
+    assert np.allclose(plain.states, scaled.states)
+    assert np.allclose(plain.changes, scaled.changes)
 
 
 @pytest.mark.parametrize("name", ["tvcs.iht", "tvcs.gradmp", "tvcs.htp"])
@@ -120,9 +124,7 @@ def test_a_network_with_little_noise_is_found(name: str) -> None:
     result = solve(drawn(noise=0.01, seed=2), name)
     assert result.metrics["sensitivity"] == result.metrics["specificity"] == 1.0
     assert result.violation == 0.0
-    truth = optiframe.dataset(
-        "grn.random-network", genes=8, edges=10, in_degree=2, out_degree=3, series=6, points=12, seed=2
-    ).effects()
+    truth = RandomNetwork(**SMALL, noise=0.01, seed=2).effects()
     assert np.abs(result.solution.weights - truth).max() < 0.1
 
 

@@ -129,17 +129,20 @@ def test_nothing_to_choose_is_proved_at_once(solver: Solver) -> None:
         assert result.detail.certificate.gap == 0.0
 
 
-def test_the_papers_gradient_has_the_curvature_that_is_claimed() -> None:
-    problem = gaussian(25, 0)
-    program = SupportProgram.of(problem)
-    worth = program.worths
+def hessian(program: SupportProgram, worth: np.ndarray) -> np.ndarray:
+    """That of Eq. 7 with all its squares at work."""
     a = program.matrix.toarray()
     groups, p = a.shape
     gap = np.concatenate([-worth, program.bounds, np.ones(p)])
     short = np.hstack([np.zeros((p, p)), a.T, np.eye(p)])
     over = np.hstack([a, np.zeros((groups, groups + p))])
-    largest = np.linalg.eigvalsh(np.outer(gap, gap) + short.T @ short + over.T @ over)[-1]
-    assert largest <= lipschitz(program, worth) <= 1.2 * largest
+    return np.outer(gap, gap) + short.T @ short + over.T @ over
+
+
+def test_the_papers_gradient_has_the_curvature_that_is_claimed() -> None:
+    program = SupportProgram.of(gaussian(25, 0))
+    largest = np.linalg.eigvalsh(hessian(program, program.worths))[-1]
+    assert largest <= lipschitz(program, program.worths) <= 1.2 * largest
 
 
 @pytest.mark.parametrize("form", ["balanced", pytest.param("printed", marks=pytest.mark.slow)])
@@ -168,14 +171,8 @@ def test_the_unit_of_the_point_changes_no_step_of_the_balanced_gradient(unit: fl
 def test_the_balanced_steps_are_no_longer_than_the_hessian_allows() -> None:
     program = SupportProgram.of(gaussian(25, 0))
     worth = program.relative * balance(program)
-    a = program.matrix.toarray()
-    groups, p = a.shape
-    gap = np.concatenate([-worth, program.bounds, np.ones(p)])
-    short = np.hstack([np.zeros((p, p)), a.T, np.eye(p)])
-    over = np.hstack([a, np.zeros((groups, groups + p))])
-    hessian = np.outer(gap, gap) + short.T @ short + over.T @ over
     roots = np.sqrt(steps_of(program, worth))
-    assert np.linalg.eigvalsh(roots[:, None] * hessian * roots)[-1] <= 1.0
+    assert np.linalg.eigvalsh(roots[:, None] * hessian(program, worth) * roots)[-1] <= 1.0
 
 
 def test_the_papers_gradient_says_what_it_has_not_proved_and_stays_in_the_set() -> None:

@@ -58,7 +58,7 @@ def read_expression(value: Any, info: ValidationInfo) -> Transitions | None:
         rename = {key: columns[key] for key in ("series", "time") if key in columns}
         table = read_table(value, ("time", *wide), ("series",), title="expression", rename=rename)
         series, time = _series(table), numbers(table, "time")
-        genes = _ids(wide)
+        genes = np.array(wide, dtype=object)
         levels = np.stack([numbers(table, name) for name in wide]) if wide else np.empty((0, len(table)))
     if len(genes) < 2:
         raise InvalidInput(
@@ -204,9 +204,3 @@ def _of_matrix(acts: NDArray[np.bool_], genes: int) -> NDArray[np.bool_]:
     if acts.shape != (genes, genes):
         raise InvalidInput(f"has shape {acts.shape}; with {genes} genes a matrix is ({genes}, {genes})")
     return locked(acts & ~np.eye(genes, dtype=bool))
-
-
-def _ids(names: list[str]) -> Ids:
-    ids = np.empty(len(names), dtype=object)
-    ids[:] = names
-    return ids
