@@ -16,7 +16,7 @@ from optiframe_hodgerank.solvers.lbi import LinearizedBregman, first_entry, outl
 from optiframe_hodgerank.solvers.lbi_gradient import gradient_step, largest_eigenvalue
 from optiframe_hodgerank.solvers.lbi_parallel import ParallelStep
 
-from optiframe import Unsuited, dataset, problem, solve
+from optiframe import NotConverged, Unsuited, dataset, problem, solve
 
 from .path_twins import EXACT, HANGING, bregman, bregman_by_gradient, unmerged, votes
 
@@ -114,6 +114,32 @@ def test_an_unstable_step_is_refused_with_the_largest_stable_one() -> None:
 def test_largest_eigenvalue_is_the_same_by_both_ways() -> None:
     graph = many(rows=4000, items=600)  # Lanczos
     assert largest_eigenvalue(graph) == pytest.approx(np.linalg.eigvalsh(graph.laplacian.toarray())[-1])
+
+
+def test_a_step_that_nobody_gave_is_stable_in_every_variant() -> None:
+    graph = votes(0).graph
+    assert LinearizedBregman().step_for(graph) == 0.5
+    for variant in ("gradient", "parallel"):
+        step = LinearizedBregman(variant=variant).step_for(graph)
+        assert step * (largest_eigenvalue(graph) + 1) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kappa", [50.0, 0.4])  # the entry is after many steps, or within the first
+def test_entries_are_dated_within_their_step(kappa: float) -> None:
+    circle = {"left": ["a", "b", "c"], "right": ["b", "c", "a"], "label": ["a", "b", "c"]}
+    result = solve(problem("pairwise-ranking", comparisons=circle), LinearizedBregman(kappa=kappa, step=0.99))
+    assert result.solution.strength == pytest.approx(1.0)  # z = t misfit, and each misfit is 1
+
+
+def test_nothing_is_left_at_the_time_that_was_given() -> None:
+    result = solve(votes(0), LinearizedBregman(t=1.0))
+    assert (result.status, result.trace["residual"][-1]) == ("converged", 0.0)
+
+
+def test_one_iteration_is_one_step_though_many_could_be_made_at_once() -> None:
+    with pytest.warns(NotConverged):
+        result = solve(votes(0), LinearizedBregman(), budget={"iterations": 1})
+    assert result.iterations == 1
 
 
 def test_steps_before_the_first_entry_change_nothing() -> None:
