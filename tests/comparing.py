@@ -7,7 +7,8 @@ import math
 from pathlib import Path
 
 from optiframe import Budget, Status
-from optiframe.comparison.records import Cell, Choice, ExecutorChoice, Limits, Measure, Outcome, Plan
+from optiframe.comparison.cells import Cell, Choice, ExecutorChoice, Limits, Measure, Plan
+from optiframe.comparison.records import Outcome
 
 HERE = Path(__file__).parent
 

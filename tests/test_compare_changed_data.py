@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 import optiframe as of
+from optiframe.comparison.cells import Checksums, Plan
 from optiframe.comparison.engine import run_plan
 from optiframe.comparison.plan.plan import make_plan, read_plan
 from optiframe.comparison.plan.unchanged import DataChanged, unchanged
-from optiframe.comparison.records import Checksums, Outcome, Plan
+from optiframe.comparison.records import Outcome
 from optiframe.comparison.store.store import load
 from optiframe.problems.datasets import DataSet
 from optiframe.registry import registry

@@ -16,8 +16,9 @@ import pytest
 
 import optiframe as of
 from optiframe import Budget, Status
+from optiframe.comparison.cells import ExecutorChoice, Limits
 from optiframe.comparison.engine import Terminated, _Interrupts, run_plan
-from optiframe.comparison.records import ExecutorChoice, Limits, Outcome
+from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.executors import executor_for, workers_of
 from optiframe.comparison.run.local import LocalExecutor
 from optiframe.comparison.store.schema import StoreFailed

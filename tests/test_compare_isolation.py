@@ -18,7 +18,8 @@ from typing import Any
 import psutil
 import pytest
 
-from optiframe.comparison.records import Limits, Measure, Outcome, Request
+from optiframe.comparison.cells import Limits, Measure, Request
+from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.isolation import Progress, run_isolated
 from optiframe.solving.result import Status
 

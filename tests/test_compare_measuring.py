@@ -21,10 +21,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optiframe import Minimize, Projection, from_function
+from optiframe.comparison.cells import Limits, Measure, Request
 from optiframe.comparison.plan.plan import make_plan
 from optiframe.comparison.plan.requests import request_of
 from optiframe.comparison.processes.memory import memory_of
-from optiframe.comparison.records import Limits, Measure, Outcome, Request
+from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.copies import Copies
 from optiframe.comparison.run.counting import counted
 from optiframe.comparison.run.isolation import run_isolated

@@ -23,12 +23,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import optiframe as of
+from optiframe.comparison.cells import Cell, Choice, Limits, Plan
 from optiframe.comparison.plan.plan import make_plan, read_plan, renewed
 from optiframe.comparison.plan.requests import request_of
 from optiframe.comparison.plan.sources import code_of
 from optiframe.comparison.plan.sweep import expand, fill, seeded
 from optiframe.comparison.plan.titles import made_unique, variant_titles
-from optiframe.comparison.records import Cell, Choice, Limits, Plan
 from optiframe.comparison.units import bytes_of, in_words
 from optiframe.errors import InvalidInput
 from optiframe.files.toml_lines import Lines

@@ -11,10 +11,11 @@ from click.testing import CliRunner, Result
 
 import optiframe as of
 from optiframe.cli.rerun import command as rerun_command
+from optiframe.comparison.cells import Plan
 from optiframe.comparison.comparison import Comparison
 from optiframe.comparison.engine import run_plan
 from optiframe.comparison.plan.plan import make_plan, read_plan, renewed
-from optiframe.comparison.records import Plan, Records
+from optiframe.comparison.records import Records
 from optiframe.comparison.rerun import differences, rerun
 from optiframe.comparison.run.local import LocalExecutor
 from optiframe.comparison.store.store import Store, load

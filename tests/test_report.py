@@ -17,8 +17,9 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from optiframe.cli.report import command
+from optiframe.comparison.cells import Cell, Choice, ExecutorChoice, Limits, Measure, Plan
 from optiframe.comparison.comparison import Comparison
-from optiframe.comparison.records import Cell, Choice, ExecutorChoice, Limits, Measure, Plan, Records
+from optiframe.comparison.records import Records
 from optiframe.comparison.store.store import Store
 from optiframe.comparison.summary import print_table
 from optiframe.errors import InvalidInput

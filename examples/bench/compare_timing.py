@@ -20,7 +20,8 @@ from time import perf_counter
 import numpy as np
 
 from optiframe import Budget, Iterate, Iterates, Minimize, Run, Solver, register
-from optiframe.comparison.records import Limits, Measure, Outcome, Request
+from optiframe.comparison.cells import Limits, Measure, Request
+from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.isolation import run_isolated
 from optiframe.solving import construct
 from optiframe.solving.clock import Clock

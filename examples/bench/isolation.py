@@ -15,7 +15,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from optiframe.comparison.records import Limits, Measure, Outcome, Request
+from optiframe.comparison.cells import Limits, Measure, Request
+from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.isolation import run_isolated
 
 OVERRUN_TARGET = 1.0  # seconds

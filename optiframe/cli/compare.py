@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from optiframe.comparison.cells import Plan
 from optiframe.comparison.environment import usable_cores
 from optiframe.comparison.plan.plan import read_plan
-from optiframe.comparison.records import Plan
 from optiframe.comparison.run.executors import workers_of
 from optiframe.comparison.units import in_words
 from optiframe.registry import registry

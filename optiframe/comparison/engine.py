@@ -12,11 +12,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from optiframe.comparison.cells import Cell, Plan, Request
 from optiframe.comparison.environment import environment
 from optiframe.comparison.live import View, view_for
 from optiframe.comparison.plan.requests import request_of
 from optiframe.comparison.plan.unchanged import DataChanged
-from optiframe.comparison.records import Cell, Outcome, Plan, Records, Request
+from optiframe.comparison.records import Outcome, Records
 from optiframe.comparison.run.executor import Executor
 from optiframe.comparison.run.executors import executor_for
 from optiframe.comparison.store.store import Store

@@ -17,7 +17,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from optiframe.comparison.records import Cell, Outcome, Plan
+from optiframe.comparison.cells import Cell, Plan
+from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.isolation import Progress
 from optiframe.comparison.summary import style_of
 from optiframe.comparison.units import duration

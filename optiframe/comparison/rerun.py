@@ -10,10 +10,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from optiframe.comparison.cells import Plan
 from optiframe.comparison.engine import run_plan
 from optiframe.comparison.plan.plan import renewed
 from optiframe.comparison.plan.table_facts import names_in
-from optiframe.comparison.records import Outcome, Plan, Records, Row
+from optiframe.comparison.records import Outcome, Records, Row
 from optiframe.comparison.store.rows import identity_of
 from optiframe.comparison.store.schema import FILE
 from optiframe.comparison.store.store import Store

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from optiframe.comparison.cells import Limits
 from optiframe.comparison.processes.watched import WatchedChild
-from optiframe.comparison.records import Limits
 from optiframe.errors import InvalidInput
 from optiframe.testing.checks import CHECKS, Check, Outcome, words
 

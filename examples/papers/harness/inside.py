@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import optiframe
-from optiframe.comparison.records import Outcome, Request
+from optiframe.comparison.cells import Request
+from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.executor import Tell
 from optiframe.records.fields import paths_relative_to
 from optiframe.solving.chain import why_unsuited

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.comparison.records import Outcome, Plan, Records
+from optiframe.comparison.cells import Plan
+from optiframe.comparison.records import Outcome, Records
 
 
 @dataclass(frozen=True)

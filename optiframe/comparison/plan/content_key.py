@@ -18,8 +18,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from optiframe.comparison.cells import Choice, Limits, Measure
 from optiframe.comparison.plan.sources import code_of, package_source
-from optiframe.comparison.records import Choice, Limits, Measure
 from optiframe.errors import DISTRIBUTION, InvalidInput
 from optiframe.problems.datasets import DataSet
 from optiframe.records.fingerprint import fingerprint

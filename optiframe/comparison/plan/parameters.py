@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from optiframe.comparison.cells import Cell
 from optiframe.comparison.plan.table_facts import leaves
-from optiframe.comparison.records import Cell
 
 Parameter = bool | int | float | str
 

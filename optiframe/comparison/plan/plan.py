@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from optiframe.comparison.cells import Cell, Choice, Limits, Measure, Plan
 from optiframe.comparison.plan.choices import Chooser
 from optiframe.comparison.plan.compare_file import SETTINGS, CompareFile, Entry, entries_in_python
 from optiframe.comparison.plan.content_key import cell_key
@@ -29,7 +30,7 @@ from optiframe.comparison.plan.settings import (
 )
 from optiframe.comparison.plan.sweep import MOST
 from optiframe.comparison.plan.table_facts import names_in
-from optiframe.comparison.records import Cell, Choice, Direction, Limits, Measure, Plan
+from optiframe.comparison.records import Direction
 from optiframe.errors import InvalidInput
 from optiframe.files.toml_lines import Keys
 from optiframe.files.toml_writer import as_toml

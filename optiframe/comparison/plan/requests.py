@@ -12,10 +12,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from optiframe.comparison.cells import Cell, Checksums, Choice, Plan, Request
 from optiframe.comparison.plan.content_key import classes_and_functions
 from optiframe.comparison.plan.sweep import fill
 from optiframe.comparison.plan.unchanged import unchanged
-from optiframe.comparison.records import Cell, Checksums, Choice, Plan, Request
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.problem import Problem
 from optiframe.records.fields import paths_relative_to

@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, NonNegativeInt, PlainValidator, PositiveFloat, PositiveInt, model_validator
 
+from optiframe.comparison.cells import ExecutorChoice, Limits, Measure, Plan
 from optiframe.comparison.plan.sweep import MOST
-from optiframe.comparison.records import Direction, ExecutorChoice, Limits, Measure, Plan
+from optiframe.comparison.records import Direction
 from optiframe.comparison.units import bytes_of
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Accepts

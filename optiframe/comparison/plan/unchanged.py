@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from optiframe.comparison.cells import Checksums
 from optiframe.comparison.plan.content_key import UNREADABLE, checksum, data_set_checksums
-from optiframe.comparison.records import Checksums
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import paths_relative_to
 from optiframe.registry.registry import build

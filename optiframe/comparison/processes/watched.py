@@ -17,12 +17,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from optiframe.comparison.cells import Limits
 from optiframe.comparison.processes import exit_reasons
 from optiframe.comparison.processes.memory import TreeMemory
 from optiframe.comparison.processes.reaper import end_all
 from optiframe.comparison.processes.reaper_client import guarded
 from optiframe.comparison.processes.spawn import start_child
-from optiframe.comparison.records import Limits
 from optiframe.comparison.units import in_words
 from optiframe.errors import MissingPackage
 

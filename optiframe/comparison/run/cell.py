@@ -11,8 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from optiframe.comparison.cells import Limits, Request
 from optiframe.comparison.plan.unchanged import DataChanged, unchanged
-from optiframe.comparison.records import Limits, Outcome, Request
+from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.copies import Copies
 from optiframe.comparison.run.timing import TimedSolves
 from optiframe.comparison.run.wire import Board

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
-from optiframe.comparison.records import Outcome, Request
+from optiframe.comparison.cells import Request
+from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.executor import Tell
 from optiframe.comparison.run.isolation import run_isolated
 from optiframe.errors import InvalidInput, require

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from optiframe.comparison.records import Outcome, Request
+from optiframe.comparison.cells import Request
+from optiframe.comparison.records import Outcome
 
 if TYPE_CHECKING:
     from optiframe.comparison.run.isolation import Progress

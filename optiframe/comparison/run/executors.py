@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from optiframe.comparison.cells import ExecutorChoice, Limits
 from optiframe.comparison.environment import usable_cores
-from optiframe.comparison.records import ExecutorChoice, Limits
 from optiframe.comparison.run.executor import Executor
 from optiframe.errors import OptiframeError
 

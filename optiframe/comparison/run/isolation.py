@@ -21,12 +21,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from optiframe.comparison.cells import Request
 from optiframe.comparison.processes.exit_reasons import Tail, died, in_words, memory_kills, stacks
 from optiframe.comparison.processes.memory import TreeMemory
 from optiframe.comparison.processes.reaper import end_all
 from optiframe.comparison.processes.reaper_client import guarded
 from optiframe.comparison.processes.spawn import start_child
-from optiframe.comparison.records import Outcome, Request
+from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.wire import STACKS, Board, Malformed, read_reply, request_parts
 from optiframe.errors import OptiframeError
 from optiframe.solving.result import Status

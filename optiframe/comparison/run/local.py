@@ -6,7 +6,8 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 
-from optiframe.comparison.records import Outcome, Request
+from optiframe.comparison.cells import Request
+from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.executor import Tell
 from optiframe.comparison.run.isolation import run_isolated
 

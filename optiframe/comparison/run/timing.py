@@ -9,7 +9,8 @@ from dataclasses import replace
 from statistics import median
 from typing import Any
 
-from optiframe.comparison.records import Outcome, Request
+from optiframe.comparison.cells import Request
+from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.copies import Copies
 from optiframe.comparison.run.wire import Board, clipped
 from optiframe.files.plain import plain

@@ -22,7 +22,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from optiframe.comparison.records import Checksums, Limits, Measure, Outcome, Request
+from optiframe.comparison.cells import Checksums, Limits, Measure, Request
+from optiframe.comparison.records import Outcome
 from optiframe.files.plain import plain
 from optiframe.solving.result import Status
 

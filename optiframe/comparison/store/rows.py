@@ -10,15 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from optiframe.comparison.records import (
-    Cell,
-    Choice,
-    ExecutorChoice,
-    Limits,
-    Measure,
-    Outcome,
-    Plan,
-)
+from optiframe.comparison.cells import Cell, Choice, ExecutorChoice, Limits, Measure, Plan
+from optiframe.comparison.records import Outcome
 from optiframe.errors import InvalidInput
 from optiframe.files.plain import plain
 from optiframe.solving.budget import Budget

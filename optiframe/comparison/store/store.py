@@ -15,9 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from optiframe.comparison.cells import Cell, Plan
 from optiframe.comparison.plan.parameters import parameters_of
 from optiframe.comparison.plan.sweep import seeded
-from optiframe.comparison.records import Cell, Outcome, Plan, Records, Row
+from optiframe.comparison.records import Outcome, Records, Row
 from optiframe.comparison.store.claims import Claims
 from optiframe.comparison.store.rows import (
     CELL_COLUMNS,
@@ -198,11 +199,8 @@ class Store:
 
     def failed(self) -> dict[str, str]:
         """Keys of finished cells that could not be run to an end, with when that was."""
-        marks = ", ".join("?" * len(FAILED))
-        rows = self._rows(
-            f"SELECT key, finished FROM cells WHERE finished != '' AND status IN ({marks})", *map(str, FAILED)
-        )
-        return {row["key"]: row["finished"] for row in rows}
+        rows = self._rows("SELECT key, status, finished FROM cells WHERE finished != ''")
+        return {row["key"]: row["finished"] for row in rows if row["status"] in FAILED}
 
     def runs(self) -> list[tuple[str, bool]]:
         """Of each run its plan, as `identity_of` gives it, and whether it came to its end; oldest first."""
@@ -213,39 +211,28 @@ class Store:
 
     def plan(self) -> Plan:
         """The plan of our run, or of the latest; objects made in Python are only named in it."""
-        (latest,) = self._latest("plans.*")
-        entries = self._rows("SELECT * FROM entries WHERE plan = ? ORDER BY turn", latest["id"])
-        cells: list[Cell] = [cell_from(row["key"], row["seed"], row["spec"]) for row in entries]
-        positions = [row["position"] for row in entries]
+        latest = self._latest()
+        cells, positions = self._cells(latest["id"], "turn")
         return plan_from(latest["settings"], latest["config"], self.folder, cells, positions)
 
     def records(self) -> Records:
         """Our run's plan, or the latest's, with every outcome known, and the best objectives of all runs."""
-        (latest,) = self._latest(
-            "plans.*, runs.environment, "
-            "(SELECT min(started) FROM runs AS r WHERE r.plan = plans.id) AS began, "
-            "(SELECT max(ended) FROM runs AS r WHERE r.plan = plans.id) AS done"
-        )
-        entries = self._rows("SELECT * FROM entries WHERE plan = ? ORDER BY position", latest["id"])
+        latest = self._latest()
+        cells, _ = self._cells(latest["id"], "position")
         outcomes = self._outcomes(latest["id"])
-        rows = []
-        fixed = set()
-        for entry in entries:
-            cell = cell_from(entry["key"], entry["seed"], entry["spec"])
-            if not seeded(cell.problem.table):
-                fixed.add(cell.problem.title)
-            rows.append(
-                Row(
-                    key=cell.key,
-                    problem=cell.problem.title,
-                    solver=cell.solver.title,
-                    problem_name=cell.problem.name,
-                    solver_name=cell.solver.name,
-                    seed=cell.seed,
-                    outcome=outcomes.get(cell.key),
-                    parameters=parameters_of(cell),
-                )
+        rows = [
+            Row(
+                key=cell.key,
+                problem=cell.problem.title,
+                solver=cell.solver.title,
+                problem_name=cell.problem.name,
+                solver_name=cell.solver.name,
+                seed=cell.seed,
+                outcome=outcomes.get(cell.key),
+                parameters=parameters_of(cell),
             )
+            for cell in cells
+        ]
         settings = from_json(latest["settings"])
         return Records(
             rows=tuple(rows),
@@ -257,20 +244,30 @@ class Store:
             title=latest["title"],
             started=latest["began"],
             ended=latest["done"] or "",
-            fixed=frozenset(fixed),
+            fixed=frozenset(cell.problem.title for cell in cells if not seeded(cell.problem.table)),
         )
 
-    def _latest(self, what: str) -> list[sqlite3.Row]:
+    def _latest(self) -> sqlite3.Row:
+        """The plan of our run, or of the latest, with what is known of its runs."""
         # A store that has begun a run is asked about that one, whatever others have begun since.
         found = self._rows(
-            f"SELECT {what} FROM runs JOIN plans ON plans.id = runs.plan WHERE runs.id = ? OR ? IS NULL "
+            "SELECT plans.*, runs.environment, "
+            "(SELECT min(started) FROM runs AS r WHERE r.plan = plans.id) AS began, "
+            "(SELECT max(ended) FROM runs AS r WHERE r.plan = plans.id) AS done "
+            "FROM runs JOIN plans ON plans.id = runs.plan WHERE runs.id = ? OR ? IS NULL "
             "ORDER BY runs.id DESC LIMIT 1",
             self._run,
             self._run,
         )
         if not found:
             raise InvalidInput(f"{self.path} holds no run yet; run optiframe compare first")
-        return found
+        return found[0]
+
+    def _cells(self, plan: str, order: Literal["turn", "position"]) -> tuple[list[Cell], list[int]]:
+        """The cells of a plan and their positions, in the order of running or of the plan."""
+        entries = self._rows(f"SELECT * FROM entries WHERE plan = ? ORDER BY {order}", plan)
+        cells = [cell_from(entry["key"], entry["seed"], entry["spec"]) for entry in entries]
+        return cells, [entry["position"] for entry in entries]
 
     def _outcomes(self, plan: str) -> dict[str, Outcome]:
         ours = "key IN (SELECT key FROM entries WHERE plan = ?)"
