@@ -78,16 +78,6 @@ def test_a_set_of_nothing_holds_the_empty_point() -> None:
         assert over.violation(np.zeros(over.shape)) == 0.0
 
 
-def test_a_point_of_zeros_has_the_empty_support_and_a_valid_certificate() -> None:
-    over = ThreeView.of_matrix((3, 3), total=4, per_row=1, per_column=[0, 1, 2])
-    selection = over.select_for(np.zeros((3, 3)))
-    assert not selection.support.any()
-    assert selection.certificate.holds
-    assert selection.certificate.gap == 0.0
-    assert selection.prices.total == 0.0
-    assert not selection.prices.rows.any()
-
-
 @pytest.mark.parametrize("v", [[["a", "b"], ["c", "d"]], [[1j, 0], [0, 0]], [[None, 0], [0, 0]]])
 def test_points_of_other_things_than_numbers_are_refused(v: object) -> None:
     over = ThreeView.of_matrix((2, 2), total=2)

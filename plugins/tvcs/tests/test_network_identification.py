@@ -18,7 +18,7 @@ from optiframe_tvcs.networks.problem import NetworkIdentification
 from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef, roc_auc_score
 
 import optiframe
-from optiframe import InvalidInput, Minimize, solve
+from optiframe import Minimize, solve
 from optiframe.problems.losses import LeastSquares
 from optiframe.testing import check_derivatives
 
@@ -238,51 +238,6 @@ def test_findings_say_what_cannot_be_believed() -> None:
     assert "never change" in texts
     assert "rests on the caps" in texts
     assert "not equally far apart" in texts
-
-
-LONG = {"time": [0, 0, 1, 1], "gene": ["x", "y", "x", "y"], "value": [1.0, 2.0, 3.0, 4.0]}
-BAD: list[tuple[dict[str, Any], str]] = [
-    ({"expression": {**SERIES, "y": [0.0, 2.0, "?", 1.0, 7.0]}}, r"row 2: the y is \?"),
-    (
-        {"expression": {**SERIES, "time": [1, 2, 0, 0, 2]}},
-        r"time 2 occurs twice in one series \(row 1 and",
-    ),
-    ({"expression": {**SERIES, "series": ["c", "a", "a", "b", "a"]}}, r"row 3: a series of one point"),
-    ({"expression": {"time": [0, 1], "x": [1.0, 2.0]}}, r"has 1 gene column\(s\); give at least two"),
-    ({"expression": {"x": [1.0, 2.0], "y": [1.0, 2.0]}}, r"has no column 'time'"),
-    ({"expression": {**LONG, "gene": ["x", "y", "x", "x"]}}, r"row 3: gene x has a value at this time"),
-    ({"expression": {**LONG, "time": [0, 0, 1, 2]}}, r"gene y has no value at the time and series of row 2"),
-    ({"expression": SERIES, "in_degree": {"x": 1}}, r"in_degree: gene 'y' has no cap"),
-    ({"expression": SERIES, "out_degree": -2}, r"out_degree: must be a whole number of at least 0"),
-    ({"expression": SERIES, "truth": {"source": ["x"], "target": ["z"]}}, r"row 0: there is no gene 'z'"),
-    (
-        {"expression": SERIES, "truth": {"source": ["x"], "target": ["y"], "edge": [2]}},
-        r"row 0: edge must be",
-    ),
-    (
-        {
-            "expression": SERIES,
-            "truth": {"source": ["x", "y", "x"], "target": ["y", "x", "y"], "edge": [1, 0, 0]},
-        },
-        r"row 0, row 2: edge is both 0 and 1 for 'x' and 'y'",
-    ),
-    ({"expression": SERIES, "truth": np.ones((3, 3), dtype=bool)}, r"has shape \(3, 3\); with 2 genes"),
-    ({"expression": {**SERIES, "series": ["b", None, "a", "b", None]}}, r"row 1, row 4: series is empty"),
-    ({"expression": 3}, r"a int is not a table"),
-]
-
-
-@pytest.mark.parametrize(("inputs", "message"), BAD)
-def test_bad_input_is_named(inputs: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        optiframe.problem("network-identification", **inputs)
-
-
-def test_a_line_of_a_file_is_named(tmp_path: Path) -> None:
-    file = tmp_path / "levels.csv"
-    file.write_text("time,x,y\n0,1,2\n1,oops,3\n")
-    with pytest.raises(InvalidInput, match=r"levels\.csv line 3: the x is oops"):
-        NetworkIdentification(expression=str(file))
 
 
 def test_a_matrix_is_a_truth_without_its_diagonal() -> None:
