@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -286,6 +285,8 @@ def test_iwmv_takes_the_rounds_of_its_definition() -> None:
 
 @pytest.mark.parametrize("c", [0.02, 0.3, 5.0])
 def test_the_machine_solves_the_quadratic_program(c: float) -> None:
+    import cvxpy as cp  # late: seconds that `make quick` need not spend
+
     problem = small(tasks=30, seed=8)
     table = dense(problem)
     credit = problem.vote(np.ones(6), "votes").winners.astype(float)

@@ -116,6 +116,7 @@ def test_the_graph_needs_no_skills() -> None:
         plot_skills(LabelAggregator("labels.majority").fit(GROUPS))
 
 
+@pytest.mark.slow
 def test_the_same_answer_gives_the_same_picture() -> None:
     result = solved()
     assert png(plot_worker_graph(result)) == png(plot_worker_graph(result))

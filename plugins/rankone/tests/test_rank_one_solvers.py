@@ -105,6 +105,7 @@ def test_all_steps_and_sweeps_end_at_one_point() -> None:
         assert end == pytest.approx(ends[0], abs=1e-7)
 
 
+@pytest.mark.slow
 def test_scaling_needs_far_fewer_steps_where_activity_is_skewed() -> None:
     data = {"name": "synthetic.single-coin", "workers": 30, "tasks": 600, "labels_per_task": 4}
     problem = optiframe.problem(dataset={**data, "activity_skew": 1.0})
@@ -118,6 +119,7 @@ def test_scaling_needs_far_fewer_steps_where_activity_is_skewed() -> None:
 # Exponentiated gradient
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [{}, {"step": 0.02}, {"route": "sinkhorn"}], ids=str)
 @given(seed=st.integers(0, 100))
 @settings(max_examples=4)
