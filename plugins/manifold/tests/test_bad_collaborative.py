@@ -40,6 +40,10 @@ BAD_TABLES = {
     "no rows": (table(user=[], left=[], right=[], label=[]), "no rows"),
     "no user": ({k: v for k, v in table().items() if k != "user"}, "no column 'user'"),
     "no label": ({k: v for k, v in table().items() if k != "label"}, "no column 'label'"),
+    "a margin for the winner": (
+        {k: v for k, v in table(margin=[1.0, math.nan, 2.0]).items() if k != "label"},
+        r"no column 'label'; it has .*'margin'",
+    ),
     "a number": (7, "a int is not a table"),
     "user that is a list": (table(user=[1, [2], 3]), "must be hashable"),
     "columns of two lengths": (table(user=[1, 2]), "differ in length"),
@@ -69,8 +73,14 @@ BAD_FIELDS: dict[str, tuple[dict[str, Any], str]] = {
         {"rank": 3},
         "rank: is 3, but scores of 3 items for 2 users have rank 2 at most; give a rank up to that",
     ),
+    "rank above the one user": (
+        {"comparisons": table(user=[1, 1, 1]), "rank": 2},
+        "scores of 3 items for 1 user have rank 1 at most",
+    ),
     "rank of zero": ({"rank": 0}, "rank: must be greater than 0"),
     "sigma of zero": ({"sigma": 0.0}, "sigma: must be at least 1e-50"),
+    "sigma whose square is zero": ({"sigma": 1e-200}, "sigma: must be at least 1e-50"),
+    "sigma whose square is infinite": ({"sigma": 1e200}, r"sigma: must be at most 1e\+50"),
     "sigma that is nan": ({"sigma": math.nan}, "sigma: must be a finite number"),
     "negative multiplier": ({"multiplier": -1.0}, "multiplier: must be at least 0"),
     "another penalty": ({"penalty": "frobenious"}, "penalty: .* did you mean 'frobenius'"),
@@ -124,12 +134,7 @@ BAD_FIELDS: dict[str, tuple[dict[str, Any], str]] = {
 def test_bad_parameters_are_refused_in_words(case: str) -> None:
     more, sentence = BAD_FIELDS[case]
     with pytest.raises(InvalidInput, match=sentence):
-        CollaborativeRanking(comparisons=table(), **{"rank": 1, **more})
-
-
-def test_one_user_is_spoken_of_in_the_singular() -> None:
-    with pytest.raises(InvalidInput, match="scores of 3 items for 1 user have rank 1 at most"):
-        CollaborativeRanking(comparisons=table(user=[1, 1, 1]))
+        CollaborativeRanking(**{"comparisons": table(), "rank": 1, **more})
 
 
 def test_a_file_is_named_with_its_line(tmp_path: Path) -> None:
@@ -137,12 +142,6 @@ def test_a_file_is_named_with_its_line(tmp_path: Path) -> None:
     path.write_text("user,left,right,label\n1,a,b,a\n1,b,c,x\n")
     with pytest.raises(InvalidInput, match=r"votes\.csv line 3: the label is x"):
         CollaborativeRanking(comparisons=path, rank=1)
-
-
-def test_a_margin_is_not_taken_for_a_winner() -> None:
-    margins = {k: v for k, v in table(margin=[1.0, math.nan, 2.0]).items() if k != "label"}
-    with pytest.raises(InvalidInput, match=r"no column 'label'; it has .*'margin'"):
-        CollaborativeRanking(comparisons=margins, rank=1)
 
 
 def test_text_ids_of_a_file_find_numbers_listed(tmp_path: Path) -> None:
@@ -180,12 +179,6 @@ def test_a_solver_for_points_that_are_arrays_is_unsuited() -> None:
     problem = CollaborativeRanking(comparisons=table(), rank=1)
     with pytest.raises(Unsuited, match="LowRank"):
         solve(problem, "scipy.lbfgs")
-
-
-@pytest.mark.parametrize("sigma", [1e-200, 1e200])
-def test_a_sigma_whose_square_is_no_number_is_refused(sigma: float) -> None:
-    with pytest.raises(InvalidInput, match=r"sigma: must be at (least 1e-50|most 1e\+50)"):
-        CollaborativeRanking.load(comparisons=table(), sigma=sigma)
 
 
 @pytest.mark.parametrize("sigma", [1e-50, 1e50])

@@ -53,40 +53,43 @@ def test_comparisons_that_all_agree_without_a_penalty_give_a_finite_start() -> N
     assert f.value(start) < 1e-9
 
 
-def test_comparisons_that_cancel_begin_at_zero_which_is_the_answer() -> None:
-    f = BtlObjective(users=2, items=3, winner=[0, 1], loser=[1, 0], pointer=[0, 2, 2])
-    assert not f.spectral_start(1).dense().any()
-    without = f.model_copy(update={"winner": [], "loser": [], "pointer": [0, 0, 0]})
-    assert not without.spectral_start(1).dense().any()
-
-
 def test_a_rank_that_cannot_be_is_named() -> None:
     f = drawn(2, 3, 2.0).likelihood
     with pytest.raises(InvalidInput, match="rank 3 is none a 2 x 3 matrix can have; give 1 to 2"):
         f.spectral_start(3)
 
 
-@pytest.mark.parametrize("penalty", ["log-sum-exp", "none"])
-def test_ties_whose_sums_round_begin_at_zero(penalty: str) -> None:
-    rng = np.random.default_rng(0)
+def ties(penalty: str) -> BtlObjective:
+    """Every pair both ways, with weights whose sums round."""
     one, other = np.triu_indices(6, 1)
-    weight = rng.uniform(0.1, 1, 15)
-    ties = BtlObjective(
+    return BtlObjective(
         users=2,
         items=6,
         winner=np.concatenate([one, other]),
         loser=np.concatenate([other, one]),
         pointer=[0, 30, 30],
-        weight=np.tile(weight, 2),
+        weight=np.tile(np.random.default_rng(0).uniform(0.1, 1, 15), 2),
         penalty=penalty,
     )
-    assert not ties.spectral_start(2).dense().any()
 
 
-def test_a_large_problem_of_ties_alone_begins_at_zero() -> None:
-    users = items = 320  # beyond the size up to which singular vectors are found densely
-    winner = np.tile([0, 1], users)
-    ties = BtlObjective(
-        users=users, items=items, winner=winner, loser=1 - winner, pointer=2 * np.arange(users + 1)
-    )
-    assert not ties.spectral_start(2).dense().any()
+def both_ways(size: int) -> BtlObjective:
+    """By every user one pair, both ways."""
+    winner = np.tile([0, 1], size)
+    pointer = 2 * np.arange(size + 1)
+    return BtlObjective(users=size, items=size, winner=winner, loser=1 - winner, pointer=pointer)
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        both_ways(3),
+        both_ways(320),  # beyond the size up to which singular vectors are found densely
+        ties("log-sum-exp"),
+        ties("none"),
+        BtlObjective(users=2, items=3, winner=[], loser=[], pointer=[0, 0, 0]),
+    ],
+    ids=["a pair", "many users", "weighted", "weighted without penalty", "no comparisons"],
+)
+def test_comparisons_that_cancel_begin_at_zero_which_is_the_answer(objective: BtlObjective) -> None:
+    assert not objective.spectral_start(2).dense().any()
