@@ -241,6 +241,7 @@ TABLE_1 = [0.8648, -0.8086, -0.2918, -0.3498, -0.5703, -0.7398, 0.4266, 0.3059]
 TABLE_1 += [0.5987, 0.5243, 0.2550, -0.2781, 0.5059, 0.2061, -0.1817, -0.4673]
 
 
+@pytest.mark.usefixtures("data_folder")
 def test_printed_scores_are_met_by_algorithm_2_to_the_digit() -> None:
     ranking = problem(dataset=dataset("pairwise.pc-vqa", ref=1))
     for variant, within in (("gradient", 6e-5), ("eliminated", 5e-4)):
