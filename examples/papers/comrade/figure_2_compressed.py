@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from comrade.steps import data_sets, under_attack, withstood
+from comrade.steps import all_withstood, under_attack
 from harness.claims import Line
 from harness.runs import Runs
 
@@ -28,11 +28,7 @@ QUICK = (
 
 
 def judge(runs: Runs) -> list[Line]:
-    return [
-        withstood(runs, data, attack, "qsgd")
-        for attack in runs.distinct("attack.name")
-        for data in data_sets(runs)
-    ]
+    return all_withstood(runs)
 
 
 def draw(runs: Runs) -> Any:

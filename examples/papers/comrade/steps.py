@@ -114,6 +114,16 @@ def withstood(runs: Runs, data: dict[str, Any], attack: str, compressor: str | N
     return line if lacking is None else cannot(what, claim, lacking, line.ours)
 
 
+def all_withstood(runs: Runs) -> list[Line]:
+    """A line for each compressor, if there is one, attack and data set."""
+    return [
+        withstood(runs, data, attack, compressor)
+        for compressor in runs.distinct("compressor.name") or [None]
+        for attack in runs.distinct("attack.name")
+        for data in data_sets(runs)
+    ]
+
+
 def attacked_by(runs: Runs, data: dict[str, Any], attack: str, compressor: str | None) -> Runs:
     """COMRADE's runs under an attack, with a compressor where one is named."""
     hit = runs.where(dataset=data, attack__name=attack)
