@@ -6,6 +6,7 @@ Importing this registers `synthetic.noisy-star` and its problem, for `reproduce.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
@@ -88,6 +89,14 @@ class KnownCorrelations(LabelAggregation):
             pairs=self.pairs,
             correlations=self.correlations,
         )
+
+    def recommended(self) -> Sequence[tuple[str, str]]:
+        return (("rankone.pgd", "it uses the correlations that are given, which a model of labels does not"),)
+
+    def to_tables(self, solution: Aggregation) -> dict[str, Any]:
+        """Labels and skills, without intervals and bounds, which would follow from counted correlations."""
+        skills = {"worker": solution.worker_ids, "skill": solution.skills}
+        return {"labels": solution.columns()} | ({} if solution.skills is None else {"workers": skills})
 
     def diagnose(self, solution: Aggregation) -> tuple[optiframe.Finding, ...]:
         """Tied tasks; the other findings on labels would take the correlations for counted ones."""

@@ -48,6 +48,12 @@ __getattr__, _, __all__ = exports(
     },
 )
 
+# Only a table of the paper used them; its folder registers them.
+OPTIFRAME_RENAMED = dict.fromkeys(
+    ("synthetic.noisy-star", "label-aggregation-by-correlations"),
+    "--import examples/papers/rankone/noisy_star.py, which registers it,",
+)
+
 
 @hookimpl
 def optiframe_plugin() -> list[Description]:

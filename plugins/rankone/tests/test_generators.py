@@ -206,6 +206,11 @@ def test_own_labels_have_a_fingerprint_and_can_be_pickled(tables: dict[str, Any]
     assert Sparsified(of=frame.head(100), max_degree=MOST).fingerprint() != first.fingerprint()
 
 
+def test_a_name_that_moved_to_the_paper_says_where_it_is() -> None:
+    with pytest.raises(optiframe.UnknownName, match=r"use --import examples/papers/rankone/noisy_star\.py"):
+        optiframe.dataset("synthetic.noisy-star")
+
+
 @pytest.mark.parametrize(
     ("of", "message"),
     [
