@@ -146,7 +146,7 @@ class Comparison:
         return [] if chosen is None else [pair.text for pair in pairs(self.records, chosen)]
 
     def __repr__(self) -> str:
-        ended = sum(row.outcome is not None for row in self.records.rows)
+        ended = len(self.records.outcomes)
         return (
             f"<comparison of {len(self.records.solvers)} solvers on {len(self.records.problems)} problems: "
             f"{ended} of {len(self.records.rows)} cells ended>"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from optiframe.solving.result import Status
+from optiframe.solving.result import FEASIBLE, Status
 
 Direction = Literal["lower", "higher"]
 
@@ -87,6 +87,16 @@ class Outcome:
             Status.CANCELLED,
         )
 
+    @property
+    def suited(self) -> bool:
+        """Whether the solver could take the problem: such runs succeed or fail."""
+        return self.status is not Status.UNSUITED
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether there is an answer that counts, and it is feasible within 1e-6."""
+        return self.answered and self.violation <= FEASIBLE
+
 
 @dataclass(frozen=True)
 class Row:
@@ -126,6 +136,11 @@ class Records:
     started: str = ""
     ended: str = ""
     fixed: frozenset[str] = frozenset()
+
+    @property
+    def outcomes(self) -> list[tuple[Row, Outcome]]:
+        """The rows that have ended, each with its outcome."""
+        return [(row, row.outcome) for row in self.rows if row.outcome is not None]
 
     @property
     def problems(self) -> list[str]:

@@ -187,8 +187,8 @@ def _notes(records: Records, cells: dict[tuple[str, str], list[Row]]) -> list[Te
             notes.append(Text.assemble(("note", "dim"), f": {text}"))
     outside = [
         f"{row.solver} on {row.problem} (seed {row.seed})"
-        for row in records.rows
-        if row.outcome is not None and row.outcome.answered and row.outcome.violation > FEASIBLE
+        for row, outcome in records.outcomes
+        if outcome.answered and outcome.violation > FEASIBLE
     ]
     if outside:
         text = f": outside the constraints by more than {FEASIBLE:g}: {', '.join(outside[:5])}"

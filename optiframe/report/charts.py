@@ -88,7 +88,7 @@ def _by_metric(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
 def _by_gap(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
     """For each cost and gap that anything was measured for and anybody reached."""
     found = []
-    counted = any(row.outcome is not None and row.outcome.evaluations for row in records.rows)
+    counted = any(outcome.evaluations for _, outcome in records.outcomes)
     for cost in COSTS if counted else COSTS[:2]:
         for gap in sorted(records.gaps, reverse=True):
             performance = profiles.performance_profile(records, gap=gap, cost=cost)

@@ -14,7 +14,7 @@ from typing import Any
 
 from optiframe.comparison.records import Records
 from optiframe.comparison.stats import loss_table, profiles
-from optiframe.comparison.stats.loss_table import Failure, reason, suited
+from optiframe.comparison.stats.loss_table import Failure, reason
 from optiframe.comparison.stats.no_ranking_reason import no_metrics_reason, ranking_measures
 from optiframe.comparison.stats.pair_tests import PairVerdict, overall
 from optiframe.comparison.stats.paired_samples import one_data_set, pairs, too_few, unit
@@ -228,9 +228,9 @@ class Group:
 def failures(records: Records) -> list[Group]:
     """What failed, alike runs together, and after that what was unsuited."""
     unsuited = [
-        Failure(row.problem, row.solver, row.seed, row.outcome.status, reason(row.outcome))
-        for row in records.rows
-        if row.outcome is not None and not suited(row.outcome)
+        Failure(row.problem, row.solver, row.seed, outcome.status, reason(outcome))
+        for row, outcome in records.outcomes
+        if not outcome.suited
     ]
     groups: dict[tuple[str, str, Status, str], list[Failure]] = {}
     for one in (*loss_table.failures(records), *unsuited):
@@ -261,11 +261,10 @@ def _environment(records: Records) -> list[tuple[str, list[tuple[str, str]]]]:
         else:
             plain.append((key, _shown(key, value)))
     found: dict[str, dict[str, set[str]]] = {"versions": {}, "environment": {}}
-    for row in records.rows:
-        if row.outcome is not None:
-            for part, facts in (("versions", row.outcome.versions), ("environment", row.outcome.environment)):
-                for name, item in anonymous(facts).items():
-                    found[part].setdefault(name, set()).add(_shown(name, item))
+    for _, outcome in records.outcomes:
+        for part, facts in (("versions", outcome.versions), ("environment", outcome.environment)):
+            for name, item in anonymous(facts).items():
+                found[part].setdefault(name, set()).add(_shown(name, item))
     for part, title in (("versions", "versions in the runs"), ("environment", "as the runs saw it")):
         if found[part]:
             nested.append((title, [(name, "; ".join(sorted(seen))) for name, seen in found[part].items()]))

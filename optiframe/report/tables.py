@@ -13,7 +13,7 @@ from optiframe.comparison.records import Records
 from optiframe.comparison.stats import profiles, ranking
 from optiframe.comparison.stats.digits import digits_apart
 from optiframe.comparison.stats.intervals import Interval
-from optiframe.comparison.stats.loss_table import directions, suited
+from optiframe.comparison.stats.loss_table import directions
 from optiframe.comparison.stats.pair_tests import PairVerdict
 from optiframe.comparison.stats.paired_samples import unit as unit_of
 from optiframe.comparison.stats.summary import Summary
@@ -166,7 +166,7 @@ def time_to_target(records: Records) -> Table | None:
     reached = {gap: profiles.time_to_target(records, gap, cost="time") for gap in records.gaps}
     cells: dict[tuple[str, str], dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
     for place, row in enumerate(records.rows):
-        if suited(row.outcome):
+        if row.outcome is not None and row.outcome.suited:
             for gap, values in reached.items():
                 cells[row.problem, row.solver][gap].append(values[place])
     kept = {

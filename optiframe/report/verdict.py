@@ -52,10 +52,10 @@ def verdict(records: Records, judged: Mapping[str, list[PairVerdict]] | None = N
     """
     if not records.rows:
         return Verdict(["This comparison has no runs: its plan names no problem or no solver."], [])
-    if all(row.outcome is None for row in records.rows):
+    if not records.outcomes:
         runs = counted(len(records.rows), "run")
         return Verdict([f"None of the {runs} has ended yet, so nothing can be said."], [])
-    if not any(row.outcome is not None and row.outcome.answered for row in records.rows):
+    if not any(outcome.answered for _, outcome in records.outcomes):
         said = ["No solver gave an answer that counts, so there is nothing to rank."]
     elif len(records.solvers) == 1:
         said = [f"{records.solvers[0]} ran alone, so there is nothing to rank it against."]
@@ -215,10 +215,10 @@ def _endings(records: Records) -> str:
     total = len(records.rows)
     how = ", ".join(f"{count} {words}" for words, count in counts.most_common())
     said = f"{len(failed)} of {counted(total, 'run')} failed ({how})" if failed else "No run failed"
-    unsuited = sum(row.outcome is not None and row.outcome.status is Status.UNSUITED for row in records.rows)
+    unsuited = sum(not outcome.suited for _, outcome in records.outcomes)
     if unsuited:
         said += f"; {unsuited} did not take place, the solver being unsuited to the problem"
-    waiting = sum(row.outcome is None for row in records.rows)
+    waiting = total - len(records.outcomes)
     if waiting:
         said += f"; {waiting} {'has' if waiting == 1 else 'have'} not ended yet"
     return f"{said}."

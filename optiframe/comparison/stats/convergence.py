@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from optiframe.comparison.records import Records, Row
-from optiframe.comparison.stats.loss_table import incomparable, succeeded, suited
+from optiframe.comparison.records import Outcome, Records
+from optiframe.comparison.stats.loss_table import has_objective, incomparable
 from optiframe.comparison.stats.points import trace_points
 from optiframe.errors import InvalidInput
 
@@ -71,8 +71,8 @@ def convergence(records: Records, *, against: Literal["time", "iterations"] = "t
     if against not in ("time", "iterations"):
         raise InvalidInput(f"against must be time or iterations, got {against!r}")
     curves = []
-    for (problem, solver), (solved, rows) in _groups(records).items():
-        runs = [_steps(row, records, against) for row in rows]
+    for (problem, solver), (solved, ended) in _groups(records).items():
+        runs = [_steps(outcome, records, against) for outcome in ended]
         union = np.unique(np.concatenate([x[np.isfinite(x)] for x, _ in runs]))
         if not len(union):
             continue
@@ -90,21 +90,21 @@ def convergence(records: Records, *, against: Literal["time", "iterations"] = "t
     return curves
 
 
-def _groups(records: Records) -> dict[tuple[str, str], tuple[str, list[Row]]]:
+def _groups(records: Records) -> dict[tuple[str, str], tuple[str, list[Outcome]]]:
     """By problem and solver, in the plan's order: the group's name, and the runs.
 
     On a problem comparable by objective all solvers are one group. Else two solvers are in one
     where a chain of fingerprints they share joins them, since seeds may draw instances anew.
     """
     apart = incomparable(records)
-    runs: dict[tuple[str, str], list[Row]] = {}
+    runs: dict[tuple[str, str], list[Outcome]] = {}
     solved: dict[tuple[str, str], list[str]] = {}
-    for row in records.rows:
-        if row.outcome is None or not suited(row.outcome):
+    for row, outcome in records.outcomes:
+        if not outcome.suited:
             continue
-        runs.setdefault((row.problem, row.solver), []).append(row)
-        if row.outcome.answered and row.outcome.solved and not math.isnan(row.outcome.objective):
-            solved.setdefault((row.problem, row.solver), []).append(row.outcome.solved)
+        runs.setdefault((row.problem, row.solver), []).append(outcome)
+        if outcome.answered and has_objective(outcome):
+            solved.setdefault((row.problem, row.solver), []).append(outcome.solved)
     joined: dict[str, list[list[str]]] = {}  # by problem, the fingerprints of each group
     for (problem, _), prints in solved.items():
         groups = joined.setdefault(problem, [])
@@ -118,17 +118,15 @@ def _groups(records: Records) -> dict[tuple[str, str], tuple[str, list[Row]]]:
     return found
 
 
-def _steps(row: Row, records: Records, against: str) -> tuple[_Array, _Array]:
+def _steps(outcome: Outcome, records: Records, against: str) -> tuple[_Array, _Array]:
     """Where a run's value changes, and what it is from there on."""
-    outcome = row.outcome
-    assert outcome is not None
-    if not outcome.trace and not succeeded(outcome):
+    if not outcome.trace and not outcome.succeeded:
         return np.empty(0), np.empty(0)
     points = trace_points(outcome)
     x = points.times if against == "time" else points.iterations
     y = points.suboptimality(records.best.get(outcome.solved, math.nan))
     y = np.where(np.isnan(y), math.inf, y)
-    if not succeeded(outcome):
+    if not outcome.succeeded:
         end = outcome.time if against == "time" else float(outcome.iterations)
         last = float(np.max(x, initial=0.0, where=np.isfinite(x)))
         x = np.append(x, max(last, end) if math.isfinite(end) else last)

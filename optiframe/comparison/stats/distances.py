@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from optiframe.comparison.records import Records
-from optiframe.comparison.stats.loss_table import ROUNDING, directions, succeeded
+from optiframe.comparison.stats.loss_table import ROUNDING, directions
 from optiframe.errors import InvalidInput, nearest
 
 _NO_METRIC = ("suboptimality", "objective", "time")
@@ -40,7 +40,7 @@ def distances(records: Records, measure: str) -> dict[tuple[str, int, str], floa
         number = math.inf  # for a failure
         if row.outcome is None:
             number = math.nan
-        elif succeeded(row.outcome):
+        elif row.outcome.succeeded:
             answered.add(row.problem)
             if math.isfinite(row.outcome.metrics.get(measure, math.nan)):
                 number = sign * row.outcome.metrics[measure]

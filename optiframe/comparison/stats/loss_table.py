@@ -33,16 +33,6 @@ class Failure:
     traceback: str = field(default="", repr=False)
 
 
-def succeeded(outcome: Outcome) -> bool:
-    """Whether there is an answer, and it is feasible within 1e-6."""
-    return outcome.answered and outcome.violation <= FEASIBLE
-
-
-def suited(outcome: Outcome | None) -> bool:
-    """Whether the run ended and its solver could take its problem: such runs succeed or fail."""
-    return outcome is not None and outcome.status is not Status.UNSUITED
-
-
 def suboptimality(outcome: Outcome, best: Mapping[str, float]) -> float:
     """How far the answer's objective is above the best known, relatively: (f - f*) / max(1, abs(f*)).
 
@@ -60,7 +50,7 @@ def suboptimality(outcome: Outcome, best: Mapping[str, float]) -> float:
         best one is known; never below zero, since an answer may be infeasible within the tolerance
         and so a little better than the best.
     """
-    if not succeeded(outcome):
+    if not outcome.succeeded:
         return math.inf
     return above(outcome.objective, best.get(outcome.solved, math.nan))
 
@@ -98,8 +88,8 @@ def directions(records: Records) -> dict[str, Direction]:
     """
     said: dict[str, Direction] = {}
     disputed: set[str] = set()
-    for row in records.rows:
-        for name, direction in (row.outcome.better if row.outcome else {}).items():
+    for _, outcome in records.outcomes:
+        for name, direction in outcome.better.items():
             if said.setdefault(name, direction) != direction:
                 disputed.add(name)
     kept = {name: direction for name, direction in said.items() if name not in disputed}
@@ -117,13 +107,13 @@ def measures(records: Records) -> list[str]:
     left_out = incomparable(records)
     known = [name for name in directions(records) if name not in _PLAIN]
     ranked: dict[str, set[tuple[str, str]]] = {name: set() for name in ("suboptimality", *known)}
-    for row in records.rows:
-        if row.outcome is None or not succeeded(row.outcome):
+    for row, outcome in records.outcomes:
+        if not outcome.succeeded:
             continue
-        if row.problem not in left_out and has_objective(row.outcome):
+        if row.problem not in left_out and has_objective(outcome):
             ranked["suboptimality"].add((row.problem, row.solver))
         for name in known:
-            if not math.isnan(row.outcome.metrics.get(name, math.nan)):
+            if not math.isnan(outcome.metrics.get(name, math.nan)):
                 ranked[name].add((row.problem, row.solver))
     return sorted((name for name in ranked if ranked[name]), key=lambda name: -len(ranked[name]))
 
@@ -142,14 +132,14 @@ def incomparable(records: Records) -> dict[str, str]:
     answered: set[str] = set()
     with_objective: set[str] = set()
     mixed: set[str] = set()
-    for row in records.rows:
-        if row.outcome is None or not row.outcome.answered:
+    for row, outcome in records.outcomes:
+        if not outcome.answered:
             continue
         answered.add(row.problem)
-        if not has_objective(row.outcome):
+        if not has_objective(outcome):
             continue
         with_objective.add(row.problem)
-        if solved.setdefault((row.problem, row.seed), row.outcome.solved) != row.outcome.solved:
+        if solved.setdefault((row.problem, row.seed), outcome.solved) != outcome.solved:
             mixed.add(row.problem)
     for problem in records.problems:
         if problem in mixed:
@@ -174,10 +164,10 @@ def without_objective(records: Records) -> dict[str, list[str]]:
     """
     left_out = incomparable(records)
     pairs: dict[tuple[str, str], bool] = {}
-    for row in records.rows:
-        if row.outcome is not None and row.outcome.answered and row.problem not in left_out:
+    for row, outcome in records.outcomes:
+        if outcome.answered and row.problem not in left_out:
             pair = row.problem, row.solver
-            pairs[pair] = pairs.get(pair, False) or has_objective(row.outcome)
+            pairs[pair] = pairs.get(pair, False) or has_objective(outcome)
     found: dict[str, list[str]] = {}
     for (problem, solver), has in pairs.items():
         if not has:
@@ -210,13 +200,13 @@ def loss_table(records: Records, measure: str) -> Table:
     table: Table = {}
     measured: set[tuple[str, str]] = set()  # pairs that have the measure
     succeeding: set[tuple[str, str]] = set()
-    for row in records.rows:
-        if row.outcome is None or not suited(row.outcome) or row.problem in left_out:
+    for row, outcome in records.outcomes:
+        if not outcome.suited or row.problem in left_out:
             continue
         loss = math.inf
-        if succeeded(row.outcome):
+        if outcome.succeeded:
             succeeding.add((row.problem, row.solver))
-            loss = sign * value(row.outcome, measure, records.best)
+            loss = sign * value(outcome, measure, records.best)
             if math.isnan(loss):
                 loss = math.inf
             else:
@@ -263,7 +253,7 @@ def medians(runs: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
 
 def reason(outcome: Outcome) -> str:
     """Why a run failed or could not begin, in a sentence; empty for a success."""
-    if succeeded(outcome):
+    if outcome.succeeded:
         return ""
     if outcome.answered:
         return f"the answer violates the constraints by {outcome.violation:.2g}, more than {FEASIBLE:g}"
@@ -280,11 +270,11 @@ def failures(records: Records) -> list[Failure]:
             row.problem,
             row.solver,
             row.seed,
-            row.outcome.status,
-            reason(row.outcome),
-            row.outcome.stderr,
-            row.outcome.traceback,
+            outcome.status,
+            reason(outcome),
+            outcome.stderr,
+            outcome.traceback,
         )
-        for row in records.rows
-        if row.outcome is not None and suited(row.outcome) and not succeeded(row.outcome)
+        for row, outcome in records.outcomes
+        if outcome.suited and not outcome.succeeded
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from optiframe.comparison.records import Records
-from optiframe.comparison.stats.loss_table import has_objective, incomparable, measures, succeeded
+from optiframe.comparison.stats.loss_table import has_objective, incomparable, measures
 from optiframe.comparison.stats.ranking import standings
 from optiframe.comparison.units import listed
 from optiframe.errors import OptiframeError
@@ -24,7 +24,7 @@ def no_ranking_reason(records: Records) -> str:
 
     Says so too where the objective ranks some of them and no metric ranks the others.
     """
-    answered = {row.solver for row in records.rows if row.outcome is not None and row.outcome.answered}
+    answered = {row.solver for row, outcome in records.outcomes if outcome.answered}
     answering = [solver for solver in records.solvers if solver in answered]
     ranking = ranking_measures(records)
     met = {
@@ -45,9 +45,9 @@ def no_ranking_reason(records: Records) -> str:
 
 def no_metrics_reason(records: Records) -> str:
     """Why some problems have no metrics where others have; empty where all or none have any."""
-    answered = [row for row in records.rows if row.outcome is not None and row.outcome.answered]
-    judged = {row.problem for row in answered if row.outcome is not None and row.outcome.metrics}
-    missing = {row.problem: row.problem_name for row in answered if row.problem not in judged}
+    answered = [(row, outcome) for row, outcome in records.outcomes if outcome.answered]
+    judged = {row.problem for row, outcome in answered if outcome.metrics}
+    missing = {row.problem: row.problem_name for row, _ in answered if row.problem not in judged}
     if not judged or not missing:
         return ""
     unknown = [title for title, name in missing.items() if "truth" in _inputs(name)]
@@ -73,10 +73,9 @@ def _inputs(problem: str) -> set[str]:
 
 def _no_truth(records: Records) -> str:
     """For problems whose metrics need a truth that they were not given."""
-    for row in records.rows:
-        if row.outcome is None or not row.outcome.answered:
-            continue
-        if any(name in row.outcome.metrics for name in (*row.outcome.better, *records.better)):
+    for _, outcome in records.outcomes:
+        named = (*outcome.better, *records.better)
+        if outcome.answered and any(name in outcome.metrics for name in named):
             return ""
     for name in dict.fromkeys(row.problem_name for row in records.rows):
         try:
@@ -92,7 +91,7 @@ def _no_truth(records: Records) -> str:
 
 
 def _no_common_measure(records: Records) -> str:
-    answers = [row.outcome for row in records.rows if row.outcome is not None and succeeded(row.outcome)]
+    answers = [outcome for _, outcome in records.outcomes if outcome.succeeded]
     left_out = incomparable(records)
     if not any(has_objective(outcome) for outcome in answers):
         objectives = "no answer has an objective"

@@ -30,8 +30,6 @@ from optiframe.comparison.stats.loss_table import (
     above,
     has_objective,
     incomparable,
-    succeeded,
-    suited,
     value,
     without_objective,
 )
@@ -86,7 +84,7 @@ def time_to_target(records: Records, gap: float, cost: Cost = "time") -> list[fl
     for row in records.rows:
         if row.outcome is None or row.problem in left_out or row.solver not in solvers:
             costs.append(math.nan)
-        elif not suited(row.outcome) or not succeeded(row.outcome):
+        elif not row.outcome.suited or not row.outcome.succeeded:
             costs.append(math.inf)
         else:
             costs.append(_cost(row.outcome, records, gap, cost))
@@ -193,11 +191,8 @@ def _with_objective(records: Records) -> list[str]:
     without = {solver for solvers in without_objective(records).values() for solver in solvers}
     having = {
         row.solver
-        for row in records.rows
-        if row.outcome is not None
-        and row.outcome.answered
-        and row.problem not in left_out
-        and has_objective(row.outcome)
+        for row, outcome in records.outcomes
+        if outcome.answered and row.problem not in left_out and has_objective(outcome)
     }
     return [solver for solver in records.solvers if solver in having or solver not in without]
 
@@ -205,8 +200,8 @@ def _with_objective(records: Records) -> list[str]:
 def _suited_to_none(records: Records) -> set[str]:
     """The solvers that ended on problems comparable by objective, and were unsuited to each."""
     left_out = incomparable(records)
-    ended = [row for row in records.rows if row.outcome is not None and row.problem not in left_out]
-    return {row.solver for row in ended} - {row.solver for row in ended if suited(row.outcome)}
+    ended = [(row.solver, outcome) for row, outcome in records.outcomes if row.problem not in left_out]
+    return {solver for solver, _ in ended} - {solver for solver, outcome in ended if outcome.suited}
 
 
 def _check(gap: float, cost: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from optiframe.comparison.records import Outcome, Records
 from optiframe.comparison.stats.intervals import Interval, median_intervals
-from optiframe.comparison.stats.loss_table import reason, suboptimality, succeeded, suited, value
+from optiframe.comparison.stats.loss_table import reason, suboptimality, value
 
 _OF_SUCCESSES = ("time", "cpu", "memory", "iterations", "objective", "evaluations")
 
@@ -48,9 +48,8 @@ class Summary:
 def summarize(records: Records) -> list[Summary]:
     """One summary a pair of problem and solver, in the plan's order; pairs without an end are left out."""
     pairs: dict[tuple[str, str], list[Outcome]] = {}
-    for row in records.rows:
-        if row.outcome is not None:
-            pairs.setdefault((row.problem, row.solver), []).append(row.outcome)
+    for row, outcome in records.outcomes:
+        pairs.setdefault((row.problem, row.solver), []).append(outcome)
     samples: dict[tuple[str, str, str], list[float]] = {}
     for (problem, solver), outcomes in pairs.items():
         for measure, values in _samples(outcomes, records).items():
@@ -64,8 +63,8 @@ def summarize(records: Records) -> list[Summary]:
 
 
 def _samples(outcomes: list[Outcome], records: Records) -> dict[str, list[float]]:
-    runs = [outcome for outcome in outcomes if suited(outcome)]
-    successes = [outcome for outcome in runs if succeeded(outcome)]
+    runs = [outcome for outcome in outcomes if outcome.suited]
+    successes = [outcome for outcome in runs if outcome.succeeded]
     metrics = dict.fromkeys(name for outcome in successes for name in outcome.metrics)
     found = {
         name: [value(outcome, name, records.best) for outcome in successes]
@@ -80,9 +79,9 @@ def _samples(outcomes: list[Outcome], records: Records) -> dict[str, list[float]
 
 
 def _summary(problem: str, solver: str, outcomes: list[Outcome], intervals: dict[str, Interval]) -> Summary:
-    runs = [outcome for outcome in outcomes if suited(outcome)]
-    failed = [outcome for outcome in runs if not succeeded(outcome)]
-    reasons = Counter(reason(outcome) for outcome in failed or [o for o in outcomes if not suited(o)])
+    runs = [outcome for outcome in outcomes if outcome.suited]
+    failed = [outcome for outcome in runs if not outcome.succeeded]
+    reasons = Counter(reason(outcome) for outcome in failed or [o for o in outcomes if not o.suited])
     return Summary(
         problem=problem,
         solver=solver,

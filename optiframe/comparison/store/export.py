@@ -50,7 +50,7 @@ def cell_columns(records: Records) -> dict[str, NDArray[Any]]:
 
 def trace_columns(records: Records) -> dict[str, NDArray[Any]]:
     """A row for each recorded point of each cell; a solver's own scalars are ``info.<name>``."""
-    traced = [(row, row.outcome.trace) for row in records.rows if row.outcome is not None]
+    traced = [(row, outcome.trace) for row, outcome in records.outcomes]
     lengths = [max(map(len, trace.values()), default=0) for _, trace in traced]
     columns = _titles((row, length) for (row, _), length in zip(traced, lengths, strict=True))
     own = dict.fromkeys(name for _, trace in traced for name in trace if name not in POINT_COLUMNS)

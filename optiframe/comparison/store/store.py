@@ -45,7 +45,7 @@ from optiframe.comparison.store.schema import (
 )
 from optiframe.comparison.store.tracebacks import read_traceback, write_traceback
 from optiframe.errors import InvalidInput
-from optiframe.solving.result import FEASIBLE, Status
+from optiframe.solving.result import Status
 
 # Ends that may be bad luck: a busy machine, too low a limit, a bug that has been mended since.
 FAILED = (Status.ERROR, Status.TIMEOUT, Status.CRASHED, Status.OUT_OF_MEMORY)
@@ -176,7 +176,7 @@ class Store:
                 "INSERT INTO points VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 [(key, *point) for point in point_values(outcome.trace)],
             )
-            if _counts_as_best(outcome):
+            if outcome.succeeded and outcome.solved and math.isfinite(outcome.objective):
                 connection.execute(
                     "INSERT INTO best VALUES (?, ?, ?, ?) ON CONFLICT (solved) DO UPDATE SET "
                     "objective = excluded.objective, key = excluded.key, found = excluded.found "
@@ -295,12 +295,3 @@ def load(folder: Path | str) -> Records:
 def now() -> str:
     """The time in UTC, to the microsecond, in a form that sorts."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
-
-
-def _counts_as_best(outcome: Outcome) -> bool:
-    return (
-        outcome.answered
-        and bool(outcome.solved)
-        and math.isfinite(outcome.objective)
-        and outcome.violation <= FEASIBLE
-    )
