@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import subprocess
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -65,6 +66,10 @@ class _Process:
         self.process = _WARM.Process(target=exec, args=(_BEGIN + code, names))
         self.process.start()
 
+    def shown(self) -> list[str]:
+        """What was written to both streams."""
+        return [path.read_text() for path in sorted(Path(self._output.name).iterdir())] or ["", ""]
+
     def ended(self, limit: float) -> subprocess.CompletedProcess[str]:
         """The exit code and what was written, once it has ended."""
         self.process.join(limit)
@@ -72,8 +77,7 @@ class _Process:
             self.process.kill()
             self.process.join()
         with self._output:
-            shown = [path.read_text() for path in sorted(Path(self._output.name).iterdir())]
-        return subprocess.CompletedProcess([], self.process.exitcode or 0, *shown or ("", ""))
+            return subprocess.CompletedProcess([], self.process.exitcode or 0, *self.shown())
 
 
 class Session:
@@ -90,12 +94,17 @@ class Session:
         try:
             self._blocks.recv()
         except EOFError:
-            raise AssertionError(text + self._running.ended(10).stderr) from None
+            raise AssertionError(text + self._running.shown()[1]) from None
 
-    def close(self) -> None:
-        """End the process."""
-        self._blocks.send(None)
-        assert self._running.ended(10).returncode == 0
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        with suppress(BrokenPipeError):
+            self._blocks.send(None)
+        self._blocks.close()
+        done = self._running.ended(10)
+        assert kind is not None or done.returncode == 0, done.stderr
 
 
 def optiframe(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -19,17 +20,21 @@ import pytest
 
 from optiframe.registry.registry import registry
 
+from .command_line import Session, optiframe
+
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(
     [ROOT / "README.md", *(ROOT / "docs").glob("**/*.md"), *(ROOT / "plugins").glob("*/README.md")]
 )
+_GALLERY = ROOT / "docs" / "gallery.md"  # run when the site is built, in test_site.py
+RUN = [page for page in PAGES if page != _GALLERY and re.search("^```", page.read_text(), re.MULTILINE)]
 _BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 _SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 @pytest.mark.slow  # a page runs for seconds, all of them for minutes
 @pytest.mark.usefixtures("data_folder")
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("page", RUN, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_block_of_the_page_runs(page: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     environment = {
@@ -43,35 +48,34 @@ def test_every_block_of_the_page_runs(page: Path, tmp_path: Path) -> None:
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "COLUMNS": "120",
     }
-    python: list[str] = []  # blocks share a namespace: each run repeats the ones before it
-    waiting = False
-
-    def run_python() -> None:
-        _run([sys.executable, "-W", "error", "-c", "\n".join(python)], tmp_path, environment)
-
-    for language, title, body in _BLOCK.findall(page.read_text(encoding="utf-8")):
-        if title:
-            target = tmp_path / title
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(body, encoding="utf-8")
-        elif language == "python":
-            python.append(body)
-            waiting = True
-        elif language == "console":
-            if waiting:  # what a command shows may depend on what came before
-                run_python()
-                waiting = False
-            for command, shown in _commands(body):
-                _check(command, shown, _run(["bash", "-c", command], tmp_path, environment))
-    if waiting:
-        run_python()
+    with Session(tmp_path, environment) as python:
+        for language, title, body in _BLOCK.findall(page.read_text(encoding="utf-8")):
+            if title:
+                target = tmp_path / title
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(body, encoding="utf-8")
+            elif language == "python":
+                python.run(body)
+            elif language == "console":
+                for command, shown in _commands(body):
+                    _check(command, shown, _run(command, tmp_path, environment))
 
 
-def _run(command: list[str], folder: Path, environment: dict[str, str]) -> str:
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
-    )
-    assert done.returncode == 0, f"{command[-1]}\n{done.stdout}{done.stderr}"
+def _run(command: str, folder: Path, environment: dict[str, str]) -> str:
+    words = shlex.split(command)
+    if words[0] == "optiframe" and not {"|", "||", ">"} & set(words):
+        done = optiframe(folder, *words[1:], environment=environment, limit=120)
+    else:
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
     return done.stdout
 
 

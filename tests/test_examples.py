@@ -12,46 +12,34 @@ import pytest
 
 from optiframe.comparison.store.store import load
 
+from .command_line import Session, run_in
+
 pytestmark = pytest.mark.slow  # every example is a process that imports and solves
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 COMPARED = set(EXAMPLES.glob("compare_*.toml"))
 SOLVED = set(EXAMPLES.glob("*.toml")) - COMPARED
+SCRIPTS = set(EXAMPLES.glob("*.py")) - {EXAMPLES / "demo.py"}
 
 
 @pytest.mark.usefixtures("data_folder")
-@pytest.mark.parametrize("script", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("script", sorted(SCRIPTS), ids=lambda path: path.name)
 def test_the_script_runs(script: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", script], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    with Session(tmp_path, {**os.environ, "PYTHONPATH": str(EXAMPLES)}) as python:
+        python.run(f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')")
 
 
 @pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize("file", sorted(SOLVED), ids=lambda path: path.name)
 def test_the_file_is_solved(file: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "optiframe", "solve", file, "--output", tmp_path],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    run_in(EXAMPLES, "solve", file.name, "--output", str(tmp_path))
     assert json.loads((tmp_path / "result.json").read_text())["status"] in ("converged", "finished")
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize("file", sorted(COMPARED), ids=lambda path: path.name)
 def test_the_file_is_compared(file: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "optiframe", "compare", file, "--output", tmp_path],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    run_in(EXAMPLES, "compare", file.name, "--set", "seeds=1", "--output", str(tmp_path))
     rows = load(tmp_path).rows
     assert rows
     assert all(row.outcome is not None and row.outcome.answered for row in rows)
@@ -80,25 +68,3 @@ def test_the_demo_runs_on_generated_data_without_data_and_network(tmp_path: Path
     )
     assert done.returncode == 0, done.stderr
     assert "Generated labels of the same shape" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("script", "arguments", "shown"),
-    [
-        ("loop_overhead.py", ["--iterates", "2000"], "target at most 5: "),
-        ("startup.py", [], "target 0.4 s"),
-        pytest.param("isolation.py", [], "every status as called for", marks=pytest.mark.slow),
-        pytest.param("compare_timing.py", [], "overhead of the machinery", marks=pytest.mark.slow),
-    ],
-)
-def test_the_benchmark_runs_and_gives_a_verdict(script: str, arguments: list[str], shown: str) -> None:
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / "bench" / script, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "OPTIFRAME_QUICK": "1"},
-    )
-    # Whether the target is reached is for `make bench` on a quiet machine, not for a test.
-    assert shown in done.stdout, done.stderr
-    assert "Traceback" not in done.stderr
