@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import pairwise
@@ -18,6 +16,8 @@ import pytest
 import optiframe
 from optiframe.comparison.plan.plan import read_plan
 from optiframe.registry.user_modules import import_user_module
+
+from .command_line import run_in
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("data_folder")]
 
@@ -100,14 +100,7 @@ def test_only_solvers_that_fit_correlations_have_an_objective_of_labels() -> Non
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.name)
 def test_the_file_of_full_size_is_a_plan(file: Path) -> None:
     modules = [word for module in small_size(file)[1] for word in ("--import", module)]
-    done = subprocess.run(
-        [sys.executable, "-m", "optiframe", *modules, "compare", file, "--dry-run"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    run_in(ROOT, *modules, "compare", str(file), "--dry-run")
 
 
 def test_a_worker_with_all_answers_reversed_is_known_to_be_wrong() -> None:

@@ -22,8 +22,16 @@ SOLVED = set(EXAMPLES.glob("*.toml")) - COMPARED
 SCRIPTS = set(EXAMPLES.glob("*.py")) - {EXAMPLES / "demo.py"}
 
 
+# Twenty seconds; test_labels_to_decisions.py has its parts.
+LONG = EXAMPLES / "labels_to_decisions.py"
+
+
 @pytest.mark.usefixtures("data_folder")
-@pytest.mark.parametrize("script", sorted(SCRIPTS), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "script",
+    [*sorted(SCRIPTS - {LONG}), pytest.param(LONG, marks=pytest.mark.thorough)],
+    ids=lambda path: path.name,
+)
 def test_the_script_runs(script: Path, tmp_path: Path) -> None:
     with Session(tmp_path, {**os.environ, "PYTHONPATH": str(EXAMPLES)}) as python:
         python.run(f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')")
