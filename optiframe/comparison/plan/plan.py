@@ -25,7 +25,6 @@ from optiframe.comparison.plan.settings import (
     LimitsTable,
     OutputTable,
     Settings,
-    as_list,
     as_table,
 )
 from optiframe.comparison.plan.sweep import MOST
@@ -113,7 +112,7 @@ def make_plan(
         "warmup": warmup,
         "count": count,
         "order_seed": order_seed,
-        "gaps": as_list(gaps),
+        "gaps": None if gaps is None else list(gaps),
         "better": dict(better or {}),
         "budget": as_table(budget, "budget"),
         "limits": as_table(limits, "limits"),

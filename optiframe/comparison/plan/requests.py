@@ -23,9 +23,8 @@ from optiframe.records.record import Record
 from optiframe.registry import registry
 from optiframe.solving import construct
 
-_LARGE = (
-    2**20
-)  # bytes from which an array travels beside the pickle: a copy of less costs below a millisecond
+# Bytes from which an array travels beside the pickle: a copy of less costs below a millisecond.
+_LARGE = 2**20
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -156,8 +156,3 @@ def as_table(given: Any, key: str) -> dict[str, Any]:
     raise InvalidInput(
         f"{key} must be a mapping or a record, got {given!r:.60}", [((key,), "must be a table")]
     )
-
-
-def as_list(values: Sequence[Any] | None) -> list[Any] | None:
-    """A list of whatever sequence was given."""
-    return None if values is None else list(values)

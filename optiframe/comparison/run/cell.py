@@ -13,6 +13,7 @@ from typing import Any
 
 from optiframe.comparison.cells import Limits, Request
 from optiframe.comparison.plan.unchanged import DataChanged, unchanged
+from optiframe.comparison.processes.memory import peak_of_this_process, refuse_more_than
 from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.copies import Copies
 from optiframe.comparison.run.timing import TimedSolves
@@ -62,8 +63,6 @@ class OneCell:
         return self._finish(Outcome(status, message, traceback=traceback.format_exc()))
 
     def _finish(self, outcome: Outcome) -> Outcome:
-        from optiframe.comparison.processes.memory import peak_of_this_process
-
         return replace(outcome, memory=peak_of_this_process(), **self.known)
 
     def _at(self, stage: str) -> None:
@@ -76,7 +75,9 @@ class OneCell:
         problem, solver = self._load()
         self.known["loading"] = time.perf_counter() - began
         self.known["better"] = dict(type(problem).better)
-        reason = self._why_unsuited(problem, solver)
+        from optiframe.solving.chain import why_unsuited
+
+        reason = why_unsuited(problem, solver)
         if reason is not None:
             return self._finish(Outcome(Status.UNSUITED, reason))
         copies = Copies(problem, dynamic=self.made_in_python)
@@ -97,7 +98,8 @@ class OneCell:
 
         request = self.request
         sys.path.extend(folder for folder in request.path if folder not in sys.path)
-        _limit_memory(request.limits)
+        if request.limits.memory is not None:
+            refuse_more_than(request.limits.memory)
         registry.block(request.blocked)
         for module in request.modules:
             import_user_module(module)
@@ -123,11 +125,6 @@ class OneCell:
         self.known["environment"] = _environment(request.limits)
         return problem, solver
 
-    def _why_unsuited(self, problem: Any, solver: Any) -> str | None:
-        from optiframe.solving.chain import why_unsuited
-
-        return why_unsuited(problem, solver)
-
     def _warm_up(self, problem: Any, solver: Any) -> None:
         """A solve of one iteration: what is imported or compiled on first use is there afterwards."""
         from optiframe.solving.budget import Budget
@@ -150,13 +147,6 @@ def _said(error: BaseException) -> str:
         return str(error)
     except Exception:  # its type is told all the same, and the traceback is kept
         return ""
-
-
-def _limit_memory(limits: Limits) -> None:
-    if limits.memory is not None:
-        from optiframe.comparison.processes.memory import refuse_more_than
-
-        refuse_more_than(limits.memory)
 
 
 def _limit_threads(limits: Limits) -> None:

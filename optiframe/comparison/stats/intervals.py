@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-_RESAMPLES = (
-    2000  # each tail of a 95% interval then rests on 50 resamples, and thousands of samples take seconds
-)
+# Each tail of a 95% interval then rests on 50 resamples, and thousands of samples take seconds.
+_RESAMPLES = 2000
 _FEWEST = 3  # the median of two values is their mean, and resampling two values says nothing of the spread
 _TOGETHER = 500  # samples bootstrapped at once
 _BATCH = 200  # resamples held at once: 500 samples of 10 are then 8 MB
