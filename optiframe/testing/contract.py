@@ -101,53 +101,14 @@ class SolverContract:
             with suppress(NotApplicable):
                 check(case)
 
-    def test_parameters_survive_a_toml_file(self) -> None:
-        self._each(checks.check_parameters_survive_a_toml_file)
 
-    def test_unknown_parameters_are_refused(self) -> None:
-        self._each(checks.check_unknown_parameters_are_refused)
+def _test_of(check: checks.Check) -> Callable[[SolverContract], None]:
+    def test(self: SolverContract) -> None:
+        self._each(check)
 
-    def test_same_seed_gives_same_trace(self) -> None:
-        self._each(checks.check_same_seed_gives_same_trace)
+    test.__doc__ = check.__doc__
+    return test
 
-    def test_nothing_leaks_between_runs(self) -> None:
-        self._each(checks.check_nothing_leaks_between_runs)
 
-    def test_iteration_budget_is_honoured(self) -> None:
-        self._each(checks.check_iteration_budget_is_honoured)
-
-    def test_time_budget_is_honoured(self) -> None:
-        self._each(checks.check_time_budget_is_honoured)
-
-    def test_tolerance_is_honoured(self) -> None:
-        self._each(checks.check_tolerance_is_honoured)
-
-    def test_residual_is_a_number(self) -> None:
-        self._each(checks.check_residual_is_a_number)
-
-    def test_input_is_not_changed(self) -> None:
-        self._each(checks.check_input_is_not_changed)
-
-    def test_problem_and_solver_survive_pickling(self) -> None:
-        self._each(checks.check_problem_and_solver_survive_pickling)
-
-    def test_answer_is_feasible(self) -> None:
-        self._each(checks.check_answer_is_feasible)
-
-    def test_answer_is_finite(self) -> None:
-        self._each(checks.check_answer_is_finite)
-
-    def test_reaches_the_known_optimum(self) -> None:
-        self._each(checks.check_reaches_the_known_optimum)
-
-    def test_is_better_than_doing_nothing(self) -> None:
-        self._each(checks.check_is_better_than_doing_nothing)
-
-    def test_is_better_than_chance(self) -> None:
-        self._each(checks.check_is_better_than_chance)
-
-    def test_unsuited_answers_rather_than_raises(self) -> None:
-        self._each(checks.check_unsuited_answers_rather_than_raises)
-
-    def test_start_is_accepted_as_declared(self) -> None:
-        self._each(checks.check_start_is_accepted_as_declared)
+for _check in checks.CHECKS:
+    setattr(SolverContract, _check.__name__.replace("check_", "test_", 1), _test_of(_check))
