@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from optiframe_tvcs.sets.sparse_sets import enlarged, projector
 from optiframe_tvcs.sets.three_view import ThreeView
 
 import optiframe
-from optiframe import InvalidInput, Minimize, Solver, Unsuited, from_function, solve
+from optiframe import InvalidInput, Minimize, NotConverged, Solver, Unsuited, from_function, solve
 from optiframe.problems.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.problems.objective import SquaredDistance
 from optiframe.problems.sets import Box, Cardinality
@@ -61,6 +62,24 @@ def test_a_fixed_step_follows_algorithm_1(seed: int) -> None:
         wanted = iht(problem, 0.2, 4)
         for ours, twin in zip(points(IterativeHardThresholding(step=0.2), problem, 4), wanted, strict=True):
             assert np.allclose(ours, twin, atol=1e-12)
+
+
+def test_the_residual_is_the_length_of_the_last_move_over_its_step() -> None:
+    problem, _ = sparse_regression(rows=20, size=9, kept=3)
+    solver = IterativeHardThresholding(step=0.2)
+    with pytest.warns(NotConverged):
+        result = solve(problem, solver, budget={"iterations": 3})
+    way = [np.zeros(9), *points(solver, problem, 3)]
+    lengths = [float(np.linalg.norm(b - a)) / 0.2 for a, b in pairwise(way)]
+    assert list(result.trace["residual"]) == pytest.approx(lengths)
+
+
+def test_where_every_step_leads_uphill_the_search_stalls() -> None:
+    pit = from_function(lambda x: float(np.any(x != 0)), 2, gradient=np.ones_like)
+    with pytest.warns(NotConverged, match="no step along the gradient lowers the objective"):
+        result = solve(Minimize(pit, over=Box(lower=-9.0)), "tvcs.iht", start=np.zeros(2))
+    assert result.status is Status.STALLED
+    assert result.solution.tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("step", ["backtracking", "lipschitz", 0.5])
