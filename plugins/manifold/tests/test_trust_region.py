@@ -185,6 +185,7 @@ def test_truncated_cg_agrees_with_minimizing_over_krylov_spaces(
     length = math.sqrt(found.step @ np.linalg.solve(precondition, found.step))
     assert length <= radius * (1 + 1e-9)
     assert (found.ending in ("boundary", "curvature")) == (length > radius * (1 - 1e-9))
+    assert lowest < 0 or found.ending != "curvature"
 
 
 def test_steps_stay_within_the_radius_in_the_metric() -> None:
