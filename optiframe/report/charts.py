@@ -62,46 +62,28 @@ def _groups(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
 
 
 def _profiles(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
-    """Both profiles by suboptimality, then by each metric."""
-    return [*_by_gap(records, order), *_by_metric(records, order)]
-
-
-def _by_metric(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
-    found = []
-    for measure in measures(records):
-        if measure != "suboptimality" and len(records.solvers) > 1:
-            for within in targets(distances(records, measure)):
-                how: dict[str, Any] = {"measure": measure, "within": within}
-                found.append(
-                    {
-                        "measure": measure,
-                        "cost": "time",
-                        "axis": AXES["time"],
-                        "gap": within,
-                        "performance": _steps(profiles.performance_profile(records, **how), order),
-                        "data": _steps(profiles.data_profile(records, **how), order),
-                    }
-                )
-    return [profile for profile in found if profile["data"]]
-
-
-def _by_gap(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
-    """For each cost and gap that anything was measured for and anybody reached."""
-    found = []
+    """Both profiles by suboptimality for each measured cost, then by each metric, where anybody got there."""
     counted = any(outcome.evaluations for _, outcome in records.outcomes)
-    for cost in COSTS if counted else COSTS[:2]:
-        for gap in sorted(records.gaps, reverse=True):
-            performance = profiles.performance_profile(records, gap=gap, cost=cost)
-            data = profiles.data_profile(records, gap=gap, cost=cost)
-            if not any(max(curve.y, default=0) > 0 for curve in data):
-                continue
+    asked: list[tuple[str, Cost, float, dict[str, Any]]] = [
+        ("suboptimality", cost, gap, {"gap": gap, "cost": cost})
+        for cost in (COSTS if counted else COSTS[:2])
+        for gap in sorted(records.gaps, reverse=True)
+    ]
+    for measure in measures(records) if len(records.solvers) > 1 else ():
+        if measure != "suboptimality":
+            apart = targets(distances(records, measure))
+            asked += [(measure, "time", within, {"measure": measure, "within": within}) for within in apart]
+    found = []
+    for measure, cost, within, how in asked:
+        data = profiles.data_profile(records, **how)
+        if any(max(curve.y, default=0) > 0 for curve in data):
             found.append(
                 {
-                    "measure": "suboptimality",
+                    "measure": measure,
                     "cost": cost,
                     "axis": AXES[cost],
-                    "gap": gap,
-                    "performance": _steps(performance, order),
+                    "gap": within,
+                    "performance": _steps(profiles.performance_profile(records, **how), order),
                     "data": _steps(data, order),
                 }
             )
