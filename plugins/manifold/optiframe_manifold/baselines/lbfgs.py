@@ -15,7 +15,7 @@ from optiframe.reference.scipy_lbfgs import lbfgs_iterates
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, stacked
 from optiframe_manifold.low_rank import LowRank, Rank
-from optiframe_manifold.solvers.trust_region import first_factors
+from optiframe_manifold.solvers.starts import first_factors
 
 
 class FactorLBFGS(Solver[Minimize, LowRank, None]):
@@ -48,8 +48,7 @@ class FactorLBFGS(Solver[Minimize, LowRank, None]):
         over, objective = problem.over, problem.function
         assert isinstance(over, Rank)  # else `unsuited` said so
         geometry = FixedRank(over.rows, over.columns, over.rank)
-        given = problem.start if run.start is None else run.start
-        start = first_factors(objective, geometry, given, self.init, run)
+        start = first_factors(problem, run, self.init)
         last: list[tuple[Array, LowRank, float, Array]] = []
 
         def evaluated(flat: Array) -> tuple[Array, LowRank, float, Array]:

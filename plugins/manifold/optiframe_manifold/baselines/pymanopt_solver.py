@@ -21,7 +21,7 @@ from optiframe_manifold.geometry.fixed_rank import FixedRank, stacked
 from optiframe_manifold.geometry.objective_adapters import OfFactors
 from optiframe_manifold.geometry.quotient_manifold import quotient_manifold
 from optiframe_manifold.low_rank import LowRank, Rank
-from optiframe_manifold.solvers.trust_region import first_factors
+from optiframe_manifold.solvers.starts import first_factors
 from optiframe_manifold.solvers.trust_region_loop import NO_PLACE_TO_BEGIN
 
 _ENDLESS = 10**9  # pymanopt wants a number; the core keeps the limits
@@ -73,12 +73,10 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
         pymanopt = require("pymanopt", "pymanopt")
         over = problem.over
         assert isinstance(over, Rank)  # else `unsuited` said so
-        geometry = FixedRank(over.rows, over.columns, over.rank)
         manifold = quotient_manifold(over.rows, over.columns, over.rank)
-        given = problem.start if run.start is None else run.start
-        begin = stacked(first_factors(problem.function, geometry, given, self.init, run))
-        watch = _Watch(emit, geometry, skip=self.optimizer != "trust-region")
-        functions = self._functions(pymanopt, manifold, problem.function, geometry, watch)
+        begin = stacked(first_factors(problem, run, self.init))
+        watch = _Watch(emit, manifold.geometry, skip=self.optimizer != "trust-region")
+        functions = self._functions(pymanopt, manifold, problem.function, watch)
         preconditioner = manifold.preconditioner if self.precondition else None
         task = pymanopt.Problem(manifold, **functions, preconditioner=preconditioner)
         optimizer = _watched(pymanopt, self.optimizer)(
@@ -100,15 +98,13 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
         timed_out = "max time" in found.stopping_criterion
         return Status.TIME_LIMIT if timed_out else Status.STALLED, f"pymanopt: {found.stopping_criterion}"
 
-    def _functions(
-        self, pymanopt: Any, manifold: Any, objective: Objective, geometry: FixedRank, watch: _Watch
-    ) -> dict[str, Any]:
+    def _functions(self, pymanopt: Any, manifold: Any, objective: Objective, watch: _Watch) -> dict[str, Any]:
         """Cost and derivatives in pymanopt's form; each tells the watch."""
         if self.derivatives == "autograd":
             naive: Callable[[Any], Any] = objective.naive  # type: ignore[attr-defined]  # `unsuited` looked
 
             def dense(point: Any) -> Any:
-                left, right = geometry.split(point)
+                left, right = manifold.geometry.split(point)
                 return naive(left @ right.T)
 
             cost = pymanopt.function.autograd(manifold)(dense)
@@ -120,7 +116,7 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
                 "euclidean_hessian": wrap(watch.products(product)),
             }
         ours = pymanopt.function.numpy(manifold)
-        of, at = OfFactors(objective, geometry), manifold.factors
+        of, at = OfFactors(objective, manifold.geometry), manifold.factors
         last: list[Array] = []
 
         def slope(point: Array) -> Array:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from optiframe.errors import InvalidInput
+from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import Objective
+from optiframe.solving.solver import Run
 from optiframe_manifold.geometry.fixed_rank import balanced
-from optiframe_manifold.low_rank import LowRank
+from optiframe_manifold.low_rank import LowRank, Rank
 
 LARGEST = 0.95
 """Largest entry in size of a random start (Dong et al., Sec. VI)."""
@@ -17,6 +19,34 @@ _EPS = float(np.finfo(np.float64).eps)
 _NEWTON, _NEAR = 5, 0.05  # steps along the ray, and how near is enough: the search itself does the rest
 _LARGEST_START = 1e300  # entries of the matrix beyond may not be numbers, nor their sums
 _FILL = 1e-3  # missing directions of a start, relative to its largest singular value
+
+
+def first_factors(problem: Minimize, run: Run, init: str) -> LowRank:
+    """Where a search over the set `Rank` begins: the caller's start, else as `init` says.
+
+    An objective that overflows there is left to the solver, which says so.
+    """
+    over, given = problem.over, problem.start if run.start is None else run.start
+    assert isinstance(over, Rank)
+    if given is not None:
+        start, present = completed(given, over.rank, run.rng)
+        if present == over.rank:
+            return start
+        if present > 0:
+            run.warn(
+                f"the start has rank {present}, the set holds matrices of rank {over.rank}: "
+                "what is missing was filled with small random directions",
+                identifier="collaborative.lower-rank-start",
+            )
+            return start
+        text = f"the start is zero, where the gradient by the factors vanishes: began {init} instead"
+        run.warn(text, identifier="collaborative.zero-start")
+    if init == "spectral":
+        with np.errstate(all="ignore"):
+            found = spectral_start(problem.function, over.rank)
+        if found is not None:
+            return found
+    return random_start((over.rows, over.columns), over.rank, run.rng)
 
 
 def random_start(shape: tuple[int, int], rank: int, rng: np.random.Generator) -> LowRank:

@@ -17,8 +17,8 @@ from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank
 from optiframe_manifold.geometry.objective_adapters import OfArrays, OfFactors
 from optiframe_manifold.geometry.positive_rank_one import PositiveRankOne, Vectors, holds_all_vectors
 from optiframe_manifold.geometry.pymanopt_adapter import as_manifold, random_point, typical_distance
-from optiframe_manifold.low_rank import LowRank, Rank
-from optiframe_manifold.solvers.starts import completed, random_start, spectral_start
+from optiframe_manifold.low_rank import Rank
+from optiframe_manifold.solvers.starts import first_factors
 from optiframe_manifold.solvers.trust_region_loop import Step, trust_region
 
 # Below this share of the largest a singular value says that the rank is lower. A superfluous one only
@@ -128,11 +128,11 @@ class TrustRegion(Solver[Minimize, Any, None]):
 
     def _setting(self, problem: Minimize, run: Run) -> tuple[Any, Any, Any]:
         """The manifold, the objective in its terms, and the first point."""
-        given = problem.start if run.start is None else run.start
         if isinstance(problem.over, Rank):
             geometry = FixedRank(problem.over.rows, problem.over.columns, problem.over.rank)
-            start = first_factors(problem.function, geometry, given, self.init, run)
+            start = first_factors(problem, run, self.init)
             return geometry, OfFactors(problem.function, geometry), Factors(start)
+        given = problem.start if run.start is None else run.start
         if self.manifold is not None:
             point = random_point(self.manifold, run.rng) if given is None else _finite(given)
             _check_point(point, problem, self.manifold)
@@ -146,34 +146,6 @@ class TrustRegion(Solver[Minimize, Any, None]):
                 run.warn(text, identifier="collaborative.zero-start")
         vectors = Vectors(point.size, typical_dist=max(float(np.linalg.norm(point)), 1.0))
         return vectors, OfArrays(problem.function, vectors), point
-
-
-def first_factors(
-    objective: Objective, geometry: FixedRank, given: LowRank | None, init: str, run: Run
-) -> LowRank:
-    """Where a search over factors begins: the caller's start, else as `init` says.
-
-    An objective that overflows there is left to the solver, which says so.
-    """
-    if given is not None:
-        start, present = completed(given, geometry.rank, run.rng)
-        if present == geometry.rank:
-            return start
-        if present > 0:
-            run.warn(
-                f"the start has rank {present}, the set holds matrices of rank {geometry.rank}: "
-                "what is missing was filled with small random directions",
-                identifier="collaborative.lower-rank-start",
-            )
-            return start
-        text = f"the start is zero, where the gradient by the factors vanishes: began {init} instead"
-        run.warn(text, identifier="collaborative.zero-start")
-    if init == "spectral":
-        with np.errstate(all="ignore"):
-            found = spectral_start(objective, geometry.rank)
-        if found is not None:
-            return found
-    return random_start((geometry.rows, geometry.columns), geometry.rank, run.rng)
 
 
 def _check_point(point: Any, problem: Minimize, manifold: Any) -> None:
