@@ -137,10 +137,11 @@ def test_a_solver_can_end_with_its_own_verdict() -> None:
     assert (result.status, result.message) == (Status.STALLED, "as told")
 
 
-def test_infeasible_has_no_solution() -> None:
-    result = of.solve(TARGET, Scripted(points=(), ending="infeasible"))
-    assert result.status is Status.INFEASIBLE
-    assert result.solution is None
+@pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
+@pytest.mark.parametrize("ending", ["infeasible", "diverged", "stalled", "time_limit", "iteration_limit"])
+def test_a_black_box_may_end_without_a_solution(ending: str) -> None:
+    result = of.solve(TARGET, Scripted(points=(), ending=ending))
+    assert (result.status, result.solution, result.detail) == (Status(ending), None, None)
     assert result.to_tables() == {}
 
 
@@ -532,6 +533,20 @@ def test_nested_random_numbers_come_from_the_run() -> None:
 
     draws = [of.solve(TARGET, Outer(), seed=seed).solution[0] for seed in (1, 1, 2)]
     assert draws[0] == draws[1] != draws[2]
+
+
+def test_data_drawn_with_a_seed_and_a_solver_with_that_seed_do_not_share_numbers() -> None:
+    class Guess(Descent):
+        """Answers what it draws first."""
+
+        name = "test.guess"
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            yield Iterate(run.rng.standard_normal(3))
+
+    for data in (np.random.SeedSequence(0), *np.random.SeedSequence(0).spawn(10)):
+        point = np.random.default_rng(data).standard_normal(3)
+        assert of.solve(Projection(point, onto=WholeSpace()), Guess(), seed=0).objective > 1e-3
 
 
 def test_a_generator_is_closed_when_a_limit_ends_the_run() -> None:

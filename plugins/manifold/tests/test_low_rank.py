@@ -12,9 +12,11 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_manifold.low_rank import LowRank, NuclearBall, Rank, leading
+from optiframe_manifold.objective.completion import KnownEntries
 
 import optiframe
-from optiframe import InvalidInput, Projection
+from optiframe import InvalidInput, Minimize, Projection, Unsuited
+from optiframe.problems.objective import SquaredDistance
 
 sizes = st.tuples(st.integers(2, 9), st.integers(2, 9), st.integers(1, 4), st.integers(0, 2**32 - 1))
 
@@ -22,6 +24,9 @@ sizes = st.tuples(st.integers(2, 9), st.integers(2, 9), st.integers(1, 4), st.in
 def drawn(m: int, n: int, r: int, seed: int = 0) -> LowRank:
     rng = np.random.default_rng(seed)
     return LowRank(rng.standard_normal((m, r)), rng.standard_normal((n, r)))
+
+
+KNOWN = KnownEntries(rows=5, columns=4, row=[0, 1], column=[1, 2], entry=[1.0, 2.0])
 
 
 def test_entries_rows_and_norm_are_those_of_the_dense_matrix() -> None:
@@ -123,6 +128,32 @@ def test_projection_problems_over_low_rank_matrices_are_judged_by_distance() -> 
     x = problem.onto.project(v)
     assert np.isclose(problem.objective(x), 0.5)
     assert problem.violation(x) == 0.0
+
+
+def test_a_projection_onto_low_rank_matrices_is_not_formulated_for_arrays() -> None:
+    assert Projection(np.eye(3), onto=Rank(3, 3, 2)).formulation is None
+
+
+def test_solvers_that_calculate_with_arrays_are_refused_low_rank_points() -> None:
+    problem = Minimize(KNOWN, over=Rank(5, 4, 2))
+    for solver in ("scipy.lbfgs", "scipy.trust-constr"):
+        with pytest.raises(Unsuited, match="its points are LowRank, the solver works with ndarray"):
+            optiframe.solve(problem, solver)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"objective": KNOWN}, "takes LowRank points, the set 'whole-space' holds ndarray"),
+        ({"objective": SquaredDistance(to=np.ones((5, 4))), "over": Rank(5, 4, 1)}, "takes ndarray points"),
+        ({"objective": KNOWN, "over": Rank(5, 4, 2), "start": drawn(3, 3, 1)}, "start has shape"),
+    ],
+)
+def test_an_objective_a_set_and_a_start_of_different_points_do_not_go_together(
+    given: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Minimize(**given)
 
 
 def test_the_origin_and_the_dimension_of_the_set() -> None:
