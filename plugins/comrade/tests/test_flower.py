@@ -17,14 +17,10 @@ import numpy as np
 import psutil
 import pytest
 from optiframe_comrade import Broadcast, Fault, Reply
-from optiframe_comrade.backends.flower import app, embedded_server, flower
-from optiframe_comrade.backends.flower.embedded_server import EmbeddedServer, FederationFailed
-from optiframe_comrade.backends.flower.grid_workers import GridWorkers, Ready
+from optiframe_comrade.backends.flower import app, flower
 from optiframe_comrade.backends.flower.keys import make_node_keys
 from optiframe_comrade.backends.flower.node import save_rows
 from optiframe_comrade.backends.flower.protocol import work_of
-from optiframe_comrade.backends.flower.start_local import LocalFederation, _listens, free_ports
-from optiframe_comrade.backends.flower.trial import Trial
 from optiframe_comrade.backends.in_process import InProcess
 from optiframe_comrade.local.newton import minimum
 from optiframe_comrade.messages import NEWTON_STEP
@@ -37,6 +33,13 @@ import optiframe
 from optiframe import Budget, Minimize
 
 from .classification_twins import planted
+
+with flower():
+    from optiframe_comrade.backends.flower import embedded_server
+    from optiframe_comrade.backends.flower.embedded_server import EmbeddedServer, FederationFailed
+    from optiframe_comrade.backends.flower.grid_workers import GridWorkers, Ready
+    from optiframe_comrade.backends.flower.start_local import LocalFederation, _listens, free_ports
+    from optiframe_comrade.backends.flower.trial import Trial
 
 pytestmark = pytest.mark.slow
 

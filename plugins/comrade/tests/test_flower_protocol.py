@@ -24,8 +24,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_comrade import Broadcast, Fault, Reply, mean_of
-from optiframe_comrade.backends.flower import embedded_server, flower, node, persistent_client, protocol
-from optiframe_comrade.backends.flower.grid_workers import Ready
+from optiframe_comrade.backends.flower import flower, node, persistent_client, protocol
 from optiframe_comrade.backends.flower.protocol import (
     Work,
     read_broadcast,
@@ -50,7 +49,8 @@ from .classification_twins import planted
 from .flower_actor import Armed
 
 with flower():
-    from optiframe_comrade.backends.flower import server_app
+    from optiframe_comrade.backends.flower import embedded_server, server_app
+    from optiframe_comrade.backends.flower.grid_workers import Ready
 
 ASKED = Broadcast(3, NEWTON_STEP, np.zeros(4))
 FINE = write_reply(Reply(0, 3, np.arange(4.0)))

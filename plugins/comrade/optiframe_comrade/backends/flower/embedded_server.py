@@ -17,6 +17,29 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import httpx
+from flwr.cli.build import build_fab_from_files
+from flwr.common.constant import SubStatus
+from flwr.common.serde import fab_to_proto, run_from_proto
+from flwr.proto.control_pb2 import StartRunRequest
+from flwr.proto.runtime_pb2 import (
+    AcquireTaskRequest,
+    PullTaskInputRequest,
+    PushTaskOutputRequest,
+    SendTaskHeartbeatRequest,
+)
+from flwr.supercore.constant import TaskType
+from flwr.supercore.control import ControlHttpClient
+from flwr.supercore.fab import Fab
+from flwr.supercore.interceptors import (
+    RuntimeTokenHttpInterceptor,
+    RuntimeVersionHttpInterceptor,
+    SuperExecAuthHttpInterceptor,
+)
+from flwr.supercore.runtime import RuntimeHttpClient
+from flwr.supercore.task_identity import TaskIdentity
+from flwr.superlink.grid import HttpGrid
+
 from optiframe.errors import OptiframeError
 from optiframe_comrade.backends.flower.loopback import only_loopback
 
@@ -64,10 +87,6 @@ class EmbeddedServer:
     """A Flower run of the shipped app whose ServerApp is this process; `grid` speaks for it."""
 
     def __init__(self, link: Link) -> None:
-        from flwr.common.serde import run_from_proto
-        from flwr.proto.runtime_pb2 import PullTaskInputRequest
-        from flwr.superlink.grid import HttpGrid
-
         self._link = link
         run = _start_run(link)
         token = _claim(link, run)
@@ -87,17 +106,11 @@ class EmbeddedServer:
 
     def identify(self) -> None:
         """Let messages made from now on be those of this task (Flower keeps one identity a process)."""
-        from flwr.supercore.task_identity import TaskIdentity
-
         TaskIdentity.task_id, TaskIdentity.run_id = self._task, self.run.run_id
         TaskIdentity.node_id = self._node
 
     def close(self) -> None:
         """End the task and its run; may be called twice, and when the SuperLink is gone."""
-        import httpx
-        from flwr.common.constant import SubStatus
-        from flwr.proto.runtime_pb2 import PushTaskOutputRequest
-
         if self._over.is_set():
             return
         self._over.set()
@@ -111,10 +124,6 @@ class EmbeddedServer:
         self.grid.close()
 
     def _beat(self) -> None:
-        from flwr.proto.runtime_pb2 import SendTaskHeartbeatRequest
-        from flwr.supercore.interceptors import RuntimeTokenHttpInterceptor, RuntimeVersionHttpInterceptor
-        from flwr.supercore.runtime import RuntimeHttpClient
-
         # Its own connection: the grid's belongs to the thread that runs the solver.
         client = self._link.client(
             RuntimeHttpClient,
@@ -131,8 +140,6 @@ class EmbeddedServer:
 
 def _hopeless(error: Exception) -> bool:
     """Whether the SuperLink has given an answer that asking again does not change."""
-    import httpx
-
     return isinstance(error, httpx.HTTPStatusError) and error.response.status_code not in _AGAIN
 
 
@@ -144,11 +151,6 @@ def app_files() -> dict[str, bytes | Path]:
 
 
 def _start_run(link: Link) -> int:
-    from flwr.cli.build import build_fab_from_files
-    from flwr.common.serde import fab_to_proto
-    from flwr.proto.control_pb2 import StartRunRequest
-    from flwr.supercore.fab import Fab
-
     bundle, _ = build_fab_from_files(app_files())
     fab = Fab(hashlib.sha256(bundle).hexdigest(), bundle, {})
     with control(link) as client:
@@ -160,18 +162,10 @@ def _start_run(link: Link) -> int:
 
 def control(link: Link) -> Any:
     """A client of the interface that starts runs and registers nodes."""
-    from flwr.supercore.control import ControlHttpClient
-    from flwr.supercore.interceptors import RuntimeVersionHttpInterceptor
-
     return link.client(ControlHttpClient, [RuntimeVersionHttpInterceptor("flwr CLI")])
 
 
 def _claim(link: Link, run: int) -> str:
-    from flwr.proto.runtime_pb2 import AcquireTaskRequest
-    from flwr.supercore.constant import TaskType
-    from flwr.supercore.interceptors import RuntimeVersionHttpInterceptor, SuperExecAuthHttpInterceptor
-    from flwr.supercore.runtime import RuntimeHttpClient
-
     signed = SuperExecAuthHttpInterceptor(master_secret=link.secret, protected_methods=_AUTHENTICATED)
     ends = time.monotonic() + _CLAIM
     with link.client(RuntimeHttpClient, [RuntimeVersionHttpInterceptor("SuperExec"), signed]) as client:

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import httpx
+from flwr.app import ConfigRecord, Message, RecordDict
 from pydantic import Field
 
 from optiframe.problems.objective import FiniteSum
@@ -80,8 +82,6 @@ class GridWorkers:
     def ask(
         self, broadcast: Broadcast, deadline: float | None = None, to: Sequence[int] | None = None
     ) -> list[Reply | Fault]:
-        import httpx
-
         try:
             return self._ask(broadcast, deadline, to)
         except httpx.HTTPError as error:
@@ -138,8 +138,6 @@ class GridWorkers:
 
     def _push(self, broadcast: Broadcast, asked: Sequence[int], deadline: float | None) -> dict[str, int]:
         """Send; the numbers of the messages, with the worker each went to."""
-        from flwr.app import ConfigRecord, Message, RecordDict
-
         if self._prepare is not None:
             self._prepare()
         values = write_broadcast(broadcast) | write_work(self.work)

@@ -9,6 +9,7 @@ from pydantic import Field
 from optiframe.problems.losses import LinearModel
 from optiframe.problems.objective import FiniteSum
 from optiframe_comrade.backends.backend import Backend
+from optiframe_comrade.backends.flower import flower
 from optiframe_comrade.problem import LOSSES
 from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.protocol.workers import Workers
@@ -34,7 +35,8 @@ class FlowerBackend(Backend):
     )
 
     def start(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
-        from optiframe_comrade.backends.flower.trial import Trial
+        with flower():
+            from optiframe_comrade.backends.flower.trial import Trial
 
         return Trial(shards, config, secure=self.secure, persistent_client=self.persistent_client)
 

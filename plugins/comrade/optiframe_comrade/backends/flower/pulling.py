@@ -13,6 +13,17 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
+import httpx
+from flwr.app import ConfigRecord
+from flwr.common.constant import ErrorCode
+from flwr.proto.message_pb2 import ConfirmMessageReceivedRequest, PullObjectRequest, PullObjectResponse
+from flwr.proto.runtime_pb2 import PullAppMessagesRequest, PullAppMessagesResponse
+from flwr.supercore.inflatable.inflatable_object import iterate_object_tree
+from flwr.supercore.protobuf.client import ProtobufRequestContext
+from flwr.supercore.protobuf.constants import PROTOBUF_MEDIA_TYPE
+from flwr.superlink.grid import HttpGrid
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # ships no types
+
 from optiframe.errors import InvalidInput
 from optiframe_comrade.messages import FaultKind
 
@@ -56,8 +67,6 @@ class Inbox:
     """
 
     def __init__(self, grid: Any, limit: int) -> None:
-        from flwr.superlink.grid import HttpGrid
-
         if not isinstance(grid, HttpGrid):
             raise InvalidInput(
                 f"a {type(grid).__name__} is not a connection to a SuperLink; to simulate workers "
@@ -69,8 +78,6 @@ class Inbox:
 
     def take(self, number: str) -> Mapping[str, Any] | Trouble | None:
         """The values replied to the message of that number, or what is wrong; None: nothing yet."""
-        import httpx
-
         try:
             taken = self._take(number)
         except httpx.HTTPStatusError as error:
@@ -108,10 +115,6 @@ class Inbox:
         return _decoded(record)
 
     def _announcement(self, number: str) -> _Announced | Trouble | None:
-        from flwr.proto.runtime_pb2 import PullAppMessagesRequest, PullAppMessagesResponse
-        from flwr.supercore.inflatable.inflatable_object import iterate_object_tree
-        from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # ships no types
-
         question = PullAppMessagesRequest(message_ids=[number])
         try:
             got = PullAppMessagesResponse.FromString(
@@ -130,8 +133,6 @@ class Inbox:
 
     def _object(self, number: str) -> bytes | None:
         """An object's bytes; None while it has not come."""
-        from flwr.proto.message_pb2 import PullObjectRequest, PullObjectResponse
-
         question = PullObjectRequest(node=self.grid.node, run_id=self.grid.run.run_id, object_id=number)
         came = self._read("pull-object", "PullObject", question, self.limit + _SLACK)
         answer = PullObjectResponse.FromString(came)
@@ -139,9 +140,6 @@ class Inbox:
 
     def _read(self, path: str, method: str, question: Any, limit: int) -> bytes:
         """What the SuperLink answers; raises `TooLarge`, having read no more than the limit."""
-        from flwr.supercore.protobuf.client import ProtobufRequestContext
-        from flwr.supercore.protobuf.constants import PROTOBUF_MEDIA_TYPE
-
         # As Flower's `RuntimeHttpClient` does, but reading as it comes.
         client = self.grid._runtime_client
 
@@ -174,8 +172,6 @@ class Inbox:
         return bytes(came)
 
     def _confirm(self, message: str) -> None:
-        from flwr.proto.message_pb2 import ConfirmMessageReceivedRequest
-
         self.grid._runtime_client.ConfirmMessageReceived(
             ConfirmMessageReceivedRequest(
                 node=self.grid.node, run_id=self.grid.run.run_id, message_object_id=message
@@ -184,8 +180,6 @@ class Inbox:
 
 
 def _decoded(record: bytes | None) -> Mapping[str, Any] | Trouble:
-    from flwr.app import ConfigRecord
-
     if record is None:
         return Trouble("malformed", "sent a message without a record")
     try:
@@ -196,8 +190,6 @@ def _decoded(record: bytes | None) -> Mapping[str, Any] | Trouble:
 
 def said(code: int, reason: str) -> Trouble:
     """What Flower says of a message that was not answered."""
-    from flwr.common.constant import ErrorCode
-
     words: Mapping[int, str] = {
         ErrorCode.LOAD_CLIENT_APP_EXCEPTION: "cannot load its app",
         ErrorCode.CLIENT_APP_RAISED_EXCEPTION: "failed in its computation",
