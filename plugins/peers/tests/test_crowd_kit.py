@@ -72,8 +72,10 @@ class OnLabels(SolverContract):
 
     def instances(self) -> Iterable[LabelAggregation]:
         skills = np.array([0.8, 0.6, 0.7, 0.2, -0.1])
-        drawn = single_coin(0, skills, tasks=self.tasks, per_task=4, classes=self.classes)
-        return [LabelAggregation(**drawn)]
+        return [
+            LabelAggregation(**single_coin(seed, skills, tasks=size, per_task=4, classes=self.classes))
+            for seed, size in enumerate([self.tasks, 8])
+        ]
 
 
 class TestMajority(OnLabels):
@@ -88,9 +90,10 @@ class TestOneCoin(OnLabels):
     solver: of.Solver = OneCoin(rounds=5)
 
 
+@pytest.mark.thorough  # conjugate gradients through pandas; its answers are compared with crowd-kit's below
 class TestGlad(OnLabels):
     solver: of.Solver = Glad(rounds=1)
-    tasks = 8  # conjugate gradients through pandas
+    tasks = 8
 
 
 class TestKos(OnLabels):

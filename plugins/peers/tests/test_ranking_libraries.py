@@ -52,7 +52,7 @@ class OnVotes(SolverContract):
     seconds = 5.0  # a black box does not look at the clock
 
     def instances(self) -> Iterable[PairwiseRanking]:
-        return [votes(1, rows=100, ties=self.ties)]
+        return [votes(1, rows=100, ties=self.ties), votes(2, items=4, rows=60, ties=self.ties)]
 
 
 class TestBradleyTerryOfEvalica(OnVotes):
