@@ -114,7 +114,17 @@ class Worker:
 
         A vector that is not finite is a fault too where a compressor would have to write it.
         """
-        situation = self._situation(asked, honest)
+        situation = Situation(
+            worker=self.number,
+            round=asked.round,
+            kind=asked.kind,
+            byzantine=self.config.byzantine,
+            trim=self.config.trim,
+            honest=honest,
+            point=asked.point,
+            rng=self._lying,
+            past=tuple(self._past),
+        )
         try:
             with np.errstate(all="ignore"):
                 vector = self._attack.falsify(vector, situation)
@@ -143,16 +153,3 @@ class Worker:
         payload = compressor.encode(due, self._coding)
         self.owed[kind] = due - compressor.decode(payload, len(due))
         return payload
-
-    def _situation(self, asked: Broadcast, honest: Array | None) -> Situation:
-        return Situation(
-            worker=self.number,
-            round=asked.round,
-            kind=asked.kind,
-            byzantine=self.config.byzantine,
-            trim=self.config.trim,
-            honest=honest,
-            point=asked.point,
-            rng=self._lying,
-            past=tuple(self._past),
-        )
