@@ -22,18 +22,21 @@ export OPENBLAS_NUM_THREADS ?= 1
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
 
-# Whole files go to one worker (loadfile): what the tests of a file share is then made once.
+# Whole files go to one worker (loadfile), in the order of conftest.py: what the tests of a file share is
+# then made once.
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+
 test: lint
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not thorough"
+	$(PYTEST) -m "not thorough"
 
 # The checks to run after each small change: about 90 s on two cores.
 quick: $(VENV)/installed
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow and not thorough"
+	$(PYTEST) -m "not slow and not thorough"
 
 # What `make test` leaves out: long statistics, benchmarks at small sizes, and property tests with
 # more examples.
 thorough: $(VENV)/installed
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "thorough or hypothesis" --hypothesis-profile thorough
+	$(PYTEST) -m "thorough or hypothesis" --hypothesis-profile thorough
 
 # How many small changes of central modules the tests notice: minutes a module. MUTANTS names modules.
 MUTANTS ?=

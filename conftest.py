@@ -32,6 +32,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put files with slow tests first: the quick ones then fill what is left of each worker's time."""
+    marked = {
+        item.path for item in items if {"slow", "thorough"} & {mark.name for mark in item.iter_markers()}
+    }
+    items.sort(key=lambda item: item.path not in marked)
+
+
 def _lacking(message: str) -> NoReturn:
     """Skip the test; in CI, where everything is installed, fail it."""
     if os.environ.get("CI"):

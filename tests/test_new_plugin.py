@@ -154,7 +154,7 @@ def test_the_package_itself_imports_no_numbers(tmp_path: Path):
     assert run(sys.executable, "-c", code, folder=tmp_path) == "ridge.momentum\n"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough  # minutes of downloads; docs/add-a-solver.md does most of it where we are
 def test_a_new_plugin_installs_is_listed_and_passes_everything_in_a_fresh_environment(tmp_path: Path):
     """As a stranger would do it: the core from its wheel, the plugin from what was written."""
     place = tmp_path / "env" / "bin"
