@@ -70,9 +70,10 @@ def intervals(
 
     Notes
     -----
-    The bootstrap says how far *that method's* answer would move, its bias included. For the scores of
-    every draw, a limit of time, or a few iterations a run, take the solver: ``optiframe.solve(problem,
-    "hodge.bootstrap", of=...)``, whose `Result.detail` has them.
+    The bootstrap says how far *that method's* answer would move, its bias included. Samples that fall
+    apart or have no finite answer are left out; intervals are then too narrow. For the scores of every
+    sample, findings that count those left out, or a limit of time, take the solver:
+    ``optiframe.solve(problem, "hodge.bootstrap", of=...)``.
     """
     if not 0 < level < 1:
         raise InvalidInput(f"level must be between 0 and 1, got {level}")
