@@ -84,18 +84,6 @@ SMOOTH = NAMES[:2]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_is_listed_by_the_plugin_under_its_name(name):
-    assert of.solver(name).name == name
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_ridge_regression_gives_the_normal_equations_answer(name):
-    problem = ridge()
-    result = of.solve(problem, name)
-    np.testing.assert_allclose(result.solution, ridge_solution(problem), atol=1e-5)
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_a_point_keeps_its_shape(name):
     result = of.solve(squares(), name)
     np.testing.assert_allclose(result.solution, squares().function.to, atol=1e-6)
@@ -129,14 +117,6 @@ def test_an_optimal_start_is_still_an_answer(name):
     result = of.solve(problem, name, budget=Budget(tolerance=0.0))
     assert result.status is Status.CONVERGED
     assert (result.iterations, result.objective) == (1, 0.0)
-
-
-@pytest.mark.parametrize("name", SMOOTH)
-def test_the_start_is_used_and_left_alone(name):
-    start = np.full((2, 2), 7.0)
-    result = of.solve(squares(), name, start=start, budget=Budget(tolerance=1e-9))
-    np.testing.assert_allclose(result.solution, squares().function.to, atol=1e-8)
-    assert (start == 7.0).all()
 
 
 @pytest.mark.parametrize("name", SMOOTH)
