@@ -1,8 +1,10 @@
-"""Pictures, and how often workers were left out: what they show, read from the figures themselves."""
+"""What is shown of a run: pictures, read from the figures themselves, and tables beside the answer."""
 
 from __future__ import annotations
 
+import csv
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from optiframe_comrade.plots.runs import plot_attacks, plot_left_out, plot_progr
 import optiframe
 from optiframe import Budget
 from optiframe.errors import InvalidInput
+from optiframe.files import output
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::optiframe.solving.solve.NotConverged"
@@ -110,3 +113,24 @@ def test_a_run_without_liars_accuses_nobody() -> None:
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ["Left out, by round", "Left out, in all"]
     assert "mean" in words(figure)
+
+
+def test_workers_and_rounds_are_written_beside_the_answer(tmp_path: Path) -> None:
+    attack = {"name": "gaussian", "sigma": 100.0}
+    result = run(3, byzantine=0.1, trim=0.2, attack=attack)
+    written = output.write(result, tmp_path, "answer.csv")
+    assert [path.name for path in written] == [
+        "answer.csv",
+        "workers.csv",
+        "rounds.csv",
+        "trace.csv",
+        "result.json",
+    ]
+    with (tmp_path / "workers.csv").open() as file:
+        workers = list(csv.DictReader(file))
+    assert [row["worker"] for row in workers] == result.detail.names
+    assert float(workers[0]["left_out"]) == 1.0  # the hostile one
+    with (tmp_path / "rounds.csv").open() as file:
+        rounds = list(csv.DictReader(file))
+    assert [row["round"] for row in rounds] == ["1", "2", "3"]
+    assert all("worker 0" in row["trimmed"] for row in rounds)
