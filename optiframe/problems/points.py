@@ -13,14 +13,14 @@ from optiframe.errors import InvalidInput
 def named(kind: str) -> Callable[[Any], Any]:
     """A validator that builds an objective or set from the table that names it."""
 
-    def build(value: Any) -> Any:
+    def built(value: Any) -> Any:
         if isinstance(value, str | Mapping):
             from optiframe.registry.registry import build
 
             return build(kind, value)
         return value
 
-    return build
+    return built
 
 
 def check_point(point: Any, kind: Any, shape: tuple[int, ...]) -> None:
