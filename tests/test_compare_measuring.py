@@ -409,7 +409,7 @@ def read_reply_of(outcome: Outcome, folder: Path) -> Outcome:
 
 def test_values_of_a_finding_become_plain() -> None:
     about = (np.int64(3), np.str_("w"), ("a", 1.5), {1: None}, np.array([1, 2]), True)
-    assert plain(about) == [3, "w", ["a", 1.5], {"1": None}, "[1 2]", True]
+    assert plain(about) == [3, "w", ["a", 1.5], {"1": None}, [1, 2], True]
 
 
 def test_a_request_says_only_plain_data(tmp_path: Path) -> None:

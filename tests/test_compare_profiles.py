@@ -473,7 +473,7 @@ def test_many_seeds_have_a_band_without_their_extremes() -> None:
     assert (curve.low, curve.median, curve.high) == ((2.0,), (10.0,), (18.0,))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_five_thousand_traced_rows_are_no_trouble() -> None:
     rng = np.random.default_rng(0)
     grid = np.arange(1, 101)

@@ -540,6 +540,7 @@ def test_an_empty_comparison_has_nothing_to_say_and_does_not_fail() -> None:
     assert losses.loss_table(empty, "time") == {}
 
 
+@pytest.mark.thorough
 def test_five_thousand_rows_are_no_trouble() -> None:
     rng = np.random.default_rng(1)
     cells = {
