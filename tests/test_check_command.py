@@ -374,7 +374,7 @@ def test_every_solver_that_ships_finds_problems_without_being_told():
     assert {"cvxpy", "scipy.lbfgs", "labels.majority", "rankone.pgd"} <= names
     for name in names:
         cases, titles = prepare({**NAME_ALONE, "solver": name})
-        assert len(cases) == len(titles) >= 2, name
+        assert len(cases) == len(titles) >= 1, name
 
 
 @pytest.mark.slow
