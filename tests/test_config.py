@@ -94,21 +94,15 @@ _NO_TO = ("to = [\n    1.0,\n    2.0,  # a comment inside\n]\n", "")
 @pytest.mark.parametrize(
     ("change", "part", "line", "expected"),
     [
-        (("memory =", "memroy ="), "solver", 18, "solver.memroy: unknown key; did you mean 'memory'? (valid"),
         (("memory = 5", "memory = 0"), "solver", 18, "solver.memory: must be "),
         (("memory = 5", 'memory = "5"'), "solver", 18, "solver.memory: must be a whole number, got '5'"),
-        (("scipy.lbfgs", "scipy.lbfsg"), "solver", 17, "solver.name: no solver named 'scipy.lbfsg'; did you"),
         (('name = "scipy.lbfgs"\n', ""), "solver", 16, "solver.name: is missing: which solver?"),
         (("non-negative", "non-negativ"), "problem", 14, "problem.over.name: no constraint set named"),
         (("    1.0,", '    "a",'), "problem", 8, "problem.objective.to: must hold real numbers"),
         (_NO_TO, "problem", 6, "problem.objective.to: is missing"),
-        (("= 50", "= -1"), "budget", 21, "budget.iterations: must be greater than 0, got -1"),
         (("1e-8", "nan"), "budget", 22, "budget.tolerance: must be a finite number"),
         (("1e-8", "true"), "budget", 22, "budget.tolerance: must be a number, got True"),
         (("seed = 3", "seed = -3"), "seed", 1, "seed: must be at least 0, got -3"),
-        (("seed = 3", "seed = 1.5"), "seed", 1, "seed: must be a whole number, got 1.5"),
-        (("x.parquet", "x.xlsx"), "output", 26, "output.answer: must be a file name ending in .csv or"),
-        (("[budget]", "[budgt]"), "budget", 20, "budgt: unknown key; did you mean 'budget'?"),
         (("[solver]\nname", "[solver]\n[nonsense]\nname"), "solver", 17, "nonsense: unknown key (valid: "),
     ],
 )
@@ -117,11 +111,6 @@ def test_an_error_names_file_line_key_and_what_is_allowed(
 ) -> None:
     assert change[0] in GOOD
     assert f"run.toml line {line}: {expected}" in message(write(GOOD.replace(*change, 1)), part)
-
-
-def test_wrong_toml_is_said_with_its_line(write: Any) -> None:
-    with pytest.raises(of.InvalidInput, match=r"run.toml: not valid TOML: .*line"):
-        SolveFile.read(write(GOOD.replace("to = [", "to = [[")))
 
 
 def test_every_error_of_a_table_is_reported_at_once(write: Any) -> None:
