@@ -1,6 +1,8 @@
 """`check_derivatives` passes right derivatives and names the wrong one."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,149 +69,102 @@ def test_points_without_slope_and_far_points_pass(x):
     check_derivatives(Quartic(), x)
 
 
-class WrongGradient(Quartic):
-    """One entry is a thousandth too large."""
-
-    def gradient(self, x):
-        return super().gradient(x) * np.array([1.0, 1.001, 1.0])
+RIGHT = Quartic()
 
 
-class GradientWithoutPart(Quartic):
-    """The derivative of the squared sum is forgotten."""
-
-    def gradient(self, x):
-        return 4 * x**3
-
-
-class WrongSign(Quartic):
-    """Uphill for downhill."""
-
-    def gradient(self, x):
-        return -super().gradient(x)
+def quartic(operation: str, body: Callable[..., Any]) -> Quartic:
+    """The quartic with another body for one of its operations."""
+    changed = {operation: lambda self, *arguments: body(*arguments)}
+    return type("Changed", (Quartic,), {"__doc__": "Changed.", "__module__": __name__, **changed})()
 
 
-class WrongProduct(Quartic):
-    """Symmetric, but half of one part."""
-
-    def hessian_product(self, x, v):
-        return 6 * x**2 * v + 2 * np.sum(v)
+def with_wrong_entry(x):
+    return RIGHT.gradient(x) * np.array([1.0, 1.001, 1.0])
 
 
-class Unsymmetric(Quartic):
-    """A product no Hessian can have."""
-
-    def hessian_product(self, x, v):
-        return super().hessian_product(x, v) + 0.01 * np.roll(v, 1)
-
-
-class WrongMatrix(Quartic):
-    """Only the diagonal."""
-
-    def hessian(self, x):
-        return np.diag(12 * x**2)
-
-
-class MatrixOfPointShape(Quartic):
-    """The Hessian's diagonal in place of the matrix."""
-
-    def hessian(self, x):
-        return 12 * x**2
-
-
-class LowCurvature(Quartic):
-    """A bound that does not bound."""
-
-    def curvature(self):
-        return 1.0
-
-
-class GradientOfOtherShape(Quartic):
-    """A column in place of a vector."""
-
-    def gradient(self, x):
-        return super().gradient(x)[:, np.newaxis]
-
-
-class NanGradient(Quartic):
-    """A gradient that is not a number."""
-
-    def gradient(self, x):
-        return super().gradient(x) * math.nan
-
-
-class NanProduct(Quartic):
-    """A product that is not a number."""
-
-    def hessian_product(self, x, v):
-        return super().hessian_product(x, v) * math.nan
+# What is wrong, in which operation, and what is said of it.
+WRONG = {
+    "an entry a thousandth too large": (
+        "gradient",
+        with_wrong_entry,
+        r"quartic: the gradient is off by .* along the direction of trial 1 of seed 0",
+    ),
+    "the squared sum forgotten": ("gradient", lambda x: 4 * x**3, "quartic: the gradient is off"),
+    "uphill": ("gradient", lambda x: -RIGHT.gradient(x), "quartic: the gradient is off"),
+    "a column": (
+        "gradient",
+        lambda x: RIGHT.gradient(x)[:, np.newaxis],
+        r"the gradient has shape \(3, 1\), the point \(3,\)",
+    ),
+    "not a number": ("gradient", lambda x: RIGHT.gradient(x) * math.nan, "the gradient is off by nan"),
+    "half of one part": (
+        "hessian_product",
+        lambda x, v: 6 * x**2 * v + 2 * np.sum(v),
+        r"the Hessian product is off by .*in entry \[\d\] it is .*, by central differences",
+    ),
+    "unsymmetric": (
+        "hessian_product",
+        lambda x, v: RIGHT.hessian_product(x, v) + 0.01 * np.roll(v, 1),
+        "the Hessian product is not symmetric: .* u'Hv is .*, but v'Hu",
+    ),
+    "a product not a number": (
+        "hessian_product",
+        lambda x, v: RIGHT.hessian_product(x, v) * math.nan,
+        "Hessian product",
+    ),
+    "the diagonal alone": (
+        "hessian",
+        lambda x: np.diag(12 * x**2),
+        "the Hessian matrix is off by .*by the Hessian product",
+    ),
+    "a matrix of the point's shape": (
+        "hessian",
+        lambda x: 12 * x**2,
+        r"the Hessian matrix has shape \(3,\), .* \(3, 3\)",
+    ),
+    "no bound": ("curvature", lambda: 1.0, "the curvature bound is off: it is 1, but"),
+}
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        (WrongGradient, r"quartic: the gradient is off by .* along the direction of trial 1 of seed 0"),
-        (GradientWithoutPart, "quartic: the gradient is off"),
-        (WrongSign, "quartic: the gradient is off"),
-        (WrongProduct, r"the Hessian product is off by .*in entry \[\d\] it is .*, by central differences"),
-        (Unsymmetric, "the Hessian product is not symmetric: .* u'Hv is .*, but v'Hu"),
-        (WrongMatrix, "the Hessian matrix is off by .*by the Hessian product"),
-        (MatrixOfPointShape, r"the Hessian matrix has shape \(3,\), .* \(3, 3\)"),
-        (LowCurvature, "the curvature bound is off: it is 1, but"),
-        (GradientOfOtherShape, r"the gradient has shape \(3, 1\), the point \(3,\)"),
-        (NanGradient, "the gradient is off by nan"),
-        (NanProduct, "Hessian product"),
-    ],
-    ids=lambda case: getattr(case, "__name__", ""),
-)
-def test_the_wrong_derivative_is_named(wrong, words):
+@pytest.mark.parametrize("case", WRONG)
+def test_the_wrong_derivative_is_named(case):
+    operation, body, words = WRONG[case]
     with pytest.raises(AssertionError, match=words):
-        check_derivatives(wrong())
+        check_derivatives(quartic(operation, body))
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_a_small_error_in_one_entry_is_found_with_any_seed(seed):
     with pytest.raises(AssertionError, match=f"the gradient is off .*seed {seed}"):
-        check_derivatives(WrongGradient(), seed=seed)
+        check_derivatives(quartic("gradient", with_wrong_entry), seed=seed)
 
 
 def test_the_message_gives_both_numbers():
     words = r"off by 2\.76 .*: it is 1\.3814\d*, by central differences of the value -1\.3814"
     with pytest.raises(AssertionError, match=words):
-        check_derivatives(WrongSign(), [0.1, 0.2, 0.3], seed=2)
+        check_derivatives(quartic(*WRONG["uphill"][:2]), [0.1, 0.2, 0.3], seed=2)
 
 
-class ValueChangesPoint(Quartic):
-    """Works in place."""
-
-    def value(self, x):
-        x *= 1.0 + 1e-12
-        return super().value(x)
+def value_changing_the_point(x):
+    x *= 1.0 + 1e-12
+    return RIGHT.value(x)
 
 
-class GradientChangesPoint(Quartic):
-    """Works in place."""
-
-    def gradient(self, x):
-        x **= 3
-        return 4 * x + 2 * np.sum(np.cbrt(x))
+def gradient_changing_the_point(x):
+    x **= 3
+    return 4 * x + 2 * np.sum(np.cbrt(x))
 
 
-class ProductChangesDirection(Quartic):
-    """Works in place."""
-
-    def hessian_product(self, x, v):
-        total = np.sum(v)
-        v *= 12 * x**2
-        return v + 2 * total
+def product_changing_the_direction(x, v):
+    total = np.sum(v)
+    v *= 12 * x**2
+    return v + 2 * total
 
 
-class MatrixChangesPoint(Quartic):
-    """Works in place."""
-
-    def hessian(self, x):
-        answer = super().hessian(x)
-        x[:] = 0.0
-        return answer
+def matrix_changing_the_point(x):
+    answer = RIGHT.hessian(x)
+    x[:] = 0.0
+    return answer
 
 
 class ProductIsItsArgument(Quartic):
@@ -228,17 +183,19 @@ class ProductIsItsArgument(Quartic):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (ValueChangesPoint, "the value changes its argument x"),
-        (GradientChangesPoint, "the gradient changes its argument x"),
-        (ProductChangesDirection, "the Hessian product changes its argument v"),
-        (MatrixChangesPoint, "the Hessian matrix changes its argument x"),
-        (ProductIsItsArgument, "the Hessian product hands back its argument v"),
+        (quartic("value", value_changing_the_point), "the value changes its argument x"),
+        (quartic("gradient", gradient_changing_the_point), "the gradient changes its argument x"),
+        (
+            quartic("hessian_product", product_changing_the_direction),
+            "the Hessian product changes its argument v",
+        ),
+        (quartic("hessian", matrix_changing_the_point), "the Hessian matrix changes its argument x"),
+        (ProductIsItsArgument(), "the Hessian product hands back its argument v"),
     ],
-    ids=lambda case: getattr(case, "__name__", ""),
 )
 def test_an_operation_that_touches_its_arguments_is_named(wrong, words):
     with pytest.raises(AssertionError, match=words):
-        check_derivatives(wrong())
+        check_derivatives(wrong)
 
 
 class MatrixOnly(Objective):
@@ -303,5 +260,5 @@ def test_wrong_arguments_are_named():
 def test_the_given_point_is_left_as_it_is():
     x = np.array([1.0, 2.0, 3.0])
     with pytest.raises(AssertionError, match="changes its argument"):
-        check_derivatives(GradientChangesPoint(), x)
+        check_derivatives(quartic("gradient", gradient_changing_the_point), x)
     assert x.tolist() == [1.0, 2.0, 3.0]
