@@ -142,7 +142,8 @@ def test_an_exception_thrown_by_the_consumer_ends_the_thread():
         generator.throw(KeyboardInterrupt)
 
 
-def test_a_library_that_swallows_everything_is_named_in_a_warning(monkeypatch):
+@pytest.mark.parametrize("name", [None, "library.solve"])
+def test_a_library_that_swallows_everything_is_named_in_a_warning(monkeypatch, name):
     monkeypatch.setattr(callbacks, "JOIN_SECONDS", 0.05)
     release = threading.Event()
 
@@ -153,36 +154,17 @@ def test_a_library_that_swallows_everything_is_named_in_a_warning(monkeypatch):
             except BaseException:
                 time.sleep(0.001)
 
-    generator = iterates_from_callback(stubborn_minimize)
+    generator = iterates_from_callback(stubborn_minimize, name=name)
+    shown = name or "stubborn_minimize"
     next(generator)
     try:
-        with pytest.warns(RuntimeWarning, match=r"stubborn_minimize was told to stop and has not ended"):
+        with pytest.warns(RuntimeWarning, match=rf"{shown} was told to stop and has not ended"):
             generator.close()
-        (left,) = [t for t in threading.enumerate() if "stubborn_minimize" in t.name]
+        (left,) = [t for t in threading.enumerate() if shown in t.name]
         assert left.daemon
     finally:
         release.set()
     left.join(5)
-
-
-def test_the_warning_uses_the_given_name(monkeypatch):
-    monkeypatch.setattr(callbacks, "JOIN_SECONDS", 0.01)
-    release = threading.Event()
-
-    def work(emit):
-        try:
-            emit(Iterate(0))
-        finally:
-            release.wait()
-
-    generator = iterates_from_callback(work, name="library.solve")
-    next(generator)
-    threading.Timer(0.1, release.set).start()
-    with pytest.warns(RuntimeWarning, match=r"^library\.solve was told"):
-        generator.close()
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread():
-            thread.join(5)
 
 
 flavour: contextvars.ContextVar[str] = contextvars.ContextVar("flavour", default="plain")
