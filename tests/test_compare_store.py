@@ -308,6 +308,7 @@ def open_folder(tmp_path):
     shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_written_to_is_named(open_folder):
     run_into(open_folder, (cell(), outcome()))
     for path in (open_folder / FILE, open_folder):
@@ -329,6 +330,7 @@ def test_a_folder_that_cannot_be_written_to_is_named(open_folder):
     open_folder.chmod(0o755)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_said_and_loses_nothing(tmp_path):
     """The size of files is limited in a child, which SQLite meets as it meets a full disk."""
     first = cell(seed=0)

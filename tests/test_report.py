@@ -170,6 +170,7 @@ def test_a_comparison_that_says_little_still_makes_a_page(records: Records, sent
         assert not re.search(rf"\b{bad}\b", said.replace("the objective is nan", ""))
 
 
+@pytest.mark.slow
 def test_the_page_says_why_a_problem_has_no_metrics_where_others_have() -> None:
     said = plain(Reading(page(samples.beside_one_without_truth())).text)
     assert "No metrics of own votes: no truth was given" in said
@@ -186,6 +187,7 @@ def test_the_terminal_says_why_a_result_is_empty_and_keeps_a_value_beside_its_br
     assert "No metrics of own votes: no truth was given" in plain(said)
 
 
+@pytest.mark.slow
 def test_a_value_of_a_title_stays_beside_its_bracket() -> None:
     written = page(samples.beside_one_without_truth())
     assert '(outlier_share<wbr><span class="whole">=0.25)</span>' in written
@@ -240,6 +242,7 @@ def test_where_problems_are_too_few_one_sentence_stands_for_all_pairs() -> None:
     assert "Pair by pair: 6 of 6 distinguishable" in plain(many.text)
 
 
+@pytest.mark.slow
 def test_a_solver_without_objective_is_left_out_of_profiles_and_does_not_stop_the_others() -> None:
     records = samples.beside_a_vote()
     data = charts.chart_data(records)["profiles"]
@@ -273,6 +276,7 @@ def test_a_home_is_shown_as_a_tilde(text: str, shown: str) -> None:
     assert redact(text) == shown
 
 
+@pytest.mark.slow
 def test_the_page_does_not_name_the_machine_nor_its_user() -> None:
     made = samples.sample_records(seeds=1)
     told = {"host": "secret-machine", "argument": "/home/secret-user/lab", "more": {"hostname": "secret-2"}}
@@ -364,6 +368,7 @@ def test_times_and_sizes_have_the_unit_that_keeps_them_short() -> None:
     assert numbers.size(8.5e7) == "85\u202fMB"
 
 
+@pytest.mark.slow
 def test_profile_curves_are_thinned_without_losing_their_ends() -> None:
     records = samples.sample_records(problems=4, seeds=8)
     for profile in charts.chart_data(records)["profiles"]:
@@ -374,6 +379,7 @@ def test_profile_curves_are_thinned_without_losing_their_ends() -> None:
                 assert 0 <= curve["y"][0] <= curve["y"][-1] <= 1
 
 
+@pytest.mark.slow
 def test_the_page_is_written_whole_into_a_new_folder(tmp_path: Path) -> None:
     written = write_page(samples.sample_records(), tmp_path / "new" / "report.html")
     assert written.read_bytes().endswith(b"</html>\n") or written.read_bytes().endswith(b"</html>")
@@ -490,6 +496,7 @@ def test_the_command_writes_page_and_figures_of_a_stored_comparison(tmp_path: Pa
     ]
 
 
+@pytest.mark.slow
 def test_a_temporary_comparison_has_a_plain_title_and_cannot_be_run_again(tmp_path: Path) -> None:
     folder = tmp_path / "optiframe-x1y2"
     folder.mkdir()
