@@ -36,16 +36,7 @@ from time import perf_counter, process_time
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-NOT_COPIED = (
-    ".git",
-    ".venv",
-    ".mypy_cache",
-    ".ruff_cache",
-    ".pytest_cache",
-    ".hypothesis",
-    "results",
-    "site",
-)
+NOT_COPIED = shutil.ignore_patterns(".*", "results", "site")  # .git and .venv among the first
 OUTPUT, SECONDS = "output.txt", "seconds.txt"  # of the latest tests, beside the copy
 MEMORY = 8 * 2**30  # bytes of address space; a mutant may allocate without end
 # A mutant may take this many times the unchanged module's seconds, of the processor's and of the clock's:
@@ -53,17 +44,7 @@ MEMORY = 8 * 2**30  # bytes of address space; a mutant may allocate without end
 PROCESSOR, CLOCK, SLACK = 3, 10, 10
 
 # Imported once, in the server that all runs are forked from: nothing of ours, and nothing with threads.
-PRELOADED = [
-    "pytest",
-    "hypothesis",
-    "numpy",
-    "scipy.optimize",
-    "pandas",
-    "pydantic",
-    "narwhals",
-    "rich",
-    "numba",
-]
+PRELOADED = "pytest hypothesis numpy scipy.optimize pandas pydantic narwhals rich numba"
 
 _LOOP = "tests/test_loop.py tests/test_callbacks.py tests/test_raising_solvers.py tests/test_contract.py"
 # The tests of each module, likely killers first.
@@ -235,7 +216,7 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "tree"
-        shutil.copytree(ROOT, self.root, ignore=shutil.ignore_patterns(*NOT_COPIED))
+        shutil.copytree(ROOT, self.root, ignore=NOT_COPIED)
 
     def test(self, module: str, text: bytes, limits: tuple[float, float] = (math.inf, math.inf)) -> str:
         """How the module's tests end with this text in its place: "passed", "failed" or "timeout"."""
@@ -352,7 +333,7 @@ def main() -> None:
     arguments = parser.parse_args()
     os.nice(10)
     multiprocessing.set_start_method("forkserver")
-    multiprocessing.set_forkserver_preload(PRELOADED)
+    multiprocessing.set_forkserver_preload(PRELOADED.split())
     reports = []
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copies = [Copy(Path(tempfile.mkdtemp(dir=folder))) for _ in range(arguments.jobs)]
