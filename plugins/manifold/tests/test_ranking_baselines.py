@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
-import subprocess
-import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,8 +30,6 @@ from optiframe.testing import SolverContract, check_derivatives
 from .cases import drawn
 
 pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
-
-BENCH = Path(__file__).parents[3] / "examples" / "bench"
 
 
 def small(density: float = 4.0, **more: Any) -> CollaborativeRanking:
@@ -291,25 +285,3 @@ def test_the_rivals_share_metrics_and_find_the_rankings() -> None:
         found = solve(problem, name, progress=False, budget={"tolerance": 1e-4}, **parameters)
         assert found.metrics.keys() == ours.keys()
         assert found.metrics["kendall_tau"] > ours["kendall_tau"] - 0.1
-
-
-@pytest.mark.parametrize(
-    ("script", "shown"),
-    [
-        ("manifold_steps.py", "saved by the preconditioner"),
-        pytest.param("manifold_speed.py", "pymanopt", marks=pytest.mark.thorough),
-        pytest.param("manifold_large.py", "beyond the data", marks=pytest.mark.thorough),
-        pytest.param("manifold_accuracy.py", "random starts", marks=pytest.mark.thorough),
-    ],
-)
-def test_the_benchmark_runs_and_gives_a_verdict(script: str, shown: str) -> None:
-    done = subprocess.run(
-        [sys.executable, BENCH / script],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "OPTIFRAME_QUICK": "1"},
-    )
-    # Whether a target is reached is for a quiet machine and the full size, not for a test.
-    assert shown in done.stdout, done.stderr
-    assert "Traceback" not in done.stderr
