@@ -264,6 +264,19 @@ def test_a_problem_that_loses_its_objective_on_the_way_diverges() -> None:
     assert (result.status, result.iterations) == (Status.DIVERGED, 3)
 
 
+def test_an_answer_with_nan_is_divergence_without_any_objective() -> None:
+    class Nowhere(Settling):
+        """Ends at nan."""
+
+        name = "test.nowhere"
+
+        def iterates(self, problem: Unjudged, run: Run) -> Iterates:
+            yield Iterate(np.full(1, math.nan))
+
+    with pytest.warns(NotConverged, match="no longer finite"):
+        assert of.solve(Unjudged(), Nowhere()).status is Status.DIVERGED
+
+
 def test_an_infinite_residual_is_divergence() -> None:
     class Lost(Solver[Minimize, Any, None]):
         """At a finite point, and says that it is infinitely far off."""
