@@ -168,8 +168,9 @@ def test_missing_values_of_all_columns_are_said_at_once(tmp_path: Path) -> None:
 
 
 def test_many_missing_values_are_counted_and_only_the_first_named() -> None:
-    message = refusal({"task": [None] * 9}, "task")
-    assert "row 0, row 1, row 2, row 3, row 4 and 4 more: task is empty" in message
+    shown = "row 0, row 1, row 2, row 3, row 4"
+    assert f"{shown} and 4 more: task is empty" in refusal({"task": [None] * 9}, "task")
+    assert f"{shown}: task is empty" in refusal({"task": [None] * 5}, "task")
 
 
 # -- CSV: what counts as a line, a number, a header
