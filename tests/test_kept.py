@@ -7,15 +7,21 @@ the distributions were renamed; `kept/compare.toml` is its file.
 from __future__ import annotations
 
 import csv
+import importlib
 import shutil
 import sqlite3
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+import optiframe as of
 from optiframe import BrokenPlugin
+from optiframe.comparison.store.schema import StoreFailed
+from optiframe.comparison.store.store import Store, load
 from optiframe.registry import registry
+from optiframe.registry.user_modules import import_user_module
 
 from .command_line import run_in
 
@@ -53,6 +59,48 @@ def test_a_kept_comparison_is_repeated_and_the_renamed_distribution_is_named(fol
 def test_the_same_command_goes_on_with_a_kept_comparison(folder: Path) -> None:
     shown = run_in(folder, "compare", "compare.toml", "--quiet").stdout
     assert "2 converged" in shown
+
+
+def kept_meta(folder: Path) -> tuple[dict[str, str], set[str]]:
+    """What a store says of itself, and its tables."""
+    connection = sqlite3.connect(folder / "results" / "compare" / "comparison.sqlite")
+    meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    connection.close()
+    return meta, tables
+
+
+def own(folder: Path, beat: float) -> None:
+    """Leave the trace of an earlier version that runs the kept comparison and was last heard of then."""
+    connection = sqlite3.connect(folder / "results" / "compare" / "comparison.sqlite")
+    with connection:
+        connection.execute("INSERT INTO owners VALUES ('abc', 'somewhere', 17, '1', ?)", (beat,))
+        connection.execute("INSERT INTO claims VALUES ('key', 'abc', '2026-11-22')")
+    connection.close()
+
+
+def test_a_kept_store_that_is_written_to_takes_a_form_that_earlier_versions_refuse(folder: Path) -> None:
+    own(folder, time.time() - 3600)  # that one was killed
+    before = kept_meta(folder)
+    run_in(folder, "report", "results/compare")
+    assert kept_meta(folder) == before
+    assert before[0]["schema"] == "1"
+    Store(folder / "results" / "compare").close()
+    meta, tables = kept_meta(folder)
+    assert meta["schema"] == "2"
+    assert before[1] - tables == {"owners", "claims"}
+    assert [row.outcome is not None for row in load(folder / "results" / "compare").rows] == [True, True]
+
+
+def test_a_kept_store_that_an_earlier_version_writes_to_is_refused_and_left_alone(folder: Path) -> None:
+    own(folder, time.time())
+    before = kept_meta(folder)
+    with pytest.raises(
+        StoreFailed, match=r"process 17 on somewhere.*run this again when that process has ended"
+    ):
+        Store(folder / "results" / "compare")
+    assert kept_meta(folder) == before
+    assert before[1] >= {"owners", "claims"}
 
 
 PLUGIN = """
@@ -170,3 +218,57 @@ def test_a_plugin_for_another_contract_is_a_line_in_doctor(site: Path) -> None:
         "BrokenPlugin: it keeps version 2 of the plugin contract, and this optiframe has version 1; "
         "upgrade optiframework"
     )
+
+
+def test_a_users_own_file_that_imports_a_moved_module_is_told_what_to_import(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    old = tmp_path / "old_file_of_a_user.py"
+    old.write_text("from optiframe.loop import solve\n")
+    with pytest.raises(of.InvalidInput, match="import what is public from optiframe itself"):
+        import_user_module(str(old))
+
+
+class Nested(of.Solver[of.Minimize, object, None]):
+    """Calls another solver as one did before."""
+
+    name = "kept.nested"
+    solves = of.Minimize
+
+    def iterates(self, problem: of.Minimize, run: of.Run) -> of.Iterates:
+        yield run.nested(of.solver("scipy.lbfgs"), problem)
+
+
+def test_former_names_of_runs_and_results_are_answered_with_todays() -> None:
+    problem = of.problem("minimize", objective={"name": "squared-distance", "to": [1.0]})
+    with pytest.raises(AttributeError, match=r"`nested` of a run is now called `solve`: run\.solve"):
+        of.solve(problem, Nested())
+    result = of.solve(problem)
+    with pytest.raises(AttributeError, match=r"now called `to_tables`: result\.to_tables\(\)"):
+        result.answer()
+    assert not hasattr(result, "answers")
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "now"),
+    [
+        ("rankone", "next_labels", "suggest"),
+        ("rankone", "skill_intervals", "intervals"),
+        ("hodgerank", "suggest_pairs", "suggest"),
+        ("hodgerank", "bootstrap", "intervals"),
+        ("comrade", "suspicion", "Ledger"),
+        ("comrade", "Home", "Backend"),
+        ("tvcs", "gains", "shadow_prices"),
+        ("manifold", "suggest_pairs", "suggest"),
+        ("manifold", "score_intervals", "intervals"),
+    ],
+)
+def test_a_name_that_a_package_gave_up_is_answered_with_what_to_use(
+    package: str, name: str, now: str
+) -> None:
+    module = importlib.import_module(f"optiframe_{package}")
+    with pytest.raises(ImportError, match=f"optiframe_{package} has no {name} any more; use .*{now}"):
+        exec(f"from optiframe_{package} import {name}")
+    assert name not in module.__all__
+    assert getattr(module, now)

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from optiframe.errors import BrokenPlugin, InvalidInput, OptiframeError
+from optiframe.registry.contracts import moved
 
 
 def import_user_module(module: str) -> None:
@@ -39,4 +40,4 @@ def import_user_module(module: str) -> None:
 
 
 def _failed(module: str, error: Exception) -> InvalidInput:
-    return InvalidInput(f"--import {module}: {type(error).__name__}: {error}")
+    return InvalidInput(f"--import {module}: {type(error).__name__}: {error}{moved(error)}")

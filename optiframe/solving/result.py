@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 from optiframe.errors import UnknownName, nearest
 from optiframe.findings import Finding
@@ -148,6 +148,11 @@ class Result(Generic[S, D]):
     def solved(self) -> str:
         """Fingerprint of the problem the objective belongs to; hashed on first use."""
         return self.judged.fingerprint()
+
+    @property
+    def answer(self) -> NoReturn:
+        """The former name of `to_tables`."""
+        raise AttributeError("`answer` of a result is now called `to_tables`: result.to_tables()")
 
     def to_tables(self) -> dict[str, Columns]:
         """The solution as tables, the main one first; empty when there is none.

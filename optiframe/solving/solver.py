@@ -6,7 +6,7 @@ import math
 import threading
 from abc import abstractmethod
 from collections.abc import Callable, Generator
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NoReturn, TypeVar
 
 import numpy as np
 
@@ -135,6 +135,11 @@ class Run:
         user ends it too. The result has no metrics and no trust report.
         """
         return self._inner(solver, problem, start, budget or Budget())
+
+    @property
+    def nested(self) -> NoReturn:
+        """The former name of `solve`."""
+        raise AttributeError("`nested` of a run is now called `solve`: run.solve(solver, problem)")
 
 
 class Solver(Record, Generic[P, S, D]):

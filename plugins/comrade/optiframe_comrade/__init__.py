@@ -47,6 +47,10 @@ __getattr__, _, __all__ = exports(
         "trust.theory": ("advice",),
         "protocol.workers": ("Workers",),
     },
+    former={
+        "suspicion": "that of the Ledger: result.detail.suspicion()",
+        "Home": "Backend",
+    },
 )
 
 

@@ -42,6 +42,10 @@ __getattr__, _, __all__ = exports(
         "tools.streaming": ("flagged", "merge_stream", "parquet_chunks"),
         "trust.triplets": ("transitivity", "worker_transitivity"),
     },
+    former={
+        "suggest_pairs": "suggest",
+        "bootstrap": "intervals with method='bootstrap', or the solver hodge.bootstrap",
+    },
 )
 
 

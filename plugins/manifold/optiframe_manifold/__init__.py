@@ -41,6 +41,10 @@ __getattr__, _, __all__ = exports(
         "tools.intervals": ("intervals",),
         "tools.updating": ("update",),
     },
+    former={
+        "suggest_pairs": "suggest",
+        "score_intervals": "intervals",
+    },
 )
 
 

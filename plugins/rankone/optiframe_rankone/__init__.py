@@ -46,6 +46,10 @@ __getattr__, _, __all__ = exports(
         "trust.groups": ("worker_groups",),
         "trust.intervals": ("shared_tasks", "standard_errors"),
     },
+    former={
+        "next_labels": "suggest(problem, solution, n)",
+        "skill_intervals": "intervals, which gives a table",
+    },
 )
 
 # Only a table of the paper used them; its folder registers them.

@@ -32,6 +32,9 @@ __getattr__, _, __all__ = exports(
         "projection.selection": ("Selection",),
         "sets.three_view": ("ThreeView",),
     },
+    former={
+        "gains": "shadow_prices",
+    },
 )
 
 OPTIFRAME_RENAMED = {
