@@ -33,6 +33,7 @@ from optiframe.comparison.units import bytes_of, in_words
 from optiframe.errors import InvalidInput
 from optiframe.files.toml_lines import Lines
 from optiframe.files.toml_writer import as_toml
+from optiframe.registry import registry
 from optiframe.registry.user_modules import import_user_module
 from optiframe.solving.solver import Iterate, Solver
 
@@ -468,6 +469,20 @@ def test_a_file_that_is_not_there_and_a_key_that_is_unknown_are_found_before_any
         '[[problem]]\nname = "label-aggregation"\nlables = [1]\n[[solver]]\nname = "labels.majority"\n'
     )
     with pytest.raises(InvalidInput, match=r"line 3: problem.0.lables: unknown key; did you mean 'labels'"):
+        read_plan(path)
+
+
+def test_a_former_key_of_a_problem_is_told_the_new_one_before_anything_runs(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = registry.registry().get("problem", "label-aggregation")
+    monkeypatch.setattr(problem, "former_names", (("lables", "labels"),))
+    path = write(
+        '[[problem]]\nname = "label-aggregation"\nlables = [1]\n[[solver]]\nname = "labels.majority"\n'
+    )
+    with pytest.raises(
+        InvalidInput, match=r"lables: unknown key \(valid keys: .*\); `lables` is now called `labels`"
+    ):
         read_plan(path)
 
 

@@ -223,11 +223,7 @@ def _is_text(kind: str) -> bool:
 def _sentence(kind: str, context: dict[str, Any], item: Any, model: type[BaseModel]) -> str:
     given = item.get("input")
     if kind == "extra_forbidden":
-        known = [field.alias or key for key, field in model.model_fields.items()]
-        valid = ", ".join(known) if known else "none"
-        key = str(item["loc"][-1])
-        hint = model.hint_for_unknown_key(key, given) if issubclass(model, Record) else ""
-        return f"unknown key{nearest(key, known)} (valid keys: {valid}){hint and '; '}{hint}"
+        return unknown_key(model, str(item["loc"][-1]), given)
     if kind == "literal_error":
         hint = nearest(given, _choices(context)) if isinstance(given, str) else ""
         return f"must be one of {context['expected']}, got {_short(given)}{hint}"
@@ -238,6 +234,14 @@ def _sentence(kind: str, context: dict[str, Any], item: Any, model: type[BaseMod
         return f"{_WORDS[kind].format(**limits)}, got {_short(given)}"
     message = str(item["msg"]).removeprefix("Value error, ")
     return message[:1].lower() + message[1:]
+
+
+def unknown_key(model: type[BaseModel], key: str, value: Any) -> str:
+    """The sentence on a key that is no field: where it belongs, or else the nearest field."""
+    known = [field.alias or name for name, field in model.model_fields.items()]
+    hint = model.hint_for_unknown_key(key, value) if issubclass(model, Record) else ""
+    close = "" if hint else nearest(key, known)
+    return f"unknown key{close} (valid keys: {', '.join(known) or 'none'}){hint and '; '}{hint}"
 
 
 def _choices(context: dict[str, Any]) -> list[str]:

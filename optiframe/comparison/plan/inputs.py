@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from optiframe.errors import InvalidInput, nearest
+from optiframe.errors import InvalidInput
 from optiframe.files.toml_lines import Keys
-from optiframe.records.record import Record
+from optiframe.records.record import Record, unknown_key
 from optiframe.registry import registry
 
 _TABLES = (".csv", ".parquet", ".npy")  # text that ends so names a file of numbers or columns
@@ -47,9 +47,9 @@ def _unknown_keys(table: Mapping[str, Any], name: str) -> Iterator[tuple[Keys, s
     if getattr(cls.load, "__func__", None) is not getattr(Record.load, "__func__", None):
         return  # it reads its table in a way of its own
     known = [field.alias or key for key, field in cls.model_fields.items()]
-    for key in table:
+    for key, value in table.items():
         if key not in (*known, *_OWN_KEYS):
-            yield (key,), f"unknown key{nearest(key, known)} (valid keys: {', '.join(known)})"
+            yield (key,), unknown_key(cls, key, value)
 
 
 def _missing_files(value: Any, folder: Path, keys: Keys = ()) -> Iterator[tuple[Keys, str]]:
