@@ -381,5 +381,5 @@ def test_a_box_takes_any_finite_numbers_and_nothing_else() -> None:
 
 
 def test_the_old_name_of_where_a_search_begins_is_told_the_new_one() -> None:
-    with pytest.raises(InvalidInput, match=r"begin: unknown key.*; `begin` is now called `init`"):
+    with pytest.raises(InvalidInput, match=r"begin: unknown key \(valid.*; `begin` is now called `init`"):
         AssignmentIHT(begin="empty")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt
@@ -39,6 +39,7 @@ class AssignmentIHT(Solver[TaskAssignment, Assignment, None]):
     monotone = False
     residual_meaning = "none"
     reference = "Yang et al., Sec. 5.2 and supplement, Sec. 4"
+    former_names = (("begin", "init"),)
 
     init: Literal["by-quality", "empty"] = Field(
         "by-quality", description="by-quality: from that solver's assignment; empty: from none"
@@ -48,10 +49,6 @@ class AssignmentIHT(Solver[TaskAssignment, Assignment, None]):
     step: PositiveFloat = Field(
         3.5, description="how far the first step moves the most promising pair; at 1 it is fully assigned"
     )
-
-    @classmethod
-    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
-        return "`begin` is now called `init`" if key == "begin" else super().hint_for_unknown_key(key, value)
 
     def iterates(self, problem: TaskAssignment, run: Run) -> Iterates:
         x = np.zeros(problem.over.shape) if run.start is None else run.start.chosen.astype(np.float64)
