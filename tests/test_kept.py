@@ -95,9 +95,7 @@ def test_a_kept_store_that_is_written_to_takes_a_form_that_earlier_versions_refu
 def test_a_kept_store_that_an_earlier_version_writes_to_is_refused_and_left_alone(folder: Path) -> None:
     own(folder, time.time())
     before = kept_meta(folder)
-    with pytest.raises(
-        StoreFailed, match=r"process 17 on somewhere.*run this again when that process has ended"
-    ):
+    with pytest.raises(StoreFailed, match=r"process 17 on somewhere.*run this again when it has ended"):
         Store(folder / "results" / "compare")
     assert kept_meta(folder) == before
     assert before[1] >= {"owners", "claims"}

@@ -18,11 +18,13 @@ from pathlib import Path
 from optiframe.errors import DISTRIBUTION, InvalidInput, OptiframeError
 
 FILE = "comparison.sqlite"
-VERSION = 2  # form 1 had tables of claims beside these; it is read and written like form 2
+VERSION = 2  # form 1 had tables of claims beside these; it is read like form 2, and written once it is form 2
 # Written into the file's header, so that another program's database is told apart: "opti".
 APPLICATION = int.from_bytes(b"opti", "big")
 # Another process holds the write lock for one commit; this long means that something is stuck.
 BUSY_SECONDS = 30.0
+# Versions that wrote form 1 said every 10 s that they ran, and after this long counted as gone.
+_SILENT_SECONDS = 60.0
 
 # Numbers that are nan are NULL. Points have a column a name; `info` holds the solver's own scalars.
 # Columns that SQLite must not convert (an iteration stays whole, a seed may have any size) say so.
@@ -73,7 +75,7 @@ def connect(folder: Path) -> sqlite3.Connection:
         When the file is damaged, is not a comparison, or was written by a newer version;
         it is left as it is.
     StoreFailed
-        When it cannot be written to.
+        When it cannot be written to, or an earlier version that stores form 1 is writing to it.
     """
     path = folder / FILE
     try:
@@ -92,8 +94,7 @@ def connect(folder: Path) -> sqlite3.Connection:
                 _create(connection)
                 _recognise(connection, path)
             else:  # a file that cannot be written to must say so before anything runs
-                connection.execute("BEGIN IMMEDIATE")
-                connection.execute("ROLLBACK")
+                _upgrade(connection, path)
         except BaseException:
             connection.close()
             raise
@@ -197,6 +198,33 @@ def _create(connection: sqlite3.Connection) -> None:
         connection.executemany(
             "INSERT INTO meta VALUES (?, ?)",
             [("schema", str(VERSION)), ("written by", metadata.version(DISTRIBUTION))],
+        )
+
+
+def _upgrade(connection: sqlite3.Connection, path: Path) -> None:
+    """Turn a store of form 1 into form 2, which the versions that wrote form 1 refuse to open.
+
+    They would take provisional outcomes for finished ones, and would not see our locks.
+    """
+    with transaction(connection):
+        (form,) = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
+        if int(form) == VERSION:
+            return
+        writer = connection.execute(
+            "SELECT machine, pid FROM owners WHERE beat >= ?", (time.time() - _SILENT_SECONDS,)
+        ).fetchone()
+        if writer is not None:
+            raise StoreFailed(
+                f"an earlier version of optiframe is writing to {path} (process {writer['pid']} on "
+                f"{writer['machine']}), and this version cannot share it; run this again when it has ended "
+                f"({_SILENT_SECONDS:g} s later if it was killed), or choose another folder with --output. "
+                "What was stored is kept."
+            )
+        connection.execute("DROP TABLE claims")
+        connection.execute("DROP TABLE owners")
+        connection.executemany(
+            "UPDATE meta SET value = ? WHERE name = ?",
+            [(str(VERSION), "schema"), (metadata.version(DISTRIBUTION), "written by")],
         )
 
 
