@@ -382,6 +382,34 @@ def test_a_cell_is_claimed_once(tmp_path):
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
+def test_a_claim_whose_file_cannot_be_removed_ends_all_the_same(open_folder):
+    open_folder.chmod(0o777)
+    said = as_nobody(
+        open_folder,
+        "from optiframe.comparison.store.claims import Claims\n"
+        "folder = folder / 'own'; folder.mkdir()\n"
+        "claims, others = Claims(folder), Claims(folder)\n"
+        "assert claims.take('key')\n"
+        "folder.chmod(0o555)\n"
+        "claims.give_back('key')\n"
+        "print(len(list(folder.iterdir())), 'file,', others.take('key'))\n"
+        "folder.chmod(0o755)\n",
+    )
+    assert said == "1 file, True\n"
+
+
+def test_the_file_is_closed_even_when_claims_cannot_be_given_back(tmp_path, monkeypatch):
+    def interrupted(claims):
+        raise KeyboardInterrupt
+
+    store = Store(tmp_path)
+    monkeypatch.setattr(Claims, "give_back_all", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        store.close()
+    with pytest.raises(StoreFailed, match="closed database"):
+        store.begin(plan_of(cell()), ENVIRONMENT)
+
+
 def test_closing_gives_back_claims(tmp_path):
     with Store(tmp_path) as first:
         first.begin(plan_of(cell()), ENVIRONMENT)

@@ -8,6 +8,7 @@ containers that share a folder, whose process numbers and host names may be the 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from optiframe.comparison.store.schema import StoreFailed, identity
@@ -53,12 +54,18 @@ class Claims:
             ) from None
 
     def give_back(self, key: str) -> None:
-        """End a claim, if there is one."""
+        """End a claim, if there is one. A file that cannot be removed stays, without its lock."""
         if (file := self._held.pop(key, None)) is not None:
-            status = os.fstat(file)
-            if identity(self._file(key)) == (status.st_dev, status.st_ino):  # the folder may have been moved
-                self._file(key).unlink(missing_ok=True)
-            os.close(file)
+            with suppress(OSError):  # what the claim was for is stored by now, and must not count as failed
+                try:
+                    status = os.fstat(file)
+                    if identity(self._file(key)) == (
+                        status.st_dev,
+                        status.st_ino,
+                    ):  # or it was moved
+                        self._file(key).unlink(missing_ok=True)
+                finally:
+                    os.close(file)
 
     def give_back_all(self) -> None:
         """End every claim."""

@@ -47,7 +47,7 @@ from optiframe.comparison.store.tracebacks import read_traceback, write_tracebac
 from optiframe.errors import InvalidInput
 from optiframe.solving.result import Status
 
-# Ends that may be bad luck: a busy machine, too low a limit, a bug that has been mended since.
+# Ends that may be bad luck: a busy machine, too low a limit, a bug that has been fixed since.
 FAILED = (Status.ERROR, Status.TIMEOUT, Status.CRASHED, Status.OUT_OF_MEMORY)
 
 
@@ -86,8 +86,10 @@ class Store:
 
     def close(self) -> None:
         """Give back all claims and close the file."""
-        self._claims.give_back_all()
-        self._connection.close()
+        try:
+            self._claims.give_back_all()
+        finally:
+            self._connection.close()
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
