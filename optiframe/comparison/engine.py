@@ -41,8 +41,8 @@ def run_plan(
     """Run the cells of a plan that are not finished yet, and give all of its outcomes.
 
     Every outcome is committed the moment it is known; whatever ends this process, the same
-    call resumes. Several processes may run the same plan into the same folder: they share the
-    cells, and each returns when all are finished.
+    call resumes. Several processes on one machine may run the same plan into the same folder, unless
+    it is on a network drive: they share the cells, and each returns when all are finished.
 
     Parameters
     ----------
