@@ -58,12 +58,9 @@ class Claims:
         if (file := self._held.pop(key, None)) is not None:
             with suppress(OSError):  # what the claim was for is stored by now, and must not count as failed
                 try:
-                    status = os.fstat(file)
-                    if identity(self._file(key)) == (
-                        status.st_dev,
-                        status.st_ino,
-                    ):  # or it was moved
-                        self._file(key).unlink(missing_ok=True)
+                    status, path = os.fstat(file), self._file(key)
+                    if identity(path) == (status.st_dev, status.st_ino):  # the folder may have been moved
+                        path.unlink(missing_ok=True)
                 finally:
                     os.close(file)
 
