@@ -15,7 +15,7 @@ from rich.console import Console
 
 from optiframe.cli.compare import command
 from optiframe.comparison.records import Outcome, Records, Row
-from optiframe.comparison.summary import print_table
+from optiframe.comparison.terminal_table import print_table
 from optiframe.errors import InvalidInput
 from optiframe.solving.result import Status
 

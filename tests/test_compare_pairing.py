@@ -17,7 +17,7 @@ from optiframe.comparison.stats import profiles, ranking
 from optiframe.comparison.stats.digits import digits_apart
 from optiframe.comparison.stats.no_ranking_reason import no_ranking_reason
 from optiframe.comparison.stats.paired_samples import pairs, too_few, unit
-from optiframe.comparison.summary import print_table
+from optiframe.comparison.terminal_table import print_table
 from optiframe.report.page import page
 from optiframe.report.verdict import verdict
 from optiframe.solving.result import Status

@@ -21,7 +21,7 @@ from optiframe.comparison.cells import Cell, Choice, ExecutorChoice, Limits, Mea
 from optiframe.comparison.comparison import Comparison
 from optiframe.comparison.records import Records
 from optiframe.comparison.store.store import Store
-from optiframe.comparison.summary import print_table
+from optiframe.comparison.terminal_table import print_table
 from optiframe.errors import InvalidInput
 from optiframe.report import charts, figures, numbers
 from optiframe.report.looks import DARK, LIGHT, looks

@@ -75,7 +75,7 @@ def command(  # noqa: PLR0917  # click calls it with keywords
         _print_plan(plan, target, console, retry=retry)
         return
     from optiframe.comparison.engine import run_plan
-    from optiframe.comparison.summary import print_table
+    from optiframe.comparison.terminal_table import print_table
 
     records = run_plan(plan, target, show=not quiet, retry=retry)
     print_table(records, console)

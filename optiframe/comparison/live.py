@@ -20,7 +20,7 @@ from rich.text import Text
 from optiframe.comparison.cells import Cell, Plan
 from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.isolation import Progress
-from optiframe.comparison.summary import style_of
+from optiframe.comparison.terminal_table import style_of
 from optiframe.comparison.units import duration
 from optiframe.solving.result import Status
 
