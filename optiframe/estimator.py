@@ -10,6 +10,7 @@ from optiframe.errors import InvalidInput, nearest
 from optiframe.findings import Finding
 from optiframe.problems.problem import Problem
 from optiframe.registry import registry
+from optiframe.registry.contracts import normalise
 from optiframe.registry.registry import build
 from optiframe.solving.budget import Budget
 from optiframe.solving.recommend import Recommendation, recommend
@@ -146,6 +147,7 @@ class Estimator(Generic[P, S]):
         table = {"name": chosen} if isinstance(chosen, str) else dict(chosen)
         name = table.get("name")
         if self.families and isinstance(name, str) and "." not in name:
+            name = normalise(name)
             known = {entry.name for entry in registry.registry().entries("solver")}
             full = [name, *(f"{family}.{name}" for family in self.families)]
             table["name"] = next((one for one in full if one in known), full[1])

@@ -75,7 +75,9 @@ def test_a_parameter_there_is_not_changes_nothing(wrong: str, words: str) -> Non
     assert model.solver == "cvxpy"
 
 
-@pytest.mark.parametrize("solver", ["lbfgs", "scipy.lbfgs", {"name": "lbfgs", "memory": 5}, ScipyLBFGS()])
+@pytest.mark.parametrize(
+    "solver", ["lbfgs", "LBFGS ", "scipy.lbfgs", {"name": "lbfgs", "memory": 5}, ScipyLBFGS()]
+)
 def test_a_solver_is_found_by_its_short_or_full_name(solver: Choice) -> None:
     model = Closest(solver).fit([1.0, 2.0])
     assert model.result_.settings["solver"]["name"] == "scipy.lbfgs"
@@ -93,6 +95,7 @@ def test_a_full_name_without_a_family_goes_before_a_short_one() -> None:
         ({"name": "scipy.lbfgs", "memry": 1}, InvalidInput, "did you mean 'memory'"),
         (3, InvalidInput, "a solver is chosen by its name or by a table with a name, got 3"),
         ({"memry": 1}, InvalidInput, "scipy.lbfgs: memry: unknown key; did you mean 'memory'"),
+        ({"problem": 1}, InvalidInput, r"scipy.lbfgs: problem: unknown key \(valid keys: "),
     ],
 )
 def test_a_wrong_solver_is_reported_by_fit(solver: Any, error: type[Exception], words: str) -> None:

@@ -34,7 +34,7 @@ class Recommendation:
         return replace(result, findings=(note, *result.findings), settings=settings)
 
 
-def recommend(problem: Problem[Any], **parameters: Any) -> Recommendation:
+def recommend(problem: Problem[Any], /, **parameters: Any) -> Recommendation:
     """The first solver of `Problem.recommended` that is installed and takes this problem.
 
     The problems it formulates to are asked after the problem itself. The solver is chosen at its
