@@ -51,6 +51,6 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
-def listed(names: Sequence[str], last: str = "and") -> str:
+def joined(names: Sequence[str], last: str = "and") -> str:
     """`a, b and c`."""
     return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else "".join(names)

@@ -16,7 +16,7 @@ from optiframe.comparison.stats.no_ranking_reason import no_ranking_reason, rank
 from optiframe.comparison.stats.pair_tests import PairVerdict
 from optiframe.comparison.stats.paired_samples import one_data_set, pairs, too_few, unit
 from optiframe.comparison.stats.ranking import Standing
-from optiframe.comparison.units import listed
+from optiframe.comparison.units import joined
 from optiframe.report.numbers import counted, number
 from optiframe.solving.result import Status
 
@@ -201,8 +201,8 @@ def _names(names: list[str], word: str) -> str:
     fit = sum(length <= _LETTERS for length in accumulate(map(len, names)))
     kept = max(1, min(fit, _NAMED if len(names) > _NAMED + 1 else len(names)))
     if kept == len(names):
-        return listed(names)
-    return listed([*names[:kept], counted(len(names) - kept, word)])
+        return joined(names)
+    return joined([*names[:kept], counted(len(names) - kept, word)])
 
 
 def _endings(records: Records) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from optiframe.comparison.records import Records
 from optiframe.comparison.stats.loss_table import has_objective, incomparable, measures
 from optiframe.comparison.stats.ranking import standings
-from optiframe.comparison.units import listed
+from optiframe.comparison.units import joined
 from optiframe.errors import OptiframeError
 from optiframe.registry.registry import registry
 
@@ -39,8 +39,8 @@ def no_ranking_reason(records: Records) -> str:
     said = _no_truth(records) or _no_common_measure(records)
     if not met:
         return said
-    compared = listed([solver for solver in answering if solver in met])
-    return f"{said} By {listed(ranking)} alone, only {compared} can be compared."
+    compared = joined([solver for solver in answering if solver in met])
+    return f"{said} By {joined(ranking)} alone, only {compared} can be compared."
 
 
 def no_metrics_reason(records: Records) -> str:
@@ -57,9 +57,9 @@ def no_metrics_reason(records: Records) -> str:
         which = "the problem" if len(unknown) == 1 else "the problems"
         in_file = f'`truth = "truth.csv"` in {which} would give some'
         how = in_file if records.config else f"a `truth` of {which} would give some"
-        said.append(f"No metrics of {listed(unknown)}: no truth was given; {how}.")
+        said.append(f"No metrics of {joined(unknown)}: no truth was given; {how}.")
     if others:
-        said.append(f"No metrics of {listed(others)}: nothing judges the answers but their objective.")
+        said.append(f"No metrics of {joined(others)}: nothing judges the answers but their objective.")
     return " ".join(said)
 
 

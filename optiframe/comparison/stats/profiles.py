@@ -34,7 +34,7 @@ from optiframe.comparison.stats.loss_table import (
     without_objective,
 )
 from optiframe.comparison.stats.points import trace_points
-from optiframe.comparison.units import listed
+from optiframe.comparison.units import joined
 from optiframe.errors import InvalidInput
 
 Cost = Literal["time", "iterations", "evaluations"]
@@ -174,14 +174,14 @@ def excluded(records: Records) -> list[str]:
     never = _suited_to_none(records)
     if named := [solver for solver in records.solvers if solver in never]:
         are = "is left out: it is" if len(named) == 1 else "are left out: they are"
-        notes.append(f"{listed(named)} {are} unsuited to every problem counted here")
+        notes.append(f"{joined(named)} {are} unsuited to every problem counted here")
     if apart := [solver for solver in records.solvers if solver not in drawn and solver not in never]:
         be, have = ("is", "its answers have") if len(apart) == 1 else ("are", "their answers have")
-        notes.append(f"{listed(apart)} {be} left out: {have} no objective")
+        notes.append(f"{joined(apart)} {be} left out: {have} no objective")
     for problem, solvers in without_objective(records).items():
         if lacking := [solver for solver in solvers if solver in drawn]:
             have = "has" if len(lacking) == 1 else "have"
-            notes.append(f"{listed(lacking)} {have} no objective on {problem}, which counts as not solved")
+            notes.append(f"{joined(lacking)} {have} no objective on {problem}, which counts as not solved")
     return notes
 
 
