@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Self
 
 import numpy as np
 import pytest
 
 import optiframe
+from optiframe.estimator import Estimator
 from optiframe.problems.losses import LeastSquares
 from optiframe.solving.sources import answer_of, part_of
 
 MINIMIZE = optiframe.Minimize(LeastSquares(matrix=np.diag([2.0, 1.0]), target=np.array([2.0, 3.0])))
 RESULT = optiframe.solve(MINIMIZE, "scipy.lbfgs")
 FITTED = SimpleNamespace(result_=RESULT)
+
+
+class Unfitted(Estimator[optiframe.Minimize, object]):
+    """One that has not been given any data."""
+
+    def fit(self, frame: object) -> Self:
+        return self
 
 
 @pytest.mark.parametrize("source", [MINIMIZE.function, MINIMIZE, RESULT, FITTED])
@@ -26,6 +35,13 @@ def test_a_part_is_found_from_wherever_the_path_is_entered(source: object) -> No
 def test_what_has_no_such_part_is_refused_by_its_type(source: object) -> None:
     with pytest.raises(optiframe.InvalidInput, match=f"give an objective, not a {type(source).__name__}$"):
         part_of(source, LeastSquares, "problem", "function", wanted="an objective")
+
+
+def test_an_estimator_that_is_not_fitted_is_sent_to_fit() -> None:
+    with pytest.raises(
+        optiframe.InvalidInput, match=r"this Unfitted has learnt nothing yet; call fit\(frame\)"
+    ):
+        part_of(Unfitted(), LeastSquares, "problem", "function", wanted="an objective")
 
 
 def test_an_answer_is_the_one_given_or_else_that_of_the_source() -> None:

@@ -52,6 +52,8 @@ def part_of(source: object, kind: type[T], *path: str, wanted: str) -> T:
     for name in path:
         found = getattr(found, name, found)
     if not isinstance(found, kind):
+        if found is source and hasattr(source, "fit"):
+            raise InvalidInput(f"this {type(source).__name__} has learnt nothing yet; call fit(frame) first")
         raise InvalidInput(f"give {wanted}, not a {type(source).__name__}")
     return found
 
