@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from optiframe.errors import InvalidInput
 from optiframe.problems.problem import Problem
+from optiframe.registry.registry import build
 from optiframe.solving.result import Result
+from optiframe.solving.solver import Solver
 
 T = TypeVar("T")
 
@@ -19,6 +22,9 @@ class Fitted(Protocol):
 
 Source: TypeAlias = Problem[Any] | Result[Any, Any] | Fitted
 """What tools take a problem from, or something that it holds."""
+
+SolverChoice: TypeAlias = str | Mapping[str, Any] | Solver[Any, Any, Any] | None
+"""The solver that a tool runs again: a name, a table with its parameters, or a solver; None: the result's."""
 
 
 def part_of(source: object, kind: type[T], *path: str, wanted: str) -> T:
@@ -73,4 +79,34 @@ def answer_of(source: object, solution: object = None) -> Any:
     found = given.solution if isinstance(given, Result) else solution
     if found is None:
         raise InvalidInput("give an answer as well, or the result of a solver that found one")
+    return found
+
+
+def solver_of(
+    source: object, solution: object = None, solver: SolverChoice = None, *, example: str
+) -> Solver[Any, Any, Any]:
+    """The solver that a tool runs again: the one given, or else that of the result, with its parameters.
+
+    Parameters
+    ----------
+    source, solution
+        What the user gave. As for `answer_of`, the result is that of `solution` where there is one.
+    solver
+        What the user chose; None takes the solver whose result it is.
+    example
+        A solver's name, for the message.
+
+    Raises
+    ------
+    InvalidInput
+        When neither is given: a problem or an answer alone does not say what solved it.
+    """
+    given = source if solution is None else solution
+    result = getattr(given, "result_", given)
+    chosen = result.settings["solver"] if solver is None and isinstance(result, Result) else solver
+    if chosen is None:
+        raise InvalidInput(
+            f"say which solver gave the answer, such as solver = {example!r}, or give its result instead"
+        )
+    found: Solver[Any, Any, Any] = chosen if isinstance(chosen, Solver) else build("solver", chosen)
     return found

@@ -16,7 +16,7 @@ from optiframe_manifold.trust.curvature import Blocks, Joint
 from scipy.special import expit
 
 import optiframe
-from optiframe import InvalidInput
+from optiframe import InvalidInput, solver
 from optiframe.records.fields import Array
 
 from .cases import drawn
@@ -95,12 +95,27 @@ def test_the_three_ways_agree_where_there_is_much_to_go_by() -> None:
     result = solved(density=60.0)
     joint = Joint(*at(result))
     blocks = Blocks.of(*at(result))
-    drawn = bootstrap_errors(result.problem, result.solution, 30, 0)
+    drawn = bootstrap_errors(result.problem, result.solution, solver("manifold.trust-region"), 30, 0)
     each = np.array([joint.errors(u) for u in range(25)])
     assert np.sqrt((np.array([blocks.errors(u) for u in range(25)]) ** 2 / each**2).mean()) == pytest.approx(
         1, abs=0.1
     )
     assert np.sqrt((drawn**2).mean() / (each**2).mean()) == pytest.approx(1, abs=0.1)
+
+
+def test_the_bootstrap_of_a_result_is_that_of_its_own_method_with_its_parameters() -> None:
+    problem = drawn(6, 5, 10.0, seed=0)
+    result = optiframe.solve(problem, "btl.spg", radius=3.0, trace=False)
+    own, other = {"name": "btl.spg", "radius": 3.0}, "manifold.trust-region"
+
+    def errors(*given: Any, solver: Any = None) -> Any:
+        return intervals(*given, user=0, method="bootstrap", solver=solver, draws=3)["error"]
+
+    expected = errors(problem, result.solution, solver=own)
+    np.testing.assert_array_equal(errors(result), expected)
+    assert not np.allclose(errors(result, solver=other), expected)
+    with pytest.raises(InvalidInput, match="say which solver gave the answer"):
+        errors(problem, result.solution)
 
 
 def test_errors_do_not_depend_on_how_the_answer_is_factored() -> None:
@@ -146,10 +161,10 @@ def test_nothing_is_said_of_whom_nothing_is_known() -> None:
     problem = optiframe.problem(
         "collaborative-ranking", comparisons=table, users=[1, 2, 3], items=list("abcd"), rank=1
     )
-    answer = optiframe.solve(problem, "manifold.trust-region").solution
+    result = optiframe.solve(problem, "manifold.trust-region")
     for method in ("joint", "blocks", "bootstrap"):
-        assert np.isnan(intervals(problem, answer, user=3, method=method, draws=2)["error"]).all()
-        known = intervals(problem, answer, user=1, method=method, draws=2)["error"]
+        assert np.isnan(intervals(result, user=3, method=method, draws=2)["error"]).all()
+        known = intervals(result, user=1, method=method, draws=2)["error"]
         assert np.isnan(known).tolist() == [False, False, False, True]
 
 
@@ -166,7 +181,7 @@ def test_what_has_no_standard_errors_says_why() -> None:
     with pytest.raises(InvalidInput, match="level must be between 0 and 1, got 90"):
         intervals(problem, answer, user=0, level=90)
     with pytest.raises(InvalidInput, match="draws must be at least 2, got 1"):
-        intervals(problem, answer, user=0, method="bootstrap", draws=1)
+        intervals(result, user=0, method="bootstrap", draws=1)
     with pytest.raises(InvalidInput, match="method must be 'joint', 'blocks' or 'bootstrap', got 'exact'"):
         intervals(problem, answer, user=0, method="exact")  # type: ignore[arg-type]  # a wrong one
     rng = np.random.default_rng(0)

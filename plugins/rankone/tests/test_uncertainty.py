@@ -75,22 +75,46 @@ def test_nine_of_ten_intervals_hold_the_true_skill() -> None:
 @pytest.mark.slow
 def test_the_bootstrap_agrees_with_the_sandwich_where_labels_are_many() -> None:
     problem = coin(1, np.linspace(0.3, 0.8, 6), tasks=300, per_task=4)
-    solution = optiframe.solve(problem, "rankone.pgd").solution
-    bootstrap, sandwich = bootstrap_errors(problem, replicates=40), standard_errors(problem, solution)
+    result = optiframe.solve(problem, "rankone.pgd")
+    bootstrap, sandwich = bootstrap_errors(result, draws=40), standard_errors(result)
     assert bootstrap == pytest.approx(sandwich, rel=0.35)
-    assert np.array_equal(bootstrap, bootstrap_errors(problem, replicates=40))
+    assert np.array_equal(bootstrap, bootstrap_errors(result, draws=40))
 
 
 def test_the_bootstrap_takes_any_method_and_keeps_gold_and_classes() -> None:
     inputs = single_coin(1, np.full(5, 0.6), tasks=40, per_task=3, classes=3)
     gold = {"task": [0, 1], "label": inputs["truth"]["label"][:2]}
     problem = LabelAggregation(**inputs, gold=gold)
-    errors = bootstrap_errors(problem, "labels.one-coin-em", replicates=10)
+    errors = bootstrap_errors(problem, "labels.one-coin-em", draws=10)
     assert ((errors > 0) & (errors < 0.5)).all()
     with pytest.raises(InvalidInput, match=r"labels.majority gives no skills"):
-        bootstrap_errors(problem, "labels.majority", replicates=2)
+        bootstrap_errors(problem, "labels.majority", draws=2)
     with pytest.raises(InvalidInput, match="at least 2"):
-        bootstrap_errors(problem, replicates=1)
+        bootstrap_errors(problem, "rankone.pgd", draws=1)
+
+
+def test_the_bootstrap_of_a_result_is_that_of_its_own_method_with_its_parameters() -> None:
+    problem = coin(1, np.full(5, 0.6), tasks=40, per_task=3)
+    result = optiframe.solve(problem, "labels.dawid-skene", prior="equal", trace=False)
+    own = {"name": "labels.dawid-skene", "prior": "equal"}
+    errors = bootstrap_errors(problem, own, draws=4)
+    assert not np.allclose(errors, bootstrap_errors(problem, "rankone.pgd", draws=4))
+    assert not np.array_equal(errors, bootstrap_errors(problem, "labels.dawid-skene", draws=4))
+    assert np.array_equal(bootstrap_errors(result, draws=4), errors)
+    for tables in (
+        intervals(result, method="bootstrap", draws=4),
+        intervals(problem, result, method="bootstrap", draws=4),
+        intervals(problem, result.solution, method="bootstrap", solver=own, draws=4),
+    ):
+        assert np.array_equal(tables["error"], errors)
+    for unknown in (
+        lambda: bootstrap_errors(problem, draws=4),
+        lambda: intervals(problem, result.solution, method="bootstrap", draws=4),
+    ):
+        with pytest.raises(
+            InvalidInput, match=r"which solver gave the answer, such as solver = 'rankone\.pgd'"
+        ):
+            unknown()
 
 
 def test_a_rare_worker_has_a_finite_bootstrap_error_only_when_seen_twice() -> None:
@@ -99,7 +123,7 @@ def test_a_rare_worker_has_a_finite_bootstrap_error_only_when_seen_twice() -> No
     labels["task"].append(0)
     labels["worker"].append(99)
     labels["label"].append(1)
-    errors = bootstrap_errors(LabelAggregation(labels=labels), replicates=4)
+    errors = bootstrap_errors(LabelAggregation(labels=labels), "rankone.pgd", draws=4)
     assert np.isfinite(errors[:4]).all()
     assert not np.isnan(errors).any()
 
@@ -110,10 +134,10 @@ def test_the_bootstrap_says_nothing_of_who_meets_nobody_but_for_gold() -> None:
     for solver in ("rankone.pgd", "labels.one-coin-em"):
         problem = LabelAggregation(labels=labels)
         alone = problem.labels.worker_ids == "alone"
-        errors = bootstrap_errors(problem, solver, replicates=6)
+        errors = bootstrap_errors(problem, solver, draws=6)
         assert np.isinf(errors[alone]).all()
         assert np.isfinite(errors[~alone & (problem.labels_per_worker > 1)]).all()
-        known = bootstrap_errors(LabelAggregation(labels=labels, gold=gold), solver, replicates=6)
+        known = bootstrap_errors(LabelAggregation(labels=labels, gold=gold), solver, draws=6)
         assert np.isfinite(known[alone]).all() == (solver == "labels.one-coin-em")
 
 
@@ -169,8 +193,8 @@ def test_intervals_are_a_table_of_a_result_of_an_estimator_or_of_an_answer() -> 
     fitted = LabelAggregator("rankone.pgd").fit(pd.DataFrame(inputs["labels"]))
     for same in (intervals(result.problem, result.solution), intervals(fitted)):
         pd.testing.assert_frame_equal(same, table)
-    drawn = intervals(result, level=0.5, method="bootstrap", replicates=4)
-    assert drawn["error"].to_numpy() == pytest.approx(bootstrap_errors(result, replicates=4))
+    drawn = intervals(result, level=0.5, method="bootstrap", draws=4)
+    assert drawn["error"].to_numpy() == pytest.approx(bootstrap_errors(result, draws=4))
     with pytest.raises(InvalidInput, match="method must be 'sandwich' or 'bootstrap', got 'delta'"):
         intervals(result, method="delta")  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(InvalidInput, match="give an answer as well"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -12,13 +11,15 @@ from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
 from optiframe.solving.solve import solve
-from optiframe.solving.sources import Source
+from optiframe.solving.sources import SolverChoice, Source, solver_of
 from optiframe.tables.columns import Columns
 from optiframe.tables.read import to_frame
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.problem import PairwiseRanking, answer_of, problem_of
-from optiframe_hodgerank.solvers.bootstrap import AnySolver, BootstrapIntervals, built
+from optiframe_hodgerank.solvers.bootstrap import AnySolver, BootstrapIntervals
 from optiframe_hodgerank.trust.bootstrap_answer import Bootstrap
+
+_EXAMPLE = "hodge.l2"
 
 
 def intervals(
@@ -27,7 +28,7 @@ def intervals(
     *,
     level: float = 0.9,
     method: Literal["analytic", "bootstrap"] = "analytic",
-    solver: str | Mapping[str, Any] | AnySolver | None = None,
+    solver: SolverChoice = None,
     draws: int = 200,
     by: Literal["comparison", "worker"] = "comparison",
     seed: int = 0,
@@ -80,10 +81,15 @@ def intervals(
     known, given = problem_of(problem), problem if solution is None else solution
     result: Any = getattr(given, "result_", given)
     if method == "analytic":
-        columns = _analytic(known, answer_of(problem, solution), _chosen(solver, result), level)
+        answer, solved_by = (
+            answer_of(problem, solution),
+            solver_of(problem, solution, solver, example=_EXAMPLE),
+        )
+        columns = _analytic(known, answer, solved_by, level)
     elif method == "bootstrap":
         if solver is not None or not isinstance(getattr(result, "detail", None), Bootstrap):
-            around = BootstrapIntervals.load(of=_chosen(solver, result), draws=draws, level=level, by=by)
+            again = solver_of(problem, solution, solver, example=_EXAMPLE)
+            around = BootstrapIntervals.load(of=again, draws=draws, level=level, by=by)
             result = solve(known, around, seed=seed, trace=False)
         columns = _of_draws(result, level)
     else:
@@ -118,16 +124,6 @@ def _of_draws(result: Result[Any, Bootstrap | None], level: float) -> Columns:
         raise InvalidInput(f"no intervals: {drawn.why_none(drawn.made)}")
     low, high = (ends[drawn.answer.order] for ends in drawn.rank_intervals)
     return {**_columns(drawn.ranking, drawn.errors), "rank_low": low, "rank_high": high}
-
-
-def _chosen(solver: str | Mapping[str, Any] | AnySolver | None, result: Any) -> AnySolver:
-    """The method whose answer it is: the one named, or else that of the result."""
-    found = getattr(result, "settings", {}).get("solver") if solver is None else solver
-    if found is None:
-        raise InvalidInput(
-            "say which solver gave the answer, such as solver = 'hodge.l2', or give its result instead"
-        )
-    return built(found)
 
 
 def _columns(answer: Ranking, errors: Array) -> Columns:

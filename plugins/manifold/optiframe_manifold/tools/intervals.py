@@ -19,7 +19,8 @@ from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
 from optiframe.solving.solve import NotConverged, solve
-from optiframe.solving.sources import Source
+from optiframe.solving.solver import Solver
+from optiframe.solving.sources import SolverChoice, Source, solver_of
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import locked
 from optiframe.tables.read import to_frame
@@ -37,6 +38,7 @@ def intervals(
     user: Hashable,
     level: float = 0.9,
     method: Method = "joint",
+    solver: SolverChoice = None,
     draws: int = 50,
     seed: int = 0,
 ) -> Any:
@@ -59,8 +61,12 @@ def intervals(
         gradients, one solution an item. "blocks": the user's factors given the items', plus each
         item's given the users', as if these were independent; O(comparisons r^2) once. "bootstrap":
         the spread of answers to comparisons drawn anew from the answer, each solved from there.
+    solver
+        Of the bootstrap: the method whose answer it is, a solver's name, a table with `name` and
+        parameters, or a solver. None: that of the result, with its parameters; an answer without its
+        result needs a name.
     draws, seed
-        Of the bootstrap.
+        Of the bootstrap: how many drawings, and what fixes them.
 
     Returns
     -------
@@ -71,7 +77,8 @@ def intervals(
     Raises
     ------
     InvalidInput
-        For a user there is not, a level outside (0, 1), fewer than 2 draws.
+        For a user there is not, a level outside (0, 1), fewer than 2 draws, or a bootstrap that does not
+        know the method.
     """
     if not 0 < level < 1:
         raise InvalidInput(f"level must be between 0 and 1, got {level}")
@@ -82,7 +89,8 @@ def intervals(
     elif method == "blocks":
         errors = Blocks.of(known.likelihood, known.to_factors(answer)).errors(code)
     elif method == "bootstrap":
-        errors = bootstrap_errors(known, answer, draws, seed)[code]
+        again = solver_of(problem, solution, solver, example="manifold.trust-region")
+        errors = bootstrap_errors(known, answer, again, draws, seed)[code]
     else:
         raise InvalidInput(f"method must be 'joint', 'blocks' or 'bootstrap', got {method!r}")
     if known.population is not None:
@@ -98,10 +106,17 @@ def intervals(
     return to_frame(table, known.comparisons.backend)
 
 
-def bootstrap_errors(problem: CollaborativeRanking, solution: Rankings, draws: int, seed: int) -> Array:
+def bootstrap_errors(
+    problem: CollaborativeRanking,
+    solution: Rankings,
+    solver: Solver[Any, Any, Any],
+    draws: int,
+    seed: int,
+) -> Array:
     """Standard deviations of scores when all choices are drawn anew from the answer's chances.
 
-    The pairs stay, ties become choices, and each drawing is solved beginning at the answer. The spread
+    The pairs stay, ties become choices, and each drawing is solved by `solver`, which begins at the answer
+    where it takes a start. The spread
     of the estimator, shrunk as it is: it does not contain how far the penalty pulls. Shape (users, items).
     Memory: 24 bytes for each user and item; time: that of `draws` runs.
     """
@@ -116,11 +131,10 @@ def bootstrap_errors(problem: CollaborativeRanking, solution: Rankings, draws: i
         again = problem.like(replace(table, outcome=locked(outcome)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConverged)  # the spread needs no last digit
-            start = again.from_factors(x)
             found = solve(
                 again,
-                "manifold.trust-region",
-                start=start,
+                solver,
+                start=again.from_factors(x) if solver.accepts_start else None,
                 budget={"tolerance": 1e-3},
                 trace=False,
                 progress=False,

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
-from optiframe.solving.solver import Solver
-from optiframe.solving.sources import Source
+from optiframe.solving.solve import NotConverged, solve
+from optiframe.solving.sources import SolverChoice, Source, solver_of
 from optiframe_rankone.data import LabelTable, TruthTable
 from optiframe_rankone.ids import without_unused
 from optiframe_rankone.problem import LabelAggregation, problem_of
@@ -18,52 +18,52 @@ from optiframe_rankone.problem import LabelAggregation, problem_of
 
 def bootstrap_errors(
     problem: Source,
-    solver: str | Solver[object, object, object] = "rankone.pgd",
+    solver: SolverChoice = None,
     *,
-    replicates: int = 100,
+    draws: int = 100,
     seed: int = 0,
 ) -> Array:
     """Standard error of each worker's skill by the bootstrap over tasks, shape (workers,).
 
+    The errors are those of one method: `solver`, a name, a table with `name` and parameters, or a solver.
+    None takes the solver of the result, with its parameters; a problem alone has none, so name one.
+
     Draws as many tasks with replacement, with all their labels, solves again, and gives the
-    standard deviation of the skills over the replicates in which the labels tell the worker's skill;
+    standard deviation of the skills over the draws in which the labels tell the worker's skill;
     inf where those are fewer than two. They do not tell that of a worker who shares no task with another:
     such a skill stays where the solver started, or repeats what the worker said. Gold on a task of theirs
     does, to a method that looks at it. For any method that gives skills, at the price of
-    `replicates` solutions. What clipping to the box does is in it, as well as a bias that
-    differs between replicates, so it is often a little wider than `standard_errors`.
+    `draws` solutions. What clipping to the box does is in it, as well as a bias that
+    differs between draws, so it is often a little wider than `standard_errors`.
 
     Raises
     ------
     InvalidInput
-        When the solver gives no skills, or fewer than 2 replicates are asked for.
+        When there is neither a solver nor a result, the solver gives no skills, or fewer than 2 draws are
+        asked for.
     """
-    import optiframe  # late: the package imports plugins by name, not the other way round
-
+    if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 2:
+        raise InvalidInput(f"a bootstrap needs a whole number of at least 2 draws, got {draws!r}")
+    method = solver_of(problem, solver=solver, example="rankone.pgd")
     problem = problem_of(problem)
-    if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < 2:
-        raise InvalidInput(f"a bootstrap needs a whole number of at least 2 replicates, got {replicates!r}")
-    method = optiframe.solver(solver) if isinstance(solver, str) else solver
     looks_at_gold = isinstance(problem, method.solves)  # it is no part of the least squares
     rng = np.random.default_rng(seed)
-    drawn = np.full((replicates, len(problem.labels.worker_ids)), np.nan)
+    drawn = np.full((draws, len(problem.labels.worker_ids)), np.nan)
     unfinished = 0
-    for replicate in drawn:
+    for row in drawn:
         again, here = _resampled(problem, rng)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", optiframe.NotConverged)  # counted, and said once below
-            result = optiframe.solve(again, solver, seed=int(rng.integers(2**31)), trace=False)
+            warnings.simplefilter("ignore", NotConverged)  # counted, and said once below
+            result = solve(again, method, seed=int(rng.integers(2**31)), trace=False)
         if result.solution is None or result.solution.skills is None:
-            raise InvalidInput(f"{solver} gives no skills; use a method that does, such as rankone.pgd")
+            raise InvalidInput(f"{method.name} gives no skills; use a method that does, such as rankone.pgd")
         unfinished += not result.status.complete
         told = _compared(again)
         if looks_at_gold:
             told |= _has_gold(again)
-        replicate[here] = np.where(told, result.solution.skills, np.nan)
+        row[here] = np.where(told, result.solution.skills, np.nan)
     if unfinished:
-        warnings.warn(
-            f"{unfinished} of {replicates} replicates ended at a limit", optiframe.NotConverged, stacklevel=2
-        )
+        warnings.warn(f"{unfinished} of {draws} draws ended at a limit", NotConverged, stacklevel=2)
     seen = (~np.isnan(drawn)).sum(axis=0)
     errors = np.full(drawn.shape[1], np.inf)
     errors[seen > 1] = np.nanstd(drawn[:, seen > 1], axis=0, ddof=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from optiframe.errors import InvalidInput
-from optiframe.solving.solver import Solver
+from optiframe.solving.sources import SolverChoice, solver_of
 from optiframe.tables.columns import Columns
 from optiframe.tables.read import to_frame
 from optiframe_rankone.completion.skill_model import Source, model_of
@@ -21,8 +21,8 @@ def intervals(
     *,
     level: float = 0.9,
     method: Literal["sandwich", "bootstrap"] = "sandwich",
-    solver: str | Solver[object, object, object] = "rankone.pgd",
-    replicates: int = 100,
+    solver: SolverChoice = None,
+    draws: int = 100,
     seed: int = 0,
 ) -> Any:
     """Standard errors and intervals of the workers' skills: a frame `worker, skill, error, low, high`.
@@ -37,8 +37,12 @@ def intervals(
     method
         "sandwich": `standard_errors`, from the answer itself; "bootstrap": `bootstrap_errors`, which
         solves again and again.
-    solver, replicates, seed
-        Of the bootstrap: what solves (the method whose answer it is), how often, and the draws.
+    solver
+        Of the bootstrap: the method whose answer it is, a solver's name, a table with `name` and
+        parameters, or a solver. None: that of the result, with its parameters; an answer without its
+        result needs a name.
+    draws, seed
+        Of the bootstrap: how many samples of the tasks, and what fixes them.
 
     Returns
     -------
@@ -49,13 +53,15 @@ def intervals(
     Raises
     ------
     InvalidInput
-        When the answer has no skills or is for another problem, or the level is not between 0 and 1.
+        When the answer has no skills or is for another problem, the level is not between 0 and 1, or the
+        bootstrap does not know the method.
     """
     model, (answer, skills) = model_of(problem), with_skills(problem, solution)
     if method == "sandwich":
         errors = standard_errors(model, answer)
     elif method == "bootstrap":
-        errors = bootstrap_errors(problem_of(problem), solver, replicates=replicates, seed=seed)
+        chosen = solver_of(problem, solution, solver, example="rankone.pgd")
+        errors = bootstrap_errors(problem_of(problem), chosen, draws=draws, seed=seed)
     else:
         raise InvalidInput(f"method must be 'sandwich' or 'bootstrap', got {method!r}")
     low, high = skill_intervals(model, answer, errors, level=level)
