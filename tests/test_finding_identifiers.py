@@ -39,6 +39,17 @@ def test_every_finding_has_an_identifier(path: Path) -> None:
     assert lacking == [], f"findings without an identifier in {path}, lines {lacking}"
 
 
+def test_no_finding_is_written_as_a_mapping_without_an_identifier() -> None:
+    lacking = []
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Dict):
+                keys = {key.value for key in node.keys if isinstance(key, ast.Constant)}
+                if {"level", "text"} <= keys and "identifier" not in keys:
+                    lacking.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert lacking == []
+
+
 def test_identifiers_have_one_form_and_are_many() -> None:
     found = set()
     for path in SOURCES:

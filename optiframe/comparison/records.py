@@ -22,7 +22,8 @@ class Outcome:
         How it ended, in a word and in a sentence.
     objective, violation, metrics, findings, solved, iterations
         As in `Result`, of the first solve; nan, empty or 0 without an answer. A finding is a
-        mapping with `level`, `text`, `about`.
+        mapping with `level`, `text`, `about` and `identifier`, as in `Finding`; one that an earlier
+        version stored may have no identifier.
     time, times
         Seconds inside the solver: the median over repeats, and each.
     setup, judging

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from optiframe.comparison.processes.spawn import start_child
 from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.wire import STACKS, Board, Malformed, read_reply, request_parts
 from optiframe.errors import OptiframeError
+from optiframe.findings import Finding
 from optiframe.solving.result import Status
 
 _TURN = 0.05  # seconds between two looks: what is over a limit is not over it for long
@@ -268,8 +269,9 @@ class _Run:
         if outcome is None:
             outcome = died(code, memory_kill, self._errors.data, self._where())
         elif code != 0 and verdict is None:
-            found = {"level": "warning", "text": f"it answered, then it {in_words(code)}", "about": []}
-            outcome = replace(outcome, findings=(*outcome.findings, found))
+            text = f"it answered, then it {in_words(code)}"
+            found = Finding("warning", text, identifier="cell.failed-after-answer")
+            outcome = replace(outcome, findings=(*outcome.findings, asdict(found)))
         highest = max(peak, 0.0 if math.isnan(outcome.memory) else outcome.memory)
         return replace(
             outcome,

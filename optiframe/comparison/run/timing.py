@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from statistics import median
 from typing import Any
 
@@ -14,6 +14,7 @@ from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.copies import Copies
 from optiframe.comparison.run.wire import Board, clipped
 from optiframe.files.plain import plain
+from optiframe.findings import Finding
 from optiframe.solving.result import Result, Status
 
 _SHORT = 0.05  # seconds of a solve in which being observed may show in its time
@@ -63,11 +64,12 @@ class TimedSolves:
             cpus.append(cpu)
             costs.append(cost)
         if not same:
-            findings.append(_DIFFERENT)
+            findings.append(asdict(_DIFFERENT))
         if not times:
             times, cpus = [first.time], [first_cpu]
         if measure.repeat != "auto" and len(times) < measure.repeat:
-            findings.append(_note(f"timed {len(times)} of {measure.repeat} times: the hard limit was near"))
+            text = f"timed {len(times)} of {measure.repeat} times: the hard limit was near"
+            findings.append(asdict(Finding("note", text, identifier="cell.fewer-repeats")))
         middle = median(times)
         return replace(
             outcome,
@@ -135,15 +137,11 @@ def _on_the_clock_of(
     return {**trace, "time": [moment * timed / traced for moment in trace["time"]]}
 
 
-def _note(text: str) -> Mapping[str, Any]:
-    return {"level": "note", "text": text, "about": []}
-
-
-_DIFFERENT: Mapping[str, Any] = {
-    "level": "warning",
-    "text": "the same seed gave different answers when the solve was repeated",
-    "about": [],
-}
+_DIFFERENT = Finding(
+    "warning",
+    "the same seed gave different answers when the solve was repeated",
+    identifier="cell.answers-differ",
+)
 
 
 def _differs(first: Result[Any, Any], again: Result[Any, Any]) -> bool:

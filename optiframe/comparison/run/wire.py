@@ -25,6 +25,7 @@ from typing import Any, BinaryIO
 from optiframe.comparison.cells import Checksums, Limits, Measure, Request
 from optiframe.comparison.records import Outcome
 from optiframe.files.plain import plain
+from optiframe.findings import Finding
 from optiframe.solving.result import Status
 
 REPLY = "outcome.json"
@@ -115,7 +116,7 @@ def _brief(findings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     ]
     if len(findings) > _MANY:
         more = f"{len(findings) - _MANY} more findings are left out"
-        kept.append({"level": "note", "text": more, "about": []})
+        kept.append(asdict(Finding("note", more, identifier="cell.findings-left-out")))
     return kept
 
 
