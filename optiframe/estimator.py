@@ -21,9 +21,9 @@ from optiframe.solving.solver import Solver
 P = TypeVar("P", bound=Problem[Any])
 S = TypeVar("S")
 
-Choice: TypeAlias = str | Mapping[str, Any] | Solver[Any, Any, Any] | None
+SolverChoice: TypeAlias = str | Mapping[str, Any] | Solver[Any, Any, Any] | None
 """How an estimator is given its solver."""
-Limits: TypeAlias = Budget | Mapping[str, Any] | None
+BudgetLike: TypeAlias = Budget | Mapping[str, Any] | None
 """How an estimator is given its budget."""
 
 
@@ -80,10 +80,10 @@ class Estimator(Generic[P, S]):
 
     def __init__(
         self,
-        solver: Choice = None,
+        solver: SolverChoice = None,
         *,
         seed: int = 0,
-        budget: Limits = None,
+        budget: BudgetLike = None,
         columns: Mapping[str, str] | None = None,
     ) -> None:
         # Kept exactly as given and checked by `fit`: cloning compares the very objects.

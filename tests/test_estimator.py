@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from optiframe import Budget, Minimize, NotConverged, problem
 from optiframe.errors import InvalidInput, UnknownName
-from optiframe.estimator import Choice, Estimator, Limits
+from optiframe.estimator import BudgetLike, Estimator, SolverChoice
 from optiframe.records.fields import Array
 from optiframe.reference.scipy_lbfgs import ScipyLBFGS
 from optiframe.tables.column_names import column_names
@@ -22,7 +22,7 @@ class Closest(Estimator[Minimize, Array]):
     families: ClassVar[tuple[str, ...]] = ("labels", "scipy")
 
     def __init__(
-        self, solver: Choice = None, *, shift: float = 0.0, seed: int = 0, budget: Limits = None
+        self, solver: SolverChoice = None, *, shift: float = 0.0, seed: int = 0, budget: BudgetLike = None
     ) -> None:
         super().__init__(solver, seed=seed, budget=budget)
         self.shift = shift
@@ -78,7 +78,7 @@ def test_a_parameter_there_is_not_changes_nothing(wrong: str, words: str) -> Non
 @pytest.mark.parametrize(
     "solver", ["lbfgs", "LBFGS ", "scipy.lbfgs", {"name": "lbfgs", "memory": 5}, ScipyLBFGS()]
 )
-def test_a_solver_is_found_by_its_short_or_full_name(solver: Choice) -> None:
+def test_a_solver_is_found_by_its_short_or_full_name(solver: SolverChoice) -> None:
     model = Closest(solver).fit([1.0, 2.0])
     assert model.result_.settings["solver"]["name"] == "scipy.lbfgs"
     assert not model.findings_

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.estimator import Choice, Estimator, Limits
+from optiframe.estimator import BudgetLike, Estimator, SolverChoice
 from optiframe.records.fields import Array
 from optiframe.tables.ids import Ids, listed, positions
 from optiframe.tables.read import encode, read_table, to_frame
@@ -57,10 +57,10 @@ class RobustRanker(Estimator[PairwiseRanking, Ranking]):
 
     def __init__(
         self,
-        solver: Choice = None,
+        solver: SolverChoice = None,
         *,
         seed: int = 0,
-        budget: Limits = None,
+        budget: BudgetLike = None,
         columns: Mapping[str, str] | None = None,
         outlier_price: float | None = None,
     ) -> None:

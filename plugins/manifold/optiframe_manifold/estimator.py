@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.estimator import Choice, Estimator, Limits
+from optiframe.estimator import BudgetLike, Estimator, SolverChoice
 from optiframe.solving.solve import whole_seed
 from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
@@ -61,14 +61,14 @@ class CollaborativeRanker(Estimator[CollaborativeRanking, Rankings]):
         self,
         n_components: int | Literal["auto"] = 2,
         *,
-        solver: Choice = None,
+        solver: SolverChoice = None,
         penalty: Penalty = "log-sum-exp",
         multiplier: float = 1.0,
         sigma: float = 0.18,
         folds: int = 5,
         rule: Rule = "best",
         seed: int = 0,
-        budget: Limits = None,
+        budget: BudgetLike = None,
         columns: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(solver, seed=seed, budget=budget, columns=columns)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, nearest
-from optiframe.estimator import Choice, Estimator, Limits
+from optiframe.estimator import BudgetLike, Estimator, SolverChoice
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
 from optiframe.solving.solve import whole_seed
@@ -71,12 +71,12 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
 
     def __init__(
         self,
-        solver: Choice = None,
+        solver: SolverChoice = None,
         *,
         weights: Literal["count", "count-squared", "binary"] = "count",
         tau: float = 1.0,
         seed: int = 0,
-        budget: Limits = None,
+        budget: BudgetLike = None,
         ties: Literal["seed", "keep"] = "seed",
         columns: Mapping[str, str] | None = None,
         duplicates: Policy = "error",
