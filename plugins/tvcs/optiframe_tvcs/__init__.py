@@ -69,7 +69,7 @@ def optiframe_plugin() -> list[Description]:
         Description(
             "solver",
             "tvcs.exact",
-            ".projectors.exact:ExactProjection",
+            ".solvers.exact:ExactProjection",
             "Projection onto a three-view set, exact and proved on every call",
         ),
         Description(
@@ -117,19 +117,19 @@ def optiframe_plugin() -> list[Description]:
         Description(
             "solver",
             "tvcs.first-order",
-            ".projectors.first_order:FirstOrderProjection",
+            ".solvers.first_order:FirstOrderProjection",
             "Projection onto a three-view set by the paper's projected gradient; for p up to 400",
         ),
         Description(
             "solver",
             "tvcs.pdhg",
-            ".projectors.pdhg:PrimalDualProjection",
+            ".solvers.pdhg:PrimalDualProjection",
             "Projection onto a three-view set by restarted primal-dual steps",
         ),
         Description(
             "solver",
             "tvcs.greedy",
-            ".projectors.greedy:GreedyProjection",
+            ".solvers.greedy:GreedyProjection",
             "Largest entries first onto a three-view set; not exact, says what it loses at most",
         ),
         Description(

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_tvcs.projection.certificate import check
 from optiframe_tvcs.projection.plan import ProjectionPlan
-from optiframe_tvcs.projectors.exact import ExactProjection
+from optiframe_tvcs.solvers.exact import ExactProjection
 from scipy.optimize import linprog
 from tvcs_common import KINDS, Instance, hard_instance, paper_instance, random_instance, set_of
 

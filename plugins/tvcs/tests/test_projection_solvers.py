@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_tvcs.program.support_program import SupportProgram
-from optiframe_tvcs.projectors.exact import ExactProjection
-from optiframe_tvcs.projectors.first_order import FirstOrderProjection, balance, lipschitz, steps_of
-from optiframe_tvcs.projectors.greedy import GreedyProjection
-from optiframe_tvcs.projectors.pdhg import PrimalDualProjection
 from optiframe_tvcs.sets.three_view import ThreeView
+from optiframe_tvcs.solvers.exact import ExactProjection
+from optiframe_tvcs.solvers.first_order import FirstOrderProjection, balance, lipschitz, steps_of
+from optiframe_tvcs.solvers.greedy import GreedyProjection
+from optiframe_tvcs.solvers.pdhg import PrimalDualProjection
 
 import optiframe
 from optiframe import Projection, Solver, solve

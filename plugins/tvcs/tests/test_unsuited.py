@@ -8,11 +8,11 @@ from optiframe_tvcs.learning.baselines import ExclusiveLasso, FewerViews
 from optiframe_tvcs.learning.gradmp import GradientMatchingPursuit
 from optiframe_tvcs.learning.htp import HardThresholdingPursuit
 from optiframe_tvcs.learning.stochastic import StochasticGradMP, StochasticIHT
-from optiframe_tvcs.projectors.exact import ExactProjection
-from optiframe_tvcs.projectors.first_order import FirstOrderProjection
-from optiframe_tvcs.projectors.greedy import GreedyProjection
-from optiframe_tvcs.projectors.pdhg import PrimalDualProjection
 from optiframe_tvcs.sets.three_view import ThreeView
+from optiframe_tvcs.solvers.exact import ExactProjection
+from optiframe_tvcs.solvers.first_order import FirstOrderProjection
+from optiframe_tvcs.solvers.greedy import GreedyProjection
+from optiframe_tvcs.solvers.pdhg import PrimalDualProjection
 
 from optiframe import Minimize, Projection, Solver, Unsuited, from_function, solve
 from optiframe.problems.constraints import ConstraintSet
