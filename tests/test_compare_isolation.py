@@ -373,8 +373,8 @@ def test_an_interrupt_at_the_very_end_is_not_shown() -> None:
     code = (
         "import os, signal, sys, threading, time\n"
         "from pathlib import Path; from optiframe.comparison.processes import reaper_client\n"
-        "with reaper_client.guarded(0, 'nobody', Path('/nowhere')): pass\n"
-        "pid = reaper_client._guard._process.pid; print(pid, flush=True)\n"
+        "with reaper_client.known_to_reaper(0, 'nobody', Path('/nowhere')): pass\n"
+        "pid = reaper_client._client._process.pid; print(pid, flush=True)\n"
         "os.kill(pid, signal.SIGSTOP)\n"  # so that we wait for it at our end
         "def interrupt(): time.sleep(0.3); os.kill(os.getpid(), signal.SIGINT)\n"
         "threading.Thread(target=interrupt, daemon=True).start()\n"

@@ -16,7 +16,7 @@ from optiframe.comparison.processes import reaper
 _PATIENCE = 2.0  # seconds the reaper may take to end when we do: it has nothing left to do
 
 
-class _Guard:
+class _Client:
     """The one reaper of this process, started when first needed."""
 
     def __init__(self) -> None:
@@ -80,19 +80,19 @@ class _Guard:
             self._process = None
 
 
-_guard = _Guard()
-atexit.register(_guard.close)
+_client = _Client()
+atexit.register(_client.close)
 
 
 @contextmanager
-def guarded(group: int, marker: str, folder: Path) -> Iterator[Callable[[int], None]]:
-    """While this lasts, our death kills the group and all that carries the marker, and removes the folder.
+def known_to_reaper(group: int, marker: str, folder: Path) -> Iterator[Callable[[int], None]]:
+    """If we die while this lasts, the reaper kills the group and all that carries the marker.
 
-    Gives a function that tells of another group; 0 is none, which must be said before the number
-    of a group that has ended can belong to somebody else.
+    It removes the folder, too. Gives a function that tells the reaper another group; 0 is none, which it
+    must be told before the number of a group that has ended can belong to somebody else.
     """
-    _guard.add(group, marker, folder)
+    _client.add(group, marker, folder)
     try:
-        yield lambda group: _guard.add(group, marker, folder)
+        yield lambda group: _client.add(group, marker, folder)
     finally:
-        _guard.remove(marker)
+        _client.remove(marker)

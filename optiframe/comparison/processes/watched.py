@@ -21,7 +21,7 @@ from optiframe.comparison.cells import Limits
 from optiframe.comparison.processes import exit_reasons
 from optiframe.comparison.processes.memory import TreeMemory
 from optiframe.comparison.processes.reaper import end_all
-from optiframe.comparison.processes.reaper_client import guarded
+from optiframe.comparison.processes.reaper_client import known_to_reaper
 from optiframe.comparison.processes.spawn import start_child
 from optiframe.comparison.units import in_words
 from optiframe.errors import MissingPackage
@@ -46,13 +46,13 @@ class WatchedChild:
 
     def __init__(self, module: str, task: Mapping[str, Any], limits: Limits = _UNLIMITED) -> None:
         self._marker = secrets.token_hex(8)
-        self._folder = Path(tempfile.mkdtemp(prefix="optiframe-"))  # that of whoever is guarded
-        self._guard = guarded(0, self._marker, self._folder)
-        group_is = self._guard.__enter__()
+        self._folder = Path(tempfile.mkdtemp(prefix="optiframe-"))  # the reaper removes it if we die
+        self._known = known_to_reaper(0, self._marker, self._folder)
+        group_is = self._known.__enter__()
         try:
             self._process = start_child(module, limits.threads, self._marker)
         except BaseException:
-            self._unguard()
+            self._ended()
             raise
         group_is(self._process.pid)
         self._limit, self._held = limits.memory, 0
@@ -109,15 +109,15 @@ class WatchedChild:
         """End it and everything it started."""
         # Once it has been waited for, its number may be another's; what it left is known by the marker.
         end_all(0 if self._process.returncode is not None else self._process.pid, self._marker)
-        self._unguard()  # before it is waited for: then its number may be given to another
+        self._ended()  # before it is waited for: then its number may be given to another
         self._process.wait()
         self._pipes.close()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             with contextlib.suppress(OSError):  # what was not written any more
                 cast(Any, pipe).close()
 
-    def _unguard(self) -> None:
-        self._guard.__exit__(None, None, None)
+    def _ended(self) -> None:
+        self._known.__exit__(None, None, None)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _holds_too_much(self) -> bool:

@@ -25,7 +25,7 @@ from optiframe.comparison.cells import Request
 from optiframe.comparison.processes.exit_reasons import Tail, died, in_words, memory_kills, stacks
 from optiframe.comparison.processes.memory import TreeMemory
 from optiframe.comparison.processes.reaper import end_all
-from optiframe.comparison.processes.reaper_client import guarded
+from optiframe.comparison.processes.reaper_client import known_to_reaper
 from optiframe.comparison.processes.spawn import start_child
 from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.wire import STACKS, Board, Malformed, read_reply, request_parts
@@ -85,7 +85,7 @@ def run_isolated(
         Where the system cannot start a process, and where the temporary folder is full.
     """
     marker = secrets.token_hex(8)
-    with _room() as (folder, board), guarded(0, marker, folder) as group_is:
+    with _room() as (folder, board), known_to_reaper(0, marker, folder) as group_is:
         return _Run(request, folder, board, tell, stop).outcome(marker, group_is)
 
 
