@@ -31,7 +31,7 @@ from optiframe.registry.versions import version
 from optiframe.solving.budget import Budget
 
 UNREADABLE = "unreadable: "
-"""What stands before the reason where a file has no checksum."""
+"""Begins what stands for the checksum of a file that cannot be read; the reason follows."""
 
 
 def cell_key(
@@ -72,10 +72,10 @@ def checksum(path: Path) -> str:
 
 
 def data_set_checksums(data: DataSet) -> dict[str, str]:
-    """A data set's own checksums; that they cannot be had is content as well, and the child reports it.
+    """The checksums of a data set's files, by name. Downloads the data now, once for all cells.
 
-    What can be downloaded is downloaded now: once, and not by several cells together. Where the data
-    cannot be had, the only name is empty.
+    Data that is missing or cannot be read still counts as content: an empty name with the reason. The child
+    process reports the error.
     """
     try:
         return data.checksums()

@@ -175,16 +175,16 @@ class Contents:
 
     def _only_here(self, table: Mapping[str, Any]) -> bool:
         """Whether it names something that was registered by code and that no child would find."""
-        brought = {Path(m).stem if m.endswith(".py") else m for m in self.modules}
+        imported = {Path(m).stem if m.endswith(".py") else m for m in self.modules}
         return any(
-            entry.distribution == BY_CODE and entry.path.partition(":")[0] not in brought
+            entry.distribution == BY_CODE and entry.path.partition(":")[0] not in imported
             for name in names_in(table)
             for entry in registry.registry().find(name)
         )
 
 
 def _dataset(given: Any) -> DataSet | None:
-    """The data set with its parameters checked; None where it cannot be had here: the child says why."""
+    """The data set with its parameters checked; None where it cannot be made here: the child reports why."""
     try:
         return given if isinstance(given, DataSet) else build("data set", given)
     except InvalidInput:

@@ -1,4 +1,4 @@
-"""Importing foreign modules in a child first: one that crashes or hangs must not take a comparison with it.
+"""Importing plugins' and users' modules in a child first: if one crashes or hangs, the comparison goes on.
 
 A child imports the plugins, the user's own modules and the classes that a comparison names, and says
 what comes next. If it dies or hangs, that module is blocked (`registry.block`), in this process and in
