@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -126,6 +127,10 @@ def test_solvers_are_listed_by_the_name_of_a_problem(tmp_path: Path) -> None:
     shown = run_in(tmp_path, "list", "solvers", "label-aggregation").stdout
     assert "labels.dawid-skene" in shown
     assert "hodge.lbi" not in shown
+    entries = [" ".join(entry.split()) for entry in re.split(r"\n  (?=\S)", shown)]
+    through = [entry.split()[0] for entry in entries if "(through rank-one-completion)" in entry]
+    assert {"rankone.pgd", "rankone.coordinate"} <= set(through)
+    assert not any(name.startswith("labels.") for name in through)
     wrong = run_in(tmp_path, "list", "solvers", "label-agregation", code=2).stderr
     assert "did you mean 'label-aggregation'" in wrong
 

@@ -121,16 +121,22 @@ def _suited(problem_file: str, every: bool) -> None:
 
 
 def _of_problem(name: str) -> None:
-    """The solvers of a problem's own kind; what it formulates to is known only with its data."""
-    wanted, found, broken = registry().get("problem", name), [], []
+    """The solvers of a problem's own kind, and of the one it says it formulates to."""
+    wanted, found, through, broken = registry().get("problem", name), [], [], []
+    inner = registry().get("problem", wanted.formulated_as) if wanted.formulated_as else None
     for entry in registry().entries("solver"):
         try:
-            if issubclass(wanted, registry().get("solver", entry.name).solves):
+            solves = registry().get("solver", entry.name).solves
+            if issubclass(wanted, solves):
                 found.append((entry.name, entry.summary))
+            elif inner is not None and issubclass(inner, solves):
+                through.append((entry.name, f"{entry.summary} (through {inner.name})"))
         except Exception:  # one solver that does not load must not hide the others
             broken.append(entry.name)
-    _section(f"solvers of {wanted.name}", found)
-    click.echo("Solvers of problems it can be turned into are shown with its data: --for FILE.")
+    _section(f"solvers of {wanted.name}", found + through)
+    click.echo(
+        "With your data, `optiframe list solvers --for FILE` shows which of these and of others run on it."
+    )
     if broken:
         click.echo(f"{', '.join(broken)}: broken; run `optiframe doctor`")
 

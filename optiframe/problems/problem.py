@@ -40,10 +40,13 @@ class Problem(Record, Generic[S]):
     What changes the objective belongs here and not to a solver.
 
     Class attribute `better` says of each metric whether "lower" or "higher" is better; a
-    comparison ranks solvers by those it names and only shows the others.
+    comparison ranks solvers by those it names and only shows the others. `formulated_as` may give the
+    registered name of the problem that `formulate` returns, so that `optiframe list solvers` can name
+    its solvers without data.
     """
 
     better: ClassVar[Mapping[str, Literal["lower", "higher"]]] = {}
+    formulated_as: ClassVar[str] = ""
 
     @property
     def point_type(self) -> type | None:

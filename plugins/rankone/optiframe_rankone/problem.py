@@ -70,6 +70,7 @@ class LabelAggregation(Problem[Aggregation]):
     """
 
     name = "label-aggregation"
+    formulated_as = "rank-one-completion"
     reference = "Ma et al., Secs. 3, 4 and 6"
     better: ClassVar[dict[str, Literal["lower", "higher"]]] = dict.fromkeys(
         ("error", "error_resolved", "balanced_error", "regret", "skill_error_l2", "skill_error_max"), "lower"
