@@ -1,4 +1,4 @@
-"""What tables hold beside what is read: mapped columns, unread ones, gaps by name, headers, separators."""
+"""What tables hold beside what is read: mapped columns, unused ones, gaps by name, headers, separators."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import optiframe
 from optiframe.errors import InvalidInput
 from optiframe.tables.read import read_table
-from optiframe.tables.unused_columns import likely, unread_columns
+from optiframe.tables.unused_columns import likely, unused_columns
 
 VOTES = {"left": ["tea", "milk", "tea"], "right": ["milk", "rum", "rum"], "label": ["tea", "rum", "tea"]}
 LABELS = {"task": ["s", "s", "t", "t"], "worker": ["ann", "bob"] * 2, "label": ["x", "x", "y", "x"]}
@@ -120,11 +120,11 @@ def test_a_table_whose_columns_are_all_read_somewhere_needs_no_word() -> None:
     table = {**LABELS, "right": ["x", "x", "y", "y"]}
     problem = aggregation(table, truth=table, columns={"truth": "right"})
     assert problem.labels.remarks == ()
-    assert unread_columns("labels", ["", "Unnamed: 0"]) == ()  # the row numbers of R and pandas
+    assert unused_columns("labels", ["", "Unnamed: 0"]) == ()  # the row numbers of R and pandas
 
 
 def test_of_many_columns_that_nothing_reads_a_few_are_named() -> None:
-    (said,) = unread_columns("votes", [f"q{i}" for i in range(40)], ["worker"])
+    (said,) = unused_columns("votes", [f"q{i}" for i in range(40)], ["worker"])
     assert said.text == "votes: nothing reads the columns 'q0', 'q1', 'q2', 'q3', 'q4' and 35 more"
 
 
@@ -215,7 +215,7 @@ def test_semicolons_and_tabs_separate_values_where_the_header_has_nothing_else(
     assert table["worker"].tolist() == ["a", f"b{separator}c;d"]
     assert table.place(1) == "line 3"
     path.write_text(f'"task"{separator}"worker{separator}or"\n1{separator}2\n')
-    assert read_table(path, ("task",), title="labels").unread == (f"worker{separator}or",)
+    assert read_table(path, ("task",), title="labels").unused == (f"worker{separator}or",)
 
 
 def test_a_header_with_commas_is_separated_by_commas_whatever_else_it_holds(tmp_path: Path) -> None:

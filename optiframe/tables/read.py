@@ -47,14 +47,14 @@ class Table:
     `parts` are the columns as they were read: text out of a data frame comes as codes, and
     becomes an array when it is asked for (``table[name]``, or `columns` for all of them).
     `backend` is the data-frame library the table came from (None for files and mappings);
-    `place(row)` says where a row is, for messages. `unread` are the names of its further columns.
+    `place(row)` says where a row is, for messages. `unused` are the names of its further columns.
     """
 
     parts: dict[str, Column]
     title: str
     backend: str | None
     lines: Sequence[int] | None = None
-    unread: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(next(iter(self.parts.values())))
@@ -103,7 +103,7 @@ def read_table(
     value
         A data frame, a mapping of column name to values, or the path of a CSV or Parquet file.
     required, optional
-        Columns to take, by the names the problem uses; of further ones the table keeps the names (`unread`).
+        Columns to take, by the names the problem uses; of further ones the table keeps the names (`unused`).
     title
         What to call the table in messages when it has no file name.
     rename

@@ -44,8 +44,8 @@ def likely(ours: str, names: Iterable[str]) -> str | None:
     return found
 
 
-def unread_columns(
-    title: str, unread: Sequence[str], absent: Iterable[str] = (), elsewhere: Iterable[str] = ()
+def unused_columns(
+    title: str, unused: Sequence[str], absent: Iterable[str] = (), elsewhere: Iterable[str] = ()
 ) -> tuple[Finding, ...]:
     """A note naming the columns that nothing reads, and asking where one may be one of ours; or nothing.
 
@@ -53,7 +53,7 @@ def unread_columns(
     ----------
     title
         What the table is called.
-    unread
+    unused
         Its columns that were not read.
     absent
         Our columns that it may have and does not.
@@ -62,7 +62,7 @@ def unread_columns(
     """
     others = set(elsewhere)
     # Nameless columns and `Unnamed: 0` are the row numbers that R and pandas write.
-    names = [name for name in unread if name.strip() and name not in others and name != "Unnamed: 0"]
+    names = [name for name in unused if name.strip() and name not in others and name != "Unnamed: 0"]
     if not names:
         return ()
     meant = {name: ours for ours in absent if (name := likely(ours, names)) is not None}

@@ -19,7 +19,7 @@ from optiframe.tables.column_names import column_names
 from optiframe.tables.ids import Ids, locked
 from optiframe.tables.pairs import empty_labels, read_preferences
 from optiframe.tables.read import Table, encode, missing, read_table
-from optiframe.tables.unused_columns import unread_columns
+from optiframe.tables.unused_columns import unused_columns
 from optiframe_hodgerank.data import Comparisons
 
 # Scores of six items, some pairs of them weighing so many times more than the others, were off by 2e-7
@@ -89,9 +89,9 @@ def read_comparisons(value: Any, info: ValidationInfo) -> Comparisons | None:
         table.backend,
         table.lines,
         (
-            *unread_columns(
+            *unused_columns(
                 table.title,
-                table.unread,
+                table.unused,
                 [name for name in ("worker", "weight") if name not in table and name not in columns],
                 columns.values(),
             ),

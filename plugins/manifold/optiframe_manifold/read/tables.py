@@ -18,7 +18,7 @@ from optiframe.tables.column_names import column_names
 from optiframe.tables.ids import Ids, listed, locked, positions
 from optiframe.tables.pairs import empty_labels, numbers, read_preferences
 from optiframe.tables.read import Table, encode, read_table
-from optiframe.tables.unused_columns import unread_columns
+from optiframe.tables.unused_columns import unused_columns
 from optiframe_manifold.data import ChoiceTable, Codes
 
 _COLUMNS = ("user", "left", "right", "label", "weight", "item", "score")
@@ -91,9 +91,9 @@ def _choices(
         table.backend,
         table.lines,
         (
-            *unread_columns(
+            *unused_columns(
                 table.title,
-                table.unread,
+                table.unused,
                 () if "weight" in table or "weight" in columns else ("weight",),
                 columns.values(),
             ),
@@ -109,11 +109,11 @@ def _among(
     if every is None:
         return code.astype(np.int64), found
     place = positions(every, found)
-    strange = place < 0
-    if strange.any():
-        rows = np.unique(np.flatnonzero(strange[code]) % len(table))
+    unknown = place < 0
+    if unknown.any():
+        rows = np.unique(np.flatnonzero(unknown[code]) % len(table))
         raise InvalidInput(
-            f"{table.title} {table.places(rows)}: {listed(found[strange])} {_are(strange)} not among the "
+            f"{table.title} {table.places(rows)}: {listed(found[unknown])} {_are(unknown)} not among the "
             f"{what}s of this problem ({listed(every)}); list every {what} in `{what}s`, or drop the rows"
         )
     return place[code], every

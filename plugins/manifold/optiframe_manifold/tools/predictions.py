@@ -58,10 +58,10 @@ def codes_among(answer: Rankings, ids: Ids, what: Literal["user", "item"]) -> ND
     every = answer.users if what == "user" else answer.items
     place = positions(every, ids)
     if (place < 0).any():
-        strange = ids[place < 0]
-        near = nearest(str(strange[0]), map(str, every.tolist()))
+        unknown = ids[place < 0]
+        near = nearest(str(unknown[0]), map(str, every.tolist()))
         raise InvalidInput(
-            f"there is no {what} {listed(strange)} among the {len(every)} of the comparisons{near}"
+            f"there is no {what} {listed(unknown)} among the {len(every)} of the comparisons{near}"
         )
     return place
 

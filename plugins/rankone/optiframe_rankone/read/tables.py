@@ -17,7 +17,7 @@ from optiframe.errors import InvalidInput
 from optiframe.tables.column_names import column_names
 from optiframe.tables.ids import Ids, listed, locked
 from optiframe.tables.read import Coded, Table, encode, missing, read_table
-from optiframe.tables.unused_columns import unread_columns
+from optiframe.tables.unused_columns import unused_columns
 from optiframe_rankone.data import LabelTable, TruthTable
 from optiframe_rankone.ids import exact_positions, without_unused
 from optiframe_rankone.kernels import prepared, text
@@ -77,7 +77,7 @@ def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
         backend=table.backend,
         repeats=repeats,
         look_alike={name: ids for name, ids in alike.items() if ids},
-        remarks=unread_columns(table.title, table.unread, elsewhere=columns.values()),
+        remarks=unused_columns(table.title, table.unused, elsewhere=columns.values()),
     )
     if inorder is not None:  # counted on the way; these are cached properties
         labels.__dict__.update(per_task=inorder.per_task, per_worker=inorder.per_worker)

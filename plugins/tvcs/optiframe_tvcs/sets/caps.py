@@ -104,9 +104,9 @@ def by_id(given: Mapping[Any, Any], ids: NDArray[Any], kind: str, what: str) -> 
         table = {str(key): value for key, value in given.items()}
         known = [str(one) for one in known]
     there = set(known)
-    strange = [key for key in table if key not in there]
-    if strange:
-        raise InvalidInput(f"there is no {kind} {strange[0]!r}{nearest(str(strange[0]), map(str, known))}")
+    unknown = [key for key in table if key not in there]
+    if unknown:
+        raise InvalidInput(f"there is no {kind} {unknown[0]!r}{nearest(str(unknown[0]), map(str, known))}")
     absent = [one for one in known if one not in table]
     if absent:
         raise InvalidInput(f"{kind} {absent[0]!r} has no {what}; give one for each {kind}")
