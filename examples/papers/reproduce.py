@@ -21,9 +21,9 @@ from datetime import date
 from pathlib import Path
 
 from harness.claims import NoAnswer, cannot
+from harness.evaluation import Evaluation, kept
 from harness.inside import Inside
 from harness.items import Item, items
-from harness.judged import Judged, kept
 from harness.pages import write_pages
 from harness.runs import Runs
 
@@ -57,7 +57,7 @@ def main() -> int:
 
 def reproduce(
     item: Item, size: str, folder: Path, workers: int | None = None, *, stored: bool = False
-) -> Judged:
+) -> Evaluation:
     """Run what is missing of an item (nothing when `stored`), judge it and draw it."""
     changes = list(item.quick) if size == "quick" else []
     if workers is not None:
@@ -87,19 +87,19 @@ def reproduce(
         lines = [cannot("all of it", "see the paper", f"{len(failed)} runs failed; the first: {failed[0]}")]
     seconds = math.fsum(run.outcome.cpu for run in runs if math.isfinite(run.outcome.cpu))
     today = date.today().isoformat()
-    judged = Judged(item, size, lines, len(runs), failed, seconds, today, figure, runs.older)
+    judged = Evaluation(item, size, lines, len(runs), failed, seconds, today, figure, runs.older)
     judged.keep(home)
     return judged
 
 
-def known(fresh: Sequence[Judged], folder: Path) -> list[Judged]:
+def known(fresh: Sequence[Evaluation], folder: Path) -> list[Evaluation]:
     """Also the items of earlier calls, as they were judged then, so that the pages hold all that is known."""
     now = {each.item.file: each for each in fresh}
     every = [now.get(item.file) or kept(item, folder / item.paper / item.name) for item in items()]
     return [each for each in every if each is not None]
 
 
-def _told(judged: Judged, seconds: float) -> str:
+def _told(judged: Evaluation, seconds: float) -> str:
     head = f"{judged.item.paper}/{judged.item.name}: {judged.verdict} ({judged.counted}; {seconds:.0f} s)"
     lines = [
         f"  {line.verdict:18} {line.what}: paper {line.paper}, ours {line.ours}" for line in judged.lines

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.claims import MISSING, Line
-from harness.judged import Judged
+from harness.evaluation import Evaluation
 
 NAMES = {
     "rankone": "Rank-one completion for crowdsourcing",
@@ -34,7 +34,7 @@ _SIZES = {
 }
 
 
-def write_pages(judged: Sequence[Judged], folder: Path, size: str) -> list[Path]:
+def write_pages(judged: Sequence[Evaluation], folder: Path, size: str) -> list[Path]:
     """Write the index and a page for each paper; gives their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     papers = list(dict.fromkeys(each.item.paper for each in judged))
@@ -46,7 +46,7 @@ def write_pages(judged: Sequence[Judged], folder: Path, size: str) -> list[Path]
     return [folder / name for name in texts]
 
 
-def summary(judged: Sequence[Judged]) -> str:
+def summary(judged: Sequence[Evaluation]) -> str:
     """The table of all items, as Markdown."""
     rows = [
         (
@@ -60,7 +60,7 @@ def summary(judged: Sequence[Judged]) -> str:
     return _table(("paper", "item", "lines", "verdict"), rows)
 
 
-def _index(judged: Sequence[Judged], size: str) -> str:
+def _index(judged: Sequence[Evaluation], size: str) -> str:
     counts = Counter(each.verdict for each in judged)
     lines = Counter(line.verdict for each in judged for line in each.lines)
     about = (
@@ -92,7 +92,7 @@ def _index(judged: Sequence[Judged], size: str) -> str:
     )
 
 
-def _page(paper: str, judged: Sequence[Judged], size: str) -> str:
+def _page(paper: str, judged: Sequence[Evaluation], size: str) -> str:
     about = (
         f"{CITED[paper]}. Run at {_SIZES[size]}. Intervals are 95% bootstrap intervals of means over seeds "
         "0, 1, 2, ... (too narrow for five repeats or fewer); a verdict is computed by the rule whose number "
@@ -134,7 +134,7 @@ def _verdict(line: Line, rules: Sequence[str]) -> str:
     return f"**{line.verdict}** ({rules.index(line.rule) + 1}){reason}"
 
 
-def _origin(each: Judged) -> str:
+def _origin(each: Evaluation) -> str:
     failed = f", {len(each.failed)} of them without an answer" if each.failed else ""
     count = "all" if each.older == each.runs else f"{each.older:,}"
     older = f", {count} of them by an earlier version of the code or file" if each.older else ""
@@ -150,7 +150,7 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.2g} s" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 
-def _anchor(each: Judged) -> str:
+def _anchor(each: Evaluation) -> str:
     return each.item.name.replace("_", "-")
 
 

@@ -20,7 +20,7 @@ _WORDS: dict[Verdict, str] = {
 
 
 @dataclass(frozen=True)
-class Judged:
+class Evaluation:
     """What came out of an item.
 
     `runs` is their number, `failed` a sentence for each without an answer, `seconds` the processor time
@@ -56,11 +56,11 @@ class Judged:
         (folder / _FILE).write_text(json.dumps(values, indent=1), encoding="utf-8")
 
 
-def kept(item: Item, folder: Path) -> Judged | None:
+def kept(item: Item, folder: Path) -> Evaluation | None:
     """What an earlier call kept of the item; None without one. Nothing is run for it."""
     file = folder / _FILE
     if not file.exists():
         return None
     values = json.loads(file.read_text(encoding="utf-8"))
     del values["verdict"]
-    return Judged(item, **(values | {"lines": [Line(**line) for line in values["lines"]]}))
+    return Evaluation(item, **(values | {"lines": [Line(**line) for line in values["lines"]]}))
