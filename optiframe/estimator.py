@@ -17,12 +17,11 @@ from optiframe.solving.recommend import Recommendation, recommend
 from optiframe.solving.result import Result
 from optiframe.solving.solve import solve
 from optiframe.solving.solver import Solver
+from optiframe.solving.sources import SolverChoice
 
 P = TypeVar("P", bound=Problem[Any])
 S = TypeVar("S")
 
-SolverChoice: TypeAlias = str | Mapping[str, Any] | Solver[Any, Any, Any] | None
-"""How an estimator is given its solver."""
 BudgetLike: TypeAlias = Budget | Mapping[str, Any] | None
 """How an estimator is given its budget."""
 

@@ -10,9 +10,10 @@ from sklearn.base import clone
 
 from optiframe import Budget, Minimize, NotConverged, problem
 from optiframe.errors import InvalidInput, UnknownName
-from optiframe.estimator import BudgetLike, Estimator, SolverChoice
+from optiframe.estimator import BudgetLike, Estimator
 from optiframe.records.fields import Array
 from optiframe.reference.scipy_lbfgs import ScipyLBFGS
+from optiframe.solving.sources import SolverChoice
 from optiframe.tables.column_names import column_names
 
 

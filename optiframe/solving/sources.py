@@ -24,7 +24,7 @@ Source: TypeAlias = Problem[Any] | Result[Any, Any] | Fitted
 """What tools take a problem from, or something that it holds."""
 
 SolverChoice: TypeAlias = str | Mapping[str, Any] | Solver[Any, Any, Any] | None
-"""The solver that a tool runs again: a name, a table with its parameters, or a solver; None: the result's."""
+"""How a solver is given: a name, a table with `name` and parameters, a solver, or None for the usual one."""
 
 
 def part_of(source: object, kind: type[T], *path: str, wanted: str) -> T:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.estimator import BudgetLike, Estimator, SolverChoice
+from optiframe.estimator import BudgetLike, Estimator
 from optiframe.records.fields import Array
+from optiframe.solving.sources import SolverChoice
 from optiframe.tables.ids import Ids, listed, positions
 from optiframe.tables.read import encode, read_table, to_frame
 from optiframe_hodgerank.answer import Ranking

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.estimator import BudgetLike, Estimator, SolverChoice
+from optiframe.estimator import BudgetLike, Estimator
 from optiframe.solving.solve import whole_seed
+from optiframe.solving.sources import SolverChoice
 from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.objective.btl import Penalty

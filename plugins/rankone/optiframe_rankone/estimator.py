@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, nearest
-from optiframe.estimator import BudgetLike, Estimator, SolverChoice
+from optiframe.estimator import BudgetLike, Estimator
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
 from optiframe.solving.solve import whole_seed
+from optiframe.solving.sources import SolverChoice
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
 from optiframe.tables.read import read_table, to_frame
