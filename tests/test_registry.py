@@ -151,6 +151,8 @@ def test_a_name_that_a_plugin_gave_up_is_answered_with_the_new_one(disk: Disk) -
     for asked in ("fake.old", "Fake.Old"):
         with pytest.raises(of.UnknownName, match=r"no solver named '.*'; use fake\.new instead$"):
             registry.registry().get("solver", asked)
+    with pytest.raises(of.UnknownName, match=r"^no data set named 'fake\.old'$"):
+        registry.registry().get("data set", "fake.old")
 
 
 def test_a_solver_with_a_missing_dependency_is_listed_and_says_so_on_use(disk: Disk) -> None:

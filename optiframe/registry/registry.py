@@ -82,7 +82,9 @@ class Registry:
             close = nearest(normalise(name), known)
             renamed = {old: new for plugin in self.plugins for old, new in plugin.renamed.items()}
             if (now := renamed.get(normalise(name))) is not None:
-                close = f"; use {now} instead"
+                kinds = {k for k, n in self._entries if n in now.replace(",", " ").split()}
+                if kind in kinds or not kinds:  # the old name was not of every kind
+                    close = f"; use {now} instead"
             if kind == "part" and not close:
                 close = "; one of your own comes by a plugin, optiframe.register or --import FILE"
             raise UnknownName(f"no {kind} named {name!r}{close}{hint}")
