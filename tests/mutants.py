@@ -51,7 +51,9 @@ _LOOP = "tests/test_loop.py tests/test_callbacks.py tests/test_raising_solvers.p
 TESTS = {
     "optiframe/solving/runner.py": _LOOP,
     "optiframe/solving/recorder.py": _LOOP,
-    "optiframe/registry/registry.py": "tests/test_registry.py tests/test_doctor.py tests/test_kept.py",
+    "optiframe/registry/registry.py": """
+        tests/test_registry.py tests/test_bad_input.py tests/test_config.py tests/test_doctor.py
+        tests/test_kept.py""",
     "optiframe/comparison/store/store.py": """
         tests/test_compare_store.py tests/test_kept.py tests/test_compare_engine.py""",
     "optiframe/problems/objective.py": "tests/test_objectives.py tests/test_derivatives.py",

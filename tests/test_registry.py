@@ -231,6 +231,12 @@ def test_an_unknown_name_mentions_broken_plugins(disk: Disk) -> None:
         of.solver("fake.bad")
 
 
+def test_a_table_without_a_name_is_answered_with_the_names_there_are() -> None:
+    words = r"over\.name: is missing: which constraint set\? \(known: .*simplex"
+    with pytest.raises(of.InvalidInput, match=words):
+        of.problem("minimize", objective={"name": "squared-distance", "to": [1.0]}, over={"size": 1})
+
+
 def test_only_an_unknown_part_may_be_one_of_your_own() -> None:
     ours = "; one of your own comes by a plugin, optiframe.register or --import FILE"
     for kind, hint in (("part", ours), ("solver", "")):

@@ -136,6 +136,12 @@ def test_nothing_is_left_at_the_time_that_was_given() -> None:
     assert (result.status, result.trace["residual"][-1]) == ("converged", 0.0)
 
 
+def test_comparisons_without_a_circle_end_with_the_first_step() -> None:
+    order = {"left": ["a", "b"], "right": ["b", "c"], "label": ["a", "b"]}
+    result = solve(problem("pairwise-ranking", comparisons=order), "hodge.lbi")
+    assert (result.iterations, result.solution.outliers.tolist()) == (1, [0.0, 0.0])
+
+
 def test_one_iteration_is_one_step_though_many_could_be_made_at_once() -> None:
     with pytest.warns(NotConverged):
         result = solve(votes(0), LinearizedBregman(), budget={"iterations": 1})
