@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from optiframe.tables.files import write_table
+from optiframe.tables.file_formats import write_table
 
 from .command_line import Run, run_in
 

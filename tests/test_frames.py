@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import paths_relative_to
-from optiframe.tables.files import write_table
+from optiframe.tables.file_formats import write_table
 from optiframe.tables.read import Coded, encode, read_table, to_frame
 
 COLUMNS = ("task", "worker", "label")

@@ -12,7 +12,7 @@ from typing import Any
 from optiframe.errors import InvalidInput, require
 from optiframe.files.plain import plain
 from optiframe.solving.result import Result
-from optiframe.tables.files import write_table
+from optiframe.tables.file_formats import write_table
 
 TRACE = "trace.csv"
 FINISHED = "result.json"  # written last: where it is, the output is whole

@@ -32,7 +32,7 @@ from optiframe.tables.columns import (
     missing,
     place,
 )
-from optiframe.tables.files import read_csv, read_parquet
+from optiframe.tables.file_formats import read_csv, read_parquet
 from optiframe.tables.unused_columns import likely
 
 __all__ = ["Coded", "Coder", "Column", "Table", "encode", "missing", "read_table", "to_frame"]

@@ -16,7 +16,7 @@ from optiframe.comparison.records import Outcome, Records, Row
 from optiframe.comparison.store.rows import NUMBERS, POINT_COLUMNS
 from optiframe.errors import InvalidInput
 from optiframe.tables.columns import Columns
-from optiframe.tables.files import write_table
+from optiframe.tables.file_formats import write_table
 
 
 def cell_columns(records: Records) -> dict[str, NDArray[Any]]:

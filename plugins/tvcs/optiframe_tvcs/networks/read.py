@@ -14,7 +14,7 @@ from pydantic import ValidationInfo
 from optiframe.errors import InvalidInput, nearest
 from optiframe.records.fields import Array, resolve
 from optiframe.tables.column_names import column_names
-from optiframe.tables.files import read_csv, read_parquet
+from optiframe.tables.file_formats import read_csv, read_parquet
 from optiframe.tables.ids import Ids, locked
 from optiframe.tables.pairs import numbers
 from optiframe.tables.read import Table, missing, read_table
