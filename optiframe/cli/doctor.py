@@ -41,9 +41,9 @@ def command(ctx: click.Context, quick: bool) -> None:
     The libraries that names need are tried, too, each in a process of its own: one that is not
     installed is listed and is no trouble, a name that breaks is shown with the library's own error.
 
-    Exit code 1 when something here is to be mended: a plugin, a class or a file named by --import
-    that does not load, a name that two packages claim, a library that works for none of the names
-    that need it. A single name whose library works for others is printed, and is the library's
+    Exit code 1 if something needs fixing: a plugin, a class or a file named by --import that does
+    not load, a name that two packages claim, a library that works for none of the names that need
+    it. A single name whose library works for others is printed, and is the library's
     fault alone.
     """
     names = registry()

@@ -37,7 +37,7 @@ def command(folder: Path, html: str | None, pdf: str | None, png: str | None, wi
     Without options the page goes to FOLDER/report.html. What is there is replaced: a report can
     always be made again. The page is one file that works without a network.
 
-    An option takes what follows it as its place, so FOLDER comes first.
+    Put FOLDER first: an option treats the next word as its output path.
     """
     from optiframe.comparison.store.store import load
     from optiframe.report.again import rerun_line

@@ -153,7 +153,7 @@ def apart(table: ChoiceTable) -> Iterator[Finding]:
         others,
         "warning",
         f"the comparisons fall into {int((count > 0).sum())} groups of items with none between them: how "
-        f"items of one rank against those of another is the penalty's doing; outside the largest: "
+        f"items of one rank against those of another is determined by the penalty; outside the largest: "
         f"{listed(others)}",
         identifier="collaborative.disconnected-items",
     )
@@ -199,7 +199,7 @@ def too_high_rank(shape: tuple[int, int], rank: int, pairs: Pairs) -> Iterator[F
         yield Finding(
             "warning",
             f"a matrix of rank {rank} has {free} numbers to be found, and only {number} different "
-            f"pairs were compared: {advice}, and what is beyond is the penalty's doing",
+            f"pairs were compared: {advice}, and anything beyond that is determined by the penalty",
             identifier="collaborative.rank-beyond-data",
         )
 

@@ -39,7 +39,7 @@ class Grouped(NamedTuple):
         )
 
     def by_rows(self) -> tuple[Codes, Grouped]:
-        """The order of the elements by rows, empty where they come so, and the views in that order."""
+        """Permutation that sorts elements by row (empty if already sorted), and the views in that order."""
         if (self.row[1:] >= self.row[:-1]).all():
             return np.empty(0, np.int32), self
         order = np.argsort(self.row, kind="stable").astype(np.int32)
