@@ -54,7 +54,7 @@ def outcome(objective: float = 1.0, status: Status = Status.CONVERGED, **more) -
         "time": 0.5,
         "times": (0.5, 0.25, math.inf),
         "setup": 0.01,
-        "judging": 0.02,
+        "evaluation_time": 0.02,
         "loading": 0.3,
         "warmup": math.nan,
         "cpu": 0.4,

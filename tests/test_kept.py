@@ -48,6 +48,7 @@ def test_a_kept_comparison_is_reported_and_exported(folder: Path) -> None:
     with (folder / "cells.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [(row["solver"], float(row["objective"])) for row in rows] == [("scipy.lbfgs", 0.25)] * 2
+    assert [float(row["evaluation_time"]) > 0 for row in rows] == [True, True]
 
 
 def test_a_kept_comparison_is_repeated_and_the_renamed_distribution_is_named(folder: Path) -> None:
@@ -245,6 +246,9 @@ def test_former_names_of_runs_and_results_are_answered_with_todays() -> None:
     result = of.solve(problem)
     with pytest.raises(AttributeError, match=r"now called `to_tables`: result\.to_tables\(\)"):
         result.answer()
+    for former, now in [("judging", "evaluation_time"), ("judged", "evaluated")]:
+        with pytest.raises(AttributeError, match=f"`{former}` of a result is now called `{now}`"):
+            getattr(result, former)
     assert not hasattr(result, "answers")
 
 

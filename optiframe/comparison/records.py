@@ -26,12 +26,12 @@ class Outcome:
         version stored may have no identifier.
     time, times
         Seconds inside the solver: the median over repeats, and each.
-    setup, judging
+    setup, evaluation_time
         Seconds of formulating, and of evaluating recorded iterates, of the first solve.
     loading, warmup
         Seconds of imports and building the problem, and of the warm-up solve.
     cpu
-        CPU seconds of a solve, judging included, the median over repeats.
+        CPU seconds of a solve, evaluation of iterates included, the median over repeats.
     wall
         Seconds from the start of the child process to its end, as the parent saw it.
     memory
@@ -64,7 +64,7 @@ class Outcome:
     time: float = math.nan
     times: tuple[float, ...] = ()
     setup: float = math.nan
-    judging: float = math.nan
+    evaluation_time: float = math.nan
     loading: float = math.nan
     warmup: float = math.nan
     cpu: float = math.nan

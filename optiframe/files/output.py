@@ -106,7 +106,7 @@ def summary(result: Result[Any, Any]) -> dict[str, Any]:
             "iterations": result.iterations,
             "time": result.time,
             "setup": result.setup,
-            "judging": result.judging,
+            "evaluation_time": result.evaluation_time,
             "solved": result.solved,
             "findings": [
                 {"level": f.level, "text": f.text, "about": list(f.about), "identifier": f.identifier}

@@ -1,4 +1,4 @@
-"""Which iterates are judged, what is written down, and which answer is kept."""
+"""Which iterates are evaluated, what is written down, and which answer is kept."""
 
 from __future__ import annotations
 
@@ -26,53 +26,55 @@ class Recorder:
 
     def __init__(self, chain: Chain, solver: Solver[Any, Any, Any], record: bool) -> None:
         self.trace = Trace()
-        self.seconds = 0.0  # spent on judging
-        # Where the best is kept, iterates are judged whether or not they are written down.
-        self._judging = record or not solver.monotone
-        self.next = 1.0 if self._judging else math.inf  # the iteration from which the next one is judged
+        self.seconds = 0.0  # spent on evaluating iterates
+        # Where the best is kept, iterates are evaluated whether or not they are written down.
+        self._evaluating = record or not solver.monotone
+        self.next = (
+            1.0 if self._evaluating else math.inf
+        )  # the iteration from which to evaluate again
         self._chain = chain
         self._solver = solver
         self._last: tuple[int, Evaluation] | None = None
         self._best: tuple[int, Evaluation, Any] | None = None  # with its detail; copied
         self._record = record
 
-    def judge(self, iterate: Iterate, iteration: int, elapsed: float) -> str:
-        """Judge and record an iterate; says why the run has diverged, and nothing where it has not."""
+    def evaluate(self, iterate: Iterate, iteration: int, elapsed: float) -> str:
+        """Evaluate and record an iterate; says why the run has diverged, and nothing where it has not."""
         began = perf_counter()
         # A point that is not finite is a verdict here, not a reason for NumPy to warn.
         with np.errstate(invalid="ignore", over="ignore"):
             solution = self._solver.finish(self._chain.last, iterate)
-            judged = self._chain.evaluate(solution)
+            evaluated = self._chain.evaluate(solution)
         row = {
             "iteration": iteration,
             "time": elapsed,
-            "objective": judged.objective,
-            "violation": judged.violation,
+            "objective": evaluated.objective,
+            "violation": evaluated.violation,
             "residual": float(iterate.residual),
         }
         info = iterate.info or {}
         if not row.keys().isdisjoint(info):
             raise BrokenPlugin(f"{self._solver.name}: info cannot hold {', '.join(row.keys() & info.keys())}")
         if self._record:
-            scores = self._chain.problems[0].trace_metrics(judged.solution)
+            scores = self._chain.problems[0].trace_metrics(evaluated.solution)
             taken = row.keys() & scores.keys()
             if taken:
                 raise BrokenPlugin(f"{self._chain.problems[0].name}: progress cannot hold {', '.join(taken)}")
             self.trace.append(row | {k: float(v) for k, v in (scores | info).items()})
-        if self._judging:
+        if self._evaluating:
             self.next = iteration + 1 if iteration < _DENSE else max(iteration + 1, iteration * _RATIO)
-        before, self._last = self._last, (iteration, judged)
+        before, self._last = self._last, (iteration, evaluated)
         if not self._solver.monotone and (
-            self._best is None or self._rank(judged) < self._rank(self._best[1])
+            self._best is None or self._rank(evaluated) < self._rank(self._best[1])
         ):
-            kept = replace(judged, solution=copy.deepcopy(judged.solution))
+            kept = replace(evaluated, solution=copy.deepcopy(evaluated.solution))
             self._best = (iteration, kept, copy.deepcopy(iterate.detail))
         self.seconds += perf_counter() - began
         had_value = before is not None and not math.isnan(before[1].objective)
-        lost_value = had_value and math.isnan(judged.objective)
-        if math.isinf(judged.objective) or lost_value or _not_finite(solution):
+        lost_value = had_value and math.isnan(evaluated.objective)
+        if math.isinf(evaluated.objective) or lost_value or _not_finite(solution):
             return "the answer or its objective is no longer finite"
-        return "the objective is nan; check its function and its data" if judged.lacks_objective else ""
+        return "the objective is nan; check its function and its data" if evaluated.lacks_objective else ""
 
     def has(self, iteration: int) -> bool:
         """Whether the latest recorded iterate is this one."""
@@ -80,18 +82,18 @@ class Recorder:
 
     @property
     def last(self) -> Evaluation:
-        """The latest recorded iterate, judged."""
+        """The latest recorded iterate, evaluated."""
         assert self._last is not None
         return self._last[1]
 
     def keep(self, iterate: Iterate) -> tuple[Evaluation, Any, str]:
         """The answer to give, its detail, and a note when it is not the last iterate's."""
         assert self._last is not None
-        judged = self._last[1]
-        if self._best is not None and self._clearly_better(self._best[1], judged):
+        evaluated = self._last[1]
+        if self._best is not None and self._clearly_better(self._best[1], evaluated):
             at, best, detail = self._best
             return best, detail, f"; kept the best recorded iterate, number {at}"
-        return judged, iterate.detail, ""
+        return evaluated, iterate.detail, ""
 
     def _clearly_better(self, best: Evaluation, last: Evaluation) -> bool:
         (best_class, best_value), (last_class, last_value) = self._rank(best), self._rank(last)
@@ -99,11 +101,11 @@ class Recorder:
             return best_class < last_class
         return best_value < last_value - _ROUNDING * max(1.0, abs(best_value))
 
-    def _rank(self, judged: Evaluation) -> tuple[int, float]:
+    def _rank(self, evaluated: Evaluation) -> tuple[int, float]:
         """Feasible before infeasible; then by objective or by violation; not finite last."""
-        if not judged.violation <= FEASIBLE:
-            return 1, judged.violation if math.isfinite(judged.violation) else math.inf
-        return 0, judged.objective if math.isfinite(judged.objective) else math.inf
+        if not evaluated.violation <= FEASIBLE:
+            return 1, evaluated.violation if math.isfinite(evaluated.violation) else math.inf
+        return 0, evaluated.objective if math.isfinite(evaluated.objective) else math.inf
 
 
 def _not_finite(solution: Any) -> bool:

@@ -121,8 +121,8 @@ class Result(Generic[S, D]):
 
     `solution` is in the terms of the problem that was posed (None when infeasible);
     `detail` is the solver's own extra answer (a path, prices, a ledger). `time` is seconds
-    inside the solver, `setup` seconds of formulating before it, `judging` seconds of evaluating
-    recorded iterates beside it. `judged` is the problem that
+    inside the solver, `setup` seconds of formulating before it, `evaluation_time` seconds of
+    evaluating recorded iterates beside it. `evaluated` is the problem that
     `objective` belongs to, `solved` its fingerprint: compare objectives only where that is
     equal. `settings` repeats the run: names, parameters, seed, budget, versions.
     """
@@ -138,16 +138,26 @@ class Result(Generic[S, D]):
     iterations: int
     time: float
     setup: float
-    judging: float
+    evaluation_time: float
     trace: Trace = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
-    judged: Problem[Any] = field(repr=False)
+    evaluated: Problem[Any] = field(repr=False)
     problem: Problem[S] = field(repr=False)
 
     @property
     def solved(self) -> str:
         """Fingerprint of the problem the objective belongs to; hashed on first use."""
-        return self.judged.fingerprint()
+        return self.evaluated.fingerprint()
+
+    @property
+    def judging(self) -> NoReturn:
+        """The former name of `evaluation_time`."""
+        raise AttributeError("`judging` of a result is now called `evaluation_time`")
+
+    @property
+    def judged(self) -> NoReturn:
+        """The former name of `evaluated`."""
+        raise AttributeError("`judged` of a result is now called `evaluated`")
 
     @property
     def answer(self) -> NoReturn:

@@ -169,7 +169,7 @@ class Runner:
             run.iterations += iterate.steps
             residual = iterate.residual
             if run.iterations >= recorder.next and (
-                diverged := recorder.judge(iterate, run.iterations, elapsed)
+                diverged := recorder.evaluate(iterate, run.iterations, elapsed)
             ):
                 return iterate, Status.DIVERGED, diverged
             if residual <= tolerance:
@@ -237,18 +237,18 @@ class Runner:
             nothing = Evaluation(None, math.nan, math.nan, self.chain.last)
             return self._result(nothing, None, status, message, elapsed)
         if not self.recorder.has(self.run.iterations):
-            diverged = self.recorder.judge(iterate, self.run.iterations, elapsed)
+            diverged = self.recorder.evaluate(iterate, self.run.iterations, elapsed)
             if diverged:
                 status, message = Status.DIVERGED, diverged
-        judged, detail, note = self.recorder.keep(iterate)
+        evaluated, detail, note = self.recorder.keep(iterate)
         if note and self.report:
-            self.run.findings += self.solver.remarks(self.problem, judged, self.recorder.last)
-        return self._result(judged, detail, status, message + note, elapsed)
+            self.run.findings += self.solver.remarks(self.problem, evaluated, self.recorder.last)
+        return self._result(evaluated, detail, status, message + note, elapsed)
 
     def _result(
-        self, judged: Evaluation, detail: Any, status: Status, message: str, elapsed: float
+        self, evaluated: Evaluation, detail: Any, status: Status, message: str, elapsed: float
     ) -> Result[Any, Any]:
-        solution = judged.solution
+        solution = evaluated.solution
         findings: tuple[Finding, ...] = tuple(self.run.findings)
         metrics: dict[str, float] = {}
         if solution is not None and self.report:
@@ -259,17 +259,17 @@ class Runner:
             detail=detail,
             status=status,
             message=message,
-            objective=judged.objective,
-            violation=judged.violation,
+            objective=evaluated.objective,
+            violation=evaluated.violation,
             metrics=metrics,
             findings=findings,
             iterations=self.run.iterations,
             time=elapsed,
             setup=self.setup,
-            judging=self.recorder.seconds,
+            evaluation_time=self.recorder.seconds,
             trace=self.recorder.trace,
             settings=self._settings() if self.report else {},
-            judged=judged.problem,
+            evaluated=evaluated.problem,
             problem=self.problem,
         )
 

@@ -55,8 +55,8 @@ def solve(
     progress
         A progress bar on standard error after one second, where that is a terminal.
     trace
-        False records nothing on the way; the last iterate is always judged, and a solver that
-        is not monotone is judged on the way all the same, so that the best is kept.
+        False records nothing on the way; the last iterate is always evaluated, and a solver that
+        is not monotone is evaluated on the way all the same, so that the best is kept.
 
     Returns
     -------

@@ -66,7 +66,7 @@ def _outcome(request: Request) -> Outcome:
         time=result.time,
         times=(result.time,),
         setup=result.setup,
-        judging=result.judging,
+        evaluation_time=result.evaluation_time,
         cpu=time.process_time() - began,
         trace={name: [float(value) for value in result.trace[name]] for name in result.trace.names},
         better=dict(type(problem).better),

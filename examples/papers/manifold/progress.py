@@ -28,7 +28,7 @@ def until(run: Run, inside: NDArray[np.bool_], of: str) -> float:
 
 
 def seconds(run: Run) -> float:
-    """Of the solver: its clock, or its processor time with the judging of iterates, whichever is less.
+    """Of the solver: its clock, or its processor time with the evaluation of iterates, whichever is less.
 
     Both are never less than the processor time of the method alone; on a busy machine the clock
     holds the waiting as well.

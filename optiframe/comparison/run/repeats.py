@@ -48,7 +48,7 @@ def is_another_wanted(
     repeat
         How many are wanted, or "auto".
     costs
-        Whole seconds of each solve so far, with setup and judging.
+        Whole seconds of each solve so far, with setup and evaluation of iterates.
     left
         Seconds of the hard limit that are left.
     """

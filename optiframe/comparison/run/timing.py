@@ -118,7 +118,7 @@ class TimedSolves:
             solved=result.solved,
             iterations=result.iterations,
             setup=result.setup,
-            judging=result.judging,
+            evaluation_time=result.evaluation_time,
             evaluations=evaluations,
             trace={name: [float(value) for value in result.trace[name]] for name in result.trace.names},
         )

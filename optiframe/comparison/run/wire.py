@@ -164,7 +164,7 @@ def _adapter() -> Any:
 
 def _check(outcome: Outcome) -> None:
     """What the types of an outcome do not say."""
-    for key in ("time", "setup", "judging", "loading", "warmup", "cpu", "memory"):
+    for key in ("time", "setup", "evaluation_time", "loading", "warmup", "cpu", "memory"):
         value = getattr(outcome, key)
         if not (math.isnan(value) or 0 <= value < math.inf):
             raise Malformed(f"its reply is not an outcome: {key} is {value}")

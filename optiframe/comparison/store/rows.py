@@ -22,7 +22,7 @@ NUMBERS = (
     "violation",
     "time",
     "setup",
-    "judging",
+    "evaluation_time",
     "loading",
     "warmup",
     "cpu",
@@ -31,7 +31,9 @@ NUMBERS = (
 )
 _DOCUMENTS = ("metrics", "findings", "times", "evaluations", "better", "versions", "environment")
 _TEXTS = ("message", "solved", "stderr")
-CELL_COLUMNS = ("status", "iterations", *NUMBERS, *_DOCUMENTS, *_TEXTS, "columns")
+# The column keeps the name that earlier versions gave it, so that their stores need no conversion.
+_COLUMNS = {name: "judging" if name == "evaluation_time" else name for name in NUMBERS}
+CELL_COLUMNS = ("status", "iterations", *_COLUMNS.values(), *_DOCUMENTS, *_TEXTS, "columns")
 # These have columns of their own in the table of points; the solver's own scalars are in `info`.
 POINT_COLUMNS = ("iteration", "time", "objective", "violation", "residual")
 # JSON has no word for these; in a document that is read back they are text that no name has.
@@ -63,7 +65,7 @@ def text(value: str) -> str:
 def cell_values(outcome: Outcome) -> dict[str, Any]:
     """What the table of cells holds of an outcome, by column; the traceback and the trace go elsewhere."""
     values: dict[str, Any] = {"status": str(outcome.status), "iterations": int(outcome.iterations)}
-    values |= {name: float(getattr(outcome, name)) for name in NUMBERS}
+    values |= {column: float(getattr(outcome, name)) for name, column in _COLUMNS.items()}
     values |= {name: to_json(getattr(outcome, name)) for name in _DOCUMENTS}
     values |= {name: text(getattr(outcome, name)) for name in _TEXTS}
     return values | {"columns": to_json(list(outcome.trace))}
@@ -107,7 +109,8 @@ def outcome_from(row: Mapping[str, Any], points: Iterable[Mapping[str, Any]], tr
             "traceback": traceback,
             "provisional": not row["finished"],
         }
-        fields |= {name: math.nan if row[name] is None else float(row[name]) for name in NUMBERS}
+        numbers = {name: row[column] for name, column in _COLUMNS.items()}
+        fields |= {name: math.nan if value is None else float(value) for name, value in numbers.items()}
         fields |= {name: str(row[name]) for name in _TEXTS}
         return Outcome(**fields, **documents)
     except (ValueError, TypeError, AttributeError) as error:

@@ -43,7 +43,7 @@ def curves(result: Result[Array, Ledger], optimum: float | None = None) -> Colum
         raise InvalidInput(f"curves are drawn from a ledger, and this result has {type(ledger).__name__}")
     problem = result.problem
     least = least_objective(problem) if optimum is None else optimum
-    values = np.array([result.judged.objective(point) for point in ledger.points])
+    values = np.array([result.evaluated.objective(point) for point in ledger.points])
     recorded = (
         dict(zip(result.trace["iteration"], result.trace["time"], strict=True)) if len(result.trace) else {}
     )
