@@ -29,9 +29,7 @@ class Recorder:
         self.seconds = 0.0  # spent on evaluating iterates
         # Where the best is kept, iterates are evaluated whether or not they are written down.
         self._evaluating = record or not solver.monotone
-        self.next = (
-            1.0 if self._evaluating else math.inf
-        )  # the iteration from which to evaluate again
+        self.next = 1.0 if self._evaluating else math.inf  # the iteration from which to evaluate again
         self._chain = chain
         self._solver = solver
         self._last: tuple[int, Evaluation] | None = None
