@@ -9,10 +9,13 @@ import sys
 import time
 from collections.abc import Iterator
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from click import Context
 
+from optiframe.cli import main
 from optiframe.tables.file_formats import write_table
 
 from .command_line import Run, run_in
@@ -280,6 +283,11 @@ def test_datasets_says_what_to_do_about_those_not_published_as_tables(
     page = (Path(__file__).parents[1] / "docs" / "howto" / "your-data.md").read_text(encoding="utf-8")
     assert "## Named data sets" in page
     assert "to be tidied by hand" in page
+
+
+def test_the_module_of_the_command_list_does_not_hide_the_built_in_list() -> None:
+    import_module("optiframe.cli.list")
+    assert "compare" in main.list_commands(Context(main))
 
 
 def test_help_lists_the_commands(run: Run) -> None:
