@@ -107,12 +107,12 @@ DANGEROUS = [
     (
         dangerous_solvers.Busy,
         [TIME],
-        ["killed after 1.5 s; it was here:", "dangerous_solvers.py line", ", _wait"],
+        ["killed after 3 s; it was here:", "dangerous_solvers.py line", ", _wait"],
     ),
     (
         dangerous_solvers.Waiting,
         [TIME],
-        ["killed after 1.5 s; it was here:", "dangerous_solvers.py line", ", _wait"],
+        ["killed after 3 s; it was here:", "dangerous_solvers.py line", ", _wait"],
     ),
     (
         dangerous_solvers.Segfaulting,
