@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from click import Context
 
-from optiframe.cli import main
+from optiframe import cli
 from optiframe.tables.file_formats import write_table
 
 from .command_line import Run, run_in
@@ -236,7 +236,7 @@ def test_everything_registered_can_be_described(run: Run) -> None:
     assert len(names) > 20
     code = """
 import sys
-from optiframe.cli import main
+from optiframe import cli
 
 for name in sys.argv[1:]:
     sys.argv = ["optiframe", "describe", name]
@@ -287,7 +287,8 @@ def test_datasets_says_what_to_do_about_those_not_published_as_tables(
 
 def test_the_module_of_the_command_list_does_not_hide_the_built_in_list() -> None:
     import_module("optiframe.cli.list")
-    assert "compare" in main.list_commands(Context(main))
+    group = cli._optiframe
+    assert "compare" in group.list_commands(Context(group))
 
 
 def test_help_lists_the_commands(run: Run) -> None:
