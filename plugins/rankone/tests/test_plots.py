@@ -134,7 +134,7 @@ def test_large_graphs_show_the_workers_with_the_most_labels() -> None:
 def test_other_things_than_answers_are_refused() -> None:
     with pytest.raises(InvalidInput, match="not a dict"):
         plot_worker_graph({})
-    with pytest.raises(InvalidInput, match="not a LabelAggregator"):
+    with pytest.raises(InvalidInput, match="LabelAggregator has learnt nothing yet; call fit"):
         plot_skills(LabelAggregator())
 
 
