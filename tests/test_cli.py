@@ -236,7 +236,7 @@ def test_everything_registered_can_be_described(run: Run) -> None:
     assert len(names) > 20
     code = """
 import sys
-from optiframe import cli
+from optiframe.cli import main
 
 for name in sys.argv[1:]:
     sys.argv = ["optiframe", "describe", name]
