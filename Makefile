@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := optiframe plugins tests examples docs/hooks docs/figures conftest.py
 PLUGINS := $(wildcard plugins/*/pyproject.toml)
+# Sources of the compiled kernels: a change of any builds them anew.
+NATIVE := $(wildcard native/* native/*/* plugins/*/CMakeLists.txt plugins/*/native/*.?pp)
 JOBS ?= 2
 
 # Real data, where it lies beside the project; without it demos run on generated data.
@@ -72,9 +74,9 @@ $(VENV)/demo: pyproject.toml plugins/rankone/pyproject.toml plugins/manifold/pyp
 		--editable plugins/rankone --editable plugins/manifold
 	touch $@
 
-$(VENV)/installed: $(VENV)/demo pyproject.toml $(PLUGINS)
+$(VENV)/installed: $(VENV)/demo pyproject.toml $(PLUGINS) $(NATIVE)
 	$(BIN)/python -m pip install --quiet --editable ".[all]" $(foreach p,$(PLUGINS),--editable $(dir $(p))) --group dev
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis results site build
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis results site build plugins/*/build

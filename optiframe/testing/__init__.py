@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from optiframe.testing.contract import SolverContract as SolverContract
     from optiframe.testing.derivatives import check_derivatives as check_derivatives
     from optiframe.testing.isolated import check_isolated as check_isolated
+    from optiframe.testing.kernels import check_interruptible as check_interruptible
+    from optiframe.testing.kernels import check_kernel as check_kernel
+    from optiframe.testing.kernels import check_refusals as check_refusals
 
 __getattr__, __dir__, __all__ = exports(  # a list, made there
     __name__,
@@ -30,5 +33,6 @@ __getattr__, __dir__, __all__ = exports(  # a list, made there
         "contract": ("SolverContract",),
         "derivatives": ("check_derivatives",),
         "isolated": ("check_isolated",),
+        "kernels": ("check_interruptible", "check_kernel", "check_refusals"),
     },
 )

@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_comrade.baselines.exact import Exact
-from optiframe_comrade.kernels import compiled as kernels
 from optiframe_comrade.local import sweep
 from optiframe_comrade.local.newton import minimum
 from optiframe_comrade.local.step import newton_step
 from optiframe_comrade.local.sweep import Precision, Sweep
-from scipy.special import expit
 
 import optiframe
 from optiframe import Minimize
@@ -32,7 +30,7 @@ def model(kind: type[LinearModel], rows: int, columns: int, l2: float = 0.1, see
     rows=st.integers(1, 60),
     columns=st.integers(1, 8),
     precision=st.sampled_from(["single", "double", "auto"]),
-    compiled=st.booleans(),
+    by_columns=st.booleans(),
     height=st.integers(1, 20),
     seed=st.integers(0, 99),
 )
@@ -41,16 +39,15 @@ def test_a_sweep_gives_what_the_model_says(  # noqa: PLR0917  # hypothesis calls
     rows: int,
     columns: int,
     precision: Precision,
-    compiled: bool,
+    by_columns: bool,
     height: int,
     seed: int,
 ) -> None:
     f = model(kind, rows, columns, seed=seed)
+    if by_columns:
+        f = kind(matrix=np.asfortranarray(f.matrix), target=f.target, l2=f.l2)
     x = np.random.default_rng(seed).standard_normal(columns)
-    with pytest.MonkeyPatch.context() as patch:
-        if compiled:
-            patch.setattr(sweep, "_WORTH_COMPILING", 0)
-        passes = Sweep(f, precision)
+    passes = Sweep(f, precision)
     passes.height = min(rows, height)  # blocks, the last of them short
     here = passes.at(x)
     assert here.value == pytest.approx(f.value(x), rel=1e-13)
@@ -68,16 +65,6 @@ def test_a_sweep_gives_what_the_model_says(  # noqa: PLR0917  # hypothesis calls
     np.testing.assert_allclose(
         step, np.linalg.solve(exact, f.gradient(x)), rtol=1e3 * error, atol=1e3 * error
     )
-
-
-def test_the_compiled_logistic_loss_is_exact_to_a_few_last_digits() -> None:
-    z = np.concatenate([np.linspace(-40, 40, 999), [0.0, -0.0, 1e-9, 700, -700, 1e6, -1e6]])
-    for y in (np.ones(len(z)), -np.ones(len(z))):
-        slopes, roots = np.empty_like(z), np.empty_like(z)
-        total = kernels.logistic(z, y, slopes, roots)
-        assert total == pytest.approx(np.logaddexp(0.0, -y * z).sum(), rel=1e-14)
-        np.testing.assert_allclose(slopes, -y * expit(-y * z), rtol=4e-15, atol=1e-300)
-        np.testing.assert_allclose(roots, np.sqrt(expit(z) * expit(-z)), rtol=4e-15, atol=1e-150)
 
 
 def ill_conditioned(spread: float) -> Logistic:
@@ -121,7 +108,7 @@ def test_a_step_too_long_is_shortened_on_the_predictions() -> None:
     np.testing.assert_allclose(result.solution, minimum(f), atol=1e-7)
 
 
-def test_a_large_shard_takes_the_compiled_pass_in_single_precision() -> None:
+def test_a_large_shard_is_read_in_single_precision() -> None:
     f = planted(30_000, 40, 1e-3)
     x = np.full(40, 0.01)
     assert Sweep(f).single

@@ -1,1 +1,1 @@
-"""Compiled passes over a block of rows; each has its plain twin in `local`."""
+"""Compiled passes over a block of rows, and what they compute in plain NumPy."""

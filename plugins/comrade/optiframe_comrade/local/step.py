@@ -17,7 +17,7 @@ from optiframe.problems.losses import LinearModel
 from optiframe.problems.objective import FiniteSum, Objective
 from optiframe.records.fields import Array
 from optiframe_comrade.local.products import conjugate_gradients, step_by_products
-from optiframe_comrade.local.sweep import Sweep, is_large
+from optiframe_comrade.local.sweep import Sweep
 from optiframe_comrade.local.symmetric import pseudo_inverse, solve_symmetric, weighted_gram
 
 Method: TypeAlias = Literal["auto", "cholesky", "cg"]
@@ -29,8 +29,8 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 def local_gradient(shard: FiniteSum, x: Array) -> Array:
-    """The shard's gradient; of a large dense matrix in one reading in place of two."""
-    if sweeps(shard) and is_large(shard):
+    """The shard's gradient; of a dense matrix in one reading in place of two."""
+    if sweeps(shard):
         return Sweep(shard).gradient(x)
     return np.asarray(shard.gradient(x))
 

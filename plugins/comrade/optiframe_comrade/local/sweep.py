@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
-from types import ModuleType
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -14,15 +11,13 @@ import scipy.linalg as la
 
 from optiframe.problems.losses import LinearModel, Logistic
 from optiframe.records.fields import Array
+from optiframe_comrade.kernels import passes
 from optiframe_comrade.local.symmetric import cholesky, solve_symmetric, weighted_gram
 
 Precision: TypeAlias = Literal["auto", "single", "double"]
 
 _BLOCK = 1 << 19  # bytes of a block: with its scaled copy it stays in the second-level cache
 _WORTH_SINGLE = 1 << 18  # entries from which a Hessian in single precision saves a millisecond or more
-# Entries from which the compiled passes are used: below, a pass takes some ten milliseconds, and importing
-# the compiler and compiling once on a machine takes seconds.
-_WORTH_COMPILING = 1 << 20
 # Condition of a Hessian up to which its rounding to single precision changes a step by at most about
 # 1e-3 of its length: each entry is exact to about 1e-7.
 _SAFE = 1e-4
@@ -64,13 +59,9 @@ class Sweep:
         self.single = precision == "single" or (precision == "auto" and entries >= _WORTH_SINGLE)
         # Twice as many rows as columns at least, or summing up the products would take longer than they.
         self.height = min(rows, max(_BLOCK // (8 * columns), 2 * columns))
-        compiled = _compiled() if is_large(model) and model.matrix.flags.c_contiguous else None
-        self._passes = compiled
         cls = type(model)
         own = all(getattr(cls, one) is getattr(Logistic, one, None) for one in ("losses", "slopes", "bends"))
-        self._terms: Terms = (
-            _by_model(model) if compiled is None or not own else _compiled_logistic(model, compiled)
-        )
+        self._terms: Terms = _logistic(model) if own else _by_model(model)
 
     def at(self, x: Array, predictions: Array | None = None) -> Swept:
         """The model at x; where the predictions there are known, it need not compute them."""
@@ -85,17 +76,17 @@ class Sweep:
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             for start in range(0, rows, self.height):
                 stop = min(start + self.height, rows)
-                block = model.matrix[start:stop]
+                block = np.ascontiguousarray(model.matrix[start:stop])  # a copy of columns
                 if predictions is None:
                     np.dot(block, x, out=z[start:stop])
                 losses, slopes, roots = self._terms(start, stop, z[start:stop])
                 loss += losses
                 pull += slopes @ block
                 part = scaled[: stop - start]
-                if self._passes is not None and self.single:
-                    self._passes.scale(block, roots, part)
+                if self.single:
+                    passes.scale(block, roots, part)
                 else:
-                    np.multiply(block, roots[:, np.newaxis], out=part, casting="same_kind")
+                    np.multiply(block, roots[:, np.newaxis], out=part)
                 gram += np.dot(part.T, part, out=product)  # NumPy sees the symmetry, and computes a half
         gram /= rows
         gram[np.diag_indices(columns)] += model.l2
@@ -129,12 +120,6 @@ class Sweep:
         return weighted_gram(model.matrix, model.bends(predictions) / len(model), model.l2)
 
 
-def is_large(model: LinearModel) -> bool:
-    """Whether reading the matrix takes long enough for compiled passes, and for reading it only once."""
-    rows, columns = model.matrix.shape
-    return bool(rows * columns >= _WORTH_COMPILING)
-
-
 def _by_model(model: LinearModel) -> Terms:
     """Sum of the losses, slopes and roots of bends of some rows, by the model's own functions."""
 
@@ -145,19 +130,12 @@ def _by_model(model: LinearModel) -> Terms:
     return terms
 
 
-def _compiled_logistic(model: LinearModel, passes: ModuleType) -> Terms:
-    """The same of the logistic loss, compiled."""
+def _logistic(model: LinearModel) -> Terms:
+    """The same of the logistic loss, in one pass."""
+    target = np.ascontiguousarray(model.target)
 
     def terms(start: int, stop: int, z: Array) -> tuple[float, Array, Array]:
         slopes, roots = np.empty_like(z), np.empty_like(z)
-        return passes.logistic(z, model.target[start:stop], slopes, roots), slopes, roots
+        return passes.logistic(z, target[start:stop], slopes, roots), slopes, roots
 
     return terms
-
-
-@cache
-def _compiled() -> ModuleType | None:
-    try:
-        return import_module("optiframe_comrade.kernels.compiled")
-    except ImportError:  # not installed, or not for this version of NumPy
-        return None

@@ -1,0 +1,67 @@
+"""Compiled passes over a block of rows against plain NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from optiframe_comrade.kernels import reference
+
+from optiframe.testing import check_kernel, check_refusals
+
+# Margins where the loss, its slope and its bend are small, large, equal and rounded away.
+MARGINS = np.concatenate([np.linspace(-40, 40, 999), [0.0, -0.0, 1e-9, 700, -700, 1e6, -1e6]])
+
+
+def logistic_arguments(predictions: np.ndarray, target: np.ndarray) -> dict[str, np.ndarray]:
+    n = len(predictions)
+    return {"predictions": predictions, "target": target, "slopes": np.empty(n), "roots": np.empty(n)}
+
+
+@given(n=st.integers(0, 1500), spread=st.sampled_from([1e-9, 1.0, 50.0]), seed=st.integers(0, 99))
+@example(n=0, spread=1.0, seed=0)
+@example(n=1, spread=1.0, seed=0)
+@example(n=513, spread=1.0, seed=0)
+def test_the_logistic_loss_and_its_derivatives_are_those_of_numpy(n: int, spread: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    given = logistic_arguments(spread * rng.standard_normal(n), rng.choice([-1.0, 1.0], n))
+    given["slopes"][:] = given["roots"][:] = 0.0
+    check_kernel(reference.logistic, given, rtol=1e-14)
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_extreme_margins_are_exact_to_a_few_last_digits(sign: float) -> None:
+    total, slopes, roots = _run(MARGINS, np.full(len(MARGINS), sign))
+    assert total == pytest.approx(np.logaddexp(0.0, -sign * MARGINS).sum(), rel=1e-14)
+    expected = logistic_arguments(MARGINS, np.full(len(MARGINS), sign))
+    reference.logistic(**expected)
+    np.testing.assert_allclose(slopes, expected["slopes"], rtol=4e-15, atol=1e-300)
+    np.testing.assert_allclose(roots, expected["roots"], rtol=4e-15, atol=1e-150)
+
+
+def _run(predictions: np.ndarray, target: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    from optiframe_comrade.kernels import passes
+
+    given = logistic_arguments(predictions, target)
+    return passes.logistic(**given), given["slopes"], given["roots"]
+
+
+@given(rows=st.integers(0, 40), columns=st.integers(0, 40), seed=st.integers(0, 99))
+def test_scaled_rows_are_those_of_numpy_bit_for_bit(rows: int, columns: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    check_kernel(
+        reference.scale,
+        {
+            "block": rng.standard_normal((rows, columns)),
+            "roots": rng.random(rows),
+            "into": np.zeros((rows, columns), np.float32),
+        },
+    )
+
+
+def test_wrong_arguments_are_refused_and_crash_nothing() -> None:
+    rng = np.random.default_rng(0)
+    check_refusals(reference.logistic, logistic_arguments(rng.standard_normal(9), np.ones(9)))
+    block, into = rng.standard_normal((5, 3)), np.zeros((5, 3), np.float32)
+    check_refusals(reference.scale, {"block": block, "roots": np.ones(5), "into": into})
