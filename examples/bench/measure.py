@@ -24,7 +24,7 @@ from time import perf_counter
 
 BENCH = Path(__file__).resolve().parent
 PAGE = BENCH.parents[1] / "docs" / "measurements.md"
-PACKAGES = ("optiframework", "numpy", "scipy", "numba")
+PACKAGES = ("optiframework", "numpy", "scipy")
 HEAD = """\
 # Measurements
 

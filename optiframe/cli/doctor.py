@@ -10,8 +10,9 @@ import click
 
 from optiframe.cli import BROKEN_IMPORTS, libraries
 from optiframe.errors import DISTRIBUTION, OptiframeError, is_installed
+from optiframe.native import REMEDY, kernels_of
 from optiframe.registry.contracts import GROUP, KINDS
-from optiframe.registry.plugins import Entry
+from optiframe.registry.plugins import Entry, Plugin
 from optiframe.registry.registry import registry
 
 _COLOURS = {
@@ -54,16 +55,7 @@ def command(ctx: click.Context, quick: bool) -> None:
         trouble = True
         click.echo(f"{module}  {_styled('broken')}  {str(broken).removeprefix(f'--import {module}: ')}")
     for plugin in names.plugins:
-        version = f"{plugin.distribution} {plugin.version}"
-        click.echo(f"{plugin.name}  {_styled(plugin.state)}  {version}  ({plugin.module})")
-        if plugin.error:
-            trouble = True
-            click.echo(f"    {plugin.error}")
-        elif plugin.state == "loaded" and not plugin.entries:
-            trouble = True
-            click.echo(
-                "    brings no names; its module needs the hook optiframe_plugin, see optiframe/hookspec.py"
-            )
+        trouble |= _say_plugin(plugin)
     if is_installed(GROUP):
         trouble = True
         click.echo(f"{GROUP} {metadata.version(GROUP)}  {_styled('unusable')}  {_OTHER_PROJECT}")
@@ -105,6 +97,26 @@ def command(ctx: click.Context, quick: bool) -> None:
             click.echo(f"    needed by {tried}")
     click.echo(_closing(trouble, silent, len(absent_packages)))
     ctx.exit(1 if trouble else 0)
+
+
+def _say_plugin(plugin: Plugin) -> bool:
+    """Print a plugin with its state; whether something about it needs fixing."""
+    version = f"{plugin.distribution} {plugin.version}"
+    click.echo(f"{plugin.name}  {_styled(plugin.state)}  {version}  ({plugin.module})")
+    if plugin.error:
+        click.echo(f"    {plugin.error}")
+        return True
+    if plugin.state == "loaded" and not plugin.entries:
+        click.echo(
+            "    brings no names; its module needs the hook optiframe_plugin, see optiframe/hookspec.py"
+        )
+        return True
+    if plugin.state == "loaded" and isinstance(lacking := kernels_of(plugin.module), str):
+        click.echo(
+            f"    slow: its compiled part {lacking}, and plain Python runs in its place, 3 to 100 times "
+            f"slower; to be fast, {REMEDY}"
+        )
+    return False
 
 
 def _others(working: int) -> str:

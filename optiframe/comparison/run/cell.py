@@ -126,7 +126,7 @@ class OneCell:
         return problem, solver
 
     def _warm_up(self, problem: Any, solver: Any) -> None:
-        """A solve of one iteration: what is imported or compiled on first use is there afterwards."""
+        """A solve of one iteration: what is imported or made on first use is there afterwards."""
         from optiframe.solving.budget import Budget
         from optiframe.solving.runner import Runner
 
