@@ -19,7 +19,7 @@ endif
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test quick thorough mutants lint bench papers site install clean
+.PHONY: demo test quick thorough sanitize mutants lint bench papers site install clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
@@ -35,10 +35,14 @@ test: lint
 quick: $(VENV)/installed
 	$(PYTEST) -m "not slow and not thorough"
 
-# What `make test` leaves out: long statistics, benchmarks at small sizes, and property tests with
-# more examples.
-thorough: $(VENV)/installed
+# What `make test` leaves out: long statistics, benchmarks at small sizes, property tests with more
+# examples, and the kernels' tests under sanitizers.
+thorough: sanitize
 	$(PYTEST) -m "thorough or hypothesis" --hypothesis-profile thorough
+
+# The compiled kernels' tests, stopped where one does what C++ leaves undefined or reads beyond its arrays.
+sanitize: $(VENV)/installed
+	$(BIN)/python tests/sanitize.py
 
 # How many small changes of central modules the tests notice: minutes a module. MUTANTS names modules.
 MUTANTS ?=
