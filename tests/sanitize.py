@@ -34,11 +34,15 @@ def main(names: list[str]) -> int:
     python = TO / "venv" / "bin" / "python"
     site = subprocess.check_output([python, "-c", "import site; print(site.getsitepackages()[0])"], text=True)
     Path(site.strip(), "others.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
-    library = subprocess.check_output(["g++", "-print-file-name=libasan.so"], text=True).strip()
+    # The library of C++ beside the sanitizer's, which looks there for what it replaces.
+    libraries = [
+        subprocess.check_output(["g++", f"-print-file-name={name}"], text=True).strip()
+        for name in ("libasan.so", "libstdc++.so.6")
+    ]
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(packages), str(ROOT)]),
-        "LD_PRELOAD": library,
+        "LD_PRELOAD": " ".join(libraries),
         "ASAN_OPTIONS": "detect_leaks=0",  # the interpreter keeps what it once made
         "CI": "true",  # an extension that does not load is a failure
     }
