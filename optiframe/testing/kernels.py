@@ -108,7 +108,13 @@ def _spoilt(value: Any) -> Iterator[Any]:
         yield from (-1, 0, value + 1, 2**62, -(2**62))
     if not isinstance(value, np.ndarray):
         return
-    yield from (value[:0], value[:-1], np.concatenate([value, value[-1:]]), np.concatenate([value, value]))
+    # Copies: beyond a part of an array there is still memory, which a kernel might use unseen.
+    yield from (
+        value[:0].copy(),
+        value[:-1].copy(),
+        np.concatenate([value, value[-1:]]),
+        np.concatenate([value, value]),
+    )
     yield np.repeat(value, 2, axis=0)[::2]  # every other entry of another array
     yield value.reshape(-1, 1) if value.ndim == 1 else value.ravel()
     yield from (np.zeros(value.shape, dtype) for dtype in (np.int16, np.float16, np.bool_, np.complex128))
