@@ -157,9 +157,6 @@ def main() -> int:
     one_thread()
     warnings.simplefilter("ignore", optiframe.NotConverged)
     METHODS["BFGDB"][1]["change"] = chosen.change
-    from optiframe_manifold import prepare
-
-    prepare()
     good = True
     if chosen.part in (None, "accuracy"):
         good &= accuracy(chosen.densities)

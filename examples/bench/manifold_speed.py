@@ -2,8 +2,8 @@
 
 Run: python examples/bench/manifold_speed.py [--skip-autograd 400] [--sizes 100 200]
 
-The simulations of Dong et al., Sec. VI, rank 10, d = 5, log-sum-exp penalty, one thread, compiled passes
-where numba is installed (for the rivals, too). Processor times within the solver, the least of
+The simulations of Dong et al., Sec. VI, rank 10, d = 5, log-sum-exp penalty, one thread.
+Processor times within the solver, the least of
 some rounds in turn. A rival gets at most 25 times our time (and ten seconds at least); where it has not
 ended by then, its ratio is "over" that.
 
@@ -172,11 +172,8 @@ def main() -> int:
     chosen = parser.parse_args()
     one_thread()
     warnings.simplefilter("ignore", optiframe.NotConverged)
-    from optiframe_manifold import prepare
-
     # Processor time for the solvers' clock, so that a busy machine does not count.
     clock.perf_counter = process_time
-    print("compiled passes" if prepare() else "numba is not installed: NumPy only")
     good = True
     for size in chosen.sizes:
         problem = problem_of(size)

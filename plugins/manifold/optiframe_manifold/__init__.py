@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from optiframe_manifold.low_rank import NuclearBall as NuclearBall
     from optiframe_manifold.low_rank import Rank as Rank
     from optiframe_manifold.objective.btl import BtlObjective as BtlObjective
-    from optiframe_manifold.objective.prepare import prepare as prepare
     from optiframe_manifold.plots.methods import plot_convergence as plot_convergence
     from optiframe_manifold.plots.methods import plot_error as plot_error
     from optiframe_manifold.plots.methods import plot_time as plot_time
@@ -36,12 +35,12 @@ __getattr__, _, __all__ = exports(
         "low_rank": ("LowRank", "NuclearBall", "Rank"),
         "tools.next_pairs": ("suggest",),
         "plots.methods": ("plot_convergence", "plot_error", "plot_time"),
-        "objective.prepare": ("prepare",),
         "tools.rank_choice": ("choose_rank",),
         "tools.intervals": ("intervals",),
         "tools.updating": ("update",),
     },
     former={
+        "prepare": "nothing instead: kernels are compiled when the package is installed",
         "suggest_pairs": "suggest",
         "score_intervals": "intervals",
     },

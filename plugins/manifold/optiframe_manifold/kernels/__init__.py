@@ -1,1 +1,1 @@
-"""Passes over comparisons and blocks of rows: compiled where numba is installed, and their plain twins."""
+"""Compiled passes over comparisons and blocks of rows, and what they compute in plain NumPy."""

@@ -12,19 +12,18 @@ from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveInt, model
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.objective import Objective
 from optiframe.records.fields import Accepts, Places, Vector, as_whole_numbers
-from optiframe_manifold.kernels.prepared import passes_for
-from optiframe_manifold.kernels.row_passes import Comparisons
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.objective.btl_point import BtlPoint
 from optiframe_manifold.objective.btl_start import spectral_start
 from optiframe_manifold.objective.btl_terms import Terms
+from optiframe_manifold.objective.row_passes import Comparisons
 
 Penalty = Literal["log-sum-exp", "frobenius", "none"]
 # Second derivatives go as its inverse square, and squares of these must be numbers still.
 Scale = Annotated[float, Field(ge=1e-50, le=1e50)]
 
 _KEPT = 2  # points whose derivatives are kept: where a solver stands, and where it tries to go
-_CROWDED = 8  # entries for each comparison up to which passes by rows are faster (compiled, at rank 10)
+_CROWDED = 8  # entries for each comparison up to which passes by rows are faster (at rank 10)
 
 
 Items = Annotated[
@@ -157,7 +156,7 @@ class BtlObjective(Objective):
         return self.at(x).hessian_product(v)
 
     def rough_hessian_product(self, x: LowRank, v: LowRank) -> LowRank:
-        """`hessian_product` to about six digits, which compiled passes with log-sum-exp do in half the time.
+        """`hessian_product` to about six digits, which with log-sum-exp takes half the time.
 
         For the directions of an inner loop; other passes give all digits. Memory beside that of
         `hessian_product`: 8 bytes for each comparison and 4 (m + n) r at each of the last two points.
@@ -218,12 +217,10 @@ class BtlObjective(Objective):
         """The comparisons and the penalty, prepared for evaluations."""
         count = len(self.winner)
         weight = np.empty(0) if self.weight is None else self.weight
-        weight.flags.writeable = False  # of one type with what was given, for the compiler
         return Terms(
             Comparisons(self.winner, self.loser, self.pointer, weight, self.sigma, self.items),
             strength=self.strength if self.exponents else 0.0,
             ridge=self.ridge,
-            passes=passes_for(count),
             by_rows=self.exponents or self.users * self.items <= _CROWDED * count,
         )
 

@@ -14,7 +14,7 @@ from optiframe_manifold.objective import penalties
 from optiframe_manifold.objective.btl_terms import Terms
 
 if TYPE_CHECKING:
-    from optiframe_manifold.kernels.single_passes import SinglePasses
+    from optiframe_manifold.objective.single_passes import SinglePasses
 
 _FAINT = 1e-30  # a penalty this weak is left to double precision: single ends at 1e-38
 _LARGEST = math.exp(32.0)  # up to exponents of 32 a rounded one changes exp by 2e-6 at most
@@ -67,19 +67,19 @@ class BtlPoint:
     def rough_hessian_product(self, v: LowRank) -> LowRank:
         """`hessian_product` to about six digits: in single precision where that is faster and enough.
 
-        That is by compiled passes over all entries, where the digits of X_ij^2 suffice for exp(X_ij^2).
+        That is by passes over all entries, where the digits of X_ij^2 suffice for exp(X_ij^2).
         """
         self._check(v)
         f, _ = self._terms, self.gradient
         shift, total = self._exponents[:2] if self._exponents else (0.0, math.inf)
         _, scale, growth = self._exponents_along(v)
         # The sum of exp(X^2) bounds each of them.
-        if not (f.compiled and shift == 0.0 and total <= _LARGEST and scale >= _FAINT):
+        if not (shift == 0.0 and total <= _LARGEST and scale >= _FAINT):
             return self.hessian_product(v)
         assert self._derivatives is not None
         with np.errstate(all="ignore"):
             if self._single is None:
-                from optiframe_manifold.kernels.single_passes import SinglePasses
+                from optiframe_manifold.objective.single_passes import SinglePasses
 
                 self._single = SinglePasses(f.row_passes, self.x, scale, *self._derivatives)
             found = self._single.hessian_product(v, growth)

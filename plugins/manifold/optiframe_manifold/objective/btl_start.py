@@ -8,9 +8,10 @@ from scipy.optimize import brentq
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
-from optiframe_manifold.kernels.row_passes import Comparisons
+from optiframe_manifold.kernels import passes
 from optiframe_manifold.low_rank import LowRank, leading
 from optiframe_manifold.objective.btl_terms import Terms
+from optiframe_manifold.objective.row_passes import Comparisons
 
 _FLOOR = 1e-3
 """Least singular value beside the largest. A direction without any could never grow: the gradient by
@@ -74,11 +75,12 @@ def comparison_matrix(comparisons: Comparisons, amount: Array) -> sp.csr_array:
 
 def _best_scale(terms: Terms, ridge: float, direction: LowRank) -> float:
     """The t >= 0 that minimizes the objective along t times the direction; 0 where it does not fall."""
-    comparisons, passes = terms.comparisons, terms.passes
+    comparisons = terms.comparisons
     count = len(comparisons.winner)
     margin, slope, bend = np.empty(count), np.empty(count), np.empty(count)
     chosen = comparisons.pointer, comparisons.winner, comparisons.loser
-    passes.margins(direction.left, direction.right, *chosen, margin)
+    left, right = np.ascontiguousarray(direction.left), np.ascontiguousarray(direction.right)
+    passes.margins(left, right, *chosen, margin)
     pull = ridge * float(np.sum((direction.left.T @ direction.left) * (direction.right.T @ direction.right)))
 
     def derivative(t: float) -> float:

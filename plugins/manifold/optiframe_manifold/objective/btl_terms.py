@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from types import ModuleType
 
-from optiframe_manifold.kernels import plain
-from optiframe_manifold.kernels.entry_passes import EntryPasses
-from optiframe_manifold.kernels.row_passes import Comparisons, RowPasses
+from optiframe_manifold.objective.entry_passes import EntryPasses
+from optiframe_manifold.objective.row_passes import Comparisons, RowPasses
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +21,6 @@ class Terms:
         lambda of the log-sum-exp penalty; 0 without.
     ridge
         The factor of |X|_F^2 / 2, for the frobenius penalty; 0 without.
-    passes
-        `optiframe_manifold.kernels.plain` or `optiframe_manifold.kernels.compiled`.
     by_rows
         Whether passes go over blocks of rows, or over the comparisons alone.
     """
@@ -32,7 +28,6 @@ class Terms:
     comparisons: Comparisons
     strength: float
     ridge: float
-    passes: ModuleType
     by_rows: bool
 
     @property
@@ -45,17 +40,12 @@ class Terms:
         """Whether the penalty takes a pass over all entries."""
         return self.strength > 0
 
-    @property
-    def compiled(self) -> bool:
-        """Whether passes run compiled."""
-        return self.passes is not plain
-
     @cached_property
     def row_passes(self) -> RowPasses:
         """Passes by blocks of rows."""
-        return RowPasses(self.comparisons, self.passes, self.exponents)
+        return RowPasses(self.comparisons, self.exponents)
 
     @cached_property
     def entry_passes(self) -> EntryPasses:
         """Passes over the comparisons alone."""
-        return EntryPasses(self.comparisons, self.passes)
+        return EntryPasses(self.comparisons)

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from optiframe.problems.objective import Objective
 from optiframe.records.fields import Array
-from optiframe_manifold.kernels.prepared import passes_for
+from optiframe_manifold.kernels import passes
 from optiframe_manifold.objective.btl import BtlObjective
 
 
@@ -36,21 +36,21 @@ class DenseBtl(Objective):
         return self.value_and_gradient(x)[1]
 
     def value_and_gradient(self, x: Array) -> tuple[float, Array]:
-        f = self.of
+        f, x = self.of, np.ascontiguousarray(x, dtype=np.float64)
         loss, slope = self._loss(x)
         penalty, pull = self._penalty(x)
         gradient = np.zeros(f.shape) if pull is None else pull
-        passes_for(len(f.winner)).spread(gradient, f.pointer, f.winner, f.loser, slope)
+        passes.spread(gradient, f.pointer, f.winner, f.loser, slope)
         return loss + penalty, gradient
 
     def _loss(self, x: Array) -> tuple[float, Array]:
         """The negative log-likelihood, and its derivative by each margin."""
         f, x = self.of, np.ascontiguousarray(x, dtype=np.float64)
-        passes, count = passes_for(len(f.winner)), len(f.winner)
+        count = len(f.winner)
         margin, slope, bend = np.empty(count), np.empty(count), np.empty(count)
         passes.gather(x, f.pointer, f.winner, f.loser, margin)
         weight = np.empty(0) if f.weight is None else f.weight
-        return float(passes.log_loss(margin, f.sigma, weight, slope, bend)), slope
+        return passes.log_loss(margin, f.sigma, weight, slope, bend), slope
 
     def _penalty(self, x: Array) -> tuple[float, Array | None]:
         f = self.of

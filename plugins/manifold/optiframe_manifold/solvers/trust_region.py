@@ -35,7 +35,7 @@ class TrustRegion(Solver[Minimize, Any, None]):
     step costs a few to a few dozen Hessian products; beside those O((m + n) r^2) each.
     Memory is about ten times the factors, 80 (m + n) r bytes. Inner loops that are asked for less than
     three digits take Hessian products of six, in single precision, where the objective has them (the
-    ranking objective, compiled, with log-sum-exp: 8 more bytes for each comparison at two points);
+    ranking objective with log-sum-exp: 8 more bytes for each comparison at two points);
     values, gradients and the last loops are in double precision, and the answer is as exact.
 
     Also takes an objective over arrays that no set bounds (such as `rank-one-completion` without

@@ -1,7 +1,7 @@
 """Passes over all m x n entries, some rows at a time: what the log-sum-exp penalty asks for.
 
 Every pass multiplies a block of rows of the left factor with the whole right factor (BLAS), lets
-`plain` or `compiled` work on the block's entries, and multiplies back. Comparisons read and write
+the kernels work on the block's entries, and multiplies back. Comparisons read and write
 single entries of the block, so that they cost nothing in the rank. Memory beside the data and the
 results is 2 blocks of 65,536 entries (or one row, if that is more) and 2 turned right factors.
 """
@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dgemm
 
 from optiframe.records.fields import Array
+from optiframe_manifold.kernels import passes
 from optiframe_manifold.low_rank import LowRank
 
 _BLOCK = 1 << 16  # entries of a block: half a megabyte, so that two of them stay in a core's cache
@@ -70,14 +70,12 @@ class RowPasses:
     ----------
     data
         The comparisons.
-    passes
-        `optiframe_manifold.kernels.plain` or `optiframe_manifold.kernels.compiled`.
     exponents
         Whether to go over exp(X^2) as well.
     """
 
-    def __init__(self, data: Comparisons, passes: ModuleType, exponents: bool) -> None:
-        self.data, self.passes, self.exponents = data, passes, exponents
+    def __init__(self, data: Comparisons, exponents: bool) -> None:
+        self.data, self.exponents = data, exponents
         users, size = len(data.pointer) - 1, max(1, _BLOCK // data.items)
         self.blocks = [self._block(first, min(first + size, users)) for first in range(0, users, size)]
         self.entries = min(size, users) * data.items
@@ -107,7 +105,7 @@ class RowPasses:
         for block, part in self._products(x.left, x.right):
             loss += self._loss(block, part, margin, slope, bend)
             if self.exponents:
-                total += self.passes.exp_sum(part, shift)
+                total += passes.exp_sum(part, shift)
         return loss, total
 
     def gradient(
@@ -121,19 +119,19 @@ class RowPasses:
             loss += self._loss(block, part, margin, slope, bend)
             pulls = _part(buffer, block, self.data.items)
             pulls.fill(0.0)
-            self.passes.spread(pulls, block.pointer, block.winner, block.loser, slope[block.mine])
+            passes.spread(pulls, block.pointer, block.winner, block.loser, slope[block.mine])
             of_loss.add(pulls, block)
             if self.exponents:
-                total += self.passes.exp_terms(part, shift)
+                total += passes.exp_terms(part, shift)
                 of_exponents.add(part, block)
         return loss, total, of_loss.factors(), of_exponents.factors()
 
     def _loss(self, block: Rows, part: Array, margin: Array, slope: Array, bend: Array) -> float:
         mine, data = block.mine, self.data
         here = margin[: len(block.winner)]
-        self.passes.gather(part, block.pointer, block.winner, block.loser, here)
+        passes.gather(part, block.pointer, block.winner, block.loser, here)
         weight = data.weight[mine] if len(data.weight) else data.weight
-        return float(self.passes.log_loss(here, data.sigma, weight, slope[mine], bend[mine]))
+        return passes.log_loss(here, data.sigma, weight, slope[mine], bend[mine])
 
     def hessian_product(
         self, x: LowRank, v: LowRank, exponents: tuple[float, float, float], slope: Array, bend: Array
@@ -151,15 +149,15 @@ class RowPasses:
             pulls, chosen = _part(buffer, block, self.data.items), (block.pointer, block.winner, block.loser)
             if self.exponents:
                 np.matmul(x.left[block.rows], turned, out=pulls)
-                self.passes.bend_rows(pulls, bent, exponents, *chosen, slope[block.mine], bend[block.mine])
+                passes.bend_rows(pulls, bent, exponents, *chosen, slope[block.mine], bend[block.mine])
             else:
                 here = margin[: len(block.winner)]
-                self.passes.gather(bent, *chosen, here)
+                passes.gather(bent, *chosen, here)
                 here *= bend[block.mine]
                 pulls.fill(0.0)
                 bent.fill(0.0)
-                self.passes.spread(bent, *chosen, here)
-                self.passes.spread(pulls, *chosen, slope[block.mine])
+                passes.spread(bent, *chosen, here)
+                passes.spread(pulls, *chosen, slope[block.mine])
             of_bent.add(bent, block)
             of_pulls.add(pulls, block)
         straight, moved = of_bent.factors(), of_pulls.factors()

@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.blas import sgemm
 
 from optiframe.records.fields import Array
-from optiframe_manifold.kernels import single_kernels
-from optiframe_manifold.kernels.row_passes import RowPasses
-from optiframe_manifold.kernels.single_kernels import Single
+from optiframe_manifold.kernels import passes
 from optiframe_manifold.low_rank import LowRank
+from optiframe_manifold.objective.row_passes import RowPasses
+
+Single = NDArray[np.float32]
 
 
 class SinglePasses:
@@ -24,7 +26,7 @@ class SinglePasses:
 
     Parameters
     ----------
-    passes
+    rows
         The passes in double precision, whose blocks of rows these share.
     x
         The point.
@@ -34,10 +36,10 @@ class SinglePasses:
         Derivatives of the loss by every margin.
     """
 
-    def __init__(self, passes: RowPasses, x: LowRank, scale: float, slope: Array, bend: Array) -> None:
-        self._blocks, self._items, self._entries = passes.blocks, passes.data.items, passes.entries
+    def __init__(self, rows: RowPasses, x: LowRank, scale: float, slope: Array, bend: Array) -> None:
+        self._blocks, self._items, self._entries = rows.blocks, rows.data.items, rows.entries
         self._left, self._right = _single(x.left), _single(x.right)
-        self._shift = np.float32(-math.log(scale))
+        self._shift = -math.log(scale)  # the scale is a part of it, which saves a product an entry
         self._slope, self._bend = _single(slope), _single(bend)
 
     def hessian_product(self, v: LowRank, growth: float) -> LowRank:
@@ -54,10 +56,8 @@ class SinglePasses:
             x, d = entries[: size[0] * size[1]].reshape(size), change[: size[0] * size[1]].reshape(size)
             np.matmul(left[rows], turned, out=x)
             np.matmul(along[rows], turned_along, out=d)
-            # Places are never negative; unsigned, they are not counted from the end.
-            chosen = block.pointer, block.winner.view(np.uint32), block.loser.view(np.uint32)
-            loss = self._slope[mine], self._bend[mine]
-            single_kernels.bend_rows(x, d, self._shift, np.float32(growth), *chosen, *loss)
+            chosen, loss = (block.pointer, block.winner, block.loser), (self._slope[mine], self._bend[mine])
+            passes.bend_rows(x, d, (self._shift, 1.0, growth), *chosen, *loss)
             to_left[rows] = d @ turned.T + x @ turned_along[right.shape[1] :].T
             # In place, as in `row_passes`.
             sgemm(1.0, d.T, left[rows].T, beta=0.0, c=part.T, trans_b=True, overwrite_c=True)

@@ -1,13 +1,15 @@
-"""The passes over comparisons and blocks of rows, in NumPy.
+"""What the kernels compute, in plain NumPy.
 
 A block is some consecutive rows of an m x n matrix, an array of shape (rows, n) that fits in a
 cache; `pointer` (rows + 1) says where each row's comparisons begin and end in `winner` and
 `loser` (places of items) and in the arrays of one number for each comparison. Results are
-written where the last arguments say. `optiframe_manifold.kernels.compiled` has the same functions
-compiled, for big inputs.
+written where the last arguments say. Every function raises ValueError when lengths disagree or a
+place is not of the matrix.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
 
+Floats = NDArray[np.floating[Any]]
 Pointer = NDArray[np.int64]
 Items = NDArray[np.int32]
 
@@ -43,14 +46,14 @@ def log_loss(margin: Array, sigma: float, weight: Array, slope: Array, bend: Arr
     return total
 
 
-def gather(x: Array, pointer: Pointer, winner: Items, loser: Items, out: Array) -> None:
+def gather(x: Floats, pointer: Pointer, winner: Items, loser: Items, out: Floats) -> None:
     """``out[e] = x[i, winner[e]] - x[i, loser[e]]`` for the comparisons e of each row i of a block."""
     entries, mine = x.reshape(-1), slice(pointer[0], pointer[-1])
     row = _row_starts(x, pointer)
     out[mine] = entries[row + winner[mine]] - entries[row + loser[mine]]
 
 
-def spread(into: Array, pointer: Pointer, winner: Items, loser: Items, amount: Array) -> None:
+def spread(into: Floats, pointer: Pointer, winner: Items, loser: Items, amount: Floats) -> None:
     """`gather` transposed: ``amount[e]`` to ``into[i, winner[e]]``, and its negative to that of the loser."""
     entries, mine = into.reshape(-1), slice(pointer[0], pointer[-1])
     row = _row_starts(into, pointer)
@@ -58,11 +61,11 @@ def spread(into: Array, pointer: Pointer, winner: Items, loser: Items, amount: A
     np.subtract.at(entries, row + loser[mine], amount[mine])
 
 
-def _row_starts(x: Array, pointer: Pointer) -> NDArray[np.intp]:
-    return np.repeat(np.arange(0, x.size, x.shape[1]), np.diff(pointer))
+def _row_starts(x: Floats, pointer: Pointer) -> NDArray[np.intp]:
+    return np.repeat(x.shape[1] * np.arange(len(x)), np.diff(pointer))
 
 
-def margins(left: Array, right: Array, pointer: Pointer, winner: Items, loser: Items, out: Array) -> None:  # noqa: PLR0917  # as its twin
+def margins(left: Array, right: Array, pointer: Pointer, winner: Items, loser: Items, out: Array) -> None:
     """``out[e] = left[i] @ (right[winner[e]] - right[loser[e]])`` for the comparisons e of every row i."""
     row = np.repeat(np.arange(len(left)), np.diff(pointer))
     for first in range(0, len(out), _BLOCK):
@@ -71,7 +74,7 @@ def margins(left: Array, right: Array, pointer: Pointer, winner: Items, loser: I
         out[mine] = np.einsum("ea,ea->e", left[row[mine]], gap)
 
 
-def pull(  # noqa: PLR0917  # as its twin
+def pull(
     left: Array,
     right: Array,
     pointer: Pointer,
@@ -89,7 +92,7 @@ def pull(  # noqa: PLR0917  # as its twin
     to_right += matrix.T @ left
 
 
-def pull_along(  # noqa: PLR0917  # as its twin
+def pull_along(
     left: Array,
     right: Array,
     pointer: Pointer,
@@ -125,7 +128,7 @@ def exp_terms(x: Array, shift: float) -> float:
     return float(grown.sum())
 
 
-def _exp_bends(x: Array, d: Array, shift: float, scale: float, growth: float) -> None:
+def _exp_bends(x: Floats, d: Floats, shift: float, scale: float, growth: float) -> None:
     """`x` becomes x e, with e = scale exp(x^2 - shift), and `d`, its change, becomes the change of that.
 
     `growth` is the relative change of 1/scale, which is taken off before it is multiplied: where one
@@ -138,21 +141,22 @@ def _exp_bends(x: Array, d: Array, shift: float, scale: float, growth: float) ->
     x *= grown
 
 
-def bend_rows(  # noqa: PLR0917  # as its twin
-    x: Array,
-    d: Array,
+def bend_rows(
+    x: Floats,
+    d: Floats,
     exponents: tuple[float, float, float],
     pointer: Pointer,
     winner: Items,
     loser: Items,
-    slope: Array,
-    bend: Array,
+    slope: Floats,
+    bend: Floats,
 ) -> None:
     """A block `x` of entries becomes the gradient by them, and `d`, its change, becomes the change of that.
 
-    The gradient is that of the comparisons, `slope`, and of `_exp_bends`, whose numbers are `exponents`.
+    The gradient is that of the comparisons, `slope`, and of `_exp_bends`, whose numbers are `exponents`:
+    shift, scale and growth. All arrays of numbers are in double precision, or all in single precision.
     """
-    turn = np.empty(len(winner))
+    turn = np.empty(len(winner), x.dtype)
     gather(d, pointer, winner, loser, turn)
     turn *= bend
     _exp_bends(x, d, *exponents)
@@ -160,7 +164,7 @@ def bend_rows(  # noqa: PLR0917  # as its twin
     spread(x, pointer, winner, loser, slope)
 
 
-def _grown(x: Array, shift: float) -> Array:
+def _grown(x: Floats, shift: float) -> Floats:
     grown = x * x
     grown -= shift
     return np.exp(grown, out=grown)
