@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from optiframe_rankone.tools.intervals import intervals as intervals
     from optiframe_rankone.tools.learning_curve import accuracy_by_labels as accuracy_by_labels
     from optiframe_rankone.tools.next_labels import suggest as suggest
-    from optiframe_rankone.tools.preparation import prepare as prepare
     from optiframe_rankone.trust.graph_spectrum import finite_task_bound as finite_task_bound
     from optiframe_rankone.trust.graph_spectrum import skill_bound as skill_bound
     from optiframe_rankone.trust.graph_spectrum import smallest_eigenvalue as smallest_eigenvalue
@@ -41,7 +40,6 @@ __getattr__, _, __all__ = exports(
         "plots.worker_graph": ("plot_worker_graph",),
         "metrics": ("committee_potential", "error_bounds"),
         "plots.skills": ("plot_accuracy", "plot_skills"),
-        "tools.preparation": ("prepare",),
         "trust.graph_spectrum": ("finite_task_bound", "skill_bound", "smallest_eigenvalue"),
         "trust.groups": ("worker_groups",),
         "trust.intervals": ("shared_tasks", "standard_errors"),
@@ -49,6 +47,7 @@ __getattr__, _, __all__ = exports(
     former={
         "next_labels": "suggest(problem, solution, n)",
         "skill_intervals": "intervals, which gives a table",
+        "prepare": "nothing instead: kernels are compiled when the package is installed",
     },
 )
 

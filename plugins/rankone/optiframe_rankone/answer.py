@@ -14,7 +14,6 @@ from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
 from optiframe.tables.read import to_frame
-from optiframe_rankone.kernels.passes import softmax
 
 _SAME = 1e-12
 """Two scores of a task within this much, relative to its largest score (or to 1), are a tie.
@@ -193,3 +192,9 @@ def log_odds(skills: Array, classes: int) -> Array:
     tiny = float(np.finfo(np.float64).eps)
     p = np.clip(accuracy(skills, classes), tiny, 1.0 - tiny)
     return np.where(skills == 0.0, 0.0, np.log((classes - 1) * p / (1.0 - p)))
+
+
+def softmax(scores: Array) -> Array:
+    """Probabilities proportional to exp(scores), by rows."""
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.ids import Ids
-from optiframe_rankone.ids import Codes, exact_positions, union
+from optiframe_rankone.ids import Codes, exact_positions, firsts, fixed_codes, union
+from optiframe_rankone.kernels.labels import vote
 
 Policy: TypeAlias = Literal["error", "agreeing", "first", "last", "majority", "drop"]
 """What to do with a pair that has several rows.
@@ -58,7 +59,7 @@ class LabelTable:
     Parameters
     ----------
     task, worker, label
-        Codes, shape (labels,), into the three id tables; read-only.
+        Codes, shape (labels,), into the three id tables; kept as read-only codes of 32 bits.
     task_ids, worker_ids, label_ids
         What the codes stand for. Every id occurs in some row.
     backend
@@ -83,6 +84,10 @@ class LabelTable:
     look_alike: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     remarks: tuple[Finding, ...] = field(default=(), compare=False)
 
+    def __post_init__(self) -> None:
+        for name in ("task", "worker", "label"):
+            object.__setattr__(self, name, fixed_codes(getattr(self, name)))
+
     def __len__(self) -> int:
         return len(self.task)
 
@@ -95,6 +100,11 @@ class LabelTable:
     def per_worker(self) -> NDArray[np.int64]:
         """Number of labels of each worker, shape (workers,)."""
         return np.bincount(self.worker, minlength=len(self.worker_ids))
+
+    @cached_property
+    def first(self) -> NDArray[np.int64]:
+        """Where the labels of each task begin, and their number, shape (tasks + 1,)."""
+        return firsts(self.per_task)
 
     def __repr__(self) -> str:
         return (
@@ -198,10 +208,11 @@ class Crowd:
         return self.classes if self.truth is None else self.truth.classes_after(self.classes)
 
     @cached_property
-    def label_codes(self) -> NDArray[Any]:
+    def label_codes(self) -> Codes:
         """Index into `classes` of each label, shape (labels,)."""
         place = exact_positions(self.classes, self.labels.label_ids)
-        return self.labels.label if len(place) == len(self.classes) else place[self.labels.label]
+        same = len(place) == len(self.classes)
+        return self.labels.label if same else fixed_codes(place[self.labels.label])
 
     @cached_property
     def truth_codes(self) -> NDArray[np.int64]:
@@ -217,6 +228,22 @@ class Crowd:
         if known is None:
             return np.full(len(self.labels.task_ids), -1, dtype=np.int64)
         return known.codes_in(classes)
+
+    def votes(self, weight: Array) -> Array:
+        """Sum of the weights of the workers who gave each class, shape (tasks, classes).
+
+        ``weight`` has a number for each worker.
+        """
+        labels = self.labels
+        weight = np.ascontiguousarray(weight, dtype=np.float64)
+        return vote(labels.first, labels.worker, self.label_codes, weight, len(self.classes))
+
+    def expected_hits(self, posterior: Array) -> Array:
+        """Expected number of right labels of each worker when task t has class l with ``posterior[t, l]``."""
+        labels = self.labels
+        right = posterior[labels.task, self.label_codes]
+        hits = np.bincount(labels.worker, weights=right, minlength=len(labels.worker_ids))
+        return np.asarray(hits, dtype=np.float64)
 
     @property
     def true_skills(self) -> Array | None:

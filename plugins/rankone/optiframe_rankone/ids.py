@@ -15,6 +15,18 @@ from optiframe.tables.read import encode
 Codes = NDArray[np.integer[Any]]
 
 
+def fixed_codes(codes: Any) -> NDArray[np.int32]:
+    """Codes of 32 bits in one piece, read-only; the same memory where they are so already."""
+    fixed = np.ascontiguousarray(codes, dtype=np.int32).view()
+    fixed.flags.writeable = False
+    return fixed
+
+
+def firsts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where groups of these sizes begin one after the other, and where the last ends, shape (groups + 1,)."""
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
 def union(first: Ids, second: Ids) -> Ids:
     """All ids of both tables, sorted where they can be compared; 1 and 1.0 are one id."""
     if first.dtype != second.dtype:
@@ -41,7 +53,7 @@ def without_unused(codes: Codes, ids: Ids) -> tuple[Codes, Ids, Ids]:
     used[codes] = True
     if used.all():
         return codes, ids, ids[:0]
-    return (np.cumsum(used) - 1)[codes], ids[used], ids[~used]
+    return (np.cumsum(used, dtype=np.int32) - 1)[codes], ids[used], ids[~used]
 
 
 def about(

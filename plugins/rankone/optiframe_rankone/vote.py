@@ -15,7 +15,6 @@ from optiframe.solving.result import Result
 from optiframe_rankone.answer import Aggregation, log_odds
 from optiframe_rankone.completion.skill_model import Source, model_of
 from optiframe_rankone.data import Crowd
-from optiframe_rankone.kernels import passes
 
 _CERTAIN = -float(np.log(np.finfo(np.float64).eps))
 """Log-odds of a label that is certain, about 36: one rounding error away from probability 1, as
@@ -37,12 +36,10 @@ def vote(
 ) -> Aggregation:
     """The vote in which a label of worker i counts ``weight[i]``, shape (workers,)."""
     labels = crowd.labels
-    tasks, classes = len(labels.task_ids), len(crowd.classes)
     if np.shape(weight) != labels.worker_ids.shape:
         wanted = f"{len(labels.worker_ids)} numbers, one for each worker"
         raise InvalidInput(f"weight must be {wanted}, got shape {np.shape(weight)}")
-    scores = passes.vote(labels.task, labels.worker, crowd.label_codes, weight, tasks=tasks, classes=classes)
-    return from_scores(crowd, scores, scale, skills)
+    return from_scores(crowd, crowd.votes(weight), scale, skills)
 
 
 def from_scores(

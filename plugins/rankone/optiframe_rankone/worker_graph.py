@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from optiframe_rankone.ids import Codes
-from optiframe_rankone.kernels.passes import pairs_on_shared_tasks
 
 _LABELS_EACH = 16  # labels a worker in the first block, which usually connects all; four times as many then
 _BLOCK = 2**22  # labels at a time at most: 250 MB
@@ -49,7 +48,7 @@ class WorkerGraph:
         while first < len(task):
             last = first + block
             # Two labels more: a pair may reach over the end of its block.
-            ends = pairs_on_shared_tasks(task[first : last + 2], worker[first : last + 2])
+            ends = _pairs_on_shared_tasks(task[first : last + 2], worker[first : last + 2])
             if first:
                 settled = ~graph.bipartite & ~graph.isolated
                 known = (graph.component[ends[0]] == graph.component[ends[1]]) & settled[ends[0]]
@@ -94,3 +93,19 @@ class WorkerGraph:
         """Sum of a worker-wise quantity over each component, shape (components,)."""
         sums = np.bincount(self.component, weights=values, minlength=self.components)
         return np.asarray(sums, dtype=np.float64)
+
+
+def _pairs_on_shared_tasks(task: Codes, worker: Codes) -> tuple[Codes, Codes]:
+    """Edges enough to know the worker graph's components and which of them are bipartite.
+
+    Joins each label to the next and the next but one of the same task. Workers of one
+    task form a clique; this path of triangles through them connects the same workers and
+    has an odd cycle exactly when the clique has (three workers or more), with at most two
+    edges a label where the clique has one for each pair.
+    """
+    near = np.flatnonzero(task[1:] == task[:-1])
+    far = np.flatnonzero(task[2:] == task[:-2])
+    return (
+        np.concatenate([worker[near], worker[far]]),
+        np.concatenate([worker[near + 1], worker[far + 2]]),
+    )

@@ -1,16 +1,28 @@
-"""Kernels and the worker graph against loops."""
+"""Compiled passes over labels and pairs of workers against plain NumPy and loops, and the worker graph."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from optiframe_rankone.kernels import passes
+from optiframe_rankone.answer import softmax
+from optiframe_rankone.completion.counts import co_occurrence, co_occurrence_table
+from optiframe_rankone.kernels import labels as label_kernels
+from optiframe_rankone.kernels import pairs as pair_kernels
+from optiframe_rankone.kernels import reference
 from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.worker_graph import WorkerGraph
 
-from .slow import co_occurrence, components, single_coin, two_colourable, vote
+from optiframe.testing import check_interruptible, check_kernel, check_refusals
+
+from . import slow
+from .slow import components, single_coin, two_colourable
+
+TINY = 1e-14  # of the largest of some numbers: sums in another order
 
 
 @st.composite
@@ -25,34 +37,232 @@ def label_sets(draw: st.DrawFn) -> LabelAggregation:
     return LabelAggregation(labels={"task": task, "worker": worker, "label": list(cells.values())})
 
 
+def codes(tasks: int, workers: int, classes: int, seed: int) -> dict[str, Any]:
+    """Labels by task: some tasks and workers have none, one worker has most tasks."""
+    rng = np.random.default_rng(seed)
+    said = rng.random((tasks, workers)) < rng.random((tasks, 1)) ** 2
+    said[:, :1] |= rng.random((tasks, 1)) < 0.8
+    task, worker = np.nonzero(said)
+    return {
+        "first": np.concatenate([[0], np.cumsum(np.bincount(task, minlength=tasks))]),
+        "worker": worker.astype(np.int32),
+        "label": rng.integers(classes, size=len(task)).astype(np.int32),
+    }
+
+
+sizes = given(
+    tasks=st.integers(0, 30), workers=st.integers(1, 40), classes=st.integers(2, 4), seed=st.integers(0, 99)
+)
+nothing = example(tasks=0, workers=1, classes=2, seed=0)
+alone = example(tasks=1, workers=1, classes=2, seed=0)
+
+
+def skills(workers: int, seed: int) -> np.ndarray:
+    """Of every size and sign, among them 0."""
+    rng = np.random.default_rng(seed)
+    return rng.choice([0.0, 1e-9, 0.5, 1.0, 1e3], workers) * rng.uniform(-1, 1, workers)
+
+
+@given(st.lists(st.integers(-20, 20) | st.integers(-(2**63), 2**63 - 1), max_size=60))
+@example([])
+@example([-(2**63), 2**63 - 1])
+def test_codes_of_numbers_are_those_of_numpy(values: list[int]) -> None:
+    check_kernel(reference.encode, {"values": np.array(values, dtype=np.int64)})
+
+
+@pytest.mark.parametrize("apart", [1, 3, 4, 5, 10**12])
+def test_many_numbers_are_coded_alike_however_far_apart_they_are(apart: int) -> None:
+    values = np.random.default_rng(apart).integers(-500, 5000, 20_000) * apart
+    check_kernel(reference.encode, {"values": values})
+
+
+@given(
+    cells=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4)), max_size=60),
+    more=st.integers(0, 3),
+)
+def test_rows_are_sorted_by_task_and_worker_and_equal_ones_keep_their_order(
+    cells: list[tuple[int, int]], more: int
+) -> None:
+    task, worker = np.array(cells, dtype=np.int32).reshape(-1, 2).T.copy()
+    check_kernel(reference.order, {"task": task, "worker": worker, "tasks": 6 + more, "workers": 5})
+
+
+@sizes
+@nothing
+@alone
+def test_votes_are_those_of_numpy_bit_for_bit(tasks: int, workers: int, classes: int, seed: int) -> None:
+    labels = codes(tasks, workers, classes, seed)
+    check_kernel(reference.vote, {**labels, "weight": skills(workers, seed), "classes": classes})
+
+
+@sizes
+@nothing
+@alone
+def test_counts_of_pairs_are_those_of_matrix_products(
+    tasks: int, workers: int, classes: int, seed: int
+) -> None:
+    labels = codes(tasks, workers, classes, seed)
+    check_kernel(reference.count_pairs, {**labels, "workers": workers})
+    check_kernel(reference.count_table, {**labels, "workers": workers})
+
+
+def test_pairs_of_many_workers_are_counted_in_rounds() -> None:
+    """Ten million pairs of labels on two long tasks, more than one round takes, and short tasks besides."""
+    short = np.sort(np.random.default_rng(0).permutation(100_000)[:20_000].reshape(-1, 2), axis=1)
+    worker = np.concatenate([np.arange(4200), np.arange(0, 4000, 2), short.ravel()])
+    ends = np.concatenate([[0, 4200, 6200], 6200 + 2 * np.arange(1, 10_001)])
+    label = (np.arange(len(worker)) % 3).astype(np.int32)
+    labels = {"first": ends, "worker": worker.astype(np.int32), "label": label}
+    check_kernel(reference.count_pairs, {**labels, "workers": 100_000})
+
+
+@sizes
+@nothing
+@alone
+def test_misses_are_those_of_numpy(tasks: int, workers: int, classes: int, seed: int) -> None:
+    start, column, known, _ = reference.count_pairs(**codes(tasks, workers, classes, seed), workers=workers)
+    target, x = np.random.default_rng(seed).normal(size=len(column)), skills(workers, seed)
+    pairs = {"start": start, "column": column, "known": known, "target": target, "x": x}
+    check_kernel(reference.misses, pairs, rtol=TINY)
+
+
+@sizes
+@nothing
+@alone
+def test_products_of_labels_are_those_of_numpy(tasks: int, workers: int, classes: int, seed: int) -> None:
+    labels, x = codes(tasks, workers, classes, seed), skills(workers, seed)
+    check_kernel(reference.label_pulls, {**labels, "x": x, "classes": classes}, rtol=TINY)
+    check_kernel(reference.label_weights, {"first": labels["first"], "worker": labels["worker"], "x": x})
+    for kept in (0, len(labels["worker"])):
+        pulls = {**labels, "x": x, "classes": classes, "pull": np.zeros(kept)}
+        check_kernel(reference.task_pulls, pulls, rtol=TINY)
+
+
+@given(label_sets(), st.integers(0, 9))
+@settings(max_examples=50)
+def test_references_equal_loops_over_labels(problem: LabelAggregation, seed: int) -> None:
+    labels, m = problem.labels, len(problem.classes)
+    said = {"first": labels.first, "worker": labels.worker, "label": problem.label_codes}
+    shared, agreed = slow.co_occurrence(problem)
+    x = np.random.default_rng(seed).normal(size=len(shared))
+    for found, expected in zip(reference.count_table(**said, workers=len(x)), (shared, agreed), strict=True):
+        assert np.array_equal(found, expected)
+    start, column, *known = reference.count_pairs(**said, workers=len(x))
+    target = np.ones(len(column))
+    rows, columns = np.nonzero(shared)
+    assert np.array_equal(column, columns)
+    expected_misses = (shared[rows, columns] * (1.0 - x[rows] * x[columns]) ** 2).sum()
+    assert reference.misses(start, column, known[0], target, x) == pytest.approx(expected_misses)
+    products = (m * agreed - shared) / (m - 1)
+    pull, curvature = reference.label_pulls(**said, x=x, classes=m)
+    assert pull == pytest.approx(products @ x, abs=1e-10)
+    assert curvature == pytest.approx(shared @ x**2, abs=1e-10)
+    assert reference.label_weights(said["first"], said["worker"], x) == pytest.approx(shared @ x, abs=1e-10)
+    each = np.zeros(len(labels))
+    sums = reference.task_pulls(**said, x=x, classes=m, pull=each)
+    gradient = products @ x - x * (shared @ x**2)
+    for found, expected in zip(sums[:2], (shared @ x**2, gradient), strict=True):
+        assert found == pytest.approx(expected, abs=1e-10)
+    assert np.bincount(labels.worker, each**2) == pytest.approx(sums[2], abs=1e-10)
+
+
 @given(label_sets())
 def test_shared_and_agreed_counts_equal_a_loop_over_pairs_of_labels(problem: LabelAggregation) -> None:
     labels = problem.labels
-    shared, agreed = passes.co_occurrence(
-        labels.task,
-        labels.worker,
-        problem.label_codes,
-        tasks=len(labels.task_ids),
-        workers=len(labels.worker_ids),
-        classes=len(problem.classes),
-    )
-    slow_shared, slow_agreed = co_occurrence(problem)
+    said = labels.first, labels.worker, problem.label_codes, len(labels.worker_ids)
+    shared, agreed = co_occurrence(*said)
+    slow_shared, slow_agreed = slow.co_occurrence(problem)
     assert np.array_equal(shared.toarray(), slow_shared)
-    rows, columns = np.nonzero(slow_shared)
-    assert np.array_equal(agreed, slow_agreed[rows, columns])
+    assert shared.has_sorted_indices
+    assert np.array_equal(agreed, slow_agreed[np.nonzero(slow_shared)])
+    for found, expected in zip(co_occurrence_table(*said), (slow_shared, slow_agreed), strict=True):
+        assert np.array_equal(found, expected)
 
 
 @given(label_sets(), st.integers(0, 100))
 def test_votes_equal_a_loop_over_labels(problem: LabelAggregation, seed: int) -> None:
     weight = np.random.default_rng(seed).normal(size=len(problem.labels.worker_ids))
-    assert problem.vote(weight, "log-odds").scores == pytest.approx(vote(problem, weight))
+    assert problem.vote(weight, "log-odds").scores == pytest.approx(slow.vote(problem, weight))
+
+
+def all_arguments() -> list[tuple[Any, dict[str, Any]]]:
+    """Every kernel with arguments that it takes."""
+    labels, x = codes(9, 7, 3, 1), skills(7, 1)
+    start, column, known, _ = reference.count_pairs(**labels, workers=7)
+    task = np.repeat(np.arange(9, dtype=np.int32), np.diff(labels["first"]))
+    pairs = {"start": start, "column": column, "known": known, "target": np.ones(len(known)), "x": x}
+    return [
+        (reference.encode, {"values": np.array([5, 3, 5, 2**40])}),
+        (reference.order, {"task": task, "worker": labels["worker"], "tasks": 9, "workers": 7}),
+        (reference.vote, {**labels, "weight": x, "classes": 3}),
+        (reference.count_pairs, {**labels, "workers": 7}),
+        (reference.count_table, {**labels, "workers": 7}),
+        (reference.misses, pairs),
+        (reference.label_pulls, {**labels, "x": x, "classes": 3}),
+        (reference.label_weights, {"first": labels["first"], "worker": labels["worker"], "x": x}),
+        (reference.task_pulls, {**labels, "x": x, "classes": 3, "pull": np.zeros(len(task))}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments"), all_arguments(), ids=lambda each: getattr(each, "__name__", "")
+)
+def test_wrong_arguments_are_refused_and_crash_nothing(kernel: Any, arguments: dict[str, Any]) -> None:
+    check_kernel(kernel, arguments, rtol=TINY)
+    check_refusals(kernel, arguments)
+
+
+def test_two_threads_at_once_get_the_same_answers() -> None:
+    labels, x = codes(2000, 60, 3, 5), skills(60, 5)
+
+    def run(_: int) -> list[np.ndarray]:
+        counts = pair_kernels.count_pairs(**labels, workers=60)
+        pulls = pair_kernels.label_pulls(**labels, x=x, classes=3)
+        return [*counts, *pulls, label_kernels.vote(**labels, weight=x, classes=3)]
+
+    with ThreadPoolExecutor(2) as pool:
+        for found in pool.map(run, range(8)):
+            for one, other in zip(found, run(0), strict=True):
+                assert np.array_equal(one, other)
+
+
+LONG = """
+import numpy as np
+from optiframe_rankone.kernels import labels, pairs
+rng = np.random.default_rng(0)
+"""
+ONE_TASK = """
+n = {n}
+first, worker = np.array([0, n]), np.arange(n, dtype=np.int32)
+label, x = np.zeros(n, np.int32), np.ones(n)
+"""
+MANY = """
+n = 40_000_000
+first, worker = np.arange(0, n + 1, 4), rng.integers(0, 1_000_000, n, dtype=np.int32)
+label, x = np.zeros(n, np.int32), np.ones(1_000_000)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "code",
+    [
+        ONE_TASK.format(n=100_000) + "print('ready'); pairs.count_pairs(first, worker, label, n)",
+        ONE_TASK.format(n=200_000) + "print('ready'); pairs.count_pairs(first, worker, label, n)",
+        "values = rng.integers(0, 2**60, 30_000_000)\nprint('ready'); labels.encode(values)",
+        MANY + "print('ready')\nwhile True: pairs.label_pulls(first, worker, label, x, 2)",
+        MANY + "print('ready')\nwhile True: labels.order(worker, worker, 1_000_000, 1_000_000)",
+    ],
+)
+def test_ctrl_c_ends_long_kernels(code: str) -> None:
+    check_interruptible(LONG + code)
 
 
 @given(label_sets())
 @settings(max_examples=100)
 def test_components_and_bipartiteness_equal_a_search_on_the_full_graph(problem: LabelAggregation) -> None:
     graph = problem.worker_graph
-    edges = co_occurrence(problem)[0] > 0
+    edges = slow.co_occurrence(problem)[0] > 0
     for members in components(edges):
         inside = sorted(members)
         assert len(set(graph.component[inside].tolist())) == 1
@@ -72,9 +282,8 @@ def test_an_odd_ring_of_pairs_is_not_bipartite_and_an_even_one_is() -> None:
 
 def test_expected_hits_equal_a_loop() -> None:
     problem = LabelAggregation(**single_coin(0, np.full(5, 0.5), tasks=12, per_task=3, classes=3))
-    posterior = passes.softmax(np.random.default_rng(1).normal(size=(12, 3)))
-    labels, slow = problem.labels, np.zeros(5)
+    posterior = softmax(np.random.default_rng(1).normal(size=(12, 3)))
+    labels, expected = problem.labels, np.zeros(5)
     for task, worker, label in zip(labels.task, labels.worker, problem.label_codes, strict=True):
-        slow[worker] += posterior[task, label]
-    fast = passes.expected_hits(labels.task, labels.worker, problem.label_codes, posterior, 5)
-    assert fast == pytest.approx(slow)
+        expected[worker] += posterior[task, label]
+    assert problem.crowd.expected_hits(posterior) == pytest.approx(expected)

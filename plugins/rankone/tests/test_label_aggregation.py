@@ -110,7 +110,7 @@ def test_without_truth_there_are_no_metrics() -> None:
 def test_weights_follow_the_parameter() -> None:
     inputs = single_coin(1, np.full(5, 0.5), tasks=20, per_task=3)
     counts = {
-        kind: LabelAggregation(**inputs, weights=kind).formulation.problem.weights.toarray()  # type: ignore[union-attr]
+        kind: LabelAggregation(**inputs, weights=kind).formulation.problem.least_squares.known.toarray()  # type: ignore[union-attr]
         for kind in ("count", "count-squared", "binary")
     }
     assert np.array_equal(counts["count-squared"], counts["count"] ** 2)

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone.completion.counted_pairs import CountedPairs
-from optiframe_rankone.completion.from_labels import LabelCorrelations, LabelLeastSquares, count
+from optiframe_rankone.completion.counts import co_occurrence, co_occurrence_table, correlations_of
+from optiframe_rankone.completion.from_labels import LabelCorrelations, LabelLeastSquares
 from optiframe_rankone.completion.label_pairs import LabelPairs
 from optiframe_rankone.completion.pairs import DensePairs, Pairs, SparsePairs
 from optiframe_rankone.completion.problem import RankOneCompletion
-from optiframe_rankone.kernels import passes
-from optiframe_rankone.kernels.count_table import CountTable
 from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
 from optiframe import InvalidInput
 from optiframe.testing import check_derivatives
 
-from .slow import co_occurrence, coin
+from . import slow as loops
+from .slow import coin
 from .test_kernels import label_sets
 
 NEAR = 1e-10
 
 
-def compiled() -> ModuleType:
-    from optiframe_rankone.kernels import compiled
-
-    return compiled
+def counted(problem: LabelAggregation) -> tuple[sp.csr_array, sp.csr_array]:
+    """N and C of a label set as sparse matrices."""
+    labels = problem.labels
+    known, agreed = co_occurrence(labels.first, labels.worker, problem.label_codes, len(labels.worker_ids))
+    values = correlations_of(known.data, agreed, len(problem.classes))
+    return known, sp.csr_array((values, known.indices, known.indptr), known.shape)
 
 
 def all_kinds(problem: LabelAggregation) -> dict[str, Pairs]:
@@ -41,14 +39,11 @@ def all_kinds(problem: LabelAggregation) -> dict[str, Pairs]:
     workers = len(labels.worker_ids)
     codes = labels.task, labels.worker, problem.label_codes
     sizes = {"tasks": len(labels.task_ids), "workers": workers, "classes": classes}
-    known, values = count(*codes, workers, classes)
-    targets = sp.csr_array((values, known.indices, known.indptr), known.shape)
+    shared, agreed = co_occurrence_table(labels.first, labels.worker, problem.label_codes, workers)
     return {
-        "dense": DensePairs(known, targets),
-        "sparse": SparsePairs(known, targets),
-        "counted": CountedPairs(CountTable.of_labels(*codes, workers), classes),
+        "dense": DensePairs(shared, correlations_of(shared, agreed, classes)),
+        "sparse": SparsePairs(*counted(problem)),
         "labels": LabelPairs(*codes, **sizes),
-        "compiled": LabelPairs(*codes, **sizes, compiled=compiled()),
     }
 
 
@@ -68,7 +63,7 @@ def from_labels(problem: LabelAggregation) -> LabelCorrelations:
 @given(label_sets(), st.integers(0, 100))
 @settings(max_examples=30)
 def test_all_kinds_of_pairs_agree_with_the_loops(problem: LabelAggregation, seed: int) -> None:
-    shared, agreed = co_occurrence(problem)
+    shared, agreed = loops.co_occurrence(problem)
     m = len(problem.classes)
     x = np.random.default_rng(seed).normal(size=len(shared))
     products = (m * agreed - shared) / (m - 1)
@@ -89,7 +84,7 @@ def test_all_kinds_of_pairs_sweep_to_the_same_point(problem: LabelAggregation, s
     rng = np.random.default_rng(seed)
     x = rng.uniform(-1, 1, len(problem.labels.worker_ids))
     lower, upper = -rng.random(len(x)), rng.random(len(x))
-    shared, agreed = co_occurrence(problem)
+    shared, agreed = loops.co_occurrence(problem)
     m = len(problem.classes)
     products, slow = (m * agreed - shared) / (m - 1), x.copy()
     for i in range(len(x)):
@@ -115,11 +110,10 @@ def test_the_objective_from_labels_differs_by_the_constant_of_lemma_6(
             if labels.task[a] == labels.task[b]:
                 product = 1.0 if problem.label_codes[a] == problem.label_codes[b] else -1 / (m - 1)
                 slow += (product - x[labels.worker[a]] * x[labels.worker[b]]) ** 2 / 2
-    for kind in ("labels", "compiled"):
-        assert kinds[kind].cost(x) == pytest.approx(slow, abs=NEAR)
-        constant = kinds[kind].cost(0 * x) - kinds["dense"].cost(0 * x)
-        assert kinds["dense"].cost(x) + constant == pytest.approx(slow, abs=NEAR)
-        assert kinds["sparse"].cost(x) == pytest.approx(kinds["dense"].cost(x), abs=NEAR)
+    assert kinds["labels"].cost(x) == pytest.approx(slow, abs=NEAR)
+    constant = kinds["labels"].cost(0 * x) - kinds["dense"].cost(0 * x)
+    assert kinds["dense"].cost(x) + constant == pytest.approx(slow, abs=NEAR)
+    assert kinds["sparse"].cost(x) == pytest.approx(kinds["dense"].cost(x), abs=NEAR)
 
 
 def test_derivatives_from_labels_agree_with_finite_differences() -> None:
@@ -207,48 +201,45 @@ def test_pairs_are_counted_for_few_workers_and_left_in_the_labels_for_many() -> 
     completion = many.formulation.problem  # type: ignore[union-attr]
     assert isinstance(completion, LabelCorrelations)
     x = rng.normal(size=workers)
-    shared, values = count(*(many.labels.task, many.labels.worker, many.label_codes), workers, 2)
-    counted = SparsePairs(shared, sp.csr_array((values, shared.indices, shared.indptr), shared.shape))
-    for mine, theirs in zip(completion.least_squares.pulls(x), counted.pulls(x), strict=True):
+    pairs = SparsePairs(*counted(many))
+    for mine, theirs in zip(completion.least_squares.pulls(x), pairs.pulls(x), strict=True):
         assert np.abs(mine - theirs).max() <= NEAR * np.abs(theirs).max()
     binary = LabelAggregation(labels=labels, weights="binary")
     assert isinstance(binary.formulation.problem, RankOneCompletion)  # type: ignore[union-attr]
 
 
-def test_the_compiler_is_neither_imported_for_few_labels_nor_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert passes.compiled_for(1_000_000) is None
-    assert passes.compiled_for(10_000_000) is not None
-    passes._compiled.cache_clear()
-    monkeypatch.setitem(sys.modules, "numba", None)  # as where it is not installed
-    for module in ("compiled", "compiling"):
-        monkeypatch.delitem(sys.modules, f"optiframe_rankone.kernels.{module}")
-    assert passes.compiled_for(10_000_000) is None
-    passes._compiled.cache_clear()
+def test_many_labels_of_few_workers_are_counted_in_a_table_and_sparse_pairs_are_not() -> None:
+    rng = np.random.default_rng(0)
+    for spread, dense in ((70, True), (4, False)):  # who may share a task: everyone, or a few neighbours
+        worker = (rng.integers(70, size=(400, 1)) + np.argsort(rng.random((400, spread)), axis=1)[:, :4]) % 70
+        labels = {"task": np.repeat(np.arange(400), 4), "worker": worker.ravel()}
+        problem = LabelAggregation(labels=labels | {"label": rng.integers(2, size=1600)})
+        completion = problem.formulation.problem  # type: ignore[union-attr]
+        assert isinstance(completion, RankOneCompletion)
+        pairs, (known, targets) = completion.least_squares.pairs, counted(problem)
+        assert isinstance(pairs, DensePairs if dense else SparsePairs)
+        assert np.array_equal(completion.least_squares.known.toarray(), known.toarray())
+        assert np.array_equal(completion.least_squares.targets.toarray(), targets.toarray())
+        assert completion.least_squares.value(np.full(70, 0.3)) == pytest.approx(
+            RankOneCompletion(weights=known, values=targets).objective(np.full(70, 0.3))
+        )
 
 
-def test_compiled_votes_equal_the_plain_ones() -> None:
-    problem = coin(0, np.full(6, 0.6), tasks=30, per_task=3, classes=3)
-    weight, codes = np.linspace(-1, 1, 6), (problem.labels.task, problem.labels.worker, problem.label_codes)
-    plain = passes.vote(*codes, weight, tasks=30, classes=3)
-    assert compiled().vote(*codes, weight, 30, 3) == pytest.approx(plain)
+def test_workers_in_any_order_within_a_task_are_counted_alike() -> None:
+    labels: dict[str, object] = {
+        "task": np.array([0, 0, 0, 1, 1, 2, 2, 3]),
+        "worker": np.array([2, 0, 1, 1, 0, 2, 0, 1]),
+        "label": np.array([0, 1, 0, 0, 0, 1, 1, 1]),
+    }
+    objective = LabelLeastSquares(**labels, workers=3, classes=2)
+    assert objective.known.toarray().tolist() == [[0, 2, 2], [2, 0, 1], [2, 1, 0]]
+    assert objective.targets.toarray().tolist() == [[0, 0, 0], [0, 0, 1], [0, 1, 0]]
 
 
-@given(label_sets())
-def test_counting_by_a_table_equals_counting_by_products(problem: LabelAggregation) -> None:
-    labels, workers = problem.labels, len(problem.labels.worker_ids)
-    codes = labels.task, labels.worker, problem.label_codes
-    sizes = {"tasks": len(labels.task_ids), "workers": workers, "classes": len(problem.classes)}
-    table = passes._co_occurrence_in_a_table(np.bincount(labels.task), *codes[1:], workers)
-    product = passes._co_occurrence_by_products(*codes, **sizes)
-    assert np.array_equal(table[0].toarray(), product[0].toarray())
-    assert np.array_equal(table[1], product[1])
-    assert np.array_equal(table[0].indices, product[0].indices)
-
-
-@given(st.lists(st.integers(0, 2**40), max_size=30))
-def test_radix_order_is_the_stable_order(keys: list[int]) -> None:
-    keys = np.array(keys + keys, dtype=np.int64)
-    assert np.array_equal(passes.order(keys), np.argsort(keys, kind="stable"))
+def test_unsigned_codes_of_tasks_out_of_order_are_refused() -> None:
+    task, code = np.array([1, 0], dtype=np.uint32), np.array([0, 1])
+    with pytest.raises(InvalidInput, match="in order of tasks"):
+        LabelLeastSquares(task=task, worker=code, label=code, workers=2, classes=2)
 
 
 @pytest.mark.parametrize(

@@ -225,9 +225,9 @@ def test_a_cut_off_leaves_out_small_correlations_and_who_has_no_other() -> None:
     problem = coin(1, skills, tasks=400, per_task=5, cutoff=0.3)
     completion = problem.formulation.problem  # type: ignore[union-attr]
     plain = coin(1, skills, tasks=400, per_task=5)
-    values = plain.formulation.problem.values.toarray()  # type: ignore[union-attr]
+    values = plain.formulation.problem.least_squares.targets.toarray()  # type: ignore[union-attr]
     kept = (np.abs(values) >= 0.3) & ~np.eye(5, dtype=bool)
-    assert np.array_equal(completion.weights.toarray() > 0, kept)
+    assert np.array_equal(completion.least_squares.known.toarray() > 0, kept)
     assert kept.sum() == 12
     result = optiframe.solve(problem, "rankone.pgd")
     assert result.solution.skills[4] == 0.0
@@ -242,7 +242,7 @@ def test_the_noise_part_of_the_cut_off_falls_with_the_tasks_shared() -> None:
     inputs = single_coin(1, np.full(6, 0.6), tasks=40, per_task=3)
     plain = LabelAggregation(**inputs).formulation.problem  # type: ignore[union-attr]
     cut = LabelAggregation(**inputs, cutoff=0.1, cutoff_noise=0.5)
-    shared, values = plain.weights.toarray(), plain.values.toarray()
+    shared, values = plain.least_squares.known.toarray(), plain.least_squares.targets.toarray()
     with np.errstate(divide="ignore"):
         kept = (np.abs(values) >= 0.1 + 0.5 * np.sqrt(np.log(6) / shared)) & (shared > 0)
     weights = cut.formulation.problem.weights.toarray()  # type: ignore[union-attr]

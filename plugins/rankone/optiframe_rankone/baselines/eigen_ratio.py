@@ -15,9 +15,9 @@ from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.baselines import binary_tasks
 from optiframe_rankone.completion import orientation
+from optiframe_rankone.completion.counts import co_occurrence
 from optiframe_rankone.completion.spectral import leading
 from optiframe_rankone.data import agreement_with
-from optiframe_rankone.kernels import passes
 from optiframe_rankone.problem import LabelAggregation
 
 _GAP = 1e-9
@@ -113,9 +113,7 @@ class EigenvectorRatio(Solver[LabelAggregation, Aggregation, None]):
     ) -> Array:
         """Signed ratios, shape (workers,)."""
         labels, workers = problem.labels, len(problem.labels.worker_ids)
-        shared, agreed = passes.co_occurrence(
-            labels.task, labels.worker, codes, tasks=len(labels.task_ids), workers=workers, classes=classes
-        )
+        shared, agreed = co_occurrence(labels.first, labels.worker, codes, workers)
         correlation = (classes * agreed / shared.data - 1.0) / (classes - 1)
         by_count = self.form == "ratio-of-eigenvectors"
         weight = shared.data if by_count else np.ones(shared.nnz)

@@ -8,7 +8,6 @@ import numpy as np
 
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_rankone.answer import Aggregation
-from optiframe_rankone.kernels import passes
 from optiframe_rankone.problem import LabelAggregation
 
 
@@ -38,7 +37,7 @@ class IterativeWeightedMajority(Solver[LabelAggregation, Aggregation, None]):
     reference = "Li and Yu 2014, Error rate bounds and iterative weighted majority voting"
 
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
-        labels, codes, classes = problem.labels, problem.label_codes, len(problem.classes)
+        labels, classes = problem.labels, len(problem.classes)
         if run.start is None:
             answer = problem.vote(np.ones(len(labels.worker_ids)), "votes")
         else:
@@ -47,8 +46,7 @@ class IterativeWeightedMajority(Solver[LabelAggregation, Aggregation, None]):
         before = np.full(len(labels.worker_ids), np.nan)
         while True:
             credit = answer.winners / answer.winners.sum(axis=1, keepdims=True)
-            hits = passes.expected_hits(labels.task, labels.worker, codes, credit, len(before))
-            agreement = hits / problem.labels_per_worker
+            agreement = problem.crowd.expected_hits(credit) / problem.labels_per_worker
             skills = (classes * agreement - 1.0) / (classes - 1)
             answer = replace(problem.vote(classes * skills, "log-odds", skills), reverses=True)
             yield Iterate(answer, residual=float(np.abs(agreement - before).max()))

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
-from optiframe_rankone.kernels import passes
 from optiframe_rankone.problem import LabelAggregation
 
 _GAP = 1e-4  # duality gap to reach, over the objective: far below what moves a label's margin of 1
@@ -54,15 +53,7 @@ class Machine:
 
     def scores(self, weights: Array) -> Array:
         """Weighted votes, shape (tasks, classes)."""
-        labels = self.problem.labels
-        return passes.vote(
-            labels.task,
-            labels.worker,
-            self.problem.label_codes,
-            weights,
-            tasks=self.tasks,
-            classes=self.classes,
-        )
+        return self.problem.crowd.votes(weights)
 
     def losses(self, weights: Array) -> Array:
         """Hinge loss of each class if it were the label: max over d of (1 + s_d - s)_+, d another class."""

@@ -9,7 +9,6 @@ from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.baselines import confusion
-from optiframe_rankone.kernels import passes
 from optiframe_rankone.problem import LabelAggregation
 
 
@@ -46,14 +45,12 @@ class OneCoinEM(Solver[LabelAggregation, Aggregation, None]):
     steps: confusion.Steps = confusion.STEPS
 
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
-        labels, codes = problem.labels, problem.label_codes
         count, classes = problem.labels_per_worker, len(problem.classes)
         least = 1.0 / (2 * count + 2)
         posterior = self._first(problem, run).probabilities
         before = np.full(len(count), np.nan)  # nothing to compare with yet: residual nan
         for _ in range(self.steps):
-            hits = passes.expected_hits(labels.task, labels.worker, codes, posterior, len(count))
-            p = np.clip(hits / count, least, 1.0 - least)
+            p = np.clip(problem.crowd.expected_hits(posterior) / count, least, 1.0 - least)
             answer = problem.weighted_vote((classes * p - 1.0) / (classes - 1))
             posterior = answer.probabilities
             yield Iterate(

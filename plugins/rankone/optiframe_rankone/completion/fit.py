@@ -30,10 +30,9 @@ _ROUNDING = 1e-12  # share of a sum of a few thousand terms that its rounding ma
 class RankOneFit(Problem[Array]):
     """Find x with x_i x_j near known pairs, each with a weight, within ``lower <= x <= upper``.
 
-    What its kinds share: `problem.RankOneCompletion`, of the entries of a matrix,
-    `counted_pairs.CountedCorrelations`, of a table of counts, and `from_labels.LabelCorrelations`, of
-    labels without any matrix. The solvers of this plugin take all of them; they see the pairs through
-    ``least_squares.pairs``.
+    What its kinds share: `problem.RankOneCompletion`, of the entries of a matrix, and
+    `from_labels.LabelCorrelations`, of labels without any matrix. The solvers of this plugin take both of
+    them; they see the pairs through ``least_squares.pairs``.
     """
 
     name = "rank-one-completion"

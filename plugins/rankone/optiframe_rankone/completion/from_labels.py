@@ -7,26 +7,23 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from pydantic import Field, PlainValidator, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Accepts, Array
+from optiframe_rankone.completion.counts import co_occurrence, correlations_of
 from optiframe_rankone.completion.fit import RankOneFit
 from optiframe_rankone.completion.label_pairs import LabelPairs
 from optiframe_rankone.completion.objective import PairwiseLeastSquares
-from optiframe_rankone.completion.pairs import correlations_of
-from optiframe_rankone.ids import Codes
-from optiframe_rankone.kernels import passes
+from optiframe_rankone.ids import Codes, firsts, fixed_codes
+from optiframe_rankone.kernels.labels import order
 
 
 def _codes(value: Any) -> Codes:
     codes = np.asarray(value)
     if codes.dtype.kind not in "iu" or codes.ndim != 1:
         raise InvalidInput(f"must be a vector of codes, got {codes.dtype} of shape {codes.shape}")
-    codes = codes.view()
-    codes.flags.writeable = False
-    return codes
+    return fixed_codes(codes)
 
 
 CodeVector = Annotated[Codes, PlainValidator(_codes), Accepts("vector of whole numbers from 0")]
@@ -72,16 +69,16 @@ class LabelLeastSquares(PairwiseLeastSquares):
             tasks=int(self.task[-1]) + 1,
             workers=self.workers,
             classes=self.classes,
-            compiled=passes.compiled_for(len(self.task)),
         )
 
     @cached_property
     def _counted(self) -> tuple[sp.csr_array, Array]:
         task, worker, label = self.task, self.worker, self.label
         if ((task[1:] == task[:-1]) & (worker[1:] < worker[:-1])).any():  # pairs are counted in order
-            order = np.lexsort([worker, task])
-            task, worker, label = task[order], worker[order], label[order]
-        return count(task, worker, label, self.workers, self.classes)
+            rows = order(task, worker, int(task[-1]) + 1, self.workers)
+            worker, label = worker[rows], label[rows]
+        shared, agreed = co_occurrence(firsts(np.bincount(task)), worker, label, self.workers)
+        return shared, correlations_of(shared.data, agreed, self.classes)
 
     @property
     def known(self) -> sp.csr_array:
@@ -115,13 +112,3 @@ class LabelCorrelations(RankOneFit):
     @property
     def least_squares(self) -> LabelLeastSquares:
         return self.products
-
-
-def count(
-    task: Codes, worker: Codes, label: Codes, workers: int, classes: int
-) -> tuple[sp.csr_array, NDArray[np.float64]]:
-    """Tasks shared by each pair of workers, and their correlation (Lemma 7) in the order of ``.data``."""
-    shared, agreed = passes.co_occurrence(
-        task, worker, label, tasks=int(task[-1]) + 1, workers=workers, classes=classes
-    )
-    return shared, correlations_of(shared, agreed, classes)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from functools import cached_property
-from types import ModuleType
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
+from optiframe_rankone.completion.counts import co_occurrence
 from optiframe_rankone.completion.pairs import Pairs
-from optiframe_rankone.ids import Codes
-from optiframe_rankone.kernels import passes
+from optiframe_rankone.ids import Codes, firsts, fixed_codes
+from optiframe_rankone.kernels.pairs import label_pulls, label_weights
 from optiframe_rankone.worker_graph import WorkerGraph
 
 _ROUNDING = 1e-13  # share of a sum of up to some thousand terms that its rounding may reach
@@ -35,18 +35,15 @@ class LabelPairs(Pairs):
     Parameters
     ----------
     task, worker, label
-        Codes, shape (labels,), sorted by task, no worker twice in a task.
+        Codes of 32 bits, shape (labels,), sorted by task, no worker twice in a task.
     tasks, workers, classes
         How many there are of each.
-    compiled
-        The module of compiled kernels, or None for SciPy.
 
     Notes
     -----
-    A product takes two passes over the labels. Memory besides the labels: SciPy's path
-    12 bytes a label and 8 bytes for each task and class, the compiled one 8 bytes a task;
-    `sweep` takes SciPy's path and as much again, ordered by worker. (Compiled, it was not
-    faster: it waits for memory.)
+    A product takes two passes over the labels. Memory besides the labels is 8 bytes a task, for `sweep`
+    24 bytes a label and 16 for each task and class as well. (Compiled, a sweep was not faster: it waits
+    for memory.)
     """
 
     def __init__(
@@ -58,18 +55,16 @@ class LabelPairs(Pairs):
         tasks: int,
         workers: int,
         classes: int,
-        compiled: ModuleType | None = None,
     ) -> None:
         size = np.bincount(task, minlength=tasks)
         if (size == 1).any():  # nobody to compare with: such labels enter no product
             shared = np.flatnonzero(size[task] > 1)
-            task, worker, label = task[shared], worker[shared], label[shared]
+            task, worker, label = (fixed_codes(each[shared]) for each in (task, worker, label))
             size[size == 1] = 0
         self.size, self._tasks, self._classes = workers, tasks, classes
         self._task, self._worker, self._label = task, worker, label
-        self._start = np.concatenate([[0], np.cumsum(size)])  # of each task's labels, shape (tasks + 1,)
+        self._first = firsts(size)
         self._agree, self._disagree = classes / (classes - 1.0), 1.0 / (classes - 1.0)
-        self._compiled = compiled
 
     @cached_property
     def _count(self) -> Array:
@@ -91,30 +86,14 @@ class LabelPairs(Pairs):
         return sp.csr_array((cells.data, cells.indices, start), shape=(self._tasks, self.size))
 
     def weights(self, x: Array) -> Array:
-        if self._compiled is not None:
-            return np.asarray(self._compiled.label_weights(self._start, self._worker, x))
-        return np.asarray(self._given.T @ (self._given @ x) - self._count * x)
+        return label_weights(self._first, self._worker, _vector(x))
 
     def products(self, x: Array) -> Array:
-        if self._compiled is not None:
-            return np.asarray(
-                self._compiled.label_pulls(
-                    self._start, self._worker, self._label, x, self._classes, self._agree, self._disagree
-                )[0]
-            )
-        votes = (self._cells @ x).reshape(self._tasks, self._classes)
-        total = votes.sum(axis=1, keepdims=True)
-        votes *= self._agree
-        votes -= self._disagree * total
-        return np.asarray(self._cells.T @ votes.ravel() - self._count * x)
+        return label_pulls(self._first, self._worker, self._label, _vector(x), self._classes)[0]
 
     def pulls(self, x: Array) -> tuple[Array, Array]:
-        if self._compiled is None:
-            pull, curvature = self.products(x), self.weights(x * x)
-        else:
-            pull, curvature = self._compiled.label_pulls(
-                self._start, self._worker, self._label, x, self._classes, self._agree, self._disagree
-            )
+        codes = self._first, self._worker, self._label
+        pull, curvature = label_pulls(*codes, _vector(x), self._classes)
         # Sums minus own terms: where all others are 0 the difference is rounding, not curvature.
         curvature[curvature <= _ROUNDING * self._count * x * x] = 0.0
         return pull, curvature
@@ -171,13 +150,12 @@ class LabelPairs(Pairs):
         place = np.full(self.size, -1)
         place[members] = np.arange(len(members))
         chosen = np.flatnonzero(place[self._worker] >= 0)
-        shared, agreed = passes.co_occurrence(
-            self._task[chosen],
-            place[self._worker[chosen]],
-            self._label[chosen],
-            tasks=self._tasks,
-            workers=len(members),
-            classes=self._classes,
-        )
+        first = firsts(np.bincount(self._task[chosen], minlength=self._tasks))
+        worker = fixed_codes(place[self._worker[chosen]])
+        shared, agreed = co_occurrence(first, worker, self._label[chosen], len(members))
         sums = self._agree * agreed - self._disagree * shared.data
         return np.asarray(sp.csr_array((sums, shared.indices, shared.indptr), shared.shape).toarray())
+
+
+def _vector(x: Array) -> Array:
+    return np.ascontiguousarray(x, dtype=np.float64)

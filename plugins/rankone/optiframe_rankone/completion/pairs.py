@@ -1,15 +1,15 @@
 """The known pairs of a symmetric matrix as an operator: what the solvers need of N and C.
 
-Four implementations of one small interface: dense matrices and sparse matrices (here), a table of
-counts (`counted_pairs`), and the labels themselves, from which the products follow without any matrix
-of pairs (`label_pairs`). They give the same numbers; which one is used is a matter of size (`of_entries`
-here, and `from_labels`).
+Three implementations of one small interface: dense matrices and sparse matrices (here), and the labels
+themselves, from which the products follow without any matrix of pairs (`label_pairs`). They give the same
+numbers; which one is used is a matter of size (`of_entries` here, and `skill_model`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from optiframe.records.fields import Array
-from optiframe_rankone.kernels import prepared
+from optiframe_rankone.kernels.pairs import misses
 
 _TINY = float(np.finfo(np.float64).tiny)  # a curvature below it makes a quotient mean nothing
 _SMALL = 64  # up to this many rows a dense product takes a microsecond, calling a sparse one ten
+_ROWS = 64  # of a dense matrix that stay in the processor's cache through a few operations
 _FILLED = 3  # a dense product reads 8 bytes an entry, a sparse one 12 and gathers: even at a third
 
 
@@ -76,38 +77,26 @@ class Pairs(ABC):
 
 
 class EntryPairs(Pairs):
-    """Pairs kept one by one.
+    """Pairs kept one by one: N and N * C as matrices, each row of which can be looked at."""
 
-    Parameters
-    ----------
-    known, targets
-        N and C as matrices of one pattern, shape (size, size), sorted indices, nothing on
-        the diagonal.
-    """
+    @property
+    @abstractmethod
+    def weighted(self) -> Any:
+        """N * C, the product by entries, shape (size, size)."""
 
-    def __init__(self, known: sp.csr_array, targets: sp.csr_array) -> None:
-        self.size = int(known.shape[0])
-        self.known, self.targets = known, targets
+    @property
+    @abstractmethod
+    def _known(self) -> Any:
+        """N, shape (size, size)."""
 
-    @cached_property
-    def weighted(self) -> sp.csr_array:
-        """N_ij C_ij, on the same pattern."""
-        known = self.known
-        return sp.csr_array((known.data * self.targets.data, known.indices, known.indptr), known.shape)
+    def weights(self, x: Array) -> Array:
+        return np.asarray(self._known @ x)
 
-    @cached_property
-    def _rows(self) -> NDArray[np.int32]:
-        return np.repeat(np.arange(self.size, dtype=np.int32), np.diff(self.known.indptr))
+    def products(self, x: Array) -> Array:
+        return np.asarray(self.weighted @ x)
 
     def absolute_sums(self) -> Array:
-        sums = np.bincount(self._rows, weights=np.abs(self.weighted.data), minlength=self.size)
-        return np.asarray(sums, dtype=np.float64)
-
-    def cost(self, x: Array) -> float:
-        if prepared.ready_for(self.known.nnz):
-            return prepared.weighted_misses(self.known, self.targets.data, x) / 4
-        misses = self.targets.data - x[self._rows] * x[self.known.indices]
-        return float(np.dot(self.known.data, misses**2) / 4)  # each pair is stored twice
+        return np.asarray(abs(self.weighted).sum(axis=1), dtype=np.float64)
 
     def sweep(self, x: Array, lower: Array, upper: Array) -> tuple[Array, float]:
         x, squares, largest = x.copy(), x * x, 0.0
@@ -125,58 +114,94 @@ class EntryPairs(Pairs):
 
     @cached_property
     def component(self) -> NDArray[np.int64]:
-        return np.asarray(connected_components(self.known, directed=False)[1], dtype=np.int64)
-
-    def block(self, members: NDArray[np.intp]) -> Array:
-        return np.asarray(self.weighted[members][:, members].toarray())
+        found = connected_components(sp.csr_array(self._known), directed=False)[1]
+        return np.asarray(found, dtype=np.int64)
 
 
 class SparsePairs(EntryPairs):
-    """Sparse matrices; memory is 40 bytes for each stored entry, time linear in the entries."""
+    """Sparse matrices; memory is 40 bytes for each stored entry, time linear in the entries.
 
-    def weights(self, x: Array) -> Array:
-        return np.asarray(self.known @ x)
+    Parameters
+    ----------
+    known, targets
+        N and C as matrices of one pattern, shape (size, size), sorted indices, nothing on
+        the diagonal.
+    """
 
-    def products(self, x: Array) -> Array:
-        return np.asarray(self.weighted @ x)
+    def __init__(self, known: sp.csr_array, targets: sp.csr_array) -> None:
+        self.size = int(known.shape[0])
+        self.known, self.targets = known, targets
+
+    @property
+    def _known(self) -> sp.csr_array:
+        return self.known
+
+    @cached_property
+    def weighted(self) -> sp.csr_array:
+        """N_ij C_ij, on the same pattern."""
+        known = self.known
+        return sp.csr_array((known.data * self.targets.data, known.indices, known.indptr), known.shape)
+
+    def cost(self, x: Array) -> float:
+        known, codes = self.known, np.int32
+        pattern = known.indptr.astype(codes, copy=False), known.indices.astype(codes, copy=False)
+        values = (np.ascontiguousarray(each, dtype=np.float64) for each in (known.data, self.targets.data, x))
+        return misses(*pattern, *values) / 4  # each pair is stored twice
 
     def _pull(self, i: int, x: Array, squares: Array) -> tuple[float, float]:
         at = slice(self.known.indptr[i], self.known.indptr[i + 1])
         near = self.known.indices[at]
         return self.weighted.data[at] @ x[near], self.known.data[at] @ squares[near]
 
+    def block(self, members: NDArray[np.intp]) -> Array:
+        return np.asarray(self.weighted[members][:, members].toarray())
+
 
 class DensePairs(EntryPairs):
-    """Dense matrices; 16 bytes for each of size^2 entries besides the 40 for each stored one."""
+    """Dense matrices; 24 bytes for each of size^2 entries.
 
-    def __init__(self, known: sp.csr_array, targets: sp.csr_array) -> None:
-        super().__init__(known, targets)
-        # Memory of our own: NumPy asks for large pages where it does not ask for zeros.
-        self._known, self._weighted = np.empty(known.shape), np.empty(known.shape)
-        known.toarray(out=self._known)
-        self.weighted.toarray(out=self._weighted)
+    Parameters
+    ----------
+    known, targets
+        N and C, shape (size, size), zero on the diagonal; C is looked at where N is not zero.
+    """
 
-    def weights(self, x: Array) -> Array:
-        return np.asarray(self._known @ x)
+    def __init__(self, known: Array, targets: Array) -> None:
+        self.size = len(known)
+        self.known, self.targets = known, targets
 
-    def products(self, x: Array) -> Array:
-        return np.asarray(self._weighted @ x)
+    @property
+    def _known(self) -> Array:
+        return self.known
+
+    @cached_property
+    def weighted(self) -> Array:
+        return self.known * self.targets
+
+    def cost(self, x: Array) -> float:
+        total = 0.0
+        for rows in (slice(k, k + _ROWS) for k in range(0, self.size, _ROWS)):
+            gaps = self.targets[rows] - np.multiply.outer(x[rows], x)
+            gaps *= gaps
+            gaps *= self.known[rows]
+            total += float(gaps.sum())
+        return total / 4  # each pair is stored twice
 
     def _pull(self, i: int, x: Array, squares: Array) -> tuple[float, float]:
-        return self._weighted[i] @ x, self._known[i] @ squares
+        return self.weighted[i] @ x, self.known[i] @ squares
+
+    def block(self, members: NDArray[np.intp]) -> Array:
+        return self.weighted[np.ix_(members, members)]
 
 
-def of_entries(known: sp.csr_array, targets: sp.csr_array) -> EntryPairs:
+def of_entries(known: sp.csr_array, targets: sp.csr_array) -> SparsePairs | DensePairs:
     """Dense where small or well filled, sparse elsewhere."""
     size = known.shape[0]
-    dense = size <= _SMALL or known.nnz * _FILLED >= size * size
-    return DensePairs(known, targets) if dense else SparsePairs(known, targets)
+    if size <= _SMALL or worth_dense(known.nnz, size):
+        return DensePairs(known.toarray(), targets.toarray())
+    return SparsePairs(known, targets)
 
 
-def correlations_of(shared: sp.csr_array, agreed: Array, classes: int) -> Array:
-    """Correlation of each pair of workers (Lemma 7) in the order of ``.data``; written over `agreed`."""
-    agreed *= classes  # in place: these may be millions
-    agreed /= shared.data
-    agreed -= 1.0
-    agreed /= classes - 1.0
-    return agreed
+def worth_dense(entries: float, size: int) -> bool:
+    """Whether products with dense matrices are quicker, for so many entries that are not zero."""
+    return entries * _FILLED >= size * size

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from optiframe.errors import InvalidInput
@@ -15,7 +16,7 @@ from optiframe.records.fields import Array, Matrix, Vector
 from optiframe_rankone.completion import identifiability
 from optiframe_rankone.completion.fit import RankOneFit
 from optiframe_rankone.completion.objective import RankOneLeastSquares
-from optiframe_rankone.completion.pairs import of_entries
+from optiframe_rankone.completion.pairs import DensePairs, EntryPairs, of_entries
 from optiframe_rankone.worker_graph import WorkerGraph
 
 
@@ -47,8 +48,8 @@ class RankOneCompletion(RankOneFit):
     @classmethod
     def of_counts(
         cls,
-        weights: sp.csr_array,
-        values: Array,
+        weights: Array | sp.csr_array,
+        values: Array | sp.csr_array,
         lower: Array,
         upper: Array,
         *,
@@ -59,10 +60,9 @@ class RankOneCompletion(RankOneFit):
 
         Parameters
         ----------
-        weights
-            Symmetric, positive entries, sorted indices, nothing on the diagonal.
-        values
-            C in the order of ``weights.data``.
+        weights, values
+            N and C, both dense, or both sparse with one pattern: sorted indices, positive weights. Symmetric,
+            nothing on the diagonal.
         lower, upper, sign_weights
             Shape (size,).
         graph
@@ -70,16 +70,20 @@ class RankOneCompletion(RankOneFit):
 
         Nothing is copied, and the arrays are read-only from now on.
         """
-        for part in (weights.data, weights.indices, weights.indptr, values, lower, upper, sign_weights):
+        for part in (*_parts(weights), *_parts(values), lower, upper, sign_weights):
             part.flags.writeable = False
-        targets = sp.csr_array((values, weights.indices, weights.indptr), weights.shape)
         problem = cls.model_construct(
-            weights=weights, values=targets, lower=lower, upper=upper, sign_weights=sign_weights
+            weights=weights, values=values, lower=lower, upper=upper, sign_weights=sign_weights
         )
-        fit = RankOneLeastSquares.model_construct(weights=weights, values=targets)
-        pairs = of_entries(weights, targets)
+        fit = RankOneLeastSquares.model_construct(weights=weights, values=values)
+        pairs: EntryPairs
+        if isinstance(weights, np.ndarray):
+            pairs = DensePairs(weights, values)
+        else:
+            pairs = of_entries(weights, values)
+            fit.__dict__.update(known=weights, targets=values)  # cached properties, as are these
         pairs.__dict__["component"] = graph.component
-        fit.__dict__.update(known=weights, targets=targets, pairs=pairs)  # cached properties
+        fit.__dict__["pairs"] = pairs
         problem.__dict__["least_squares"] = fit
         return problem
 
@@ -108,3 +112,7 @@ class RankOneCompletion(RankOneFit):
     def trace_metrics(self, solution: Array) -> dict[str, float]:
         """`distance` at every recorded iterate, as in Figures 4 and 5; empty without a truth."""
         return self.metrics(solution)
+
+
+def _parts(matrix: Array | sp.csr_array) -> tuple[NDArray[Any], ...]:
+    return (matrix,) if isinstance(matrix, np.ndarray) else (matrix.data, matrix.indices, matrix.indptr)

@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from optiframe.records.fields import Array
 from optiframe.solving import sources
 from optiframe_rankone.completion import orientation
-from optiframe_rankone.completion.counted_pairs import CountedCorrelations, worth_dense
+from optiframe_rankone.completion.counts import co_occurrence, co_occurrence_table, correlations_of
 from optiframe_rankone.completion.fit import RankOneFit
-from optiframe_rankone.completion.from_labels import LabelCorrelations, LabelLeastSquares, count
+from optiframe_rankone.completion.from_labels import LabelCorrelations, LabelLeastSquares
 from optiframe_rankone.completion.objective import PairwiseLeastSquares
-from optiframe_rankone.completion.pairs import correlations_of
+from optiframe_rankone.completion.pairs import worth_dense
 from optiframe_rankone.completion.problem import RankOneCompletion
 from optiframe_rankone.data import Crowd
-from optiframe_rankone.kernels import passes
 from optiframe_rankone.worker_graph import WorkerGraph
 
 _CANCEL = 1e-6
@@ -109,23 +108,24 @@ class SkillModel:
             return LabelCorrelations(
                 products=products, lower=lower, upper=upper, sign_weights=self.sign_weights
             )
-        table = passes.count_table(labels.task, labels.worker, crowd.label_codes, workers)
-        if self.plain and table is not None and worth_dense(table):
-            return CountedCorrelations.of_table(
-                table, classes, lower, upper, sign_weights=self.sign_weights, graph=self.meetings
+        table = self._table() if self.plain else None
+        if table is not None:
+            return RankOneCompletion.of_counts(
+                *table, lower, upper, sign_weights=self.sign_weights, graph=self.meetings
             )
-        if table is None:
-            shared, correlation = count(labels.task, labels.worker, crowd.label_codes, workers, classes)
-        else:
-            shared, agreed = table.entries()
-            correlation = correlations_of(shared, agreed, classes)
+        shared, correlation = self._counted()
         weights = shared.data
         if self.weights != "count":
             weights = weights**2 if self.weights == "count-squared" else np.ones(shared.nnz)
         if self.cutoff is None:
-            known = sp.csr_array((weights, shared.indices, shared.indptr), shared.shape)
+            pattern = shared.indices, shared.indptr
             return RankOneCompletion.of_counts(
-                known, correlation, lower, upper, sign_weights=self.sign_weights, graph=self.meetings
+                sp.csr_array((weights, *pattern), shared.shape),
+                sp.csr_array((correlation, *pattern), shared.shape),
+                lower,
+                upper,
+                sign_weights=self.sign_weights,
+                graph=self.meetings,
             )
         weights = np.where(self._uninformative(shared, correlation), 0.0, weights)
         kept = sp.csr_array((weights, shared.indices, shared.indptr), shared.shape).sum(axis=1)
@@ -140,11 +140,31 @@ class SkillModel:
         )
 
     def _few_pairs(self) -> bool:
-        labels = self.crowd.labels
-        size, workers = labels.per_task, len(labels.worker_ids)
-        possible = workers * (workers - 1.0)
-        met = float(np.dot(size, size - 1.0))  # ordered pairs on each task, summed
-        return min(met, possible) <= _MOST_PAIRS and met <= _WORTH_COUNTING * len(labels)
+        workers, met = len(self.crowd.labels.worker_ids), self._met
+        few = min(met, workers * (workers - 1.0)) <= _MOST_PAIRS
+        return few and met <= _WORTH_COUNTING * len(self.crowd.labels)
+
+    @cached_property
+    def _met(self) -> float:
+        """Ordered pairs of labels on each task, summed."""
+        size = self.crowd.labels.per_task
+        return float(np.dot(size, size - 1.0))
+
+    def _table(self) -> tuple[Array, Array] | None:
+        """N and C as dense matrices, where they are small and most pairs of workers share tasks."""
+        workers, labels = len(self.crowd.labels.worker_ids), self.crowd.labels
+        if workers * workers > _MOST_PAIRS or not worth_dense(self._met, workers):
+            return None
+        shared, agreed = co_occurrence_table(labels.first, labels.worker, self.crowd.label_codes, workers)
+        if not worth_dense(int(np.count_nonzero(shared)), workers):
+            return None
+        return shared, correlations_of(shared, agreed, len(self.crowd.classes))
+
+    def _counted(self) -> tuple[sp.csr_array, Array]:
+        """N as a sparse matrix, and C in the order of its ``.data``."""
+        labels, workers = self.crowd.labels, len(self.crowd.labels.worker_ids)
+        shared, agreed = co_occurrence(labels.first, labels.worker, self.crowd.label_codes, workers)
+        return shared, correlations_of(shared.data, agreed, len(self.crowd.classes))
 
     def _uninformative(self, shared: sp.csr_array, correlation: Array) -> NDArray[np.bool_]:
         """Pairs that the cut-off drops (after Theorem 12): too little correlation to speak of."""
@@ -159,14 +179,7 @@ class SkillModel:
         """
         if self.plain:
             return self.least_squares.known, self.least_squares.targets.data
-        labels = self.crowd.labels
-        return count(
-            labels.task,
-            labels.worker,
-            self.crowd.label_codes,
-            len(labels.worker_ids),
-            len(self.crowd.classes),
-        )
+        return self._counted()
 
     def with_positive_sums(self, skills: Array) -> Array:
         """Skills with the sign of each component settled.

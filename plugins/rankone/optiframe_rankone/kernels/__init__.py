@@ -1,1 +1,1 @@
-"""Passes over the codes of labels and over pairs of workers: NumPy, and compiled twins for big inputs."""
+"""Compiled passes over labels and pairs of workers, and what they compute in plain NumPy."""

@@ -8,20 +8,21 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.tables.read import Table
 from optiframe_rankone.data import Policy, Repeats
-from optiframe_rankone.kernels import passes
+from optiframe_rankone.ids import Codes
+from optiframe_rankone.kernels.labels import order
 
 
 def one_row_each(
-    table: Table, pair: NDArray[np.int64], label: NDArray[np.int64], policy: Policy
+    table: Table, task: Codes, worker: Codes, label: Codes, policy: Policy
 ) -> tuple[NDArray[np.intp], Repeats | None]:
-    """The rows that count, sorted by pair, and what was done about repeats (None: there were none).
+    """The rows that count, sorted by task and worker, and what was done about repeats (None: no repeats).
 
     Parameters
     ----------
     table
         Where the rows come from, with the columns task, worker and label, for messages.
-    pair, label
-        Codes of the (task, worker) pair and of the label, shape (rows,).
+    task, worker, label
+        Codes, shape (rows,).
     policy
         What to do with repeats.
 
@@ -30,28 +31,31 @@ def one_row_each(
     InvalidInput
         Where the policy refuses repeats, or leaves no row at all.
     """
-    order = passes.order(pair)  # stable: of two equal pairs the earlier row comes first
-    fresh = np.ones(len(order), dtype=bool)
-    ordered = pair[order]
-    fresh[1:] = ordered[1:] != ordered[:-1]
+    # Of two equal pairs the earlier row comes first.
+    sorted_rows = order(task, worker, int(task.max()) + 1, int(worker.max()) + 1)
+    by_task, by_worker = task.take(sorted_rows), worker.take(sorted_rows)
+    fresh = np.ones(len(sorted_rows), dtype=bool)
+    fresh[1:] = (by_task[1:] != by_task[:-1]) | (by_worker[1:] != by_worker[:-1])
     if fresh.all():
-        return order, None
+        return sorted_rows, None
     if policy == "error":
         advice = "keep one row for each task and worker"
-        raise _refusal(table, pair, order[~fresh], how="again, first in", advice=advice)
+        raise _refusal(table, task, worker, sorted_rows[~fresh], how="again, first in", advice=advice)
     first = np.flatnonzero(fresh)
-    last = np.append(first[1:], len(order)) - 1
+    last = np.append(first[1:], len(sorted_rows)) - 1
     run = np.cumsum(fresh) - 1
-    differs = label[order] != label[order][first][run]
+    given = label[sorted_rows]
+    differs = given != given[first][run]
     wrong = np.unique(run[differs])
-    chosen, kept = order[last if policy == "last" else first], np.ones(len(first), dtype=bool)
+    chosen, kept = sorted_rows[last if policy == "last" else first], np.ones(len(first), dtype=bool)
     if policy == "agreeing" and len(wrong):
-        raise _refusal(table, pair, order[differs], how="otherwise than in", advice="keep the right row")
+        how, advice = "otherwise than in", "keep the right row"
+        raise _refusal(table, task, worker, sorted_rows[differs], how=how, advice=advice)
     if policy == "drop":
         kept[wrong] = False
     elif policy == "majority":
         for number in wrong:
-            rows = order[first[number] : last[number] + 1]
+            rows = sorted_rows[first[number] : last[number] + 1]
             place = _most_frequent(label[rows])
             if place is None:
                 kept[number] = False
@@ -67,7 +71,7 @@ def one_row_each(
     return chosen[kept], Repeats(policy, int((last > first).sum()), len(wrong), left_out)
 
 
-def _most_frequent(labels: NDArray[np.int64]) -> int | None:
+def _most_frequent(labels: Codes) -> int | None:
     """Where the label that occurs most often first occurs; None where several occur equally often."""
     _, place, count = np.unique(labels, return_index=True, return_counts=True)
     best = np.flatnonzero(count == count.max())
@@ -76,7 +80,8 @@ def _most_frequent(labels: NDArray[np.int64]) -> int | None:
 
 def _refusal(
     table: Table,
-    pair: NDArray[np.int64],
+    task: Codes,
+    worker: Codes,
     wrong: NDArray[np.intp],
     *,
     how: str,
@@ -85,7 +90,7 @@ def _refusal(
     """Names the earliest wrong row, the row it repeats, and how many more there are."""
     rows = np.sort(wrong)
     second = int(rows[0])
-    first = int(np.flatnonzero(pair == pair[second])[0])
+    first = int(np.flatnonzero((task == task[second]) & (worker == worker[second]))[0])
     more = f" ({len(rows)} rows repeat a pair: {table.places(rows.tolist())})" if len(rows) > 1 else ""
     return InvalidInput(
         f"{table.title} {table.place(second)}: worker {table['worker'][second]} labels task "

@@ -19,8 +19,8 @@ from optiframe.tables.ids import Ids, listed, locked
 from optiframe.tables.read import Coded, Table, encode, missing, read_table
 from optiframe.tables.unused_columns import unused_columns
 from optiframe_rankone.data import LabelTable, TruthTable
-from optiframe_rankone.ids import exact_positions, without_unused
-from optiframe_rankone.kernels import prepared, text
+from optiframe_rankone.ids import Codes, exact_positions, fixed_codes, without_unused
+from optiframe_rankone.kernels.labels import encode as encode_numbers
 from optiframe_rankone.read.duplicates import one_row_each
 from optiframe_rankone.read.id_checks import look_alike, refuse_infinite
 
@@ -47,30 +47,21 @@ def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
     if columns is None or policy is None:  # wrong and reported; reading on would only add noise
         return None
     rename = {name: columns[name] for name in ("task", "worker", "label") if name in columns}
-    table = read_table(value, ("task", "worker", "label"), title="labels", rename=rename, coder=text.coded)
+    table = read_table(value, ("task", "worker", "label"), title="labels", rename=rename)
     coded = {name: _encoded(table, name) for name in ("task", "worker", "label")}
     (task, task_ids), (worker, worker_ids), (label, label_ids) = coded.values()
     alike = {name: look_alike(table, name, coded[name][1]) for name in coded}
-    repeats, inorder = None, None
-    if prepared.ready_for(len(table)):
-        sizes = {"tasks": len(task_ids), "workers": len(worker_ids), "classes": len(label_ids)}
-        inorder = prepared.sorted_labels(task, worker, label, **sizes)
-    if inorder is not None:
-        task, worker, label = inorder.task, inorder.worker, inorder.label
-    else:
-        pair = task.astype(np.int64, copy=False) * len(worker_ids) + worker
-        rows, repeats = one_row_each(table, pair, label, policy)
-        task, worker, label = task[rows], worker[rows], label[rows]
+    rows, repeats = one_row_each(table, task, worker, label, policy)
+    task, worker, label = task.take(rows), worker.take(rows), label.take(rows)
     if repeats is not None and repeats.left_out:
         task, task_ids, no_tasks = without_unused(task, task_ids)
         worker, worker_ids, no_workers = without_unused(worker, worker_ids)
         label, label_ids, _ = without_unused(label, label_ids)
         repeats = replace(repeats, tasks=tuple(no_tasks.tolist()), workers=tuple(no_workers.tolist()))
-    code = np.int32 if len(table) < 2**31 else np.int64  # half the memory for all but huge data
-    labels = LabelTable(
-        task=locked(task.astype(code, copy=False)),
-        worker=locked(worker.astype(code, copy=False)),
-        label=locked(label.astype(code, copy=False)),
+    return LabelTable(
+        task=task,
+        worker=worker,
+        label=label,
         task_ids=locked(task_ids),
         worker_ids=locked(worker_ids),
         label_ids=locked(label_ids),
@@ -79,19 +70,15 @@ def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
         look_alike={name: ids for name, ids in alike.items() if ids},
         remarks=unused_columns(table.title, table.unused, elsewhere=columns.values()),
     )
-    if inorder is not None:  # counted on the way; these are cached properties
-        labels.__dict__.update(per_task=inorder.per_task, per_worker=inorder.per_worker)
-    return labels
 
 
-def _encoded(table: Table, name: str) -> tuple[NDArray[Any], Ids]:
+def _encoded(table: Table, name: str) -> tuple[Codes, Ids]:
     """Codes and ids of a column of labels."""
     values = table.parts[name]
-    if isinstance(values, np.ndarray) and values.dtype == np.int64 and prepared.ready_for(len(values)):
-        found = prepared.encoded(values)
-        if found is not None:
-            return found
+    if isinstance(values, np.ndarray) and values.dtype == np.int64:
+        return encode_numbers(np.ascontiguousarray(values))
     codes, ids = table.encoded(name, f"{table.title} {name}s")
+    codes = fixed_codes(codes)
     if not isinstance(values, Coded):  # else all text
         refuse_infinite(table, name, codes, ids)
     return codes, ids

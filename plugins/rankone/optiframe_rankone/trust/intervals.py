@@ -13,7 +13,7 @@ from optiframe.records.fields import Array
 from optiframe_rankone.answer import accuracy
 from optiframe_rankone.completion.skill_model import SkillModel, Source, model_of
 from optiframe_rankone.data import Crowd
-from optiframe_rankone.kernels import prepared
+from optiframe_rankone.kernels.pairs import task_pulls
 from optiframe_rankone.vote import Given, with_skills
 
 _JOINT = 300
@@ -72,10 +72,12 @@ def _sandwich(model: SkillModel, x: Array) -> Array:
     counts = labels.per_worker
     telling = (counts > max(model.tau**2, 1.0)) & ~model.worker_graph.bipartite
     enlarged = np.sqrt(counts / np.maximum(counts - 1, 1))
-    if model.plain and len(x) > _JOINT and prepared.ready_for(len(labels)):
-        codes = labels.task, labels.worker, crowd.label_codes
-        squares, curvature = prepared.spread_of_pulls(*codes, classes=len(crowd.classes), x=x, count=counts)
-        return _apart(squares * enlarged**2, curvature, telling)
+    if model.plain and len(x) > _JOINT:
+        curvature, total, squares = _plain_pulls(crowd, x, np.empty(0))
+        # Squares minus that of the mean, which rounds to 1e-8 of the root of the squares: where pulls
+        # hardly vary, the error if the truth were known is above that.
+        spread = np.maximum(squares - total**2 / counts, 0.0)
+        return _apart(spread * enlarged**2, curvature, telling)
     pull, curvature, weights = _pulls(model, x)
     worker, known = labels.worker, telling & (curvature > 0)
     mean = np.bincount(worker, weights=pull, minlength=len(x)) / counts
@@ -84,8 +86,7 @@ def _sandwich(model: SkillModel, x: Array) -> Array:
         squares = np.bincount(worker, weights=pull**2, minlength=len(x)).astype(np.float64)
         return _apart(squares, curvature, telling)
     inverse, told = _inverse(weights.toarray() * np.outer(x, x) + np.diag(curvature), known)
-    start = np.searchsorted(labels.task, np.arange(len(labels.task_ids) + 1))
-    pulls = sp.csr_array((pull, worker, start), shape=(len(start) - 1, len(x)))
+    pulls = sp.csr_array((pull, worker, labels.first), shape=(len(labels.task_ids), len(x)))
     variance = np.einsum("ij,jk,ki->i", inverse, (pulls.T @ pulls).toarray(), inverse, optimize=True)
     return np.where(told, np.sqrt(np.maximum(variance, 0.0)), np.inf)
 
@@ -120,38 +121,24 @@ def skill_intervals(
 
 
 def _pulls(model: SkillModel, x: Array) -> tuple[Array, Array, sp.csr_array | None]:
-    """g of each label, shape (labels,); A_ii of each worker; the weights of pairs, where few or needed."""
-    crowd, plain = model.crowd, model.plain
-    labels, workers = crowd.labels, len(x)
-    shared, weights = None, None
-    if not plain or workers <= _JOINT:
-        shared = shared_tasks(model)
-        weights = shared if plain else model.least_squares.known
-    if plain:
-        if prepared.ready_for(len(labels)):
-            codes = labels.task, labels.worker, crowd.label_codes
-            pull, curvature = prepared.pulls_of_labels(*codes, classes=len(crowd.classes), x=x)
-            return pull, curvature, weights if workers <= _JOINT else None
-        pull, others = _plain_pulls(crowd, x)
-        curvature = np.bincount(labels.worker, weights=others, minlength=workers).astype(np.float64)
-        return pull, curvature, weights if workers <= _JOINT else None
-    assert shared is not None
-    assert weights is not None
-    pull = _weighted_pulls(crowd, x, shared, weights)
+    """g of each label, shape (labels,); A_ii of each worker; the weights of pairs, where workers are few."""
+    shared = shared_tasks(model)
+    if model.plain:
+        pull = np.empty(len(model.crowd.labels))
+        return pull, _plain_pulls(model.crowd, x, pull)[0], shared
+    weights = model.least_squares.known
+    pull = _weighted_pulls(model.crowd, x, shared, weights)
     curvature = np.asarray(weights @ (x * x), dtype=np.float64)
-    return pull, curvature, weights if workers <= _JOINT else None
+    return pull, curvature, weights if len(x) <= _JOINT else None
 
 
-def _plain_pulls(crowd: Crowd, x: Array) -> tuple[Array, Array]:
-    """g and the sum of the others' squared skills for each label, with every r_ij = 1; linear time."""
-    labels, m = crowd.labels, len(crowd.classes)
-    tasks, mine = len(labels.task_ids), x[labels.worker]
-    cell = labels.task.astype(np.int64) * m + crowd.label_codes
-    same = np.bincount(cell, weights=mine, minlength=tasks * m)
-    total = same.reshape(tasks, m).sum(axis=1)[labels.task] - mine
-    agree = same[cell] - mine
-    others = np.bincount(labels.task, weights=mine**2, minlength=tasks)[labels.task] - mine**2
-    return (m * agree - total) / (m - 1.0) - mine * others, np.maximum(others, 0.0)
+def _plain_pulls(crowd: Crowd, x: Array, pull: Array) -> tuple[Array, Array, Array]:
+    """A_ii of each worker, and the sums of g and of g^2, with every r_ij = 1; linear time.
+
+    Written to: ``pull``, g of each label; empty to do without.
+    """
+    labels, x = crowd.labels, np.ascontiguousarray(x, dtype=np.float64)
+    return task_pulls(labels.first, labels.worker, crowd.label_codes, x, len(crowd.classes), pull)
 
 
 def _weighted_pulls(crowd: Crowd, x: Array, shared: sp.csr_array, weights: sp.csr_array) -> Array:

@@ -1,0 +1,181 @@
+#include "ids.hpp"
+#include "labels.hpp"
+#include "pairs.hpp"
+#include "products.hpp"
+
+#include <optiframe/arrays.hpp>
+
+#include <nanobind/stl/tuple.h>
+
+#include <cstdlib>
+#include <limits>
+#include <new>
+#include <tuple>
+
+namespace {
+
+using namespace optiframe;
+using rankone::Coded;
+using rankone::Labels;
+
+using CodeArray = In<std::int32_t>;
+using FirstArray = In<std::int64_t>;
+using Numbers = In<double>;
+using Matrix = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
+
+constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+
+// How many there are of something that codes stand for.
+std::size_t size_of(std::int64_t count, const char* name) {
+    if (count < 0 || count > most) throw std::invalid_argument(std::string(name) + " is not a number of codes");
+    return static_cast<std::size_t>(count);
+}
+
+void check_by_task(const FirstArray& first, const CodeArray& worker, std::size_t workers) {
+    check_firsts(span(first), static_cast<std::int64_t>(worker.size()), "first");
+    check_codes(span(worker), static_cast<std::int64_t>(workers), "worker");
+}
+
+Labels labels_of(const FirstArray& first, const CodeArray& worker, const CodeArray& label, std::size_t workers) {
+    check_by_task(first, worker, workers);
+    check_length(label, worker.size(), "label");
+    return {span(first), span(worker), span(label)};
+}
+
+void check_classes(const Labels& labels, std::int64_t classes) {
+    check_codes(labels.label, static_cast<std::int64_t>(size_of(classes, "classes")), "label");
+}
+
+// A zeroed array that Python owns; memory of zeros costs nothing before it is written to.
+Matrix zeros(std::size_t rows, std::size_t columns) {
+    auto* values = static_cast<double*>(std::calloc(std::max<std::size_t>(rows * columns, 1), sizeof(double)));
+    if (values == nullptr) throw std::bad_alloc();
+    return Matrix(values, {rows, columns}, nb::capsule(values, [](void* p) noexcept { std::free(p); }));
+}
+
+auto encode(FirstArray values) {
+    rankone::Encoded found;
+    {
+        nb::gil_scoped_release unlocked;
+        found = rankone::encode(span(values));
+    }
+    return std::make_tuple(owned(std::move(found.codes)), owned(std::move(found.ids)));
+}
+
+auto order(CodeArray task, CodeArray worker, std::int64_t tasks, std::int64_t workers) {
+    check_length(worker, task.size(), "worker");
+    const Coded by_task{span(task), size_of(tasks, "tasks")}, by_worker{span(worker), size_of(workers, "workers")};
+    check_codes(by_task.codes, tasks, "task");
+    check_codes(by_worker.codes, workers, "worker");
+    std::vector<std::int64_t> rows;
+    {
+        nb::gil_scoped_release unlocked;
+        rows = rankone::order(by_task, by_worker);
+    }
+    return owned(std::move(rows));
+}
+
+auto vote(FirstArray first, CodeArray worker, CodeArray label, Numbers weight, std::int64_t classes) {
+    const auto labels = labels_of(first, worker, label, weight.size());
+    check_classes(labels, classes);
+    auto scores = zeros(labels.tasks(), static_cast<std::size_t>(classes));
+    const std::span<double> into(scores.data(), scores.size());
+    {
+        nb::gil_scoped_release unlocked;
+        rankone::vote(labels, span(weight), static_cast<std::size_t>(classes), into);
+    }
+    return scores;
+}
+
+// Labels whose pairs are counted: workers rise within each task.
+Labels countable(const FirstArray& first, const CodeArray& worker, const CodeArray& label, std::size_t workers) {
+    const auto labels = labels_of(first, worker, label, workers);
+    for (std::size_t t = 0; t < labels.tasks(); ++t)
+        for (auto k = labels.first[t] + 1; k < labels.first[t + 1]; ++k)
+            check(labels.worker[k - 1] < labels.worker[k], "worker must rise within each task");
+    return labels;
+}
+
+auto count_pairs(FirstArray first, CodeArray worker, CodeArray label, std::int64_t workers) {
+    const auto labels = countable(first, worker, label, size_of(workers, "workers"));
+    rankone::PairCounts found;
+    {
+        nb::gil_scoped_release unlocked;
+        found = rankone::count_pairs(labels, static_cast<std::size_t>(workers));
+    }
+    return std::make_tuple(owned(std::move(found.start)), owned(std::move(found.column)),
+                           owned(std::move(found.shared)), owned(std::move(found.agreed)));
+}
+
+auto count_table(FirstArray first, CodeArray worker, CodeArray label, std::int64_t workers) {
+    const auto size = size_of(workers, "workers");
+    const auto labels = countable(first, worker, label, size);
+    auto shared = zeros(size, size), agreed = zeros(size, size);
+    auto *of_shared = shared.data(), *of_agreed = agreed.data();
+    {
+        nb::gil_scoped_release unlocked;
+        rankone::count_table(labels, size, of_shared, of_agreed);
+    }
+    return std::make_tuple(std::move(shared), std::move(agreed));
+}
+
+double misses(CodeArray start, CodeArray column, Numbers known, Numbers target, Numbers x) {
+    check_length(start, x.size() + 1, "start");
+    check_firsts(span(start), static_cast<std::int64_t>(column.size()), "start");
+    check_codes(span(column), static_cast<std::int64_t>(x.size()), "column");
+    check_length(known, column.size(), "known");
+    check_length(target, column.size(), "target");
+    nb::gil_scoped_release unlocked;
+    return rankone::misses({span(start), span(column), span(known), span(target)}, span(x));
+}
+
+auto label_pulls(FirstArray first, CodeArray worker, CodeArray label, Numbers x, std::int64_t classes) {
+    const auto labels = labels_of(first, worker, label, x.size());
+    check_classes(labels, classes);
+    check(classes >= 2, "classes must be at least 2");
+    std::vector<double> pull(x.size()), curvature(x.size());
+    {
+        nb::gil_scoped_release unlocked;
+        rankone::label_pulls(labels, span(x), static_cast<std::size_t>(classes), {pull, curvature});
+    }
+    return std::make_tuple(owned(std::move(pull)), owned(std::move(curvature)));
+}
+
+auto label_weights(FirstArray first, CodeArray worker, Numbers x) {
+    check_by_task(first, worker, x.size());
+    std::vector<double> sums(x.size());
+    {
+        nb::gil_scoped_release unlocked;
+        rankone::label_weights(span(first), span(worker), span(x), sums);
+    }
+    return owned(std::move(sums));
+}
+
+auto task_pulls(FirstArray first, CodeArray worker, CodeArray label, Numbers x, std::int64_t classes, Out<double> pull) {
+    const auto labels = labels_of(first, worker, label, x.size());
+    check_classes(labels, classes);
+    check(classes >= 2, "classes must be at least 2");
+    if (pull.size() != 0) check_length(pull, worker.size(), "pull");
+    std::vector<double> curvature(x.size()), total(x.size()), squares(x.size());
+    {
+        nb::gil_scoped_release unlocked;
+        rankone::task_pulls(labels, span(x), static_cast<std::size_t>(classes), span(pull),
+                            {curvature, total, squares});
+    }
+    return std::make_tuple(owned(std::move(curvature)), owned(std::move(total)), owned(std::move(squares)));
+}
+
+} // namespace
+
+NB_MODULE(_native, m) {
+    m.def("encode", &encode, exact("values"));
+    m.def("order", &order, exact("task"), exact("worker"), exact("tasks"), exact("workers"));
+    m.def("vote", &vote, exact("first"), exact("worker"), exact("label"), exact("weight"), exact("classes"));
+    m.def("count_pairs", &count_pairs, exact("first"), exact("worker"), exact("label"), exact("workers"));
+    m.def("count_table", &count_table, exact("first"), exact("worker"), exact("label"), exact("workers"));
+    m.def("misses", &misses, exact("start"), exact("column"), exact("known"), exact("target"), exact("x"));
+    m.def("label_pulls", &label_pulls, exact("first"), exact("worker"), exact("label"), exact("x"), exact("classes"));
+    m.def("label_weights", &label_weights, exact("first"), exact("worker"), exact("x"));
+    m.def("task_pulls", &task_pulls, exact("first"), exact("worker"), exact("label"), exact("x"), exact("classes"),
+          exact("pull"));
+}

@@ -1,0 +1,148 @@
+#include "pairs.hpp"
+
+#include <optiframe/interrupt.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+namespace optiframe::rankone {
+namespace {
+
+constexpr std::int64_t at_a_time = 1 << 23; // pairs of labels: 32 MB
+
+// A pair of labels, filed under the worker of the later one.
+struct Met {
+    std::uint32_t other : 31;
+    std::uint32_t agree : 1;
+};
+
+// Tasks that a worker shares with one before, and those they agree on.
+struct Tally {
+    std::int32_t shared, agreed;
+};
+
+// How many pairs of labels are filed under each worker.
+std::vector<std::int64_t> pairs_of_workers(const Labels& labels, std::size_t workers) {
+    std::vector<std::int64_t> count(workers);
+    for (std::size_t t = 0; t < labels.tasks(); ++t)
+        for (auto k = labels.first[t]; k < labels.first[t + 1]; ++k) count[labels.worker[k]] += k - labels.first[t];
+    return count;
+}
+
+// Workers who share tasks with worker j and come before, rising, out of the pairs filed under j: by looking
+// at all who come before where the pairs are many, else by sorting those in the pairs.
+void workers_met(std::size_t j, std::span<const Met> pairs, std::span<const Tally> tallies,
+                 std::vector<std::int32_t>& met) {
+    met.clear();
+    if (pairs.size() >= j / 8) {
+        for (std::size_t i = 0; i < j; ++i)
+            if (tallies[i].shared != 0) met.push_back(static_cast<std::int32_t>(i));
+    } else {
+        for (const auto pair : pairs) met.push_back(static_cast<std::int32_t>(pair.other));
+        std::sort(met.begin(), met.end());
+        met.erase(std::unique(met.begin(), met.end()), met.end());
+    }
+}
+
+// Calls `use(j, met, tallies)` for each worker j, in order: `met` are the workers i < j who share tasks with
+// j, rising, and tallies[i] says how many.
+//
+// Pairs of labels are filed by worker and then tallied worker by worker, so that counters stay in the
+// processor's first cache; workers whose pairs are more than fit at a time come in further rounds over
+// the labels.
+template <class Use> void for_each_worker(const Labels& labels, std::size_t workers, Use use) {
+    const auto count = pairs_of_workers(labels, workers);
+    std::vector<Tally> tallies(workers);
+    std::vector<Met> filed;
+    std::vector<std::int32_t> met;
+    std::vector<std::int64_t> next(workers);
+    interrupt::Pace pace;
+    for (std::size_t begin = 0, end = 0; begin < workers; begin = end) {
+        std::int64_t pairs = 0;
+        for (; end < workers && (end == begin || pairs + count[end] <= at_a_time); pairs += count[end++])
+            next[end] = pairs;
+        filed.resize(std::max(filed.size(), static_cast<std::size_t>(pairs)));
+        for (std::size_t t = 0; t < labels.tasks(); ++t) {
+            for (auto later = labels.first[t]; later < labels.first[t + 1]; ++later) {
+                const std::size_t j = labels.worker[later];
+                pace.after(later - labels.first[t]);
+                if (j < begin || j >= end) continue;
+                auto at = next[j];
+                for (auto k = labels.first[t]; k < later; ++k)
+                    filed[at++] = {static_cast<std::uint32_t>(labels.worker[k]),
+                                   labels.label[k] == labels.label[later]};
+                next[j] = at;
+            }
+        }
+        for (std::size_t j = begin; j < end; ++j) {
+            pace.after(static_cast<std::int64_t>(j) + count[j]);
+            const std::span<const Met> mine(filed.data() + next[j] - count[j], static_cast<std::size_t>(count[j]));
+            for (const auto pair : mine) {
+                ++tallies[pair.other].shared;
+                tallies[pair.other].agreed += pair.agree;
+            }
+            workers_met(j, mine, tallies, met);
+            use(j, std::span<const std::int32_t>(met), std::span<const Tally>(tallies));
+            for (const auto i : met) tallies[i] = {};
+        }
+    }
+}
+
+} // namespace
+
+PairCounts count_pairs(const Labels& labels, std::size_t workers) {
+    // Pairs i < j, by j and then i.
+    std::vector<std::int32_t> before, each(workers), entries(workers + 1);
+    std::vector<Tally> found;
+    std::int64_t total = 0;
+    for_each_worker(labels, workers, [&](std::size_t j, auto met, auto tallies) {
+        for (const auto i : met) {
+            before.push_back(i);
+            found.push_back(tallies[i]);
+            ++each[j], ++entries[i + 1], ++entries[j + 1], total += 2;
+        }
+    });
+    if (total > std::numeric_limits<std::int32_t>::max())
+        throw std::invalid_argument("there are more pairs of workers than a matrix can hold");
+    PairCounts counts{std::move(entries), std::vector<std::int32_t>(total), std::vector<double>(total),
+                      std::vector<double>(total)};
+    for (std::size_t i = 0; i < workers; ++i) counts.start[i + 1] += counts.start[i];
+    auto next = counts.start;
+    const auto put = [&](std::size_t row, std::size_t column, Tally tally) {
+        const auto at = next[row]++;
+        counts.column[at] = static_cast<std::int32_t>(column);
+        counts.shared[at] = tally.shared;
+        counts.agreed[at] = tally.agreed;
+    };
+    // A row gets the workers before in its own turn, and those after in theirs: columns rise.
+    for (std::size_t j = 0, k = 0; j < workers; ++j)
+        for (const auto last = k + each[j]; k < last; ++k) put(j, before[k], found[k]), put(before[k], j, found[k]);
+    return counts;
+}
+
+void count_table(const Labels& labels, std::size_t workers, double* shared, double* agreed) {
+    for_each_worker(labels, workers, [&](std::size_t j, auto met, auto tallies) {
+        for (const auto i : met) {
+            shared[j * workers + i] = shared[i * workers + j] = tallies[i].shared;
+            agreed[j * workers + i] = agreed[i * workers + j] = tallies[i].agreed;
+        }
+    });
+}
+
+double misses(const KnownPairs& pairs, std::span<const double> x) {
+    double total = 0.0;
+    interrupt::Pace pace;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        pace.after(pairs.start[i + 1] - pairs.start[i] + 1);
+        double row = 0.0;
+        for (auto k = pairs.start[i]; k < pairs.start[i + 1]; ++k) {
+            const double gap = pairs.target[k] - x[i] * x[pairs.column[k]];
+            row += pairs.known[k] * gap * gap;
+        }
+        total += row;
+    }
+    return total;
+}
+
+} // namespace optiframe::rankone

@@ -1,0 +1,30 @@
+// Pairs of workers: how often they met and agreed, and how far skills are from their correlations.
+#pragma once
+
+#include "labels.hpp"
+
+namespace optiframe::rankone {
+
+// A symmetric sparse matrix by rows, columns rising; nothing on the diagonal.
+struct PairCounts {
+    std::vector<std::int32_t> start; // of each row, and the number of entries
+    std::vector<std::int32_t> column;
+    std::vector<double> shared, agreed; // tasks labelled by both, and those with one label from both
+};
+
+// Pairs that met. Labels are in order of task and then worker, no worker twice in a task.
+PairCounts count_pairs(const Labels& labels, std::size_t workers);
+
+// The same for every pair: matrices of workers x workers, all zero before.
+void count_table(const Labels& labels, std::size_t workers, double* shared, double* agreed);
+
+// Sparse N and C by rows.
+struct KnownPairs {
+    std::span<const std::int32_t> start, column;
+    std::span<const double> known, target;
+};
+
+// Sum of N_ij (C_ij - x_i x_j)^2 over the entries.
+double misses(const KnownPairs& pairs, std::span<const double> x);
+
+} // namespace optiframe::rankone

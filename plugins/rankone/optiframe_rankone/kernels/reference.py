@@ -1,0 +1,188 @@
+"""What the kernels compute, in plain NumPy.
+
+Labels are codes of 32 bits, `task`, `worker` and `label`, all of shape (labels,). Where they are in order of
+tasks, `first`, of shape (tasks + 1,), says where the labels of each task begin, and ends with their number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from optiframe.records.fields import Array
+from optiframe_rankone.ids import Codes
+
+Firsts = NDArray[np.int64]
+
+
+def encode(values: NDArray[np.int64]) -> tuple[Codes, NDArray[np.int64]]:
+    """Place of each of n numbers among the k ids, shape (n,), and the ids: every number once, rising."""
+    ids, codes = np.unique(values, return_inverse=True)
+    return codes.astype(np.int32), ids
+
+
+def order(task: Codes, worker: Codes, tasks: int, workers: int) -> NDArray[np.int64]:
+    """Rows in order of task and then worker, equal ones in their own order, shape (labels,).
+
+    Raises
+    ------
+    ValueError
+        When codes are not below `tasks` and `workers`, or lengths disagree.
+    """
+    return np.lexsort([worker, task])
+
+
+def vote(first: Firsts, worker: Codes, label: Codes, weight: Array, classes: int) -> Array:
+    """Sum of the weights of the workers who gave each class, shape (tasks, classes).
+
+    `weight` has a number for each worker.
+
+    Raises
+    ------
+    ValueError
+        When codes or lengths are wrong.
+    """
+    tasks = len(first) - 1
+    sums = np.bincount(_task(first) * classes + label, weights=weight[worker], minlength=tasks * classes)
+    return np.asarray(sums.reshape(tasks, classes), dtype=np.float64)
+
+
+def count_pairs(
+    first: Firsts, worker: Codes, label: Codes, workers: int
+) -> tuple[Codes, Codes, Array, Array]:
+    """How many tasks each pair of workers shares, N_ij, and on how many they gave the same label.
+
+    Workers rise within each task. The pairs that share a task are the entries of a symmetric sparse matrix
+    by rows, columns rising: where its rows begin, shape (workers + 1,), and of each entry the column, N_ij,
+    and the number of agreements.
+
+    Raises
+    ------
+    ValueError
+        When codes or lengths are wrong, or workers do not rise.
+    """
+    tasks, classes = len(first) - 1, int(label.max(initial=0)) + 1
+    shared = _off_diagonal(sp.csr_array((np.ones(len(worker)), worker, first), shape=(tasks, workers)))
+    agreed = sp.csr_array((workers, workers))
+    for value in range(classes):
+        given = np.flatnonzero(label == value)
+        entries = np.ones(len(given)), (_task(first)[given], worker[given])
+        agreed = agreed + _off_diagonal(sp.csr_array(entries, shape=(tasks, workers)))
+    both = sp.csr_array(agreed + shared)  # pairs that never agreed stay in the pattern
+    both.sort_indices()
+    return *_pattern(shared), shared.data, both.data - shared.data
+
+
+def count_table(first: Firsts, worker: Codes, label: Codes, workers: int) -> tuple[Array, Array]:
+    """The counts of `count_pairs` for every pair of workers: two matrices of shape (workers, workers).
+
+    Raises
+    ------
+    ValueError
+        As `count_pairs`.
+    """
+    start, column, *counts = count_pairs(first, worker, label, workers)
+    shape = (workers, workers)
+    shared, agreed = (sp.csr_array((each, column, start), shape=shape).toarray() for each in counts)
+    return shared, agreed
+
+
+def misses(start: Codes, column: Codes, known: Array, target: Array, x: Array) -> float:
+    """Sum of N_ij (C_ij - x_i x_j)^2 over the entries of two sparse matrices of one pattern.
+
+    The pattern is that of a matrix by rows, `start` of shape (size + 1,); `known` and `target` are N and C, a
+    number for each entry, and `x` has shape (size,).
+
+    Raises
+    ------
+    ValueError
+        When codes or lengths are wrong.
+    """
+    row = np.repeat(np.arange(len(x)), np.diff(start))
+    return float(np.sum(known * (target - x[row] * x[column]) ** 2))
+
+
+def label_pulls(first: Firsts, worker: Codes, label: Codes, x: Array, classes: int) -> tuple[Array, Array]:
+    """(N * C) x and N x^2 out of the labels, both of shape (workers,), for `x` of shape (workers,).
+
+    N_ij C_ij is the sum over the tasks of workers i and j of 1 where they agree and -1/(M - 1) where not, M
+    the number of classes (Ma et al., Lemma 7), so that the pull at worker i is the sum over the own tasks of
+    M/(M - 1) sum_j x_j of the others who agree - 1/(M - 1) sum_j x_j of all others.
+
+    Raises
+    ------
+    ValueError
+        When codes or lengths are wrong, or there are fewer than two classes.
+    """
+    agree, disagree = classes / (classes - 1.0), 1.0 / (classes - 1.0)
+    same, total, squares = _of_others(first, worker, label, x, classes)
+    pull = np.bincount(worker, weights=agree * same - disagree * total, minlength=len(x))
+    curvature = np.bincount(worker, weights=squares, minlength=len(x))
+    return pull.astype(np.float64), curvature.astype(np.float64)
+
+
+def label_weights(first: Firsts, worker: Codes, x: Array) -> Array:
+    """N x out of the labels, shape (workers,), for `x` of shape (workers,).
+
+    Raises
+    ------
+    ValueError
+        When codes or lengths are wrong.
+    """
+    task = _task(first)
+    total = np.bincount(task, weights=x[worker], minlength=len(first) - 1)[task]
+    return np.bincount(worker, weights=total - x[worker], minlength=len(x)).astype(np.float64)
+
+
+def task_pulls(
+    first: Firsts, worker: Codes, label: Codes, x: Array, classes: int, pull: Array
+) -> tuple[Array, Array, Array]:
+    """Sums over the labels of each worker, each of shape (workers,), for `x` of shape (workers,).
+
+    Of label k, by worker i, the pull is g_k = sum over the others j on its task of (y_ij - x_i x_j) x_j,
+    where y_ij is 1 if they agree and else -1/(M - 1) (Ma et al., Lemmas 6 and 7). The sums are those of the
+    others' x_j^2, of g_k and of g_k^2. Written to: `pull`, g_k of each label; empty to keep only the sums.
+
+    Raises
+    ------
+    ValueError
+        When codes or lengths are wrong, or there are fewer than two classes.
+    """
+    same, total, others = _of_others(first, worker, label, x, classes)
+    pulls = (classes * same - total) * (1.0 / (classes - 1.0)) - x[worker] * others
+    if len(pull):
+        pull[:] = pulls
+    parts = (np.maximum(others, 0.0), pulls, pulls * pulls)
+    curvature, sums, squares = (np.bincount(worker, each, minlength=len(x)) for each in parts)
+    return curvature.astype(np.float64), sums.astype(np.float64), squares.astype(np.float64)
+
+
+def _task(first: Firsts) -> NDArray[np.int64]:
+    """Task of each label."""
+    return np.repeat(np.arange(len(first) - 1), np.diff(first))
+
+
+def _of_others(
+    first: Firsts, worker: Codes, label: Codes, x: Array, classes: int
+) -> tuple[Array, Array, Array]:
+    """For each label, over the others on its task: x of those who agree, x of all, and x^2 of all, summed."""
+    task, mine, tasks = _task(first), x[worker], len(first) - 1
+    cell = task * classes + label
+    same = np.bincount(cell, weights=mine, minlength=tasks * classes)[cell] - mine
+    total = np.bincount(task, weights=mine, minlength=tasks)[task] - mine
+    squares = np.bincount(task, weights=mine * mine, minlength=tasks)[task] - mine * mine
+    return same, total, squares
+
+
+def _off_diagonal(given: sp.csr_array) -> sp.csr_array:
+    """How many rows of a matrix of zeros and ones two columns share, for different columns that share any."""
+    counts = sp.coo_array(given.T @ given)
+    off = counts.row != counts.col
+    result = sp.csr_array((counts.data[off], (counts.row[off], counts.col[off])), shape=counts.shape)
+    result.sort_indices()
+    return result
+
+
+def _pattern(matrix: sp.csr_array) -> tuple[Codes, Codes]:
+    return matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
