@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <chrono>
+#include <cstdint>
 
 namespace optiframe::interrupt {
 
@@ -19,6 +20,29 @@ inline void poll() {
     last = now;
     nanobind::gil_scoped_acquire locked;
     if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+}
+
+// Polls once in so many small steps of a loop, of some nanoseconds each.
+class Pace {
+public:
+    void after(std::int64_t steps) {
+        if ((left_ -= steps) > 0) return;
+        left_ = most;
+        poll();
+    }
+
+private:
+    static constexpr std::int64_t most = 1 << 17;
+    std::int64_t left_ = most;
+};
+
+// Runs a loop over whole numbers below n in blocks, each as one(begin, end), and polls between them.
+template <class Block> void in_blocks(std::int64_t n, Block one) {
+    constexpr std::int64_t size = 1 << 17;
+    for (std::int64_t begin = 0; begin < n; begin += size) {
+        one(begin, n - begin < size ? n : begin + size);
+        poll();
+    }
 }
 
 } // namespace optiframe::interrupt
