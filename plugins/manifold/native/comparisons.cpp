@@ -3,67 +3,85 @@
 
 namespace optiframe::manifold {
 
-void gather(const double* x, i64 columns, const Comparisons& of, double* out) {
-    for (i64 i = 0; i < of.rows; ++i) {
-        const double* row = x + i * columns;
-        for (i64 e = of.pointer[i]; e < of.pointer[i + 1]; ++e) out[e] = row[of.winner[e]] - row[of.loser[e]];
-    }
+void gather(Matrix<const double> x, const Comparisons& of, double* out) {
+    of.each_row(1, [&](i64 i, i64 begin, i64 end) {
+        const double* row = x[i];
+        for (i64 e = begin; e < end; ++e) out[e] = row[of.winner[e]] - row[of.loser[e]];
+    });
 }
 
-void spread(double* into, i64 columns, const Comparisons& of, const double* amount) {
-    for (i64 i = 0; i < of.rows; ++i) {
-        double* row = into + i * columns;
-        for (i64 e = of.pointer[i]; e < of.pointer[i + 1]; ++e) {
+void spread(Matrix<double> into, const Comparisons& of, const double* amount) {
+    of.each_row(2, [&](i64 i, i64 begin, i64 end) {
+        double* row = into[i];
+        for (i64 e = begin; e < end; ++e) {
             row[of.winner[e]] += amount[e];
             row[of.loser[e]] -= amount[e];
         }
-    }
+    });
 }
 
-void margins(const double* left, const double* right, i64 rank, const Comparisons& of, double* out) {
-    for (i64 i = 0; i < of.rows; ++i) {
-        const double* mine = left + i * rank;
-        for (i64 e = of.pointer[i]; e < of.pointer[i + 1]; ++e) {
-            const double *better = right + of.winner[e] * rank, *worse = right + of.loser[e] * rank;
+void margins(const Factors& x, const Comparisons& of, double* out) {
+    const i64 rank = x.left.columns;
+    of.each_row(1 + 2 * rank, [&](i64 i, i64 begin, i64 end) {
+        const double* mine = x.left[i];
+        for (i64 e = begin; e < end; ++e) {
+            const double *better = x.right[of.winner[e]], *worse = x.right[of.loser[e]];
             double found = 0.0;
             for (i64 a = 0; a < rank; ++a) found += mine[a] * (better[a] - worse[a]);
             out[e] = found;
         }
+    });
+}
+
+namespace {
+
+// The pulls of a row's comparisons; what is added to is told to be no part of what is read.
+void pull_row(const double* mine, Matrix<const double> right, const Comparisons& of, const double* amount, i64 begin,
+              i64 end, double* __restrict to_mine, double* __restrict to_right) {
+    const i64 rank = right.columns;
+    for (i64 e = begin; e < end; ++e) {
+        const i64 j = of.winner[e] * rank, k = of.loser[e] * rank;
+        for (i64 a = 0; a < rank; ++a) {
+            to_mine[a] += amount[e] * (right.data[j + a] - right.data[k + a]);
+            const double push = amount[e] * mine[a];
+            to_right[j + a] += push;
+            to_right[k + a] -= push;
+        }
     }
 }
 
-void pull(const double* left, const double* right, i64 rank, const Comparisons& of, const double* amount,
-          double* __restrict to_left, double* __restrict to_right) {
-    for (i64 i = 0; i < of.rows; ++i)
-        for (i64 e = of.pointer[i]; e < of.pointer[i + 1]; ++e) {
-            const i64 j = of.winner[e] * rank, k = of.loser[e] * rank;
-            for (i64 a = 0; a < rank; ++a) {
-                to_left[i * rank + a] += amount[e] * (right[j + a] - right[k + a]);
-                const double push = amount[e] * left[i * rank + a];
-                to_right[j + a] += push;
-                to_right[k + a] -= push;
-            }
-        }
-}
-
-void pull_along(const double* left, const double* right, i64 rank, const Comparisons& of, const double* slope,
-                const double* bend, double* __restrict to_left, double* __restrict to_right) {
-    for (i64 i = 0; i < of.rows; ++i) {
-        const double* mine = left + 2 * i * rank;
-        for (i64 e = of.pointer[i]; e < of.pointer[i + 1]; ++e) {
-            const i64 j = of.winner[e], k = of.loser[e];
-            const double *better = right + 2 * j * rank, *worse = right + 2 * k * rank;
-            double change = 0.0;
-            for (i64 a = 0; a < 2 * rank; ++a) change += mine[a] * (better[a] - worse[a]);
-            change *= bend[e];
-            for (i64 a = 0; a < rank; ++a) {
-                to_left[i * rank + a] += change * (better[a] - worse[a]) + slope[e] * (better[rank + a] - worse[rank + a]);
-                const double push = change * mine[rank + a] + slope[e] * mine[a];
-                to_right[j * rank + a] += push;
-                to_right[k * rank + a] -= push;
-            }
+// The same along a direction.
+void pull_row_along(const double* mine, Matrix<const double> right, const Comparisons& of, const double* slope,
+                    const double* bend, i64 begin, i64 end, double* __restrict to_mine, double* __restrict to_right) {
+    const i64 rank = right.columns / 2;
+    for (i64 e = begin; e < end; ++e) {
+        const i64 j = of.winner[e], k = of.loser[e];
+        const double *better = right[j], *worse = right[k];
+        double change = 0.0;
+        for (i64 a = 0; a < 2 * rank; ++a) change += mine[a] * (better[a] - worse[a]);
+        change *= bend[e];
+        for (i64 a = 0; a < rank; ++a) {
+            to_mine[a] += change * (better[a] - worse[a]) + slope[e] * (better[rank + a] - worse[rank + a]);
+            const double push = change * mine[rank + a] + slope[e] * mine[a];
+            to_right[j * rank + a] += push;
+            to_right[k * rank + a] -= push;
         }
     }
+}
+
+} // namespace
+
+void pull(const Factors& x, const Comparisons& of, const double* amount, const FactorSums& to) {
+    of.each_row(1 + 4 * x.left.columns, [&](i64 i, i64 begin, i64 end) {
+        pull_row(x.left[i], x.right, of, amount, begin, end, to.left[i], to.right.data);
+    });
+}
+
+void pull_along(const Factors& x, const Comparisons& of, const double* slope, const double* bend,
+                const FactorSums& to) {
+    of.each_row(1 + 8 * x.left.columns, [&](i64 i, i64 begin, i64 end) {
+        pull_row_along(x.left[i], x.right, of, slope, bend, begin, end, to.left[i], to.right.data);
+    });
 }
 
 } // namespace optiframe::manifold

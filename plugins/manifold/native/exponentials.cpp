@@ -23,48 +23,54 @@ double total(const double (&sums)[lanes]) {
 
 } // namespace
 
-OPTIFRAME_CLONES double log_loss(const double* __restrict margin, double sigma, const double* __restrict weight,
-                                 double* __restrict slope, double* __restrict bend, i64 n) {
+OPTIFRAME_CLONES double log_loss(Numbers margin, double sigma, Numbers weight, Derivatives to) {
     double sums[lanes] = {}, heavy[lanes];
     std::fill_n(heavy, lanes, 1.0);
     const double to_sigma = 1.0 / sigma;
+    const i64 n = static_cast<i64>(margin.size());
+    interrupt::Pace pace;
     for (i64 first = 0; first < n; first += lanes) {
         const i64 count = std::min(lanes, n - first);
-        if (weight) std::copy_n(weight + first, count, heavy);
-        const double* m = margin + first;
-        double *s = slope + first, *b = bend + first;
+        if (!weight.empty()) std::copy_n(weight.data() + first, count, heavy);
+        const double* __restrict m = margin.data() + first;
+        double *__restrict slope = to.slope.data() + first, *__restrict bend = to.bend.data() + first;
         for (i64 j = 0; j < count; ++j) {
             const double z = m[j] * to_sigma, t = exp(-std::abs(z)), share = 1.0 / (1.0 + t);
-            s[j] = -to_sigma * heavy[j] * (z < 0.0 ? share : t * share);
-            b[j] = to_sigma * to_sigma * heavy[j] * (t * share * share);
+            slope[j] = -to_sigma * heavy[j] * (z < 0.0 ? share : t * share);
+            bend[j] = to_sigma * to_sigma * heavy[j] * (t * share * share);
             sums[j] += heavy[j] * (0.5 * (std::abs(z) - z) + log1p(t));
         }
+        pace.after(count);
     }
     return total(sums);
 }
 
-OPTIFRAME_CLONES double exp_sum(const double* x, i64 rows, i64 columns, double shift) {
+OPTIFRAME_CLONES double exp_sum(Matrix<const double> x, double shift) {
     double sums[lanes] = {};
-    for (i64 i = 0; i < rows; ++i)
-        for (i64 first = 0; first < columns; first += lanes) {
-            const double* part = x + i * columns + first;
-            const i64 count = std::min(lanes, columns - first);
+    interrupt::Pace pace;
+    for (i64 i = 0; i < x.rows; ++i)
+        for (i64 first = 0; first < x.columns; first += lanes) {
+            const double* part = x[i] + first;
+            const i64 count = std::min(lanes, x.columns - first);
             for (i64 j = 0; j < count; ++j) sums[j] += exp(part[j] * part[j] - shift);
+            pace.after(count);
         }
     return total(sums);
 }
 
-OPTIFRAME_CLONES double exp_terms(double* x, i64 rows, i64 columns, double shift) {
+OPTIFRAME_CLONES double exp_terms(Matrix<double> x, double shift) {
     double sums[lanes] = {};
-    for (i64 i = 0; i < rows; ++i)
-        for (i64 first = 0; first < columns; first += lanes) {
-            double* __restrict part = x + i * columns + first;
-            const i64 count = std::min(lanes, columns - first);
+    interrupt::Pace pace;
+    for (i64 i = 0; i < x.rows; ++i)
+        for (i64 first = 0; first < x.columns; first += lanes) {
+            double* __restrict part = x[i] + first;
+            const i64 count = std::min(lanes, x.columns - first);
             for (i64 j = 0; j < count; ++j) {
                 const double grown = exp(part[j] * part[j] - shift);
                 sums[j] += grown;
                 part[j] *= grown;
             }
+            pace.after(count);
         }
     return total(sums);
 }
@@ -87,14 +93,15 @@ OPTIFRAME_CLONES void bend_row(float* x, float* d, i64 columns, Exponents<float>
 } // namespace
 
 template <class T>
-void bend_rows(T* x, T* d, i64 columns, Exponents<T> exponents, const Comparisons& of, const T* slope, const T* bend) {
+void bend_rows(Matrix<T> x, Matrix<T> d, Exponents<T> exponents, const Comparisons& of, const T* slope, const T* bend) {
     std::vector<T> turn;
-    for (i64 i = 0; i < of.rows; ++i) {
+    interrupt::Pace pace;
+    for (i64 i = 0; i < x.rows; ++i) {
         const i64 begin = of.pointer[i], end = of.pointer[i + 1];
-        T *entries = x + i * columns, *change = d + i * columns;
+        T *entries = x[i], *change = d[i];
         turn.resize(end - begin);
         for (i64 e = begin; e < end; ++e) turn[e - begin] = bend[e] * (change[of.winner[e]] - change[of.loser[e]]);
-        bend_row(entries, change, columns, exponents);
+        bend_row(entries, change, x.columns, exponents);
         for (i64 e = begin; e < end; ++e) {
             const i32 j = of.winner[e], k = of.loser[e];
             change[j] += turn[e - begin];
@@ -102,10 +109,12 @@ void bend_rows(T* x, T* d, i64 columns, Exponents<T> exponents, const Comparison
             entries[j] += slope[e];
             entries[k] -= slope[e];
         }
+        pace.after(x.columns + 4 * (end - begin));
     }
 }
 
-template void bend_rows(double*, double*, i64, Exponents<double>, const Comparisons&, const double*, const double*);
-template void bend_rows(float*, float*, i64, Exponents<float>, const Comparisons&, const float*, const float*);
+template void bend_rows(Matrix<double>, Matrix<double>, Exponents<double>, const Comparisons&, const double*,
+                        const double*);
+template void bend_rows(Matrix<float>, Matrix<float>, Exponents<float>, const Comparisons&, const float*, const float*);
 
 } // namespace optiframe::manifold

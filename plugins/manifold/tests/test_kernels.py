@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from optiframe_manifold.kernels import passes, reference
 
-from optiframe.testing import check_kernel, check_refusals
+from optiframe.testing import check_interruptible, check_kernel, check_refusals
 
 ROUNDING = 1e-13  # of sums of some hundred terms
 
@@ -137,3 +137,28 @@ def test_two_threads_at_once_give_the_same_answers(name: str) -> None:
         for found in pool.map(answer, range(8)):
             for one, other in zip(found, alone, strict=True):
                 np.testing.assert_array_equal(one, other)
+
+
+LONG = """
+import numpy as np
+from optiframe_manifold.kernels import passes
+
+count, rank = 20_000, 1_000_000
+pointer, code = np.array([0, count]), np.zeros(count, np.int32)
+left, right, half = np.ones((1, rank)), np.ones((1, rank)), np.zeros((1, rank // 2))
+print("ready")
+passes.{call}
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "margins(left, right, pointer, code, code, np.empty(count))",
+        "pull(left, right, pointer, code, code, np.ones(count), left.copy(), right.copy())",
+        "pull_along(left, right, pointer, code, code, np.ones(count), np.ones(count), half, half.copy())",
+    ],
+)
+@pytest.mark.skipif(passes.pull is reference.pull, reason="the extension was not built")
+def test_ctrl_c_ends_a_long_pass(call: str) -> None:
+    check_interruptible(LONG.format(call=call))
