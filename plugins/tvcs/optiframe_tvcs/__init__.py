@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from optiframe_tvcs.projection.certificate import Certificate as Certificate
     from optiframe_tvcs.projection.certificate import Prices as Prices
     from optiframe_tvcs.projection.plan import ProjectionPlan as ProjectionPlan
-    from optiframe_tvcs.projection.prepare import prepare as prepare
     from optiframe_tvcs.projection.selection import Selection as Selection
     from optiframe_tvcs.sets.groups import Groups as Groups
     from optiframe_tvcs.sets.three_view import ThreeView as ThreeView
@@ -28,12 +27,12 @@ __getattr__, _, __all__ = exports(
         "program.shadow_prices": ("shadow_prices",),
         "sets.groups": ("Groups",),
         "projection.plan": ("ProjectionPlan",),
-        "projection.prepare": ("prepare",),
         "projection.selection": ("Selection",),
         "sets.three_view": ("ThreeView",),
     },
     former={
         "gains": "shadow_prices",
+        "prepare": "nothing in its place: projections are compiled when the plugin is installed",
     },
 )
 

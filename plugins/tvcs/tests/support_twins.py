@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from hypothesis import strategies as st
+from optiframe_tvcs.kernels import reference
+from optiframe_tvcs.projection import plan as plans
+from optiframe_tvcs.projection.certificate import Prices
+from optiframe_tvcs.projection.plan import ProjectionPlan
+from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.sets.groups import Groups
 from optiframe_tvcs.sets.three_view import ThreeView
+
+PATHS = ("kernel", "fallback", "reference")
+
+
+def solve(path: str, plan: ProjectionPlan, weights: np.ndarray, start: Prices | None = None) -> Selection:
+    """What the plan chooses by its kernel, by the kernel's fallback, or by the reference of both."""
+    if path != "reference":
+        return plan.solve(weights, start, forced=path == "fallback")
+    with patch.multiple(plans, Layout=reference.Layout, project=reference.project):
+        return ProjectionPlan(*plan.bounds).solve(weights, start)
 
 
 def best_worth(over: ThreeView, worth: np.ndarray) -> float:

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from optiframe_tvcs.kernels.projection import quantise
 from optiframe_tvcs.program.proving import descend, exact_prices, fill, prove
 from optiframe_tvcs.program.rounding import to_vertex
 from optiframe_tvcs.program.support_program import SupportProgram
 from optiframe_tvcs.projection.certificate import Bounds, Prices, check
-from optiframe_tvcs.projection.worths import quantise, squares
+from optiframe_tvcs.projection.worths import squares
 from optiframe_tvcs.sets.three_view import ThreeView
 
 from optiframe import Projection

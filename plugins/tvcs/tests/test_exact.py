@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 from collections.abc import Iterable
 
 import numpy as np
@@ -20,13 +18,8 @@ from tvcs_common import KINDS, Instance, hard_instance, paper_instance, random_i
 from optiframe import InvalidInput, Projection, Solver
 from optiframe.testing import SolverContract
 
-from .support_twins import best_worth, papers_set, points, sets
+from .support_twins import PATHS, best_worth, papers_set, points, sets, solve
 
-PATHS = {
-    "plain": {"compiled": False},
-    "compiled": {"compiled": True},
-    "fallback": {"compiled": True, "forced": True},
-}
 instances = st.builds(
     lambda kind, seed: random_instance(np.random.default_rng(seed), kind, 300),
     st.sampled_from(KINDS),
@@ -54,7 +47,7 @@ class TestExact(SolverContract):
 
     def optimum(self, problem: Projection) -> float:
         over, point = problem.onto, problem.point
-        chosen = ProjectionPlan(*over.plan.bounds).solve(point.ravel() ** 2, compiled=False)
+        chosen = solve("reference", over.plan, point.ravel() ** 2)
         return float(point.ravel() @ point.ravel() - chosen.certificate.primal) / 2
 
 
@@ -63,7 +56,7 @@ class TestExact(SolverContract):
 def test_every_answer_is_proved_and_as_good_as_that_of_highs(path: str, instance: Instance) -> None:
     weights = instance.v**2
     plan = ProjectionPlan(*instance.bounds)
-    found = plan.solve(weights, **PATHS[path])
+    found = solve(path, plan, weights)
     whole, scale = plan.quantised(weights)
     again = check(whole, plan.bounds, found.support, found.prices.times(scale), scale)
     assert found.certificate.holds
@@ -79,8 +72,8 @@ def test_small_sets_keep_as_much_as_trying_every_support(data: st.DataObject) ->
     over = data.draw(sets())
     v = data.draw(points(over.elements))
     best = best_worth(over, v**2)
-    for options in PATHS.values():
-        found = over.plan.solve(v**2, **options)
+    for path in PATHS:
+        found = solve(path, over.plan, v**2)
         assert float((v**2)[found.support].sum()) == pytest.approx(best, rel=1e-12)
         assert over.excess(found.support) == 0
 
@@ -93,8 +86,8 @@ def test_worth_does_not_depend_on_order_and_sign(path: str, instance: Instance, 
     bounds = instance.bounds
     shuffled = bounds._replace(row_labels=bounds.row_labels[order], column_labels=bounds.column_labels[order])
     turned = (instance.v * rng.choice([-1.0, 1.0], len(order)))[order]
-    before = ProjectionPlan(*bounds).solve(instance.v**2, **PATHS[path])
-    after = ProjectionPlan(*shuffled).solve(turned**2, **PATHS[path])
+    before = solve(path, ProjectionPlan(*bounds), instance.v**2)
+    after = solve(path, ProjectionPlan(*shuffled), turned**2)
     assert before.certificate.primal == after.certificate.primal
     if instance.bounds.total and len(np.unique(instance.v**2)) == len(order):
         assert after.certificate.holds
@@ -110,8 +103,8 @@ def test_larger_bounds_never_keep_less(instance: Instance, seed: int) -> None:
         total=bounds.total + int(rng.integers(0, 3)),
     )
     weights = instance.v**2
-    less = ProjectionPlan(*bounds).solve(weights, compiled=True)
-    more = ProjectionPlan(*wider).solve(weights, compiled=True)
+    less = ProjectionPlan(*bounds).solve(weights)
+    more = ProjectionPlan(*wider).solve(weights)
     assert more.certificate.primal >= less.certificate.primal
 
 
@@ -122,8 +115,8 @@ def test_a_start_changes_the_way_and_not_the_answer(path: str, instance: Instanc
     weights = instance.v**2
     plan = ProjectionPlan(*instance.bounds)
     other = (instance.v * (1 + 0.3 * rng.standard_normal(len(weights)))) ** 2
-    cold = plan.solve(weights, **PATHS[path])
-    warm = plan.solve(weights, plan.solve(other, compiled=True).prices, **PATHS[path])
+    cold = solve(path, plan, weights)
+    warm = solve(path, plan, weights, plan.solve(other).prices)
     assert warm.certificate.holds
     assert warm.certificate.primal == cold.certificate.primal
 
@@ -132,93 +125,57 @@ def test_a_start_changes_the_way_and_not_the_answer(path: str, instance: Instanc
 def test_instances_beyond_the_sampled_sizes_are_proved(kind: str) -> None:
     instance = hard_instance(np.random.default_rng(3), 190, kind)  # large enough for a sample
     plan = ProjectionPlan(*instance.bounds)
-    found = plan.solve(instance.v**2, compiled=True)
+    found = plan.solve(instance.v**2)
     whole, scale = plan.quantised(instance.v**2)
     assert check(whole, plan.bounds, found.support, found.prices.times(scale), scale).holds
     assert found.certificate.holds
-    again = plan.solve((instance.v * 1.01) ** 2, found.prices, compiled=True)
+    again = plan.solve((instance.v * 1.01) ** 2, found.prices)
     assert again.certificate.holds
 
 
 def test_guard_on_repair_work_leads_to_the_same_support() -> None:
     instance = paper_instance(np.random.default_rng(0), 30)
     plan = ProjectionPlan(*instance.bounds)
-    usual, fallback = (plan.solve(instance.v**2, compiled=True, forced=forced) for forced in (False, True))
+    usual, fallback = (plan.solve(instance.v**2, forced=forced) for forced in (False, True))
     assert plan.effort is not None
-    assert plan.effort.path == "fallback"
+    assert plan.effort.fallback
     assert np.array_equal(usual.support, fallback.support)
 
 
 def test_real_weights_choose_nothing_below_zero() -> None:
     plan = ProjectionPlan(*paper_instance(np.random.default_rng(1), 8).bounds)
     weights = np.random.default_rng(2).standard_normal(64)
-    for options in PATHS.values():
-        found = plan.solve(weights, **options)
+    for path in PATHS:
+        found = solve(path, plan, weights)
         assert found.certificate.holds
         assert not (found.support & (weights <= 0)).any()
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_nothing_to_choose_is_an_empty_support_with_a_proof(compiled: bool) -> None:
+@pytest.mark.parametrize("path", PATHS)
+def test_nothing_to_choose_is_an_empty_support_with_a_proof(path: str) -> None:
     plan = ProjectionPlan(*paper_instance(np.random.default_rng(1), 5).bounds)
-    found = plan.solve(np.zeros(25), compiled=compiled)
+    found = solve(path, plan, np.zeros(25))
     assert not found.support.any()
     assert found.certificate.holds
     assert found.certificate.rounding == 0.0
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_weights_that_are_not_finite_or_of_another_length_are_named(compiled: bool) -> None:
+@pytest.mark.parametrize("path", PATHS)
+def test_weights_that_are_not_finite_or_of_another_length_are_named(path: str) -> None:
     plan = ProjectionPlan(*paper_instance(np.random.default_rng(1), 5).bounds)
     for wrong in (np.nan, np.inf, -np.inf):
         weights = np.ones(25)
         weights[7] = wrong
         with pytest.raises(InvalidInput, match="weight 7 is"):
-            plan.solve(weights, compiled=compiled)
+            solve(path, plan, weights)
     with pytest.raises(InvalidInput, match="25 weights"):
-        plan.solve(np.ones(24), compiled=compiled)
+        solve(path, plan, np.ones(24))
 
 
 def test_a_plan_is_picklable_and_leaves_what_is_derived_behind() -> None:
     instance = paper_instance(np.random.default_rng(4), 60)
     plan = ProjectionPlan(*instance.bounds)
-    found = plan.solve(instance.v**2, compiled=True)
+    found = plan.solve(instance.v**2)
     copy = pickle.loads(pickle.dumps(plan))
     assert len(pickle.dumps(plan)) < 9 * 3600
-    assert np.array_equal(copy.solve(instance.v**2, compiled=True).support, found.support)
-
-
-@pytest.mark.slow
-def test_first_projections_of_a_small_set_load_no_compiler() -> None:
-    code = (
-        "import sys, numpy as np; from optiframe_tvcs.sets.three_view import ThreeView;"
-        "ThreeView.of_matrix((20, 20), total=60, per_row=5, per_column=5).project(np.ones((20, 20)));"
-        "print('numba' in sys.modules)"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "False"
-
-
-@pytest.mark.slow
-def test_which_path_answers_depends_on_the_size_alone_until_somebody_prepares() -> None:
-    script = """
-import numpy as np
-from optiframe_tvcs import ThreeView, prepare
-over = ThreeView.of_matrix((12, 12), total=30, per_row=4, per_column=4)
-worths = np.random.default_rng(0).integers(0, 10, 144).astype(float)  # full of ties
-first = over.plan.solve(worths)
-assert over.plan.effort.path == "plain"
-over.plan.solve(worths, compiled=True)  # loads the compiled code
-for _ in range(3):
-    again = over.plan.solve(worths)
-    assert over.plan.effort.path == "plain"
-    assert (again.support == first.support).all()
-assert prepare()
-assert over.plan.solve(worths).certificate.primal == first.certificate.primal
-assert over.plan.effort.path == "compiled"
-from optiframe_tvcs.kernels import driver as compiled
-assert compiled.direct.signatures  # for few elements
-assert compiled.project.signatures  # and for many
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    assert np.array_equal(copy.solve(instance.v**2).support, found.support)

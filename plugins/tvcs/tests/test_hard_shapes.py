@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optiframe_tvcs.kernels.sweep import exact_sweep
-from optiframe_tvcs.projection import small
 from optiframe_tvcs.projection.binding import Binding
 from optiframe_tvcs.projection.certificate import Bounds, Prices, check
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from optiframe_tvcs.sets.three_view import ThreeView
 from tvcs_common import CASES, SHAPES, Case, adversarial_instance
+
+from .support_twins import PATHS, solve
 
 hard = st.builds(lambda case, seed: (case, seed), st.sampled_from(CASES), st.integers(0, 10**6))
 
@@ -24,8 +24,8 @@ def test_every_path_proves_the_same_worth_on_hard_instances(made: tuple[Case, in
     plan = ProjectionPlan(*instance.bounds)
     whole, scale = plan.quantised(weights)
     worths = set()
-    for options in ({"compiled": False}, {"compiled": True}, {"compiled": True, "forced": True}):
-        found = plan.solve(weights, **options)
+    for path in PATHS:
+        found = solve(path, plan, weights)
         again = check(whole, plan.bounds, found.support, found.prices.times(scale), scale)
         assert found.certificate.exact  # and mostly proved; not where worths differ by 13 decades
         assert again.holds
@@ -38,11 +38,9 @@ def test_every_path_proves_the_same_worth_on_hard_instances(made: tuple[Case, in
 def test_the_fallback_comes_with_the_same_certificate(shape: str) -> None:
     instance = adversarial_instance((shape, "1 + 1e-6", "uniform"), 4000, 0)
     plan = ProjectionPlan(*instance.bounds)
-    usual, fallback = (
-        plan.solve(instance.v**2, compiled=True, forced=forced).certificate for forced in (False, True)
-    )
+    usual, fallback = (plan.solve(instance.v**2, forced=forced).certificate for forced in (False, True))
     assert plan.effort is not None
-    assert plan.effort.path == "fallback"
+    assert plan.effort.fallback
     assert fallback.holds
     assert fallback.gap == 0.0
     assert (fallback.primal, fallback.dual, fallback.rounding) == (usual.primal, usual.dual, usual.rounding)
@@ -52,12 +50,12 @@ def test_the_fallback_comes_with_the_same_certificate(shape: str) -> None:
 def test_a_matrix_of_one_row_is_a_partial_sort(shape: tuple[int, int]) -> None:
     over = ThreeView.of_matrix(shape, total=2000, per_row=3000, per_column=3000)
     v = np.random.default_rng(0).standard_normal(shape)
-    kept = over.plan.solve(v.ravel() ** 2, compiled=True)
+    kept = over.plan.solve(v.ravel() ** 2)
     assert kept.certificate.holds
     assert np.array_equal(np.flatnonzero(kept.support), np.sort(np.argsort(-(v.ravel() ** 2))[:2000]))
     # With a search for each unit through 5,000 groups these were 100,000 paths.
     assert over.plan.effort is not None
-    assert over.plan.effort.path == "compiled"
+    assert not over.plan.effort.fallback
     assert over.plan.effort.paths < 10
 
 
@@ -65,9 +63,9 @@ def test_a_matrix_of_one_row_is_a_partial_sort(shape: tuple[int, int]) -> None:
 def test_groups_of_a_few_elements_leave_few_units_to_repair(worths: str) -> None:
     instance = adversarial_instance(("tiny groups", worths, "1"), 5000, 0)
     plan = ProjectionPlan(*instance.bounds)
-    assert plan.solve(instance.v**2, compiled=True).certificate.holds
+    assert plan.solve(instance.v**2).certificate.holds
     assert plan.effort is not None
-    assert plan.effort.path == "compiled"
+    assert not plan.effort.fallback
     assert plan.effort.units <= 25  # hundreds by smoothing alone
 
 
@@ -86,22 +84,7 @@ def test_groups_that_cannot_bind_are_left_out_and_cost_nothing() -> None:
     assert binding.reduced_prices(every).rows.tolist() == [3.0]
 
 
-@given(seed=st.integers(0, 10**6), p=st.integers(1, 60))
-def test_an_exact_sweep_is_that_of_the_plain_path(seed: int, p: int) -> None:
-    rng = np.random.default_rng(seed)
-    groups, others = rng.integers(1, 8, 2)
-    group, other = np.sort(rng.integers(0, groups, p)), rng.integers(0, others, p).astype(np.int32)
-    worth = rng.integers(0, 9, p).astype(np.float64)
-    given_prices, price = rng.integers(0, 4, others).astype(np.float64), np.empty(groups)
-    caps, total = rng.integers(0, 6, groups), int(rng.integers(0, p + 2))
-    first = np.searchsorted(group, np.arange(groups + 1)).astype(np.int64)
-    y0 = exact_sweep(first, other, worth, caps, total, given_prices, price)
-    wanted, prices = small._sweep(worth - given_prices[other], group.astype(np.int32), caps, total)
-    assert y0 == wanted
-    assert price.tolist() == prices.tolist()
-
-
-def test_the_plain_path_proves_matrices_with_several_lacks_at_once() -> None:
+def test_the_reference_proves_matrices_with_several_lacks_at_once() -> None:
     for seed in range(60):
         rng = np.random.default_rng(seed)
         rows, columns = (int(each) for each in rng.integers(2, 25, 2))
@@ -110,4 +93,4 @@ def test_the_plain_path_proves_matrices_with_several_lacks_at_once() -> None:
         )
         worths = rng.random(rows * columns) ** (1 + 7 * (seed % 2))
         worths[rng.random(worths.size) < 0.5] *= 1e-15
-        assert over.plan.solve(worths, compiled=False).certificate.holds
+        assert solve("reference", over.plan, worths).certificate.holds

@@ -19,7 +19,7 @@ import optiframe
 from optiframe import Projection
 from optiframe.solving.result import Status
 
-from .test_exact import PATHS
+from .support_twins import PATHS, solve
 
 FAR_APART = np.array([1e8, 1.0, 2.0, 3.0])  # the largest square is 2**53 times the least
 FIRST_TWO = ThreeView(total=2, size=4)
@@ -35,7 +35,7 @@ def distances(over: ThreeView, v: np.ndarray, support: np.ndarray) -> tuple[Frac
 
 @pytest.mark.parametrize("path", PATHS)
 def test_entries_too_far_apart_are_not_proved_on_any_path(path: str) -> None:
-    found = FIRST_TWO.plan.solve(FAR_APART**2, **PATHS[path])
+    found = solve(path, FIRST_TWO.plan, FAR_APART**2)
     ours, best = distances(FIRST_TWO, FAR_APART, found.support)
     assert best == 5
     assert path == "fallback" or ours > best  # which of the three small ones is kept is chance
@@ -44,7 +44,7 @@ def test_entries_too_far_apart_are_not_proved_on_any_path(path: str) -> None:
     assert found.certificate.loss >= 1 - math.sqrt(best / ours)
     assert "differ too much in size" in found.certificate.reason
     # A warm start does not change it, nor do the units of a selection for the point.
-    warm = FIRST_TWO.plan.solve(FAR_APART**2, found.prices, **PATHS[path])
+    warm = solve(path, FIRST_TWO.plan, FAR_APART**2, found.prices)
     assert not warm.certificate.holds
     assert FIRST_TWO.select_for(FAR_APART).certificate.loss == pytest.approx(found.certificate.loss)
     assert FIRST_TWO.projector().project(FAR_APART)[0] == 1e8
@@ -73,7 +73,7 @@ def test_a_certificate_that_holds_is_right_whatever_the_sizes_of_entries(
         v = np.float64(10.0) ** -rng.integers(0, decades + 1, p)  # ties, which decide by the last bits
     rows, columns = (Groups.of_labels(rng.integers(-1, 3, p), rng.integers(1, 4, 3)) for _ in range(2))
     over = ThreeView(total=int(rng.integers(1, p + 1)), rows=rows, columns=columns)
-    found = ProjectionPlan(*over.plan.bounds).solve(v**2, **PATHS[path])
+    found = solve(path, ProjectionPlan(*over.plan.bounds), v**2)
     ours, best = distances(over, v, found.support)
     loss = Fraction(found.certificate.loss)
     assert best >= (1 - loss) ** 2 * ours
@@ -84,23 +84,23 @@ def test_a_certificate_that_holds_is_right_whatever_the_sizes_of_entries(
         assert found.certificate.holds
 
 
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("noise", [1.0, 1e-3])
-def test_ordinary_points_are_proved_with_next_to_no_loss(compiled: bool, noise: float) -> None:
+def test_ordinary_points_are_proved_with_next_to_no_loss(path: str, noise: float) -> None:
     for seed in range(3):
         instance = paper_instance(np.random.default_rng(seed), 120)
         plan = ProjectionPlan(*instance.bounds)
-        first = plan.solve(instance.v**2, compiled=True).support
+        first = plan.solve(instance.v**2).support
         v = np.where(first, instance.v, noise * instance.v)  # for little noise next to the set
-        found = plan.solve(v**2, compiled=compiled).certificate
+        found = solve(path, plan, v**2).certificate
         assert found.holds
         assert found.loss <= (1e-14 if noise == 1.0 else 1e-11)
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_nothing_is_lost_where_everything_is_kept(compiled: bool) -> None:
+@pytest.mark.parametrize("path", PATHS)
+def test_nothing_is_lost_where_everything_is_kept(path: str) -> None:
     over = ThreeView.of_matrix((2, 2), total=3, per_row=2)
-    found = over.plan.solve(np.array([1e16, 1.0, 4.0, 0.0]), compiled=compiled).certificate
+    found = solve(path, over.plan, np.array([1e16, 1.0, 4.0, 0.0])).certificate
     assert found.holds
     assert found.loss == 0.0
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -106,26 +104,3 @@ def test_solve_says_not_proved_in_its_table_its_status_and_its_notes(
     assert "converged" not in shown
     assert "not proved" in shown
     assert (row["holds"], row["exact"], row["loss"]) == ("False", "True", "1.0")
-
-
-WITHOUT = """
-import sys
-sys.modules["numba"] = None
-import numpy, optiframe
-from optiframe_tvcs import ThreeView
-for side in (40, 150):
-    over = ThreeView.of_matrix((side, side), total=side)
-    point = numpy.random.default_rng(0).standard_normal((side, side))
-    found = optiframe.solve(optiframe.Projection(point, over), "tvcs.exact", progress=False)
-    print(found.detail.certificate.holds, [finding.text for finding in found.findings])
-"""
-
-
-@pytest.mark.slow
-def test_large_projections_without_numba_are_proved_and_name_the_extra() -> None:
-    ran = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True)
-    small, large = ran.stdout.splitlines()
-    assert small == "True []"
-    assert large.startswith("True [")
-    assert "numba" in large
-    assert "fast" in large

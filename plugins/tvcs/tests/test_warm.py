@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_tvcs.datasets.planted import PlantedRegression
+from optiframe_tvcs.kernels.projection import quantise
 from optiframe_tvcs.learning.gradmp import GradientMatchingPursuit
 from optiframe_tvcs.learning.htp import HardThresholdingPursuit
 from optiframe_tvcs.learning.iht import IterativeHardThresholding
@@ -17,7 +18,6 @@ from optiframe_tvcs.projection.certificate import Prices
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.projection.warm_start import WarmProjector
-from optiframe_tvcs.projection.worths import quantise
 from optiframe_tvcs.sets.sparse_sets import projector
 from optiframe_tvcs.sets.three_view import ThreeView, as_point
 from tvcs_common import (
@@ -104,13 +104,13 @@ def test_every_answer_is_a_nearest_point_whatever_came_before(
 
 
 @given(case=st.sampled_from(CASES), p=st.sampled_from([2500, 4000]), seed=st.integers(0, 99), data=st.data())
-def test_compiled_answers_are_nearest_points_whatever_came_before(
+def test_answers_by_lists_of_candidates_are_nearest_points_whatever_came_before(
     case: Case, p: int, seed: int, data: st.DataObject
 ) -> None:
     check_a_walk(adversarial_instance(case, p, seed), seed, data)
 
 
-@pytest.mark.parametrize("side", [10, 60])  # plain, compiled
+@pytest.mark.parametrize("side", [10, 60])  # one list of all elements, and one of candidates
 def test_prices_are_given_to_the_next_point_of_the_same_unit(side: int) -> None:
     instance = paper_instance(np.random.default_rng(0), side)
     _, following, plan = follower(instance)

@@ -1,1 +1,1 @@
-"""The compiled projection, step by step; needs numba."""
+"""The exact projection: compiled kernels, and what they compute in plain NumPy and Python."""

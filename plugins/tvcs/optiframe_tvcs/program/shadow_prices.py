@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
+from optiframe_tvcs.kernels.projection import quantise
 from optiframe_tvcs.program.conditions import NOBODY, WHOLE_VECTOR, Conditions
 from optiframe_tvcs.projection.certificate import Prices
 from optiframe_tvcs.projection.closed import open_worths
-from optiframe_tvcs.projection.worths import quantise
 from optiframe_tvcs.sets.three_view import ThreeView
 
 _FAR = 2**61  # farther than any path: worths are below 2**50 and a path visits each group once

@@ -13,10 +13,11 @@ from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run
+from optiframe_tvcs.kernels.projection import quantise
 from optiframe_tvcs.projection.certificate import Bounds, Prices, check
 from optiframe_tvcs.projection.closed import open_worths, with_closed
 from optiframe_tvcs.projection.selection import Selection
-from optiframe_tvcs.projection.worths import quantise, squares
+from optiframe_tvcs.projection.worths import squares
 from optiframe_tvcs.sets.groups import Groups
 from optiframe_tvcs.sets.three_view import ThreeView
 

@@ -21,7 +21,7 @@ class WarmProjector:
 
     The answers are those of `ThreeView.project`, each checked; where several supports are equally good,
     which of them is kept may depend on the points before. Prices from afar, as after a jump, cost no more
-    than none: both paths notice. Memory: 8 bytes a group more.
+    than none: they are dropped. Memory: 8 bytes a group more.
 
     Parameters
     ----------
@@ -33,8 +33,9 @@ class WarmProjector:
 
     def __init__(self, plan: ProjectionPlan, shaped: Entries, entries: Entries) -> None:
         self.plan, self.shaped, self.entries = plan, shaped, entries
-        self._packed: Array | None = None  # prices, as the compiled path keeps them
-        self._last: tuple[float, Prices] | None = None  # as the plain path does, and the unit of its worths
+        self._packed: Array | None = None  # prices, as the plan's `keep` gives them
+        # Those of the last point whose squares are no ordinary numbers, and the unit of its worths.
+        self._last: tuple[float, Prices] | None = None
 
     def project(self, v: Array) -> Array:
         """The nearest point of the set; a nearest one where there are several."""

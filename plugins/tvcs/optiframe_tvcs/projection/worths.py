@@ -1,4 +1,4 @@
-"""What the elements of a point are worth: its squares, and worths as whole numbers."""
+"""What the elements of a point are worth: its squares."""
 
 from __future__ import annotations
 
@@ -39,34 +39,3 @@ def squares(v: Array, closed: NDArray[np.bool_] | None = None) -> tuple[Array, f
     if not worths.all():
         worths[(worths == 0) & (v != 0)] = _LEAST  # so that whatever fits is kept
     return worths, unit
-
-
-def quantise(weights: Array) -> tuple[Array, float]:
-    """Whole-number worths up to 2**50 (still float64), and how many of them make one unit.
-
-    A reduced worth adds four such numbers: 2**52, exact in float64.
-    ``whole / scale`` is within ``1 / scale`` of each worth. What is positive stays positive,
-    so that whatever fits is kept; what is not becomes 0 and is never chosen. The scale is a
-    power of two, so that whole-number worths up to 2**49 are kept exactly.
-
-    Parameters
-    ----------
-    weights
-        Real worths, shape (p,), finite.
-
-    Returns
-    -------
-    whole, scale
-        With k elements chosen, the best support for ``whole`` loses at most ``2 k / scale`` of the best
-        for `weights`, that is ``k * 2**-48`` of the largest worth.
-    """
-    largest = float(np.max(weights, initial=0.0))
-    if largest <= 0:
-        return np.zeros(len(weights)), 1.0
-    # frexp: largest = m * 2**e with m < 1, so largest * 2**(50 - e) < 2**50. The cap on the
-    # exponent keeps the scale a finite number where all worths are tiny.
-    exponent = min(50 - math.frexp(largest)[1], 1000)
-    scale = math.ldexp(1.0, exponent)
-    whole = np.rint(np.maximum(weights, 0.0) * scale)
-    np.maximum(whole, 1.0, out=whole, where=weights > 0)
-    return whole, scale

@@ -7,11 +7,8 @@ from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.program.support_program import left_open, relative_gap, why_not
-from optiframe_tvcs.projection.prepared import uses_compiled
 from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.sets.three_view import ThreeView
-
-_SLOW = 20_000  # elements beyond which a projection without numba is worth a warning
 
 
 class ExactProjection(Solver[Projection, Array, Selection]):
@@ -23,13 +20,11 @@ class ExactProjection(Solver[Projection, Array, Selection]):
     bounds what that can have cost; above 1e-9 of the distance the run ends `stalled`, not proved.
 
     Time some 20 passes over the elements, half as many from given prices; memory at most 60 bytes an element.
-    Without numba the plain path answers, with a warning beyond 20,000 elements.
     """
 
     name = "tvcs.exact"
     reference = "Yang et al., Eq. 5; Ahuja, Magnanti, Orlin 1993, Sec. 9.7 (successive shortest paths)"
     solves = Projection
-    requires = ("numba",)
     one_shot = True
     residual_meaning = "gap between prices and support, relative to the support's worth; nan when not proved"
 
@@ -39,12 +34,6 @@ class ExactProjection(Solver[Projection, Array, Selection]):
     def iterates(self, problem: Projection, run: Run) -> Iterates:
         onto, point = problem.onto, problem.point
         assert isinstance(onto, ThreeView)  # else `unsuited` said so
-        if onto.elements > _SLOW and not uses_compiled(onto.elements):
-            run.warn(
-                f"without numba, {onto.elements:,} elements take about a second, and where entries tie "
-                "many; to have it compiled, install numba (the extra fast of optiframework-tvcs)",
-                identifier="projection.slow-without-numba",
-            )
         selection = onto.select_for(point)
         if not selection.certificate.exact:
             return Status.STALLED, f"not proved: {selection.certificate.reason}"

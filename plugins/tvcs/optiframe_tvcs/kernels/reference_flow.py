@@ -1,9 +1,4 @@
-"""The projection without a compiler: sorted sweeps for prices, then shortest paths, in NumPy and Python.
-
-The same method as the compiled path, written to be short: it serves small inputs, for which
-nobody should wait for a compiler, and machines without numba. The numbers are whole and below
-2**53, so that nothing is rounded.
-"""
+"""Shortest paths on the graph of groups, in plain Python: the repair of prices that are nearly right."""
 
 from __future__ import annotations
 
@@ -19,76 +14,23 @@ from optiframe.records.fields import Array
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
-_SWEEPS = 4  # over both views; more leave no fewer units to repair on random instances
-_WARM_SWEEPS = 2  # the same from given prices: they take half the time, and bring prices from afar near
 
+class Flow:
+    """Units on the graph of groups: S to rows to columns to T, and back to S."""
 
-def select(  # noqa: PLR0917  # the parts of an instance
-    whole: Array,
-    row: Codes,
-    column: Codes,
-    row_caps: Counts,
-    column_caps: Counts,
-    total: int,
-    start: Array | None = None,
-) -> tuple[NDArray[np.bool_], float, Array, Array]:
-    """The support of greatest worth and whole-number prices y0, u, w that prove it.
-
-    Time O(p log p + paths * (p + groups log groups)), with as many paths as units that the sweeps
-    leave in the wrong group; memory about 200 bytes an element.
-
-    Parameters
-    ----------
-    whole
-        Whole-number worths, shape (p,).
-    row, column
-        Group of each element, shape (p,); every element is in a group of each view (a group
-        with a bound of at least p stands for none).
-    row_caps, column_caps, total
-        Bounds.
-    start
-        Prices of the columns to start at, whole numbers, shape (columns,); None: nothing. Those of
-        the rows and of the total follow from them.
-    """
-    w = np.zeros(len(column_caps)) if start is None else start
-    for _ in range(_SWEEPS if start is None else _WARM_SWEEPS):
-        y0, u = _sweep(whole - w[column], row, row_caps, total)
-        y0, w = _sweep(whole - u[row], column, column_caps, total)
-    flow = _Flow(whole, row, column, row_caps, column_caps, total, y0, u, w)
-    flow.balance()
-    return flow.answer()
-
-
-def _sweep(worth: Array, group: Codes, caps: Counts, total: int) -> tuple[float, Array]:
-    """The best y0 and prices of one view for fixed prices of the other, by sorting."""
-    order = np.lexsort((-worth, group))
-    value, of = worth[order], group[order]
-    first = np.searchsorted(of, np.arange(len(caps)))
-    rank = np.arange(len(order)) - first[of]
-    kept = np.sort(value[rank < caps[of]])
-    y0 = max(float(kept[-1 - total]), 0.0) if total < len(kept) else 0.0
-    price = np.zeros(len(caps))
-    at = np.flatnonzero(rank == caps[of])  # the first that does not fit
-    price[of[at]] = np.maximum(value[at] - y0, 0.0)
-    return y0, price
-
-
-class _Flow:
-    """Units on the graph of groups: S to rows to columns to T, and back to S (see `kernels.repair`)."""
-
-    def __init__(  # noqa: PLR0917  # as `select`
+    def __init__(  # the parts of an instance
         self,
         whole: Array,
         row: Codes,
         column: Codes,
-        row_caps: Counts,
-        column_caps: Counts,
+        row_bounds: Counts,
+        column_bounds: Counts,
         total: int,
         y0: float,
         u: Array,
         w: Array,
     ) -> None:
-        self.rows, self.columns = len(row_caps), len(column_caps)
+        self.rows, self.columns = len(row_bounds), len(column_bounds)
         self.source = self.rows + self.columns
         self.sink = self.source + 1
         potential = np.concatenate([y0 + u, -w, [y0, 0.0]])
@@ -100,13 +42,13 @@ class _Flow:
         room = total - int(count_r.sum())
         for e in np.flatnonzero((reduced == 0) & (whole > 0)).tolist():
             i, j = row[e], column[e]
-            if room > 0 and count_r[i] < row_caps[i] and count_c[j] < column_caps[j]:
+            if room > 0 and count_r[i] < row_bounds[i] and count_c[j] < column_bounds[j]:
                 chosen[e] = True
                 count_r[i] += 1
                 count_c[j] += 1
                 room -= 1
-        fed = np.where(u > 0, row_caps, np.minimum(count_r, row_caps))
-        drained = np.where(w > 0, column_caps, np.minimum(count_c, column_caps))
+        fed = np.where(u > 0, row_bounds, np.minimum(count_r, row_bounds))
+        drained = np.where(w > 0, column_bounds, np.minimum(count_c, column_bounds))
         self.back = total if y0 > 0 else min(total, int(drained.sum()))
         excess = [*(fed - count_r), *(count_c - drained)]
         excess += [self.back - int(fed.sum()), int(drained.sum()) - self.back]
@@ -115,7 +57,7 @@ class _Flow:
         self.phi: list[float] = potential.tolist()
         self.fed: list[int] = fed.tolist()
         self.drained: list[int] = drained.tolist()
-        self.caps: list[int] = [*row_caps.tolist(), *column_caps.tolist()]
+        self.bounds: list[int] = [*row_bounds.tolist(), *column_bounds.tolist()]
         self.total = total
         self.worth: list[float] = whole.tolist()
         self.chosen: list[bool] = chosen.tolist()
@@ -140,11 +82,11 @@ class _Flow:
                 if self.chosen[e]:
                     u = self.ends[0][e]
                     yield u, e, p - phi[u] + self.worth[e]
-            if self.drained[v - self.rows] < self.caps[v]:
+            if self.drained[v - self.rows] < self.bounds[v]:
                 yield self.sink, -1, p - phi[self.sink]
         elif v == self.source:
             for i in range(self.rows):
-                if self.fed[i] < self.caps[i]:
+                if self.fed[i] < self.bounds[i]:
                     yield i, -1, p - phi[i]
             if self.back > 0:
                 yield self.sink, -1, p - phi[self.sink]
@@ -172,11 +114,18 @@ class _Flow:
         else:
             self.drained[u - self.rows] -= 1
 
-    def balance(self) -> None:
-        """Carry every excess to a lack along shortest paths."""
+    def units(self) -> int:
+        """Units in the wrong place."""
+        return sum(max(each, 0) for each in self.excess)
+
+    def balance(self) -> int:
+        """Carry every excess to a lack along shortest paths; returns how many these were."""
+        paths = 0
         for start in range(self.sink + 1):
             while self.excess[start] > 0:
                 self._carry(start)
+                paths += 1
+        return paths
 
     def _carry(self, start: int) -> None:
         distance: dict[int, float] = {start: 0.0}
@@ -210,6 +159,7 @@ class _Flow:
             v = u
 
     def answer(self) -> tuple[NDArray[np.bool_], float, Array, Array]:
+        """What is chosen, and the prices y0, u, w of the bounds."""
         phi: Any = np.array(self.phi)
         source, sink = phi[self.source], phi[self.sink]
         most = max(self.worth, default=0.0)  # a higher price forbids no more

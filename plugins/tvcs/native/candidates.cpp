@@ -1,0 +1,199 @@
+#include "candidates.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <optiframe/dispatch.hpp>
+#include <optiframe/interrupt.hpp>
+
+namespace optiframe::tvcs {
+
+namespace {
+
+constexpr i64 chunk = 2048; // elements at a time: what is looked up for them stays in the cache
+
+struct Totals {
+    i64 wrong = 0, above = 0, inside = 0;
+};
+
+// New states of elements of one row; `price` and `window` are those of their columns.
+OPTIFRAME_CLONES Totals mark_chunk(i64 n, const double* __restrict worth, const double* __restrict price,
+                                   const double* __restrict window, double threshold, double row_window,
+                                   u8* __restrict state, u8* __restrict now) {
+    for (i64 k = 0; k < n; ++k) {
+        const double z = worth[k] - threshold - price[k];
+        const double width = row_window > window[k] ? row_window : window[k];
+        const bool near = (std::abs(z) <= width) & (worth[k] > 0);
+        now[k] = static_cast<u8>((z > 0 ? chosen_bit : 0) | (near ? listed_bit : 0));
+    }
+    unsigned wrong = 0, above = 0, inside = 0;
+    for (i64 k = 0; k < n; ++k) {
+        wrong += (state[k] < listed_bit) & ((now[k] & chosen_bit) != state[k]);
+        inside += now[k] / listed_bit;
+        above += now[k] == chosen_bit;
+        state[k] = now[k];
+    }
+    return {wrong, above, inside};
+}
+
+OPTIFRAME_CLONES i64 near_chunk(i64 n, const double* __restrict worth, const double* __restrict price,
+                                double threshold, double width, u8* __restrict near) {
+    unsigned found = 0;
+    for (i64 k = 0; k < n; ++k) {
+        near[k] = std::abs(worth[k] - threshold - price[k]) <= width;
+        found += near[k];
+    }
+    return found;
+}
+
+// A number at a share of a sorted sample.
+double sampled(std::vector<double>& sample, i64 place) {
+    std::ranges::nth_element(sample, sample.begin() + place);
+    return sample[place];
+}
+
+} // namespace
+
+Columns by_columns(const View& rows, std::span<const double> worth, i64 columns) {
+    const i64 n = rows.elements();
+    Columns found{std::vector<i64>(columns + 1), std::vector<i32>(n), std::vector<double>(n),
+                  std::vector<i32>(n)};
+    for (const i32 j : rows.other) ++found.first[j + 1];
+    std::partial_sum(found.first.begin(), found.first.end(), found.first.begin());
+    std::vector<i64> at(found.first.begin(), found.first.end() - 1);
+    for (i64 i = 0; i < rows.groups(); ++i)
+        for (i64 k = rows.first[i]; k < rows.first[i + 1]; ++k) {
+            const i64 m = at[rows.other[k]]++;
+            found.row[m] = static_cast<i32>(i);
+            found.worth[m] = worth[k];
+            found.place[m] = static_cast<i32>(k);
+        }
+    return found;
+}
+
+Marked mark(const Elements& all, const Prices& prices, const Windows& windows, Sure& sure,
+            std::vector<i64>& listed) {
+    std::ranges::fill(sure.columns, 0);
+    Marked found{0, 0};
+    double price[chunk], window[chunk];
+    u8 now[chunk];
+    interrupt::Pace pace;
+    for (i64 i = 0; i < all.view.groups(); ++i) {
+        pace.after(all.view.first[i + 1] - all.view.first[i]);
+        sure.rows[i] = listed[i] = 0;
+        for (i64 begin = all.view.first[i]; begin < all.view.first[i + 1]; begin += chunk) {
+            const i64 n = std::min(chunk, all.view.first[i + 1] - begin);
+            const i32* column = all.view.other.data() + begin;
+            for (i64 k = 0; k < n; ++k) {
+                price[k] = prices.w[column[k]];
+                window[k] = windows.columns[column[k]];
+            }
+            const Totals totals =
+                mark_chunk(n, all.whole.data() + begin, price, window, prices.y0 + prices.u[i], windows.rows[i],
+                           all.state.data() + begin, now);
+            for (i64 k = 0; k < n; ++k) sure.columns[column[k]] += now[k] == chosen_bit;
+            found.wrong += totals.wrong;
+            sure.rows[i] += totals.above;
+            listed[i] += totals.inside;
+        }
+        found.listed += listed[i];
+    }
+    return found;
+}
+
+List gather(const Elements& all, std::span<const i64> listed) {
+    const i64 rows = all.view.groups(), n = std::reduce(listed.begin(), listed.end());
+    List list{std::vector<i64>(rows + 1), std::vector<i32>(n), std::vector<double>(n), std::vector<i32>(n + 1),
+              std::vector<u8>(n)};
+    i64 m = 0;
+    for (i64 i = 0; i < rows; ++i) {
+        if (listed[i] > 0)
+            for (i64 k = all.view.first[i]; k < all.view.first[i + 1]; ++k) {
+                list.place[m] = static_cast<i32>(k); // one more than there is room for in the end
+                m += all.state[k] >> 1;
+            }
+        list.first[i + 1] = m;
+    }
+    list.place.resize(n);
+    for (m = 0; m < n; ++m) {
+        const i32 k = list.place[m];
+        list.column[m] = all.view.other[k];
+        list.worth[m] = all.whole[k];
+        list.chosen[m] = all.state[k] & chosen_bit;
+    }
+    return list;
+}
+
+i64 price_out(const Elements& all, std::span<const double> phi, const Windows& windows, double widened,
+              std::vector<i64>& listed, std::span<i64> excess) {
+    const i64 rows = all.view.groups();
+    i64 wrong = 0;
+    interrupt::Pace pace;
+    for (i64 i = 0; i < rows; ++i) {
+        pace.after(all.view.first[i + 1] - all.view.first[i]);
+        for (i64 k = all.view.first[i]; k < all.view.first[i + 1]; ++k) {
+            u8& state = all.state[k];
+            if (state & listed_bit) continue;
+            const i32 j = all.view.other[k];
+            const double z = all.whole[k] - phi[i] + phi[rows + j];
+            const bool is_wrong = state ? z < 0 : z > 0;
+            const bool near = std::abs(z) <= widened * std::max(windows.rows[i], windows.columns[j]);
+            if (!(is_wrong || near) || (!state && all.whole[k] <= 0)) continue;
+            if (is_wrong) {
+                const i64 change = state ? 1 : -1;
+                excess[i] += change;
+                excess[rows + j] -= change;
+                state ^= chosen_bit;
+                ++wrong;
+            }
+            state |= listed_bit;
+            ++listed[i];
+        }
+    }
+    return wrong;
+}
+
+double rank_value(std::span<const double> whole, i64 rank) {
+    const i64 n = static_cast<i64>(whole.size());
+    const i64 step = std::max<i64>(1, n / std::min<i64>(1000, std::max<i64>(64, n / 16)));
+    std::vector<double> sample;
+    for (i64 k = 0; k < n; k += step) sample.push_back(whole[k]);
+    const i64 place = static_cast<i64>(sample.size()) - 1 - rank / step;
+    return place >= 0 ? sampled(sample, place) : 0.0;
+}
+
+double near_width(const View& view, std::span<const double> worth, const Prices& prices, double want) {
+    const i64 n = view.elements();
+    if (n == 0) return 0.0;
+    // Looking at them is not to take longer than using them.
+    const i64 step = std::max<i64>(1, n / std::min<i64>(1000, std::max<i64>(64, n / 16)));
+    std::vector<double> sample;
+    i64 i = 0;
+    for (i64 k = 0; k < n; k += step) {
+        while (view.first[i + 1] <= k) ++i;
+        sample.push_back(std::abs(worth[k] - (prices.y0 + prices.u[i]) - prices.w[view.other[k]]));
+    }
+    const i64 m = static_cast<i64>(sample.size());
+    return sampled(sample,
+                   std::min(static_cast<i64>(want / static_cast<double>(n) * static_cast<double>(m)), m - 1));
+}
+
+void near_each(const Elements& all, const Prices& prices, double width, std::span<double> rows,
+               std::span<double> columns) {
+    std::ranges::fill(columns, 0.0);
+    double price[chunk];
+    u8 near[chunk];
+    for (i64 i = 0; i < all.view.groups(); ++i) {
+        rows[i] = 0.0;
+        for (i64 begin = all.view.first[i]; begin < all.view.first[i + 1]; begin += chunk) {
+            const i64 n = std::min(chunk, all.view.first[i + 1] - begin);
+            const i32* column = all.view.other.data() + begin;
+            for (i64 k = 0; k < n; ++k) price[k] = prices.w[column[k]];
+            rows[i] += static_cast<double>(
+                near_chunk(n, all.whole.data() + begin, price, prices.y0 + prices.u[i], width, near));
+            for (i64 k = 0; k < n; ++k) columns[column[k]] += near[k];
+        }
+    }
+}
+
+} // namespace optiframe::tvcs

@@ -1,0 +1,53 @@
+// Lists of candidates: the elements near the thresholds of their groups.
+#pragma once
+
+#include "instance.hpp"
+
+namespace optiframe::tvcs {
+
+// How far from its threshold an element of each group is a candidate; one within either of its two
+// groups' windows is.
+struct Windows {
+    std::vector<double> rows, columns;
+
+    Windows(i64 row_groups, i64 column_groups, double width = inf)
+        : rows(row_groups, width), columns(column_groups, width) {}
+};
+
+// All elements, sorted by rows: each has its worth, and a state of `chosen_bit` and `listed_bit`.
+struct Elements {
+    View view;
+    std::span<const double> whole;
+    std::span<u8> state;
+    i64 columns;
+};
+
+struct Marked {
+    i64 listed;
+    i64 wrong; // that changed sides and were not listed before
+};
+
+// Chosen by the sign of the reduced worth, listed when within the windows. Also counts, for each group,
+// the chosen elements that are not listed, and those of each row that are.
+Marked mark(const Elements& all, const Prices& prices, const Windows& windows, Sure& sure,
+            std::vector<i64>& listed);
+
+// The listed elements.
+List gather(const Elements& all, std::span<const i64> listed);
+
+// Corrects elements outside the list by the sign of their reduced worth; the corrected join the list,
+// and so do those within `widened` times their window (negative: none). Gives how many were wrong.
+i64 price_out(const Elements& all, std::span<const double> phi, const Windows& windows, double widened,
+              std::vector<i64>& listed, std::span<i64> excess);
+
+// About the worth above which `rank` elements lie, from some 1,000 of them.
+double rank_value(std::span<const double> whole, i64 rank);
+
+// A width around the thresholds within which about `want` elements lie, from some 1,000 of them.
+double near_width(const View& view, std::span<const double> worth, const Prices& prices, double want);
+
+// How many elements of each group lie within a width of their threshold.
+void near_each(const Elements& all, const Prices& prices, double width, std::span<double> rows,
+               std::span<double> columns);
+
+} // namespace optiframe::tvcs

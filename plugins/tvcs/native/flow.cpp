@@ -1,0 +1,217 @@
+#include "flow.hpp"
+
+#include <queue>
+#include <utility>
+
+#include <optiframe/interrupt.hpp>
+
+namespace optiframe::tvcs {
+
+Flow::Flow(const Bounds& bounds, const Prices& prices)
+    : bounds(bounds), rows(static_cast<i64>(bounds.rows.size())),
+      columns(static_cast<i64>(bounds.columns.size())), source(rows + columns), sink(source + 1), phi(sink + 1),
+      excess(sink + 1), fed(rows), drained(columns) {
+    set_prices(prices);
+}
+
+void Flow::set_prices(const Prices& prices) {
+    for (i64 i = 0; i < rows; ++i) phi[i] = prices.y0 + prices.u[i];
+    for (i64 j = 0; j < columns; ++j) phi[rows + j] = -prices.w[j];
+    phi[source] = prices.y0;
+    phi[sink] = 0.0;
+}
+
+void Flow::read_prices(double limit, Prices& prices) const {
+    for (i64 i = 0; i < rows; ++i) prices.u[i] = std::min(std::max(0.0, phi[i] - phi[source]), limit);
+    for (i64 j = 0; j < columns; ++j) prices.w[j] = std::min(std::max(0.0, phi[sink] - phi[rows + j]), limit);
+    prices.y0 = std::max(0.0, phi[source] - phi[sink]);
+}
+
+void Flow::start(const Counts& counts) {
+    // Full where the potential falls along the arc, empty where it rises.
+    const auto along = [](double from, double to, i64 full, i64 between) {
+        return to > from ? full : to < from ? 0 : between;
+    };
+    i64 into_rows = 0, into_sink = 0;
+    for (i64 i = 0; i < rows; ++i) {
+        fed[i] = along(phi[source], phi[i], bounds.rows[i], std::min(counts.rows[i], bounds.rows[i]));
+        excess[i] = fed[i] - counts.rows[i];
+        into_rows += fed[i];
+    }
+    for (i64 j = 0; j < columns; ++j) {
+        drained[j] =
+            along(phi[rows + j], phi[sink], bounds.columns[j], std::min(counts.columns[j], bounds.columns[j]));
+        excess[rows + j] = counts.columns[j] - drained[j];
+        into_sink += drained[j];
+    }
+    back = along(phi[sink], phi[source], bounds.total, std::min(bounds.total, into_sink));
+    excess[source] = back - into_rows;
+    excess[sink] = into_sink - back;
+}
+
+i64 Flow::units() const {
+    i64 found = 0;
+    for (const i64 each : excess) found += std::max<i64>(each, 0);
+    return found;
+}
+
+Carried repair(Flow& flow, const Arcs& arcs, i64 budget, bool together, Effort& effort) {
+    Residual residual(flow, arcs);
+    interrupt::Pace pace;
+    const i64 nodes = flow.nodes();
+    struct Reached {
+        double distance = inf;
+        i32 before = -1; // the node it is reached from,
+        i32 arc = -1;    // and that node's arc
+        bool done = false;
+    };
+    std::vector<Reached> reached(nodes);
+    std::vector<i32> touched;
+    using Entry = std::pair<double, i32>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
+    i64 work = 0;
+    const auto ended = [&](Carried how) {
+        effort.arcs += work;
+        return how;
+    };
+    for (i64 start = 0; start < nodes;) {
+        if (flow.excess[start] <= 0) {
+            ++start;
+            continue;
+        }
+        if (work > budget) return ended(Carried::too_much_work);
+        interrupt::poll();
+        // Dijkstra to the nearest node with a lack
+        for (i64 v = start; v < (together ? nodes : start + 1); ++v)
+            if (flow.excess[v] > 0) {
+                reached[v].distance = 0.0;
+                touched.push_back(static_cast<i32>(v));
+                heap.emplace(0.0, static_cast<i32>(v));
+            }
+        double limit = inf; // of the lacks reached so far; what is not nearer is of no use
+        i64 end = -1;
+        while (!heap.empty()) {
+            const auto [d, v] = heap.top();
+            heap.pop();
+            if (reached[v].done) continue;
+            reached[v].done = true;
+            if (flow.excess[v] < 0) {
+                end = v;
+                break;
+            }
+            work += residual.degree(v);
+            pace.after(residual.degree(v));
+            residual.visit(
+                v, 0,
+                [&, d = d](i64 u, double length) {
+                    const double distance = d + length;
+                    return distance < reached[u].distance && distance < limit;
+                },
+                [&, d = d, v = v](i64 u, double length, i64 k) {
+                    const double distance = d + length;
+                    if (reached[u].distance == inf) touched.push_back(static_cast<i32>(u));
+                    reached[u] = {distance, v, static_cast<i32>(k), false};
+                    heap.emplace(distance, static_cast<i32>(u));
+                    if (flow.excess[u] < 0) limit = distance;
+                    return false;
+                });
+        }
+        if (end >= 0) {
+            i64 units = -flow.excess[end], u = end;
+            for (; reached[u].before >= 0; u = reached[u].before)
+                units = std::min(units, residual.room(reached[u].before, u));
+            units = std::min(units, flow.excess[u]);
+            flow.excess[u] -= units;
+            flow.excess[end] += units;
+            for (u = end; reached[u].before >= 0; u = reached[u].before)
+                residual.push(reached[u].before, u, reached[u].arc, units);
+            ++effort.paths;
+            const double reach = reached[end].distance;
+            for (const i32 each : touched)
+                if (reached[each].distance < reach) flow.phi[each] -= reach - reached[each].distance;
+        }
+        for (const i32 each : touched) reached[each] = {};
+        touched.clear();
+        heap = {};
+        if (end < 0) return ended(Carried::no_path);
+        if (together) break;
+    }
+    return ended(Carried::all);
+}
+
+void drain(Flow& flow, const Arcs& arcs, Effort& effort) {
+    Residual residual(flow, arcs);
+    interrupt::Pace pace;
+    const i64 nodes = flow.nodes();
+    std::vector<i64> level(nodes), at(nodes), queue, path;
+    while (true) {
+        interrupt::poll();
+        std::ranges::fill(level, -1);
+        queue.clear();
+        for (i64 v = 0; v < nodes; ++v)
+            if (flow.excess[v] > 0) {
+                level[v] = 0;
+                queue.push_back(v);
+            }
+        i64 depth = -1; // of the nearest lacks
+        for (std::size_t head = 0; head < queue.size(); ++head) {
+            const i64 v = queue[head];
+            if (depth >= 0 && level[v] >= depth) break;
+            effort.arcs += residual.degree(v);
+            pace.after(residual.degree(v));
+            residual.visit(
+                v, 0, [&](i64 u, double length) { return level[u] < 0 && length == 0.0; },
+                [&](i64 u, double, i64) {
+                    level[u] = level[v] + 1;
+                    queue.push_back(u);
+                    if (flow.excess[u] < 0) depth = level[u];
+                    return false;
+                });
+        }
+        if (depth < 0) return;
+        std::ranges::fill(at, 0);
+        for (const i64 start : queue) {
+            if (level[start] > 0) break;
+            path.assign(1, start);
+            while (flow.excess[start] > 0) {
+                const i64 v = path.back();
+                if (path.size() > 1 && flow.excess[v] < 0) {
+                    i64 units = std::min(flow.excess[start], -flow.excess[v]);
+                    for (std::size_t s = 0; s + 1 < path.size(); ++s)
+                        units = std::min(units, residual.room(path[s], path[s + 1]));
+                    for (std::size_t s = 0; s + 1 < path.size(); ++s)
+                        residual.push(path[s], path[s + 1], at[path[s]], units);
+                    flow.excess[start] -= units;
+                    flow.excess[v] += units;
+                    ++effort.paths;
+                    path.erase(path.begin() + 1, path.end());
+                    continue;
+                }
+                i64 next = -1;
+                const i64 k =
+                    level[v] == depth
+                        ? residual.degree(v)
+                        : residual.visit(
+                              v, at[v],
+                              [&](i64 u, double length) { return level[u] == level[v] + 1 && length == 0.0; },
+                              [&](i64 u, double, i64) {
+                                  next = u;
+                                  return true;
+                              });
+                effort.arcs += 1 + k - at[v];
+                pace.after(1 + k - at[v]);
+                at[v] = k;
+                if (next >= 0) {
+                    path.push_back(next);
+                } else if (path.size() == 1) {
+                    break;
+                } else {
+                    level[v] = -2; // leads nowhere in this round
+                    path.pop_back();
+                }
+            }
+        }
+    }
+}
+
+} // namespace optiframe::tvcs

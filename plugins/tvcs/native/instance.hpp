@@ -1,0 +1,80 @@
+// What a projection is about: groups of elements, prices of their bounds, lists of candidates.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace optiframe::tvcs {
+
+using i64 = std::int64_t;
+using i32 = std::int32_t;
+using u8 = std::uint8_t;
+
+inline constexpr double inf = std::numeric_limits<double>::infinity();
+
+// Bits of an element's state.
+inline constexpr u8 chosen_bit = 1;
+inline constexpr u8 listed_bit = 2;
+
+// Elements group by group: those of group g are first[g] to first[g + 1], each with its group in the
+// other view.
+struct View {
+    std::span<const i64> first;
+    std::span<const i32> other;
+
+    i64 groups() const { return static_cast<i64>(first.size()) - 1; }
+    i64 elements() const { return static_cast<i64>(other.size()); }
+};
+
+// How many elements may be chosen: of each group of the two views, and of all.
+struct Bounds {
+    std::span<const i64> rows, columns;
+    i64 total;
+};
+
+// What bounds cost: y0 of the total, u of the rows, w of the columns.
+struct Prices {
+    double y0 = 0.0;
+    std::vector<double> u, w;
+};
+
+// Some of the elements row by row: column, worth, place among all, and whether each is chosen.
+struct List {
+    std::vector<i64> first;
+    std::vector<i32> column;
+    std::vector<double> worth;
+    std::vector<i32> place;
+    std::vector<u8> chosen;
+
+    View view() const { return {first, column}; }
+    i64 size() const { return static_cast<i64>(column.size()); }
+};
+
+// The elements of a list column by column: row, worth, and the place in the list.
+struct Columns {
+    std::vector<i64> first;
+    std::vector<i32> row;
+    std::vector<double> worth;
+    std::vector<i32> place;
+
+    View view() const { return {first, row}; }
+};
+
+Columns by_columns(const View& rows, std::span<const double> worth, i64 columns);
+
+// Elements that are chosen for sure and are not in the list, by group.
+struct Sure {
+    std::vector<i64> rows, columns;
+};
+
+// What a projection took; see `Report` in kernels/reference.py.
+struct Effort {
+    i64 candidates = 0, units = 0, paths = 0, arcs = 0, rounds = 0;
+    bool fallback = false;
+};
+
+} // namespace optiframe::tvcs

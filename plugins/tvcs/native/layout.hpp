@@ -1,0 +1,45 @@
+// The elements of a set as a projection reads them: what does not change from one point to the next.
+#pragma once
+
+#include "instance.hpp"
+
+namespace optiframe::tvcs {
+
+// Some of the elements row by row, each standing for so many, for first prices.
+struct Sample {
+    std::vector<i64> first;
+    std::vector<i32> column, place;
+    std::vector<double> copies;
+
+    View view() const { return {first, column}; }
+};
+
+class Layout {
+public:
+    // Groups of each element in the two views are numbered from 0; -1 is none. The elements of none form one
+    // more group, the last, with a bound that forbids nothing.
+    Layout(std::span<const i32> row, std::span<const i32> column, std::span<const i64> row_bounds,
+           std::span<const i64> column_bounds, i64 total);
+
+    View view() const { return {first, column}; }
+    Bounds bounds() const { return {row_bounds, column_bounds, total}; }
+    i64 elements() const { return static_cast<i64>(column.size()); }
+    i64 rows() const { return static_cast<i64>(row_bounds.size()); }
+    i64 columns() const { return static_cast<i64>(column_bounds.size()); }
+
+    // Number of the k-th element by rows among the elements as they were given.
+    i64 place(i64 k) const { return order.empty() ? k : order[k]; }
+
+    std::vector<i32> order; // of the elements by rows; empty: they came so
+    std::vector<i64> first; // of each row
+    std::vector<i32> column;
+    std::vector<i64> row_bounds, column_bounds; // none above the number of elements and one
+    i64 total;
+    std::vector<double> row_length, column_length;
+    std::vector<Sample> samples; // the coarser first; empty where a sample would save nothing
+
+private:
+    Sample sample(double each) const;
+};
+
+} // namespace optiframe::tvcs

@@ -1,0 +1,225 @@
+#include "search.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <optiframe/interrupt.hpp>
+
+#include "smoothing.hpp"
+
+namespace optiframe::tvcs {
+
+namespace {
+
+constexpr int stages = 6; // lists of candidates made before what is wrong is left to the repair
+constexpr double sampled_window =
+    2.5;                      // standard deviations of a sampled price in which elements stay candidates
+constexpr double keep = 24.0; // candidates a group for the repair
+
+// Widths of the ramp in a stage, as elements a group within it: averaging over more elements moves
+// faster, fewer leave less to repair.
+constexpr double wide[] = {8.0};
+constexpr double first_widths[] = {16.0};
+constexpr double last_widths[] = {3.0, 0.7};
+
+// For prices from those of a similar projection: elements a group in the width that all are measured by,
+// elements in a window and for the root of the group (as counts vary), and the widest of these widths.
+constexpr double followed = 24.0, need_each = 8.0, need_root = 0.5, widest = 64.0;
+constexpr double far_off = 0.25;   // of the candidates in the wrong place: beginning anew is then quicker
+constexpr double first_ramp = 6.0; // elements a group on the first ramp
+// And on those after each step: many short ones cost less than the paths they save.
+constexpr double follow_widths[] = {4.0, 3.0, 2.0, 1.5,  1.0, 0.8,  0.7, 0.6,
+                                    0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1};
+
+// A list and its columns as smoothing takes them, with what they need beside.
+struct Smoothed {
+    Side rows, columns;
+    std::vector<double> centre_r, centre_c, scratch;
+    Columns by_column;
+    std::vector<double> column_copies;
+
+    Smoothed(const View& view, std::span<const double> worth, std::span<const double> copies,
+             const Bounds& bounds, const Prices& prices)
+        : rows{view, worth, copies, {}, bounds.rows, {}, {}}, columns{{}, {}, {}, {}, bounds.columns, {}, {}},
+          scratch(worth.size()), by_column(by_columns(view, worth, static_cast<i64>(bounds.columns.size()))) {
+        for (const double u : prices.u) centre_r.push_back(prices.y0 + u);
+        for (const double w : prices.w) centre_c.push_back(prices.y0 + w);
+        for (const i32 k : by_column.place)
+            if (!copies.empty()) column_copies.push_back(copies[k]);
+        columns.view = by_column.view();
+        columns.worth = by_column.worth;
+        columns.copies = column_copies;
+        rows.centre = centre_r;
+        columns.centre = centre_c;
+    }
+    Smoothed(const Smoothed&) = delete;
+
+    void within(const Sure& sure, const Windows& windows) {
+        rows.sure = sure.rows;
+        columns.sure = sure.columns;
+        rows.window = windows.rows;
+        columns.window = windows.columns;
+    }
+
+    // Minimises over (y0, u), then over (y0, w), so many times.
+    void sweep(i64 total, double tau, double close, int times, Prices& prices) {
+        for (int each = 0; each < times; ++each) {
+            interrupt::poll();
+            prices.y0 = minimise_block(rows, total, prices.y0, prices.u, prices.w, tau, close, scratch);
+            prices.y0 = minimise_block(columns, total, prices.y0, prices.w, prices.u, tau, close, scratch);
+        }
+    }
+
+    // Prices by the smoothed dual; `widths` are elements a group within the ramp.
+    void smooth(i64 total, bool cold, std::span<const double> widths, int times, double close, Prices& prices) {
+        const double n = static_cast<double>(rows.worth.size());
+        const double groups = static_cast<double>(prices.u.size() + prices.w.size());
+        if (cold) {
+            // wide enough for Newton steps, narrow beside the values
+            const double tau = 0.2 * std::reduce(rows.worth.begin(), rows.worth.end()) / n + 2.0;
+            sweep(total, tau, 0.5, 1, prices);
+        }
+        for (const double width : widths) {
+            // at most .3 of the list: a wider ramp would average over values that decide nothing
+            const double near = near_width(rows.view, rows.worth, prices, std::min(width * groups, 0.3 * n));
+            sweep(total, std::max(2.0, 2.0 * near), close, times, prices);
+        }
+    }
+
+    // Windows around the thresholds that hold so many elements of each group.
+    Windows spread_windows(const Prices& prices, std::span<const double> need_rows,
+                           std::span<const double> need_columns) {
+        Windows found(0, 0);
+        found.rows = spread(rows, prices.y0, prices.u, prices.w, need_rows, rows.window, scratch);
+        found.columns = spread(columns, prices.y0, prices.w, prices.u, need_columns, columns.window, scratch);
+        return found;
+    }
+};
+
+// Prices from a sample, and windows in which the exact ones lie but for rare cases. The count of a group
+// of n elements sampled one in m has variance n (m - 1) / 4 at the worst; `sampled_window` of its roots to
+// either side of each threshold are kept.
+Windows by_sample(std::span<const double> whole, const Sample& sample, const Layout& layout, bool cold,
+                  Prices& prices) {
+    const Bounds bounds = layout.bounds();
+    std::vector<double> worth;
+    worth.reserve(sample.place.size());
+    for (const i32 k : sample.place) worth.push_back(whole[k]);
+    Smoothed list(sample.view(), worth, sample.copies, bounds, prices);
+    list.smooth(bounds.total, cold, wide, 2, 0.5, prices);
+    const double m =
+        std::reduce(sample.copies.begin(), sample.copies.end()) / static_cast<double>(worth.size());
+    const auto need = [m](std::span<const double> length) {
+        std::vector<double> found;
+        for (const double n : length) found.push_back(sampled_window * std::sqrt(n * (m - 1)) + m);
+        return found;
+    };
+    return list.spread_windows(prices, need(layout.row_length), need(layout.column_length));
+}
+
+// Units by which the groups of one view miss their bounds, those without a price from above only.
+double misplaced(std::span<const i64> counts, std::span<const i64> bounds, std::span<const double> price) {
+    i64 off = 0;
+    for (std::size_t g = 0; g < bounds.size(); ++g) {
+        const i64 over = counts[g] - bounds[g];
+        off += price[g] > 0 ? std::abs(over) : std::max<i64>(over, 0);
+    }
+    return static_cast<double>(off);
+}
+
+Found nothing(i64 rows, i64 columns) {
+    return {{}, {std::vector<i64>(rows), std::vector<i64>(columns)}, {rows, columns}, std::vector<i64>(rows)};
+}
+
+} // namespace
+
+void round_to(double unit, Prices& prices) {
+    const auto rounded = [unit](double x) { return unit * std::rint(x / unit); };
+    for (double& u : prices.u) u = rounded(u);
+    for (double& w : prices.w) w = rounded(w);
+    prices.y0 = rounded(prices.y0);
+}
+
+Found search(const Elements& all, const Layout& layout, double unit, Prices& prices) {
+    const Bounds bounds = layout.bounds();
+    const i64 rows = all.view.groups();
+    const double groups = static_cast<double>(rows + all.columns);
+    std::ranges::fill(prices.u, 0.0);
+    std::ranges::fill(prices.w, 0.0);
+    prices.y0 = rank_value(all.whole, bounds.total);
+    Found found = nothing(rows, all.columns);
+    bool cold = true;
+    for (const Sample& sample : layout.samples) {
+        if (sample.place.empty()) continue;
+        found.windows = by_sample(all.whole, sample, layout, cold, prices);
+        cold = false;
+    }
+    for (int stage = 0;; ++stage) {
+        round_to(unit, prices);
+        const Marked marked = mark(all, prices, found.windows, found.sure, found.listed);
+        const double wrong = stage > 0 ? static_cast<double>(marked.wrong) : 0.0;
+        found.list = gather(all, found.listed);
+        // Done when the last smoothing left nearly everything outside its list on its side.
+        if (marked.listed == 0 || (stage > 1 && wrong <= 0.01 * groups) || stage == stages - 1) return found;
+        Smoothed list(found.list.view(), found.list.worth, {}, bounds, prices);
+        const Windows old = found.windows;
+        list.within(found.sure, old);
+        list.smooth(bounds.total, cold,
+                    stage == 0 ? std::span<const double>(first_widths) : std::span<const double>(last_widths),
+                    cold ? 1 : 2, stage == 0 ? 0.5 : 0.1, prices);
+        cold = false;
+        if (stage > 0 && wrong > (stage == 1 ? 2.0 : 0.1) * groups) {
+            if (stage > 1) { // the prices moved by more than the windows
+                for (double& width : found.windows.rows) width *= 2.0;
+                for (double& width : found.windows.columns) width *= 2.0;
+            }
+        } else if (stage > 0 || keep * groups < static_cast<double>(marked.listed)) {
+            // From here on, the so many elements of each group that are nearest to its threshold.
+            const double need = (stage > 0 ? 0.5 : 1.5) * keep;
+            found.windows = list.spread_windows(prices, std::vector<double>(rows, need),
+                                                std::vector<double>(all.columns, need));
+            if (unit > 1.0)
+                for (double& width : found.windows.rows) width = std::max(width, unit);
+        } else {
+            std::ranges::fill(found.windows.rows, inf);
+        }
+    }
+}
+
+bool follow(const Elements& all, const Layout& layout, double unit, Prices& prices, Found& found) {
+    const Bounds bounds = layout.bounds();
+    const i64 rows = all.view.groups();
+    const double groups = static_cast<double>(rows + all.columns);
+    found = nothing(rows, all.columns);
+    round_to(unit, prices);
+    const double width = near_width(all.view, all.whole, prices, followed * groups);
+    near_each(all, prices, width, found.windows.rows, found.windows.columns);
+    const auto widened = [&](double& near, double length) {
+        const double need = need_each + need_root * std::sqrt(length);
+        near = std::max(width * std::min(need / std::max(near, 0.5), widest), unit);
+    };
+    for (i64 i = 0; i < rows; ++i) widened(found.windows.rows[i], layout.row_length[i]);
+    for (i64 j = 0; j < all.columns; ++j) widened(found.windows.columns[j], layout.column_length[j]);
+    const Marked marked = mark(all, prices, found.windows, found.sure, found.listed);
+    found.list = gather(all, found.listed);
+    List& list = found.list;
+    std::vector<i64> count_r = found.sure.rows, count_c = found.sure.columns;
+    for (i64 i = 0; i < rows; ++i)
+        for (i64 k = list.first[i]; k < list.first[i + 1]; ++k) {
+            count_r[i] += list.chosen[k];
+            count_c[list.column[k]] += list.chosen[k];
+        }
+    const double off = misplaced(count_r, bounds.rows, prices.u) + misplaced(count_c, bounds.columns, prices.w);
+    if (off > far_off * static_cast<double>(marked.listed)) return false;
+    Smoothed smoothed(list.view(), list.worth, {}, bounds, prices);
+    smoothed.within(found.sure, found.windows);
+    anneal(smoothed.rows, smoothed.columns, bounds.total, prices,
+           std::max(2.0, 2.0 * width * first_ramp / followed), follow_widths);
+    round_to(unit, prices);
+    for (i64 i = 0; i < rows; ++i)
+        for (i64 k = list.first[i]; k < list.first[i + 1]; ++k)
+            list.chosen[k] = list.worth[k] - prices.y0 - prices.u[i] - prices.w[list.column[k]] > 0;
+    return true;
+}
+
+} // namespace optiframe::tvcs

@@ -1,0 +1,251 @@
+#include "smoothing.hpp"
+
+#include <algorithm>
+
+#include <optiframe/dispatch.hpp>
+#include <optiframe/interrupt.hpp>
+#include <optiframe/lanes.hpp>
+
+namespace optiframe::tvcs {
+
+namespace {
+
+struct Count {
+    double above, slope;
+};
+
+// How many of some elements, each standing for so many, are above a threshold by a ramp of width tau,
+// and minus the derivative.
+[[gnu::always_inline]] inline Count ramp_count(const double* t, const double* copies, i64 n, double theta,
+                                               double tau) {
+    const double inverse = 1.0 / tau, shift = 0.5 - theta * inverse;
+    Lanes above = {}, on = {};
+    const Lanes none = {}, whole = none + 1.0;
+    i64 k = 0;
+    for (; k + lanes <= n; k += lanes) {
+        const Lanes z = load(t + k) * inverse + shift;
+        const Lanes up = z > none ? z : none;
+        const Lanes c = up < whole ? up : whole;
+        const Lanes each = copies ? load(copies + k) : whole;
+        above += each * c;
+        on += z == c ? each : none;
+    }
+    Count found{sum(above), sum(on)};
+    for (; k < n; ++k) {
+        const double z = t[k] * inverse + shift, c = std::min(std::max(z, 0.0), 1.0);
+        const double each = copies ? copies[k] : 1.0;
+        found.above += each * c;
+        found.slope += z == c ? each : 0.0;
+    }
+    found.slope *= inverse;
+    return found;
+}
+
+const double* at(std::span<const double> numbers, i64 k) {
+    return numbers.empty() ? nullptr : numbers.data() + k;
+}
+
+// Where the elements chosen for sure and the ramp count meet the bound; within [low, high].
+[[gnu::always_inline]] inline double threshold(const double* t, const double* copies, i64 n, double sure,
+                                               double bound, double low, double high, double guess, double tau,
+                                               double close) {
+    double theta = std::min(std::max(guess, low), high);
+    for (int step_number = 0; step_number < 80; ++step_number) {
+        const Count count = ramp_count(t, copies, n, theta, tau);
+        const double over = sure + count.above - bound;
+        if (std::abs(over) <= close) break;
+        (over > 0 ? low : high) = theta;
+        double step = count.slope > 0 ? theta + over / count.slope : low - 1.0;
+        if (!(low < step && step < high)) {
+            step = 0.5 * (low + high);
+            if (step <= low || step >= high || high - low < 0.01 * tau) return step;
+        }
+        theta = step;
+    }
+    return theta;
+}
+
+struct Step {
+    double y0, ramp;
+};
+
+// One Newton step for y0 and the prices of one view; gives y0 and how many elements lie on the ramp.
+OPTIFRAME_CLONES Step newton_block(const Side& side, i64 total, double y0, double* price,
+                                   const double* other_price, double tau, double* star) {
+    const i64 groups = side.view.groups();
+    const double inverse = 1.0 / tau;
+    double held = 0.0, slope = 0.0, ramp = 0.0;
+    for (i64 g = 0; g < groups; ++g) {
+        const double theta = y0 + price[g], shift = 0.5 - theta * inverse;
+        const i64 begin = side.view.first[g], end = side.view.first[g + 1];
+        const i32* other = side.view.other.data();
+        const double* worth = side.worth.data();
+        Lanes counts = {}, on = {};
+        const Lanes none = {}, whole = none + 1.0;
+        i64 k = begin;
+        for (; k + lanes <= end; k += lanes) {
+            Lanes q = load(worth + k);
+            for (i64 l = 0; l < lanes; ++l) q[l] -= other_price[other[k + l]];
+            const Lanes z = q * inverse + shift;
+            const Lanes up = z > none ? z : none;
+            const Lanes c = up < whole ? up : whole;
+            counts += c;
+            on += z == c ? whole : none;
+        }
+        double n = sum(counts), d = sum(on);
+        for (; k < end; ++k) {
+            const double z = (worth[k] - other_price[other[k]]) * inverse + shift;
+            const double c = std::min(std::max(z, 0.0), 1.0);
+            n += c;
+            d += z == c;
+        }
+        n += side.sure_of(g);
+        ramp += d;
+        const double bound = static_cast<double>(side.bounds[g]), over = n - bound;
+        const double step = d > 0.0 ? over / d : over;
+        star[g] = theta + std::min(std::max(step, -1.0), 1.0) * tau;
+        star[g] = std::min(std::max(star[g], side.lowest(g)), side.highest(g));
+        if (star[g] > y0) {
+            held += bound;
+        } else {
+            held += n;
+            slope += d;
+        }
+    }
+    const double over = held - static_cast<double>(total);
+    const double step = slope > 0.0 ? over / slope : over;
+    y0 = std::max(y0 + std::min(std::max(step, -1.0), 1.0) * tau, 0.0);
+    for (i64 g = 0; g < groups; ++g) price[g] = std::max(0.0, star[g] - y0);
+    return {y0, ramp};
+}
+
+OPTIFRAME_CLONES double minimise(const Side& side, i64 total, double y0, double* price,
+                                 const double* other_price, double tau, double close, double* t, double* star) {
+    const i64 groups = side.view.groups();
+    const i64* first = side.view.first.data();
+    double top = 0.0;
+    for (i64 g = 0; g < groups; ++g) {
+        const i64 begin = first[g], end = first[g + 1];
+        for (i64 k = begin; k < end; ++k) t[k] = side.worth[k] - other_price[side.view.other[k]];
+        double low = inf, high = -inf, weight = 0.0;
+        for (i64 k = begin; k < end; ++k) {
+            low = std::min(low, t[k]);
+            high = std::max(high, t[k]);
+        }
+        if (side.copies.empty())
+            weight = static_cast<double>(end - begin);
+        else
+            for (i64 k = begin; k < end; ++k) weight += side.copies[k];
+        const double sure = side.sure_of(g), bound = static_cast<double>(side.bounds[g]);
+        if (end == begin || sure + weight <= bound)
+            star[g] = std::max(-1.0, side.lowest(g)); // the bound cannot bind
+        else
+            star[g] = threshold(t + begin, at(side.copies, begin), end - begin, sure, bound,
+                                std::max(low - 0.5 * tau, side.lowest(g)),
+                                std::min(high + 0.5 * tau, side.highest(g)), y0 + price[g], tau, close);
+        top = std::max(top, high);
+    }
+    // y0: where the counts, each limited by its group's bound, meet the total.
+    double low = 0.0, high = top + tau, y = y0;
+    bool tried_zero = false;
+    for (int step_number = 0; step_number < 60; ++step_number) {
+        double held = 0.0, slope = 0.0;
+        for (i64 g = 0; g < groups; ++g) {
+            if (star[g] > y) {
+                held += static_cast<double>(side.bounds[g]);
+            } else {
+                const Count count =
+                    ramp_count(t + first[g], at(side.copies, first[g]), first[g + 1] - first[g], y, tau);
+                held += side.sure_of(g) + count.above;
+                slope += count.slope;
+            }
+        }
+        const double over = held - static_cast<double>(total);
+        if ((y == 0.0 && over <= 0) || std::abs(over) <= close) break;
+        (over > 0 ? low : high) = y;
+        double step = slope > 0 ? y + over / slope : low - 1.0;
+        if (step <= 0.0 && low == 0.0 && !tried_zero) {
+            tried_zero = true;
+            y = 0.0;
+            continue;
+        }
+        if (!(low < step && step < high)) {
+            step = 0.5 * (low + high);
+            if (high - low < 0.01 * tau) break;
+        }
+        y = step;
+    }
+    for (i64 g = 0; g < groups; ++g) price[g] = std::max(0.0, star[g] - y);
+    return y;
+}
+
+OPTIFRAME_CLONES void spread_into(const Side& side, double y0, const double* price, const double* other_price,
+                                  const double* need, std::span<const double> old, double* t, double* out) {
+    for (i64 g = 0; g < side.view.groups(); ++g) {
+        const i64 begin = side.view.first[g], end = side.view.first[g + 1];
+        const double theta = y0 + price[g], widest = old.empty() ? inf : old[g];
+        const double moved = side.centre.empty() ? 0.0 : std::abs(theta - side.centre[g]);
+        if (moved > 0.9 * widest) {
+            out[g] = 2.0 * widest; // it would have moved further
+            continue;
+        }
+        double largest = 0.0, weight = 0.0;
+        for (i64 k = begin; k < end; ++k) {
+            t[k] = std::abs(side.worth[k] - other_price[side.view.other[k]] - theta);
+            largest = std::max(largest, t[k]);
+        }
+        const double* copies = at(side.copies, 0);
+        if (copies)
+            for (i64 k = begin; k < end; ++k) weight += copies[k];
+        else
+            weight = static_cast<double>(end - begin);
+        if (weight <= need[g]) {
+            out[g] = std::min(begin == end ? inf : largest, 1.5 * widest);
+            continue;
+        }
+        // Near the threshold the count grows about in proportion to the distance.
+        double h = std::min(largest, widest) * std::min(1.0, need[g] / weight);
+        for (int step = 0; step < 20; ++step) {
+            double n = 0.0;
+            for (i64 k = begin; k < end; ++k) n += t[k] <= h ? (copies ? copies[k] : 1.0) : 0.0;
+            if (0.75 * need[g] <= n && n <= 1.4 * need[g]) break;
+            h *= std::min(std::max(1.1 * need[g] / std::max(n, 0.1), 0.3), 4.0);
+        }
+        out[g] = std::min(h, 1.5 * widest);
+    }
+}
+
+} // namespace
+
+double minimise_block(const Side& side, i64 total, double y0, std::span<double> price,
+                      std::span<const double> other_price, double tau, double close,
+                      std::span<double> scratch) {
+    std::vector<double> star(price.size());
+    return minimise(side, total, y0, price.data(), other_price.data(), tau, close, scratch.data(), star.data());
+}
+
+std::vector<double> spread(const Side& side, double y0, std::span<const double> price,
+                           std::span<const double> other_price, std::span<const double> need,
+                           std::span<const double> old, std::span<double> scratch) {
+    std::vector<double> out(price.size());
+    spread_into(side, y0, price.data(), other_price.data(), need.data(), old, scratch.data(), out.data());
+    return out;
+}
+
+void anneal(const Side& rows, const Side& columns, i64 total, Prices& prices, double tau,
+            std::span<const double> widths) {
+    const double groups = static_cast<double>(rows.view.groups() + columns.view.groups());
+    std::vector<double> star(std::max(prices.u.size(), prices.w.size()));
+    interrupt::Pace pace;
+    for (const double width : widths) {
+        pace.after(2 * rows.view.elements());
+        prices.y0 = newton_block(rows, total, prices.y0, prices.u.data(), prices.w.data(), tau, star.data()).y0;
+        const Step step =
+            newton_block(columns, total, prices.y0, prices.w.data(), prices.u.data(), tau, star.data());
+        prices.y0 = step.y0;
+        // Where few elements lie on it the ramp is not narrowed further than by half.
+        tau = std::max(2.0, tau * std::min(1.0, std::max(width * groups / std::max(step.ramp, 1.0), 0.5)));
+    }
+}
+
+} // namespace optiframe::tvcs

@@ -1,0 +1,82 @@
+#include "worths.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include <optiframe/dispatch.hpp>
+
+namespace optiframe::tvcs {
+
+namespace {
+
+constexpr double least = 1e-75, most = 1e75;  // entries whose squares are ordinary numbers
+constexpr i64 magnitude = 0x7FFFFFFFFFFFFFFF; // bits of a number but its sign
+constexpr i64 infinite = 0x7FF0000000000000;  // those of infinity; of what is not a number they are more
+
+struct Extremes {
+    i64 largest, farthest;
+};
+
+// As whole numbers, which the bits of floating-point numbers order like, maxima are vectorized.
+OPTIFRAME_CLONES Extremes extremes(const double* values, i64 n) {
+    i64 largest = 0, farthest = 0;
+    for (i64 k = 0; k < n; ++k) {
+        const i64 bits = std::bit_cast<i64>(values[k]);
+        largest = std::max(largest, bits);
+        farthest = std::max(farthest, bits & magnitude);
+    }
+    return {largest, farthest};
+}
+
+OPTIFRAME_CLONES i64 quantise_in_order(const double* values, bool squared, i64 n, double scale, double* whole) {
+    i64 positive = 0;
+    for (i64 k = 0; k < n; ++k) {
+        const double x = values[k];
+        const double worth = squared ? x * x : x;
+        const bool some = squared ? x != 0.0 : x > 0.0;
+        whole[k] = some ? std::max(std::rint(worth * scale), 1.0) : 0.0;
+        positive += some;
+    }
+    return positive;
+}
+
+} // namespace
+
+double largest_worth(std::span<const double> values, bool squared) {
+    const auto [largest, farthest] = extremes(values.data(), static_cast<i64>(values.size()));
+    if (farthest >= infinite) return -1.0;
+    const double top = std::bit_cast<double>(squared ? farthest : largest);
+    if (squared && top > 0.0) return least < top && top < most ? top * top : -1.0;
+    return top;
+}
+
+Units units_for(double top) {
+    if (top <= 0.0) return {1.0, 0.0};
+    int exponent;
+    std::frexp(top, &exponent);
+    const double scale = std::ldexp(1.0, std::min(50 - exponent, 1000));
+    return {scale, std::max(std::rint(top * scale), 1.0)};
+}
+
+i64 quantise(std::span<const double> values, bool squared, std::span<const i32> order, double scale,
+             std::span<double> whole) {
+    const i64 n = static_cast<i64>(values.size());
+    if (order.empty()) return quantise_in_order(values.data(), squared, n, scale, whole.data());
+    for (i64 k = 0; k < n; ++k) whole[k] = values[order[k]];
+    return quantise_in_order(whole.data(), squared, n, scale, whole.data());
+}
+
+double common_unit(std::span<const double> whole) {
+    const std::size_t step = std::max<std::size_t>(1, whole.size() / 64);
+    i64 divisor = 0;
+    for (std::size_t k = 0; k < whole.size() && divisor != 1; k += step)
+        divisor = std::gcd(divisor, static_cast<i64>(whole[k]));
+    if (divisor <= 1) return 1.0;
+    const double unit = static_cast<double>(divisor);
+    const bool divides =
+        std::ranges::all_of(whole, [unit](double q) { return q == unit * std::floor(q / unit); });
+    return divides ? unit : 1.0;
+}
+
+} // namespace optiframe::tvcs

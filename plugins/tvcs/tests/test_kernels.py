@@ -1,0 +1,347 @@
+"""The kernels against their references: the same worths, proofs that hold, refusals, threads and Ctrl-C."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from optiframe_tvcs.kernels import projection, reference
+from optiframe_tvcs.projection.certificate import Prices, check
+from optiframe_tvcs.projection.plan import ProjectionPlan
+from tvcs_common import (
+    CASES,
+    KINDS,
+    Case,
+    Instance,
+    adversarial_instance,
+    hard_instance,
+    paper_instance,
+    random_instance,
+    set_of,
+)
+
+from optiframe.testing import check_interruptible, check_kernel, check_refusals
+
+from .support_twins import papers_set
+
+
+def layout_arguments(instance: Instance) -> dict[str, Any]:
+    rows, row_caps, columns, column_caps, total = instance.bounds
+    return {
+        "row": rows,
+        "column": columns,
+        "row_bounds": row_caps,
+        "column_bounds": column_caps,
+        "total": int(total),
+    }
+
+
+def project_arguments(instance: Instance, **changes: Any) -> dict[str, Any]:
+    p, groups = len(instance.v), len(instance.bounds.row_caps) + len(instance.bounds.column_caps)
+    return {
+        "values": instance.v.copy(),
+        "squared": True,
+        "start": None,
+        "forced": False,
+        "prices": np.zeros(1 + groups),
+        "support": np.zeros(p, np.bool_),
+        "kept": np.zeros(p),
+        **changes,
+    }
+
+
+def check_a_projection(instance: Instance, **changes: Any) -> None:
+    """The kernel's answer and the reference's: both proved, of one worth, and what each writes agrees."""
+    reports, bounds = [], layout_arguments(instance)
+    plain = reference.Layout(**bounds)
+    for module, layout in ((projection, projection.Layout(**bounds)), (reference, plain)):
+        given = project_arguments(instance, **changes)
+        report = module.project(layout, **given)
+        values, support = given["values"], given["support"]
+        assert np.array_equal(given["kept"], np.where(support, values, 0.0))
+        whole, scale = reference.quantise(np.square(values) if given["squared"] else values)
+        assert report.scale == scale
+        assert report.held == np.count_nonzero(support)
+        assert (report.proof.failures, report.proof.worst, report.proof.failure) == (0, -1, 0)
+        assert report.proof.worth == report.proof.bound == sum(int(q) for q in whole[support])
+        # Each proof by the other's check, which sums what no support exceeds on its own.
+        for checks, checked in ((projection, projection.Layout(**bounds)), (reference, plain)):
+            proof = checks.verify(checked, whole, support, given["prices"] * scale)
+            assert (proof.failures, proof.worth, proof.bound) == (0, report.proof.worth, report.proof.worth)
+        reports.append(report)
+    mine, theirs = reports
+    assert mine.proof.worth == theirs.proof.worth
+    assert mine.scale == theirs.scale
+
+
+@given(
+    kind=st.sampled_from(KINDS),
+    seed=st.integers(0, 10**6),
+    most=st.sampled_from([1, 40, 400]),
+    squared=st.booleans(),
+    forced=st.booleans(),
+)
+def test_a_projection_is_worth_as_much_as_that_of_the_reference(
+    kind: str, seed: int, most: int, squared: bool, forced: bool
+) -> None:
+    instance = random_instance(np.random.default_rng(seed), kind, most)
+    check_a_projection(instance, squared=squared, forced=forced)
+
+
+@given(case=st.sampled_from(CASES), seed=st.integers(0, 10**6), p=st.integers(8, 150), forced=st.booleans())
+def test_hard_instances_are_worth_as_much_as_by_the_reference(
+    case: Case, seed: int, p: int, forced: bool
+) -> None:
+    instance = adversarial_instance(case, p, seed)
+    values = instance.v**2  # some are beyond ordinary numbers when squared twice
+    check_a_projection(instance, values=values, squared=False, forced=forced)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "ties", "pareto", "huge"])
+def test_candidates_and_samples_lead_to_the_worth_of_the_reference(kind: str) -> None:
+    check_a_projection(hard_instance(np.random.default_rng(3), 70, kind))
+
+
+@given(seed=st.integers(0, 10**6), size=st.sampled_from([0.0, 1e-9, 1.0, 1e9, np.inf, -1.0, np.nan]))
+def test_prices_to_begin_with_may_be_anything(seed: int, size: float) -> None:
+    rng = np.random.default_rng(seed)
+    instance = random_instance(rng, KINDS[seed % len(KINDS)], 300)
+    groups = len(project_arguments(instance)["prices"])
+    check_a_projection(instance, start=np.where(rng.random(groups) < 0.5, size, rng.random(groups)))
+
+
+@pytest.mark.parametrize("forced", [False, True])
+def test_nothing_to_project_is_an_empty_answer(forced: bool) -> None:
+    none = Instance(np.zeros(0), paper_instance(np.random.default_rng(0), 1).bounds)
+    empty = none.bounds._replace(row_labels=np.zeros(0, np.int32), column_labels=np.zeros(0, np.int32))
+    check_a_projection(none._replace(bounds=empty), forced=forced)
+    instance = paper_instance(np.random.default_rng(0), 5)
+    check_a_projection(instance._replace(v=np.zeros(25)), forced=forced)
+    check_a_projection(instance._replace(bounds=instance.bounds._replace(total=0)), forced=forced)
+
+
+@pytest.mark.parametrize("module", [projection, reference])
+@pytest.mark.parametrize("odd", [np.nan, -np.nan, np.inf, -np.inf, 1e200, 1e-200])
+def test_values_that_cannot_be_used_are_reported_and_nothing_is_written(module: Any, odd: float) -> None:
+    instance = paper_instance(np.random.default_rng(0), 3)
+    values = instance.v.copy() if not np.isfinite(odd) else np.zeros(9)
+    values[4] = odd
+    given = project_arguments(instance, values=values)
+    report = module.project(module.Layout(**layout_arguments(instance)), **given)
+    assert report.proof.failures == -1
+    assert not given["prices"].any()
+    assert not given["support"].any()
+
+
+def test_the_check_finds_what_the_reference_finds() -> None:
+    rng = np.random.default_rng(1)
+    failing = 0
+    for trial in range(200):
+        instance = random_instance(rng, KINDS[trial % len(KINDS)], 60)
+        bounds, whole = layout_arguments(instance), np.floor(rng.random(len(instance.v)) * 20)
+        given = project_arguments(instance, values=whole, squared=False)
+        report = reference.project(reference.Layout(**bounds), **given)
+        packed, support = np.rint(given["prices"] * report.scale), given["support"]
+        whole *= report.scale
+        for way in range(6):  # the proved answer, and others with one thing changed
+            prices, chosen = packed.copy(), support.copy()
+            if way in {1, 4}:
+                chosen[rng.integers(len(chosen))] ^= True
+            if way in {2, 4}:
+                prices[rng.integers(len(prices))] += 1.0 + (way == 4) * 1e6
+            if way == 3:
+                prices[rng.integers(len(prices))] = 0.0
+            if way == 5:
+                chosen[:] = True
+            mine, theirs = (
+                module.verify(module.Layout(**bounds), whole, chosen, prices)
+                for module in (projection, reference)
+            )
+            for name in ("failures", "worth", "bound", "failure"):
+                assert getattr(mine, name) == getattr(theirs, name), name
+            failing += mine.failures > 0
+            if mine.worst >= 0:
+                assert mine.failure == reduced_on_the_wrong_side(bounds, whole, chosen, prices)[mine.worst]
+            plain = check(whole, instance.bounds, chosen, unpacked(bounds, prices))
+            assert plain.exact == (mine.failures == 0)
+    assert failing > 300
+
+
+def unpacked(bounds: dict[str, Any], prices: np.ndarray) -> Prices:
+    rows = 1 + len(bounds["row_bounds"])
+    return Prices(float(prices[0]), prices[1:rows], prices[rows:])
+
+
+def reduced_on_the_wrong_side(
+    bounds: dict[str, Any], whole: np.ndarray, chosen: np.ndarray, prices: np.ndarray
+) -> np.ndarray:
+    y0, u, w = prices[0], *(np.append(p, 0.0) for p in vars(unpacked(bounds, prices)).values() if np.ndim(p))
+    reduced = whole - y0 - u[bounds["row"]] - w[bounds["column"]]
+    return np.where(chosen, -reduced, reduced)
+
+
+@given(
+    n=st.integers(0, 300),
+    size=st.sampled_from([1e-320, 1e-200, 1.0, 1e15, 1e300]),
+    seed=st.integers(0, 10**6),
+    ties=st.booleans(),
+)
+def test_worths_are_quantised_bit_for_bit_as_by_numpy(n: int, size: float, seed: int, ties: bool) -> None:
+    rng = np.random.default_rng(seed)
+    worths = rng.integers(-3, 10, n) * 1.0 if ties else rng.standard_normal(n)
+    check_kernel(reference.quantise, {"worths": size * worths})
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+def test_worths_that_are_not_finite_are_not_quantised(odd: float) -> None:
+    for quantise in (projection.quantise, reference.quantise):
+        with pytest.raises(ValueError, match="finite"):
+            quantise(np.array([1.0, odd, 2.0]))
+
+
+@pytest.mark.parametrize("side", [5, 60])
+def test_wrong_arguments_are_refused_and_crash_nothing(side: int) -> None:
+    instance = paper_instance(np.random.default_rng(0), side)
+    bounds = layout_arguments(instance)
+    layout = projection.Layout(**bounds)
+    groups = len(project_arguments(instance)["prices"])
+    check_refusals(reference.Layout, bounds)
+    check_refusals(reference.quantise, {"worths": instance.v})
+    given = project_arguments(instance, start=np.ones(groups))
+    check_refusals(reference.project, {"layout": layout, **given})
+    whole, _ = reference.quantise(instance.v**2)
+    proof = {"whole": whole, "support": np.zeros(side**2, np.bool_), "prices": np.zeros(groups)}
+    check_refusals(reference.verify, {"layout": layout, **proof})
+
+
+def test_layouts_of_wrong_groups_are_refused_by_both() -> None:
+    right = layout_arguments(paper_instance(np.random.default_rng(0), 3))
+    wrong = [
+        {"row": right["row"][:-1]},
+        {"row": np.full(9, 3, np.int32)},
+        {"column": np.full(9, -2, np.int32)},
+        {"row_bounds": np.array([1, -1, 1])},
+        {"total": -1},
+    ]
+    for module in (projection, reference):
+        for changes in wrong:
+            with pytest.raises(ValueError, match=r"column has|groups? |negative"):
+                module.Layout(**{**right, **changes})
+
+
+def test_two_threads_at_once_give_the_same_answers() -> None:
+    rng = np.random.default_rng(0)
+    instance = paper_instance(rng, 70)
+    layout = projection.Layout(**layout_arguments(instance))
+    points = [instance.v * (1 + 0.1 * rng.standard_normal(len(instance.v))) for _ in range(8)]
+
+    def kept(v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        given = project_arguments(instance, values=v)
+        assert projection.project(layout, **given).proof.failures == 0
+        return given["kept"], given["prices"]
+
+    alone = [kept(v) for v in points]
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(3):
+            for one, other in zip(pool.map(kept, points), alone, strict=True):
+                assert np.array_equal(one[0], other[0])
+                assert np.array_equal(one[1], other[1])
+
+
+LONG = """
+import numpy as np
+from optiframe_tvcs.kernels.projection import Layout, project
+p, rng = {p}, np.random.default_rng(0)
+row, column = np.arange(p, dtype=np.int32) // {each}, rng.integers(0, p // {each}, p).astype(np.int32)
+bounds = np.full(p // {each}, 2)
+print("ready")
+for _ in range(100):
+    layout = Layout(row, column, bounds, bounds, p // 10)
+    project(layout, {values}, True, None, {forced}, np.empty(1 + 2 * len(bounds)), None, np.empty(p))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("p", "each", "values", "forced"),
+    [
+        (4_000_000, 2000, "rng.standard_normal(p)", False),  # passes over the elements
+        (300_000, 5, "rng.standard_normal(p)", True),  # the fallback: many searches
+    ],
+)
+def test_ctrl_c_ends_a_projection(p: int, each: int, values: str, forced: bool) -> None:
+    check_interruptible(LONG.format(p=p, each=each, values=values, forced=forced))
+
+
+@given(kind=st.sampled_from(KINDS), seed=st.integers(0, 10**6), most=st.sampled_from([300, 10_800]))
+def test_keeping_entries_is_solving_for_their_squares(kind: str, seed: int, most: int) -> None:
+    instance = random_instance(np.random.default_rng(seed), kind, most)
+    plan = ProjectionPlan(*instance.bounds)
+    found = plan.solve(instance.v**2)
+    kept = plan.keep(instance.v)
+    assert kept is not None
+    assert np.array_equal(kept[0], np.where(found.support, instance.v, 0.0))
+
+
+@pytest.mark.parametrize("side", [40, 70])
+@pytest.mark.parametrize("kind", ["gaussian", "ties", "pareto", "huge"])
+def test_prices_from_anywhere_lead_to_the_same_worth(side: int, kind: str) -> None:
+    instance = hard_instance(np.random.default_rng(4), side, kind)
+    plan, rng = ProjectionPlan(*instance.bounds), np.random.default_rng(5)
+    weights = instance.v**2
+    cold = plan.solve(weights)
+    for factor in (1.0, 1.001, 0.0, 5.0, 1e9):
+        rows, columns = (rng.permutation(part) * factor for part in (cold.prices.rows, cold.prices.columns))
+        warm = plan.solve(weights, Prices(cold.prices.total * factor, rows, columns))
+        assert warm.certificate.holds
+        assert warm.certificate.primal == cold.certificate.primal
+
+
+@pytest.mark.parametrize("side", [50, 120])  # one list of all elements, and one of candidates
+def test_prices_of_the_same_point_leave_less_to_repair_than_none(side: int) -> None:
+    instance = paper_instance(np.random.default_rng(6), side)
+    plan = ProjectionPlan(*instance.bounds)
+    cold = plan.solve(instance.v**2)
+    assert plan.effort is not None
+    units = plan.effort.units
+    plan.solve(instance.v**2, cold.prices)
+    assert plan.effort.units < units / 2
+
+
+def test_near_prices_leave_little_to_repair() -> None:
+    instance = paper_instance(np.random.default_rng(6), 120)
+    plan = ProjectionPlan(*instance.bounds)
+    cold = plan.solve(instance.v**2)
+    moved = instance.v * (1 + 0.01 * np.random.default_rng(7).standard_normal(120 * 120))
+    warm = plan.solve(moved**2, cold.prices)
+    assert warm.certificate.holds
+    assert plan.effort is not None
+    assert plan.effort.units < 12
+    assert plan.effort.rounds <= 2
+
+
+@pytest.mark.parametrize("p", [400, 3600])
+def test_points_may_be_read_only_or_in_pieces(p: int) -> None:
+    over, rng = papers_set(p, 8)
+    side = round(p**0.5)
+    v = rng.standard_normal((side, 2 * side))
+    locked = v[:, :side].copy()
+    locked.flags.writeable = False
+    for point in (v[:, ::2], locked, np.asfortranarray(v[:, :side])):
+        support = over.plan.solve(point.ravel() ** 2).support.reshape(point.shape)
+        assert np.array_equal(over.project(point), np.where(support, point, 0.0))
+        kept = over.plan.keep(point.ravel()[::-1][::-1])
+        assert kept is not None
+        assert np.array_equal(kept[0].reshape(point.shape), np.where(support, point, 0.0))
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_points_whose_squares_are_no_ordinary_numbers_are_projected_all_the_same(size: float) -> None:
+    instance = paper_instance(np.random.default_rng(9), 62)
+    over = set_of(instance)
+    assert over.plan.keep(size * instance.v) is None
+    assert np.array_equal(over.project(size * instance.v) != 0, over.project(instance.v) != 0)
