@@ -11,16 +11,20 @@ namespace {
 
 constexpr std::size_t side_by_side = 512; // rows summed side by side: 4 kB, a part of the first cache
 
+// Margins beyond have no second derivative: exp gives no number smaller than exp(-708), and a Newton step
+// by a Hessian of such would overflow where it should be zero.
+constexpr double flat = 708.0;
+
 // Sums run in places of our own, so that they are the same however wide a processor's vectors are.
 OPTIFRAME_CLONES void add_rows(const double* __restrict z, const double* __restrict y, double* __restrict slopes,
                                double* __restrict roots, double* __restrict sums, std::size_t rows) {
     for (std::size_t j = 0; j < rows; ++j) {
-        const double margin = y[j] * z[j];
-        const double t = exp(-std::abs(margin));
+        const double margin = y[j] * z[j], size = std::abs(margin);
+        const double t = size > flat ? 0.0 : exp(-size); // nan for nan
         const double share = 1.0 / (1.0 + t);
         slopes[j] = -y[j] * (margin < 0.0 ? share : t * share);
         roots[j] = std::sqrt(t) * share;
-        sums[j] += 0.5 * (std::abs(margin) - margin) + log1p(t);
+        sums[j] += 0.5 * (size - margin) + log1p(t);
     }
 }
 

@@ -40,6 +40,13 @@ def test_extreme_margins_are_exact_to_a_few_last_digits(sign: float) -> None:
     np.testing.assert_allclose(roots, expected["roots"], rtol=4e-15, atol=1e-150)
 
 
+def test_margins_beyond_every_exponential_have_no_curvature() -> None:
+    total, slopes, roots = _run(np.array([1e3, -1e3, np.nan]), np.ones(3))
+    assert np.isnan(total)
+    np.testing.assert_array_equal(slopes, [0.0, -1.0, np.nan])
+    np.testing.assert_array_equal(roots, [0.0, 0.0, np.nan])
+
+
 def _run(predictions: np.ndarray, target: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     from optiframe_comrade.kernels import passes
 
