@@ -21,7 +21,6 @@ from typing import NamedTuple
 
 import numpy as np
 from hodgerank_common import one_thread, quick
-from optiframe_tvcs import prepare
 from tvcs_common import CASES, Case, adversarial_instance, set_of
 from tvcs_speed import flow_of, least
 
@@ -32,7 +31,7 @@ class Found(NamedTuple):
     case: Case
     ours: float
     theirs: float
-    path: str
+    fallback: bool
     proved: bool
 
     @property
@@ -43,26 +42,27 @@ class Found(NamedTuple):
 def run(case: Case, p: int, seed: int) -> Found:
     made = adversarial_instance(case, p, seed)
     over = set_of(made)
-    proved = over.plan.solve(made.v**2, compiled=True).certificate.exact
-    path = over.plan.effort.path if over.plan.effort else ""
+    proved = over.plan.solve(made.v**2).certificate.exact
+    fallback = over.plan.effort is not None and over.plan.effort.fallback
     ours, theirs = least(2, lambda: over.project(made.v), flow_of(made))
-    return Found(case, ours, theirs, path, proved)
+    return Found(case, ours, theirs, fallback, proved)
 
 
 def forced(case: Case, p: int, seed: int) -> bool:
     """Whether the fallback proves an answer of the same worth."""
     made = adversarial_instance(case, p, seed)
     plan = set_of(made).plan
-    usual, other = (plan.solve(made.v**2, compiled=True, forced=each).certificate for each in (False, True))
+    usual, other = (plan.solve(made.v**2, forced=each).certificate for each in (False, True))
     return other.exact and other.gap == 0.0 and other.primal == usual.primal
 
 
 def show(found: list[Found], most: int) -> None:
     for each in sorted(found, key=lambda one: -one.ratio)[:most]:
+        path = "fallback" if each.fallback else ""
         print(
-            f"  {each.ratio:6.2f}  {each.ours * 1e3:9.2f} ms  {each.theirs * 1e3:9.2f} ms  {each.path:9}"
-            f" {', '.join(each.case)}"
+            f"  {each.ratio:6.2f}  {each.ours * 1e3:9.2f} ms  {each.theirs * 1e3:9.2f} ms  {path:9}", end=""
         )
+        print(f" {', '.join(each.case)}")
 
 
 def main() -> int:
@@ -77,7 +77,6 @@ def main() -> int:
         print("OR-tools is not installed, so there is nothing to compare with; to install it, run:")
         print("    pip install --group dev")
         return 0
-    prepare()  # compiled for every size
     cases = CASES[:: 37 if quick() else 1]
     good = True
     for p in chosen.sizes:
@@ -91,7 +90,7 @@ def main() -> int:
 
 def report(found: list[Found], p: int, seed: int) -> bool:
     ratios = np.array([each.ratio for each in found])
-    fallbacks = sum(each.path == "fallback" for each in found)
+    fallbacks = sum(each.fallback for each in found)
     print(f"-- p = {p:,}: {len(found)} instances, ours / OR-tools: median {np.median(ratios):.2f}, ", end="")
     print(f"90% {np.quantile(ratios, 0.9):.2f}, worst {ratios.max():.2f}; {fallbacks} by the fallback")
     show(found, 12)

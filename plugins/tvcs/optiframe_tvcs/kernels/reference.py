@@ -9,7 +9,7 @@ prices are whole numbers whose sums stay below 2**53, so that nothing is rounded
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,7 @@ _WARM_SWEEPS = 2  # the same from given prices: they take half the time, and bri
 _LEAST, _MOST = 1e-75, 1e75  # entries whose squares are ordinary numbers
 
 
-@dataclass(frozen=True)
-class Effort:
+class Effort(NamedTuple):
     """How a projection was found.
 
     Parameters
@@ -52,8 +51,7 @@ class Effort:
     fallback: bool = False
 
 
-@dataclass(frozen=True)
-class Proof:
+class Proof(NamedTuple):
     """Complementary slackness over all elements and bounds, in whole units.
 
     Parameters
@@ -74,8 +72,7 @@ class Proof:
     failure: int = 0
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """What a projection says of itself.
 
     Parameters
@@ -89,8 +86,8 @@ class Report:
     scale: float = 1.0
     positive: int = 0
     held: int = 0
-    effort: Effort = field(default_factory=Effort)
-    proof: Proof = field(default_factory=Proof)
+    effort: Effort = Effort()
+    proof: Proof = Proof()
 
 
 class Layout:
