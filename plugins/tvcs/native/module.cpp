@@ -39,12 +39,12 @@ void make_layout(tvcs::Layout* self, In<i32> row, In<i32> column, In<i64> row_bo
     constexpr std::size_t most = (std::size_t{1} << 30) - 4; // codes of all nodes and elements are 32 bits
     check(row.size() < 2 * most && row_bounds.size() < most && column_bounds.size() < most,
           "more than 2^31 elements or 2^30 groups");
+    nb::gil_scoped_release unlocked;
     check_groups(span(row), row_bounds.size(), "row");
     check_groups(span(column), column_bounds.size(), "column");
     check_bounds(span(row_bounds));
     check_bounds(span(column_bounds));
     check(total >= 0, "total is negative");
-    nb::gil_scoped_release unlocked;
     new (self) tvcs::Layout(span(row), span(column), span(row_bounds), span(column_bounds), total);
 }
 
@@ -71,11 +71,16 @@ tvcs::Report project(const tvcs::Layout& layout, In<double> values, bool squared
 }
 
 std::tuple<nb::object, double> quantise(In<double> worths) {
-    std::vector<double> whole(worths.size());
-    const double top = tvcs::largest_worth(span(worths), false);
-    check(top >= 0.0, "worths must be finite");
-    const tvcs::Units units = tvcs::units_for(top);
-    tvcs::quantise(span(worths), false, {}, units.scale, whole);
+    std::vector<double> whole;
+    tvcs::Units units;
+    {
+        nb::gil_scoped_release unlocked;
+        const double top = tvcs::largest_worth(span(worths), false);
+        check(top >= 0.0, "worths must be finite");
+        units = tvcs::units_for(top);
+        whole.resize(worths.size());
+        tvcs::quantise(span(worths), false, {}, units.scale, whole);
+    }
     return {nb::cast(owned(std::move(whole))), units.scale};
 }
 
@@ -90,6 +95,7 @@ tvcs::Proof verify(const tvcs::Layout& layout, In<double> whole, In<bool> suppor
     check_length(whole, n, "whole");
     check_length(support, n, "support");
     check_length(prices, prices_of(layout), "prices");
+    nb::gil_scoped_release unlocked;
     check_whole(span(whole), "whole must hold whole numbers from 0 to 2^50");
     check_whole(span(prices), "prices must be whole numbers from 0 to 2^50");
     std::vector<double> by_rows(n);
@@ -103,7 +109,6 @@ tvcs::Proof verify(const tvcs::Layout& layout, In<double> whole, In<bool> suppor
     tvcs::Prices found{prices.data()[0], {u, w}, {w, prices.data() + prices.size()}};
     found.u.push_back(0.0); // of the elements in no group
     found.w.push_back(0.0);
-    nb::gil_scoped_release unlocked;
     tvcs::Proof proof = tvcs::verify({layout.view(), by_rows, state, layout.columns()}, layout.bounds(), found);
     if (proof.worst >= 0) proof.worst = layout.place(proof.worst);
     return proof;

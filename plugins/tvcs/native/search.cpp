@@ -11,10 +11,10 @@ namespace optiframe::tvcs {
 
 namespace {
 
-constexpr int stages = 6; // lists of candidates made before what is wrong is left to the repair
-constexpr double sampled_window =
-    2.5;                      // standard deviations of a sampled price in which elements stay candidates
+constexpr int stages = 6;     // lists of candidates made before what is wrong is left to the repair
 constexpr double keep = 24.0; // candidates a group for the repair
+// Standard deviations of a sampled price in which elements stay candidates.
+constexpr double sampled_window = 2.5;
 
 // Widths of the ramp in a stage, as elements a group within it: averaging over more elements moves
 // faster, fewer leave less to repair.

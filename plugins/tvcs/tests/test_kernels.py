@@ -26,7 +26,7 @@ from tvcs_common import (
 
 from optiframe.testing import check_interruptible, check_kernel, check_refusals
 
-from .support_twins import papers_set
+from .support_twins import BUILT, papers_set
 
 
 def layout_arguments(instance: Instance) -> dict[str, Any]:
@@ -266,6 +266,7 @@ for _ in range(100):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not BUILT, reason="one pass of NumPy is not interrupted")
 @pytest.mark.parametrize(
     ("p", "each", "values", "forced"),
     [
