@@ -4,8 +4,7 @@ Run: python examples/bench/rankone_memory.py
 
 A child process loads the codes from files, solves, and tells the best time of some rounds and
 the peak memory of the whole process (its interpreter, libraries and labels included). Targets:
-2.5 s, and 8 bytes a label plus 1 GB. The compiled kernels are used where numba is installed;
-importing and compiling them happens before the clock starts and is told apart.
+2.5 s, and 8 bytes a label plus 1 GB.
 """
 
 from __future__ import annotations
@@ -41,20 +40,12 @@ def generate(folder: Path, workers: int, labels: int) -> None:
 
 def solve(folder: Path, repeats: int) -> int:
     from optiframe_rankone.data import LabelTable
-    from optiframe_rankone.kernels import passes
     from optiframe_rankone.problem import LabelAggregation
 
     codes = {name: np.load(folder / f"{name}.npy") for name in COLUMNS}
     truth, skills = np.load(folder / "truth.npy"), np.load(folder / "skills.npy")
     count = len(codes["task"])
     ids = {f"{name}_ids": np.arange(int(codes[name].max()) + 1) for name in COLUMNS}
-    began = perf_counter()
-    compiled = passes.compiled_for(count)
-    if compiled is not None:
-        two = np.array([0, 2])
-        compiled.label_pulls(two, codes["worker"], codes["label"], skills, 2, 2.0, 1.0)
-        compiled.label_weights(two, codes["worker"], skills)
-    print(f"kernels: {'compiled' if compiled else 'SciPy'}, ready after {perf_counter() - began:.2f} s")
     times = []
     for _ in range(repeats):
         problem = LabelAggregation(labels=LabelTable(**codes, **ids))

@@ -4,9 +4,7 @@ Run: python examples/bench/rankone_speed.py
 
 1,000 workers, 100,000 tasks, 1,000,000 labels of the single-coin model, in random order;
 ids are whole numbers, then text. Every method starts from the same frame, all run in turn in
-one process and one thread, and the least time of each counts. The compiled kernels are on disk
-before (`optiframe_rankone.prepare`, whose time is shown); with --no-prepare nothing is compiled.
-Targets: 20 times faster than
+one process and one thread, and the least time of each counts. Targets: 20 times faster than
 `DawidSkene`, 40 times than `OneCoinDawidSkene`, error within 0.002 of the vote with true
 skills.
 """
@@ -14,14 +12,11 @@ skills.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from optiframe_rankone import prepare
 from rankone_common import best_of, crowd_kit, one_thread, verdict
 
 import optiframe
@@ -40,15 +35,8 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=1000)
     parser.add_argument("--tasks", type=int, default=100_000)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--no-prepare", action="store_true", help="leave the compiled kernels out")
     chosen = parser.parse_args()
     one_thread()
-    if chosen.no_prepare:
-        os.environ["NUMBA_CACHE_DIR"] = "unused"  # so that kernels compiled before are not found
-    else:
-        began = perf_counter()
-        found = "loaded (or compiled)" if prepare() else "not there: numba is not installed"
-        print(f"compiled kernels {found}, {perf_counter() - began:.2f} s")
     data = optiframe.dataset(
         "synthetic.single-coin", workers=chosen.workers, tasks=chosen.tasks, labels_per_task=10
     )

@@ -21,6 +21,7 @@ from optiframe.errors import Complaints, InvalidInput, nearest
 from optiframe.records.fields import resolve
 from optiframe.tables.columns import (
     Coded,
+    Coder,
     Column,
     Columns,
     absent,
@@ -34,7 +35,7 @@ from optiframe.tables.columns import (
 from optiframe.tables.file_formats import read_csv, read_parquet
 from optiframe.tables.unused_columns import likely
 
-__all__ = ["Coded", "Column", "Table", "encode", "missing", "read_table", "to_frame"]
+__all__ = ["Coded", "Coder", "Column", "Table", "encode", "missing", "read_table", "to_frame"]
 
 _SHOWN = 5  # rows named in a message before "and N more"
 
@@ -93,6 +94,7 @@ def read_table(
     title: str,
     rename: Mapping[str, str] | None = None,
     lenient: Sequence[str] = (),
+    coder: Coder | None = None,
 ) -> Table:
     """Read a frame, a mapping of columns or a file into a checked table.
 
@@ -109,6 +111,8 @@ def read_table(
         name: leave out this optional column.
     lenient
         Optional columns that need not be there even so, as in a further table of the same mapping.
+    coder
+        Asked first for the codes of a column of text out of a data frame.
 
     Raises
     ------
@@ -125,14 +129,14 @@ def read_table(
         path = resolve(value)
         title = path.name
         if path.suffix.lower() == ".parquet":
-            raw = _from_frame(read_parquet(path), title)[0]
+            raw = _from_frame(read_parquet(path), title, coder)[0]
         else:
             texts, lines = read_csv(path)
             raw = {**texts}
     elif isinstance(value, Mapping):
         raw = {str(k): given_column(v, f"{title}: column {str(k)!r}") for k, v in value.items()}
     else:
-        raw, backend = _from_frame(value, title)
+        raw, backend = _from_frame(value, title, coder)
     columns: dict[str, Column] = {}
     for column, source in names.items():
         if source not in raw:
@@ -242,7 +246,7 @@ def to_frame(columns: Columns, backend: str | None) -> Any:
     return frame
 
 
-def _from_frame(value: Any, title: str) -> tuple[dict[str, Column], str]:
+def _from_frame(value: Any, title: str, coder: Coder | None) -> tuple[dict[str, Column], str]:
     try:
         frame: Any = nw.from_native(value, eager_only=True)
     except TypeError:
@@ -260,12 +264,12 @@ def _from_frame(value: Any, title: str) -> tuple[dict[str, Column], str]:
             has_gap = bool(series.is_null().any())
             columns[str(name)] = as_column(series.to_list() if has_gap else series.to_numpy())
         else:
-            coded = _coded(series) if series.dtype == nw.String else None
+            coded = _coded(series, coder) if series.dtype == nw.String else None
             columns[str(name)] = as_column(series.to_list()) if coded is None else coded
     return columns, frame.implementation.value
 
 
-def _coded(series: Any) -> Coded | None:
+def _coded(series: Any, coder: Coder | None) -> Coded | None:
     """Text as codes, by Arrow's dictionary: several times as fast as going through Python's objects.
 
     None where the values are Python's objects anyway (pandas' object columns, which may hold
@@ -276,16 +280,18 @@ def _coded(series: Any) -> Coded | None:
         return None
     try:
         arrow = series.to_arrow()
-        from pyarrow.compute import array_sort_indices
     except ImportError:
         return None
+    found = None if coder is None else coder(arrow)
+    if found is not None:
+        return found
     coded = arrow.dictionary_encode()
     if hasattr(coded, "combine_chunks"):
         coded = coded.combine_chunks()
         if hasattr(coded, "unify_dictionaries"):  # several pieces are still a chunked array
             coded = coded.unify_dictionaries().combine_chunks()
     ids = coded.dictionary.to_numpy(zero_copy_only=False)
-    order = array_sort_indices(coded.dictionary).to_numpy()  # by letters in UTF-8, which is Python's order
+    order = np.array(sorted(range(len(ids)), key=ids.tolist().__getitem__))
     rank = np.empty(len(ids), dtype=np.int32)
     rank[order] = np.arange(len(ids), dtype=np.int32)
-    return Coded(rank.take(coded.indices.to_numpy(zero_copy_only=False)), ids[order])
+    return Coded(rank[coded.indices.to_numpy(zero_copy_only=False)], ids[order])

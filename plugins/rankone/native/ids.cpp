@@ -15,12 +15,13 @@ constexpr std::uint64_t crowded = 4; // numbers in the span of the values for ea
 
 // Values near each other: a table of all numbers of their span.
 Encoded encode_crowded(std::span<const std::int64_t> values, std::int64_t least, std::uint64_t span) {
-    Encoded found{std::vector<std::int32_t>(values.size()), {}};
+    Encoded found{room<std::int32_t>(values.size()), {}};
     std::vector<std::int32_t> place(span, -1);
     const auto at = [&](std::int64_t value) -> std::int32_t& {
         return place[static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(least)];
     };
     for (const auto value : values) at(value) = 0;
+    found.ids.reserve(span);
     interrupt::poll();
     for (std::uint64_t k = 0; k < span; ++k)
         if (place[k] == 0) {
@@ -28,13 +29,17 @@ Encoded encode_crowded(std::span<const std::int64_t> values, std::int64_t least,
             found.ids.push_back(least + static_cast<std::int64_t>(k));
         }
     interrupt::poll();
-    std::transform(values.begin(), values.end(), found.codes.begin(), at);
+    if (found.ids.size() == span) // no number is left out: nothing to look up
+        std::transform(values.begin(), values.end(), found.codes.get(),
+                       [&](std::int64_t value) { return static_cast<std::int32_t>(value - least); });
+    else
+        std::transform(values.begin(), values.end(), found.codes.get(), at);
     return found;
 }
 
 // Codes by first appearance, which are then replaced by those in the order of the ids.
 Encoded encode_scattered(std::span<const std::int64_t> values) {
-    Encoded found{std::vector<std::int32_t>(values.size()), {}};
+    Encoded found{room<std::int32_t>(values.size()), {}};
     std::unordered_map<std::int64_t, std::int32_t> table;
     interrupt::Pace pace;
     for (std::size_t k = 0; k < values.size(); ++k) {
@@ -55,18 +60,19 @@ Encoded encode_scattered(std::span<const std::int64_t> values) {
         rank[order[k]] = static_cast<std::int32_t>(k);
     }
     found.ids = std::move(sorted);
-    for (auto& code : found.codes) code = rank[code];
+    for (std::size_t k = 0; k < values.size(); ++k) found.codes[k] = rank[found.codes[k]];
     return found;
 }
 
 } // namespace
 
 Encoded encode(std::span<const std::int64_t> values) {
-    if (values.empty()) return {};
-    const auto [least, most] = std::minmax_element(values.begin(), values.end());
-    const auto gap = static_cast<std::uint64_t>(*most) - static_cast<std::uint64_t>(*least);
+    if (values.empty()) return {room<std::int32_t>(0), {}};
+    const auto least = *std::min_element(values.begin(), values.end());
+    const auto most = *std::max_element(values.begin(), values.end());
+    const auto gap = static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least);
     const auto room = std::min<std::uint64_t>(crowded * values.size(), std::numeric_limits<std::int32_t>::max());
-    return gap < room ? encode_crowded(values, *least, gap + 1) : encode_scattered(values);
+    return gap < room ? encode_crowded(values, least, gap + 1) : encode_scattered(values);
 }
 
 } // namespace optiframe::rankone

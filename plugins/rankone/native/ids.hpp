@@ -1,6 +1,8 @@
 // Whole numbers as ids: their codes.
 #pragma once
 
+#include "memory.hpp"
+
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,8 +10,8 @@
 namespace optiframe::rankone {
 
 struct Encoded {
-    std::vector<std::int32_t> codes; // place of each value among the ids
-    std::vector<std::int64_t> ids;   // every value once, rising
+    Room<std::int32_t> codes;      // place of each value among the ids
+    std::vector<std::int64_t> ids; // every value once, rising
 };
 
 Encoded encode(std::span<const std::int64_t> values);

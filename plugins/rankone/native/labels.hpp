@@ -1,6 +1,8 @@
 // Labels of a crowd: their order, and the vote.
 #pragma once
 
+#include "memory.hpp"
+
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -24,10 +26,14 @@ struct Coded {
     std::size_t count;
 };
 
-// Rows in the order of task and then worker; of equal ones in their own order.
-std::vector<std::int64_t> order(Coded task, Coded worker);
+struct SortedLabels {
+    Room<std::int32_t> task, worker, label;
+};
 
-// Adds to each class of each task, `scores`, the weights of the workers who gave it.
-void vote(const Labels& labels, std::span<const double> weight, std::size_t classes, std::span<double> scores);
+// Labels in the order of task and then worker; of equal ones in their own order.
+SortedLabels sort_labels(Coded task, Coded worker, Codes label);
+
+// The weights of the workers who gave each class of each task, summed: a matrix of tasks x classes.
+Room<double> vote(const Labels& labels, std::span<const double> weight, std::size_t classes);
 
 } // namespace optiframe::rankone

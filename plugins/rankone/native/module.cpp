@@ -2,6 +2,7 @@
 #include "labels.hpp"
 #include "pairs.hpp"
 #include "products.hpp"
+#include "texts.hpp"
 
 #include <optiframe/arrays.hpp>
 
@@ -9,7 +10,6 @@
 
 #include <cstdlib>
 #include <limits>
-#include <new>
 #include <tuple>
 
 namespace {
@@ -21,7 +21,6 @@ using rankone::Labels;
 using CodeArray = In<std::int32_t>;
 using FirstArray = In<std::int64_t>;
 using Numbers = In<double>;
-using Matrix = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 
 constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
 
@@ -46,11 +45,10 @@ void check_classes(const Labels& labels, std::int64_t classes) {
     check_codes(labels.label, static_cast<std::int64_t>(size_of(classes, "classes")), "label");
 }
 
-// A zeroed array that Python owns; memory of zeros costs nothing before it is written to.
-Matrix zeros(std::size_t rows, std::size_t columns) {
-    auto* values = static_cast<double*>(std::calloc(std::max<std::size_t>(rows * columns, 1), sizeof(double)));
-    if (values == nullptr) throw std::bad_alloc();
-    return Matrix(values, {rows, columns}, nb::capsule(values, [](void* p) noexcept { std::free(p); }));
+template <class T, class... Sizes> auto handed_over(rankone::Room<T>&& values, Sizes... sizes) {
+    T* kept = values.release();
+    nb::capsule owner(kept, [](void* p) noexcept { std::free(p); });
+    return nb::ndarray<nb::numpy, T, nb::ndim<sizeof...(sizes)>>(kept, {sizes...}, owner);
 }
 
 auto encode(FirstArray values) {
@@ -59,32 +57,45 @@ auto encode(FirstArray values) {
         nb::gil_scoped_release unlocked;
         found = rankone::encode(span(values));
     }
-    return std::make_tuple(owned(std::move(found.codes)), owned(std::move(found.ids)));
+    return std::make_tuple(handed_over(std::move(found.codes), values.size()), owned(std::move(found.ids)));
 }
 
-auto order(CodeArray task, CodeArray worker, std::int64_t tasks, std::int64_t workers) {
+auto encode_texts(FirstArray start, In<std::uint8_t> letters) {
+    check_firsts(span(start), static_cast<std::int64_t>(letters.size()), "start");
+    const rankone::Texts texts{span(start), span(letters)};
+    rankone::EncodedTexts found;
+    {
+        nb::gil_scoped_release unlocked;
+        found = rankone::encode_texts(texts);
+    }
+    return std::make_tuple(handed_over(std::move(found.codes), texts.size()), owned(std::move(found.first)));
+}
+
+auto sort_labels(CodeArray task, CodeArray worker, CodeArray label, std::int64_t tasks, std::int64_t workers) {
     check_length(worker, task.size(), "worker");
+    check_length(label, task.size(), "label");
     const Coded by_task{span(task), size_of(tasks, "tasks")}, by_worker{span(worker), size_of(workers, "workers")};
     check_codes(by_task.codes, tasks, "task");
     check_codes(by_worker.codes, workers, "worker");
-    std::vector<std::int64_t> rows;
+    rankone::SortedLabels sorted;
     {
         nb::gil_scoped_release unlocked;
-        rows = rankone::order(by_task, by_worker);
+        sorted = rankone::sort_labels(by_task, by_worker, span(label));
     }
-    return owned(std::move(rows));
+    const auto n = task.size();
+    return std::make_tuple(handed_over(std::move(sorted.task), n), handed_over(std::move(sorted.worker), n),
+                           handed_over(std::move(sorted.label), n));
 }
 
 auto vote(FirstArray first, CodeArray worker, CodeArray label, Numbers weight, std::int64_t classes) {
     const auto labels = labels_of(first, worker, label, weight.size());
     check_classes(labels, classes);
-    auto scores = zeros(labels.tasks(), static_cast<std::size_t>(classes));
-    const std::span<double> into(scores.data(), scores.size());
+    rankone::Room<double> scores;
     {
         nb::gil_scoped_release unlocked;
-        rankone::vote(labels, span(weight), static_cast<std::size_t>(classes), into);
+        scores = rankone::vote(labels, span(weight), static_cast<std::size_t>(classes));
     }
-    return scores;
+    return handed_over(std::move(scores), labels.tasks(), static_cast<std::size_t>(classes));
 }
 
 // Labels whose pairs are counted: workers rise within each task.
@@ -110,13 +121,13 @@ auto count_pairs(FirstArray first, CodeArray worker, CodeArray label, std::int64
 auto count_table(FirstArray first, CodeArray worker, CodeArray label, std::int64_t workers) {
     const auto size = size_of(workers, "workers");
     const auto labels = countable(first, worker, label, size);
-    auto shared = zeros(size, size), agreed = zeros(size, size);
-    auto *of_shared = shared.data(), *of_agreed = agreed.data();
+    rankone::CountTable table;
     {
         nb::gil_scoped_release unlocked;
-        rankone::count_table(labels, size, of_shared, of_agreed);
+        table = rankone::count_table(labels, size);
     }
-    return std::make_tuple(std::move(shared), std::move(agreed));
+    return std::make_tuple(handed_over(std::move(table.shared), size, size),
+                           handed_over(std::move(table.agreed), size, size));
 }
 
 double misses(CodeArray start, CodeArray column, Numbers known, Numbers target, Numbers x) {
@@ -169,7 +180,9 @@ auto task_pulls(FirstArray first, CodeArray worker, CodeArray label, Numbers x, 
 
 NB_MODULE(_native, m) {
     m.def("encode", &encode, exact("values"));
-    m.def("order", &order, exact("task"), exact("worker"), exact("tasks"), exact("workers"));
+    m.def("encode_texts", &encode_texts, exact("start"), exact("letters"));
+    m.def("sort_labels", &sort_labels, exact("task"), exact("worker"), exact("label"), exact("tasks"),
+          exact("workers"));
     m.def("vote", &vote, exact("first"), exact("worker"), exact("label"), exact("weight"), exact("classes"));
     m.def("count_pairs", &count_pairs, exact("first"), exact("worker"), exact("label"), exact("workers"));
     m.def("count_table", &count_table, exact("first"), exact("worker"), exact("label"), exact("workers"));

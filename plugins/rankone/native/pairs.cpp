@@ -121,13 +121,30 @@ PairCounts count_pairs(const Labels& labels, std::size_t workers) {
     return counts;
 }
 
-void count_table(const Labels& labels, std::size_t workers, double* shared, double* agreed) {
-    for_each_worker(labels, workers, [&](std::size_t j, auto met, auto tallies) {
-        for (const auto i : met) {
-            shared[j * workers + i] = shared[i * workers + j] = tallies[i].shared;
-            agreed[j * workers + i] = agreed[i * workers + j] = tallies[i].agreed;
+// Into a triangle first, half of which more stays in the processor's cache: pair i < j at j (j - 1)/2 + i.
+CountTable count_table(const Labels& labels, std::size_t workers) {
+    const std::size_t pairs = workers * (workers - 1) / 2;
+    const auto counts = room<std::uint64_t>(pairs); // agreed in the upper half, shared in the lower
+    std::fill_n(counts.get(), pairs, 0);
+    interrupt::Pace pace;
+    for (std::size_t t = 0; t < labels.tasks(); ++t)
+        for (auto later = labels.first[t]; later < labels.first[t + 1]; ++later) {
+            const std::size_t j = labels.worker[later];
+            const auto row = counts.get() + j * (j - 1) / 2;
+            pace.after(later - labels.first[t]);
+            for (auto k = labels.first[t]; k < later; ++k)
+                row[labels.worker[k]] += 1 + (std::uint64_t{labels.label[k] == labels.label[later]} << 32);
         }
-    });
+    CountTable table{room<double>(workers * workers), room<double>(workers * workers)};
+    for (std::size_t j = 0, k = 0; j < workers; ++j) {
+        pace.after(static_cast<std::int64_t>(j));
+        for (std::size_t i = 0; i < j; ++i, ++k) {
+            table.shared[j * workers + i] = table.shared[i * workers + j] = static_cast<std::int32_t>(counts[k]);
+            table.agreed[j * workers + i] = table.agreed[i * workers + j] = static_cast<std::int32_t>(counts[k] >> 32);
+        }
+        table.shared[j * workers + j] = table.agreed[j * workers + j] = 0.0;
+    }
+    return table;
 }
 
 double misses(const KnownPairs& pairs, std::span<const double> x) {

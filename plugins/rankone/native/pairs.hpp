@@ -15,8 +15,11 @@ struct PairCounts {
 // Pairs that met. Labels are in order of task and then worker, no worker twice in a task.
 PairCounts count_pairs(const Labels& labels, std::size_t workers);
 
-// The same for every pair: matrices of workers x workers, all zero before.
-void count_table(const Labels& labels, std::size_t workers, double* shared, double* agreed);
+// The same for every pair, as matrices of workers x workers.
+struct CountTable {
+    Room<double> shared, agreed;
+};
+CountTable count_table(const Labels& labels, std::size_t workers);
 
 // Sparse N and C by rows.
 struct KnownPairs {

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import pyarrow
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -15,8 +16,10 @@ from optiframe_rankone.kernels import labels as label_kernels
 from optiframe_rankone.kernels import pairs as pair_kernels
 from optiframe_rankone.kernels import reference
 from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.read.text import coded
 from optiframe_rankone.worker_graph import WorkerGraph
 
+from optiframe.native import native
 from optiframe.testing import check_interruptible, check_kernel, check_refusals
 
 from . import slow
@@ -76,15 +79,71 @@ def test_many_numbers_are_coded_alike_however_far_apart_they_are(apart: int) -> 
     check_kernel(reference.encode, {"values": values})
 
 
+def as_arrow_keeps_them(texts: list[str]) -> dict[str, Any]:
+    """Where each text begins, and the letters of all."""
+    each = [text.encode() for text in texts]
+    start = np.concatenate([[0], np.cumsum([len(one) for one in each], dtype=np.int64)])
+    return {"start": start, "letters": np.frombuffer(b"".join(each), dtype=np.uint8).copy()}
+
+
+@given(st.lists(st.text(st.sampled_from("ab\0 é日"), max_size=12), max_size=60))
+@example([])
+@example(["", "a", "a\0", "a\0\0\0\0\0\0\0", "aaaaaaa", "aaaaaaaa", "aaaaaaaab", "aaaaaaaa"])
+def test_codes_of_texts_follow_their_letters(texts: list[str]) -> None:
+    codes, first = check_kernel(reference.encode_texts, as_arrow_keeps_them(texts))
+    ids = [texts[row] for row in first]
+    assert ids == sorted(set(texts))
+    assert [ids[code] for code in codes] == texts
+
+
+def test_many_texts_are_told_apart_and_so_are_those_that_share_a_beginning() -> None:
+    numbers = np.random.default_rng(0).integers(5000, size=20_000)
+    for texts in ([f"{number:x}" for number in numbers], [f"worker_{number}_of_many" for number in numbers]):
+        check_kernel(reference.encode_texts, as_arrow_keeps_them(texts))
+
+
+def test_texts_beyond_the_letters_are_refused() -> None:
+    letters = np.frombuffer(b"abcd", dtype=np.uint8).copy()
+    kernel = native(reference.encode_texts)
+    if kernel is reference.encode_texts:
+        return  # NumPy does not reach out of bounds
+    for start in ([], [0], [0, 5], [0, 3], [1, 4], [0, 3, 2, 4], [0, -1, 4], [0, 2**62, 4]):
+        with pytest.raises(ValueError, match="start does not divide 4 entries"):
+            kernel(np.array(start, dtype=np.int64), letters)
+    with pytest.raises(TypeError):
+        kernel(np.array([0, 4]), letters.astype(np.int8))
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string"])
+@pytest.mark.parametrize(
+    "pool", [["b", "a", "", "a\0"], ["task_10", "task_9", "t"], ["é", "z", "日", "aaaaaaaab"]]
+)
+def test_columns_of_text_get_sorted_ids(kind: str, pool: list[str]) -> None:
+    texts = pool[::-1] + pool + pool
+    column = pyarrow.array(["before", *texts, "after"], type=kind)[1:-1]
+    found = coded(column)
+    assert found is not None
+    assert found.ids.tolist() == sorted(pool)
+    assert found.values.tolist() == texts
+
+
+def test_other_columns_are_left_to_arrow() -> None:
+    for column in (["a", None], [1, 2], []):
+        assert coded(pyarrow.array(column)) is None
+    assert coded(pyarrow.chunked_array([["a"], ["b"]])) is None
+
+
 @given(
     cells=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4)), max_size=60),
     more=st.integers(0, 3),
 )
-def test_rows_are_sorted_by_task_and_worker_and_equal_ones_keep_their_order(
+def test_labels_are_sorted_by_task_and_worker_and_equal_ones_keep_their_order(
     cells: list[tuple[int, int]], more: int
 ) -> None:
     task, worker = np.array(cells, dtype=np.int32).reshape(-1, 2).T.copy()
-    check_kernel(reference.order, {"task": task, "worker": worker, "tasks": 6 + more, "workers": 5})
+    label = np.arange(len(task), dtype=np.int32)  # says which row it was
+    sizes = {"tasks": 6 + more, "workers": 5}
+    check_kernel(reference.sort_labels, {"task": task, "worker": worker, "label": label, **sizes})
 
 
 @sizes
@@ -190,10 +249,11 @@ def all_arguments() -> list[tuple[Any, dict[str, Any]]]:
     labels, x = codes(9, 7, 3, 1), skills(7, 1)
     start, column, known, _ = reference.count_pairs(**labels, workers=7)
     task = np.repeat(np.arange(9, dtype=np.int32), np.diff(labels["first"]))
+    said = {name: labels[name] for name in ("worker", "label")}
     pairs = {"start": start, "column": column, "known": known, "target": np.ones(len(known)), "x": x}
     return [
         (reference.encode, {"values": np.array([5, 3, 5, 2**40])}),
-        (reference.order, {"task": task, "worker": labels["worker"], "tasks": 9, "workers": 7}),
+        (reference.sort_labels, {"task": task[::-1].copy(), **said, "tasks": 9, "workers": 7}),
         (reference.vote, {**labels, "weight": x, "classes": 3}),
         (reference.count_pairs, {**labels, "workers": 7}),
         (reference.count_table, {**labels, "workers": 7}),
@@ -251,7 +311,7 @@ label, x = np.zeros(n, np.int32), np.ones(1_000_000)
         ONE_TASK.format(n=200_000) + "print('ready'); pairs.count_pairs(first, worker, label, n)",
         "values = rng.integers(0, 2**60, 30_000_000)\nprint('ready'); labels.encode(values)",
         MANY + "print('ready')\nwhile True: pairs.label_pulls(first, worker, label, x, 2)",
-        MANY + "print('ready')\nwhile True: labels.order(worker, worker, 1_000_000, 1_000_000)",
+        MANY + "print('ready')\nwhile True: labels.sort_labels(worker, worker, label, 1_000_000, 1_000_000)",
     ],
 )
 def test_ctrl_c_ends_long_kernels(code: str) -> None:

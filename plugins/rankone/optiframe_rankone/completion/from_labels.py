@@ -16,7 +16,7 @@ from optiframe_rankone.completion.fit import RankOneFit
 from optiframe_rankone.completion.label_pairs import LabelPairs
 from optiframe_rankone.completion.objective import PairwiseLeastSquares
 from optiframe_rankone.ids import Codes, firsts, fixed_codes
-from optiframe_rankone.kernels.labels import order
+from optiframe_rankone.kernels.labels import sort_labels
 
 
 def _codes(value: Any) -> Codes:
@@ -75,8 +75,7 @@ class LabelLeastSquares(PairwiseLeastSquares):
     def _counted(self) -> tuple[sp.csr_array, Array]:
         task, worker, label = self.task, self.worker, self.label
         if ((task[1:] == task[:-1]) & (worker[1:] < worker[:-1])).any():  # pairs are counted in order
-            rows = order(task, worker, int(task[-1]) + 1, self.workers)
-            worker, label = worker[rows], label[rows]
+            _, worker, label = sort_labels(task, worker, label, int(task[-1]) + 1, self.workers)
         shared, agreed = co_occurrence(firsts(np.bincount(task)), worker, label, self.workers)
         return shared, correlations_of(shared.data, agreed, self.classes)
 

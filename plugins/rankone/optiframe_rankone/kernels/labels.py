@@ -6,5 +6,6 @@ from optiframe.native import native
 from optiframe_rankone.kernels import reference
 
 encode = native(reference.encode)
-order = native(reference.order)
+encode_texts = native(reference.encode_texts)
+sort_labels = native(reference.sort_labels)
 vote = native(reference.vote)

@@ -22,15 +22,36 @@ def encode(values: NDArray[np.int64]) -> tuple[Codes, NDArray[np.int64]]:
     return codes.astype(np.int32), ids
 
 
-def order(task: Codes, worker: Codes, tasks: int, workers: int) -> NDArray[np.int64]:
-    """Rows in order of task and then worker, equal ones in their own order, shape (labels,).
+def encode_texts(start: Firsts, letters: NDArray[np.uint8]) -> tuple[Codes, NDArray[np.int64]]:
+    """Place of each of n texts among the k ids, shape (n,), and where each id first appears, shape (k,).
+
+    The ids are every text once, in order of their letters. Text j is the `letters`, bytes of UTF-8, from
+    ``start[j]`` up to ``start[j + 1]``; `start` has the shape (n + 1,).
+
+    Raises
+    ------
+    ValueError
+        When `start` does not divide the letters.
+    """
+    texts = [letters[i:j].tobytes() for i, j in zip(start[:-1].tolist(), start[1:].tolist(), strict=True)]
+    row = {text: k for k, text in reversed(list(enumerate(texts)))}
+    place = {text: code for code, text in enumerate(sorted(row))}
+    codes = np.array([place[text] for text in texts], dtype=np.int32)
+    return codes, np.array([row[text] for text in place], dtype=np.int64)
+
+
+def sort_labels(
+    task: Codes, worker: Codes, label: Codes, tasks: int, workers: int
+) -> tuple[Codes, Codes, Codes]:
+    """Task, worker and label in order of task and then worker, equal ones in their own order.
 
     Raises
     ------
     ValueError
         When codes are not below `tasks` and `workers`, or lengths disagree.
     """
-    return np.lexsort([worker, task])
+    rows = np.lexsort([worker, task])
+    return task[rows], worker[rows], label[rows]
 
 
 def vote(first: Firsts, worker: Codes, label: Codes, weight: Array, classes: int) -> Array:

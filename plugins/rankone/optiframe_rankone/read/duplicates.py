@@ -9,13 +9,15 @@ from optiframe.errors import InvalidInput
 from optiframe.tables.read import Table
 from optiframe_rankone.data import Policy, Repeats
 from optiframe_rankone.ids import Codes
-from optiframe_rankone.kernels.labels import order
+from optiframe_rankone.kernels.labels import sort_labels
 
 
 def one_row_each(
     table: Table, task: Codes, worker: Codes, label: Codes, policy: Policy
-) -> tuple[NDArray[np.intp], Repeats | None]:
-    """The rows that count, sorted by task and worker, and what was done about repeats (None: no repeats).
+) -> tuple[tuple[Codes, Codes, Codes], Repeats | None]:
+    """Codes of the rows that count, sorted by task and worker, and what was done about repeats.
+
+    None for the latter where no pair has several rows.
 
     Parameters
     ----------
@@ -31,20 +33,20 @@ def one_row_each(
     InvalidInput
         Where the policy refuses repeats, or leaves no row at all.
     """
-    # Of two equal pairs the earlier row comes first.
-    sorted_rows = order(task, worker, int(task.max()) + 1, int(worker.max()) + 1)
-    by_task, by_worker = task.take(sorted_rows), worker.take(sorted_rows)
-    fresh = np.ones(len(sorted_rows), dtype=bool)
-    fresh[1:] = (by_task[1:] != by_task[:-1]) | (by_worker[1:] != by_worker[:-1])
-    if fresh.all():
-        return sorted_rows, None
+    sizes = int(task.max()) + 1, int(worker.max()) + 1
+    by_task, by_worker, given = sort_labels(task, worker, label, *sizes)
+    again = (by_task[1:] == by_task[:-1]) & (by_worker[1:] == by_worker[:-1])
+    if not again.any():
+        return (by_task, by_worker, given), None
+    # The rows in that order, of equal pairs the earlier one first; they are sorted as labels are.
+    sorted_rows = sort_labels(task, worker, np.arange(len(task), dtype=np.int32), *sizes)[2]
+    fresh = np.concatenate([[True], ~again])
     if policy == "error":
         advice = "keep one row for each task and worker"
         raise _refusal(table, task, worker, sorted_rows[~fresh], how="again, first in", advice=advice)
     first = np.flatnonzero(fresh)
     last = np.append(first[1:], len(sorted_rows)) - 1
     run = np.cumsum(fresh) - 1
-    given = label[sorted_rows]
     differs = given != given[first][run]
     wrong = np.unique(run[differs])
     chosen, kept = sorted_rows[last if policy == "last" else first], np.ones(len(first), dtype=bool)
@@ -68,7 +70,9 @@ def one_row_each(
         )
     gone = chosen[~kept]
     left_out = tuple(zip(table["task"][gone].tolist(), table["worker"][gone].tolist(), strict=True))
-    return chosen[kept], Repeats(policy, int((last > first).sum()), len(wrong), left_out)
+    rows = chosen[kept]
+    repeats = Repeats(policy, int((last > first).sum()), len(wrong), left_out)
+    return (task[rows], worker[rows], label[rows]), repeats
 
 
 def _most_frequent(labels: Codes) -> int | None:

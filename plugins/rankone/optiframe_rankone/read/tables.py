@@ -21,6 +21,7 @@ from optiframe.tables.unused_columns import unused_columns
 from optiframe_rankone.data import LabelTable, TruthTable
 from optiframe_rankone.ids import Codes, exact_positions, fixed_codes, without_unused
 from optiframe_rankone.kernels.labels import encode as encode_numbers
+from optiframe_rankone.read import text
 from optiframe_rankone.read.duplicates import one_row_each
 from optiframe_rankone.read.id_checks import look_alike, refuse_infinite
 
@@ -47,12 +48,11 @@ def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
     if columns is None or policy is None:  # wrong and reported; reading on would only add noise
         return None
     rename = {name: columns[name] for name in ("task", "worker", "label") if name in columns}
-    table = read_table(value, ("task", "worker", "label"), title="labels", rename=rename)
+    table = read_table(value, ("task", "worker", "label"), title="labels", rename=rename, coder=text.coded)
     coded = {name: _encoded(table, name) for name in ("task", "worker", "label")}
     (task, task_ids), (worker, worker_ids), (label, label_ids) = coded.values()
     alike = {name: look_alike(table, name, coded[name][1]) for name in coded}
-    rows, repeats = one_row_each(table, task, worker, label, policy)
-    task, worker, label = task.take(rows), worker.take(rows), label.take(rows)
+    (task, worker, label), repeats = one_row_each(table, task, worker, label, policy)
     if repeats is not None and repeats.left_out:
         task, task_ids, no_tasks = without_unused(task, task_ids)
         worker, worker_ids, no_workers = without_unused(worker, worker_ids)
