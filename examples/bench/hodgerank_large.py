@@ -7,8 +7,7 @@ Run: python examples/bench/hodgerank_large.py
 votes are merged to at most 999,000 rows, and one Huber regression by Newton's method, from least
 squares, is solved on these (`per_decade=1`: no path on the way). Streamed: the same, with the votes in
 a Parquet file read twice, chunk by chunk. A child process does each and tells its peak memory,
-interpreter and libraries included. The first of some rounds also loads the compiled merging where
-numba is installed (and compiles it, once on a machine); the best round counts.
+interpreter and libraries included. The best of some rounds counts.
 Targets: 3 s and recall above 0.99 for ten million, 4 GB for a hundred million.
 """
 

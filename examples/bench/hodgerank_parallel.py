@@ -46,7 +46,7 @@ def main() -> int:
     chosen = parser.parse_args()
     one_thread()  # of linear algebra; the threads here are our own
     from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
-    from optiframe_hodgerank.solvers.lbi_parallel import ParallelStep, compiled_for
+    from optiframe_hodgerank.solvers.lbi_parallel import ParallelStep
 
     rng = np.random.default_rng(0)
     pair = np.sort(rng.integers(chosen.items * chosen.items, size=chosen.rows))  # as merging sorts
@@ -80,11 +80,10 @@ def main() -> int:
             moved, _ = step(scores, dual, outliers, after, dt=dt, kappa=kappa)
             seconds = perf_counter() - began
             states[threads] = [moved, dual, after, outliers]
-            if number:  # the first step compiles
+            if number:  # the first step touches the memory first
                 times[threads].append(seconds)
                 speeds[threads].append(triad(pools[threads], arrays, threads))
-    kind = "NumPy" if compiled_for(chosen.rows) is None else "compiled"
-    print(f"{kind} steps on {chosen.rows:,} rows of {chosen.items:,} items")
+    print(f"steps on {chosen.rows:,} rows of {chosen.items:,} items")
     for threads in counts:
         least, fastest = min(times[threads]), max(speeds[threads])
         moved_bytes = BYTES_A_ROW * chosen.rows / least

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
-from optiframe_hodgerank.kernels import compiled
 from optiframe_hodgerank.solvers.huber_lasso import HuberLasso
 from optiframe_hodgerank.solvers.inverse_scale import InverseScaleSpace
 from optiframe_hodgerank.solvers.lbi import LinearizedBregman, first_entry, outliers_of
@@ -67,27 +66,17 @@ def after_steps(graph: ComparisonGraph, step: ParallelStep) -> tuple[np.ndarray,
     return scores, dual, outliers, np.array(largest)
 
 
-@pytest.mark.parametrize("with_compiler", [False, True])
-def test_any_number_of_threads_gives_the_same_bits(with_compiler: bool) -> None:
+def test_any_number_of_threads_gives_the_same_bits() -> None:
     graph = many()
     found = []
     for threads in (1, 2, 3):
         step = ParallelStep(graph, threads)
-        step._compiled = compiled if with_compiler else None
         found.append(after_steps(graph, step))
         step.close()
     assert all(
         a.tobytes() == b.tobytes() for other in found[1:] for a, b in zip(found[0], other, strict=True)
     )
     assert found[0][2].any()
-
-
-def test_compiled_step_agrees_with_its_twin() -> None:
-    graph = many(rows=5000)
-    plain, fast = ParallelStep(graph, 1), ParallelStep(graph, 1)
-    fast._compiled = compiled
-    for a, b in zip(after_steps(graph, plain), after_steps(graph, fast), strict=True):
-        assert a == pytest.approx(b, abs=1e-12)
 
 
 def test_parallel_step_agrees_with_the_gradient_step() -> None:

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from optiframe_hodgerank.graph import conjugate_gradients as conjugate
-from optiframe_hodgerank.graph import rows_by_pair
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.huber.newton import HuberNewton, least_squares
 from optiframe_hodgerank.problem import PairwiseRanking
@@ -115,16 +114,10 @@ SHAPES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_forces_balance_on_graphs_of_any_shape(
-    shape: str, compiled: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows_by_pair, "_WORTH_COMPILING", 0 if compiled else 10**9)
+def test_forces_balance_on_graphs_of_any_shape(shape: str) -> None:
     make, expected = SHAPES[shape]
     graph = make()
-    if expected == "multigrid" and not compiled:
-        expected = "whole inverse"
     assert least_squares(graph).method == expected
     assert least_squares(graph).scores == pytest.approx(graph.scores(graph.margin), abs=1e-7)
     newton, scores = HuberNewton(graph), least_squares(graph).scores
@@ -138,7 +131,6 @@ def test_forces_balance_on_graphs_of_any_shape(
 
 def test_the_answer_says_what_was_put_before_conjugate_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conjugate, "DENSE", 100)
-    monkeypatch.setattr(rows_by_pair, "_WORTH_COMPILING", 0)
     graph = image(6, 150)
     ranking = PairwiseRanking(comparisons={"left": graph.left, "right": graph.right, "margin": graph.margin})
     found = solve(ranking, HuberLasso(method="grid", lambda_=1.0)).findings

@@ -1,4 +1,4 @@
-"""Passes over the rows of a graph: by NumPy, compiled, and written out."""
+"""Passes over the rows of a graph against dense matrices."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_hodgerank.graph import rows_by_pair
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.huber import rows as huber_rows
-from optiframe_hodgerank.huber.rows import CompiledHuberRows, HuberRows
-from optiframe_hodgerank.kernels import compiled_huber
+from optiframe_hodgerank.huber.rows import HuberRows
 
 from .path_twins import graph_of, incidence
 
@@ -24,7 +22,7 @@ graphs = st.builds(drawn, st.integers(0, 10**6), st.integers(2, 9), st.integers(
 
 @settings(max_examples=40, deadline=None)
 @given(graph=graphs, level=st.sampled_from([0.05, 0.7, np.inf]), seed=st.integers(0, 99))
-def test_both_ways_give_the_loss_and_its_derivatives(graph: ComparisonGraph, level: float, seed: int) -> None:
+def test_rows_give_the_loss_and_its_derivatives(graph: ComparisonGraph, level: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     scores, v = rng.standard_normal((2, graph.items))
     x, w = incidence(graph), graph.weight
@@ -32,12 +30,12 @@ def test_both_ways_give_the_loss_and_its_derivatives(graph: ComparisonGraph, lev
     held = np.clip(misfit, -level, level)
     kept = w * np.where(np.abs(misfit) <= level, 1.0, huber_rows._ANCHOR)
     hessian = x.T @ (kept[:, None] * x)
-    for rows in (HuberRows(graph), CompiledHuberRows(graph, compiled_huber)):
-        loss, force = rows.huber(level, scores)
-        assert loss == pytest.approx(w @ (held * misfit - held * held / 2))
-        assert force == pytest.approx(x.T @ (w * held), abs=1e-12)
-        assert rows.degree == pytest.approx(np.diag(hessian))
-        assert rows.product(v) == pytest.approx(hessian @ v, abs=1e-12)
+    rows = HuberRows(graph)
+    loss, force = rows.huber(level, scores)
+    assert loss == pytest.approx(w @ (held * misfit - held * held / 2))
+    assert force == pytest.approx(x.T @ (w * held), abs=1e-12)
+    assert rows.degree == pytest.approx(np.diag(hessian))
+    assert rows.product(v) == pytest.approx(hessian @ v, abs=1e-12)
 
 
 @settings(max_examples=40, deadline=None)
@@ -47,9 +45,9 @@ def test_parts_are_the_components_of_the_rows_within(graph: ComparisonGraph, lev
     part = np.arange(graph.items)
     for i, j in zip(graph.left[within].tolist(), graph.right[within].tolist(), strict=True):
         part[part == part[i]] = part[j]
-    for rows in (HuberRows(graph), CompiledHuberRows(graph, compiled_huber)):
-        rows.huber(level, np.zeros(graph.items))
-        assert rows.parts() == len(np.unique(part))
+    rows = HuberRows(graph)
+    rows.huber(level, np.zeros(graph.items))
+    assert rows.parts() == len(np.unique(part))
 
 
 @settings(max_examples=40, deadline=None)
@@ -63,12 +61,3 @@ def test_rows_by_pair_are_the_rows(graph: ComparisonGraph) -> None:
             found += [(i, int(rows.other[p]), rows.margin[e], rows.weight[e]) for e in here]
     given = zip(graph.left.tolist(), graph.right.tolist(), graph.margin, graph.weight, strict=True)
     assert sorted(found) == sorted(given)
-
-
-def test_many_rows_take_the_compiled_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = drawn(0, 5, 30)
-    assert isinstance(huber_rows.huber_rows(graph), HuberRows)
-    monkeypatch.setattr(rows_by_pair, "_WORTH_COMPILING", 30)
-    assert isinstance(huber_rows.huber_rows(graph), CompiledHuberRows)
-    monkeypatch.setattr(huber_rows, "_compiled", lambda: None)
-    assert isinstance(huber_rows.huber_rows(graph), HuberRows)

@@ -13,8 +13,8 @@ from scipy.sparse.csgraph import connected_components
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.laplacian import Components, LaplacianInverse, invert
-from optiframe_hodgerank.graph.multigrid import Multigrid, multigrid
-from optiframe_hodgerank.graph.rows_by_pair import RowsByPair
+from optiframe_hodgerank.graph.multigrid import Cycle
+from optiframe_hodgerank.kernels import reference, rows
 
 Codes = NDArray[np.int64]
 
@@ -84,9 +84,11 @@ class ComparisonGraph:
         return float(np.abs(self.margin).max(initial=0.0))
 
     @cached_property
-    def by_pair(self) -> RowsByPair:
-        """The rows sorted by pair of items."""
-        return RowsByPair.of(self.items, self.left, self.right, self.margin, self.weight)
+    def by_pair(self) -> reference.RowsByPair:
+        """The rows sorted by pair of items, and passes over them."""
+        left, right = np.ascontiguousarray(self.left, np.int64), np.ascontiguousarray(self.right, np.int64)
+        margin, weight = np.ascontiguousarray(self.margin), np.ascontiguousarray(self.weight)
+        return rows.RowsByPair(self.items, left, right, margin, weight)
 
     @cached_property
     def laplacian(self) -> sp.csr_array:
@@ -117,13 +119,12 @@ class ComparisonGraph:
     @cached_property
     def laplacian_inverse(self) -> LaplacianInverse:
         """L^+, by whichever method suits the size; factored on first use."""
-        return invert(self.laplacian, self.components)
+        return invert(self.laplacian, self.components, cycle=lambda: self.multigrid)
 
     @cached_property
-    def multigrid(self) -> Multigrid | None:
+    def multigrid(self) -> Cycle | None:
         """A cycle that nearly applies L^+, for conjugate gradients; None where there is no good one."""
-        pairs = self.by_pair
-        return multigrid(pairs.first_pair, pairs.other, pairs.whole)
+        return Cycle.of(self.by_pair)
 
     @property
     def method(self) -> str:

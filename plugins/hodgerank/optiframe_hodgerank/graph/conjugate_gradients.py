@@ -9,7 +9,6 @@ import numpy as np
 
 from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.laplacian import DENSE
-from optiframe_hodgerank.graph.rows_by_pair import worth_compiling
 
 if TYPE_CHECKING:
     from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
@@ -45,9 +44,8 @@ class Systems:
 
     The diagonal, as on random graphs, whose items are all a few comparisons from each other. Where that
     takes many steps, from then on a multigrid cycle of the whole Laplacian, for graphs of more than
-    2,000 items and 50,000 rows whose neighbours form groups (images). Else the inverse of the whole
-    Laplacian, which is factored once: with a share q of flagged rows spread evenly the condition is then
-    about 1/(1 - q).
+    2,000 items whose neighbours form groups (images). Else the inverse of the whole Laplacian, which is
+    factored once: with a share q of flagged rows spread evenly the condition is then about 1/(1 - q).
     """
 
     def __init__(self, graph: ComparisonGraph, rows: Rows, method: Preconditioner) -> None:
@@ -63,8 +61,7 @@ class Systems:
             most = max(_AT_LEAST, round(_A_DIGIT * digits))
             if self._run(lambda r: scale * r, x, left, enough, most):
                 return x
-            worth_it = self.graph.items > DENSE and worth_compiling(self.graph.rows)
-            grouped = worth_it and self.graph.multigrid is not None
+            grouped = self.graph.items > DENSE and self.graph.multigrid is not None
             self.method = "multigrid" if grouped else "whole inverse"
         if self.method == "multigrid" and self.graph.multigrid is not None:
             if self._run(self.graph.multigrid, x, left, enough, _CYCLES):

@@ -7,7 +7,7 @@ component filled in) and then move each component to sum zero, which is exactly 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from importlib.util import find_spec
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import LinearOperator, cg, splu
 
-from optiframe.errors import OptiframeError, require
+from optiframe.errors import OptiframeError
 from optiframe.records.fields import Array
 
 DENSE = 2000
@@ -37,7 +37,15 @@ class NotSolved(OptiframeError):
     """Conjugate gradients did not reach the accuracy asked for."""
 
 
-def invert(laplacian: sp.csr_array, component: NDArray[np.int64], method: str = "auto") -> LaplacianInverse:
+Operator = Callable[[Array], Array]
+
+
+def invert(
+    laplacian: sp.csr_array,
+    component: NDArray[np.int64],
+    method: str = "auto",
+    cycle: Callable[[], Operator | None] = lambda: None,
+) -> LaplacianInverse:
     """The pseudo-inverse of a Laplacian whose components are known.
 
     Parameters
@@ -50,7 +58,9 @@ def invert(laplacian: sp.csr_array, component: NDArray[np.int64], method: str = 
         "dense", "sparse" or "iterative"; "auto": dense up to `DENSE` items; else sparse LU where
         the bandwidth after reverse Cuthill-McKee is a small share of the items and items times
         bandwidth, which bounds the fill, is small (images, chains); else conjugate gradients
-        (random graphs, whose factors fill up), with algebraic multigrid where pyamg is installed.
+        (random graphs, whose factors fill up).
+    cycle
+        Gives a multigrid cycle to put before conjugate gradients, or None where there is no good one.
     """
     items = len(component)
     if method == "auto":
@@ -59,7 +69,7 @@ def invert(laplacian: sp.csr_array, component: NDArray[np.int64], method: str = 
         return _Dense(laplacian, component)
     if method == "sparse":
         return _SparseLU(laplacian, component)
-    return _ConjugateGradients(laplacian, component)
+    return _ConjugateGradients(laplacian, component, cycle())
 
 
 def _is_band(laplacian: sp.csr_array) -> bool:
@@ -164,33 +174,27 @@ class _SparseLU(_Grounded):
         return self.centred(x)
 
 
-class _ConjugateGradients(_Grounded):
-    """Conjugate gradients on the grounded Laplacian; memory a few vectors and the preconditioner."""
+class _ConjugateGradients(LaplacianInverse):
+    """Conjugate gradients on vectors that sum to zero; memory a few vectors and the preconditioner."""
 
-    def __init__(self, laplacian: sp.csr_array, component: NDArray[np.int64]) -> None:
-        super().__init__(laplacian, component)
-        self.preconditioner: Any
-        if find_spec("pyamg") is not None:
-            self.method = "conjugate gradients + multigrid"
-            hierarchy = require("pyamg", "large").smoothed_aggregation_solver(self.inner)
-            self.preconditioner = hierarchy.aspreconditioner()
-        else:
-            self.method = "conjugate gradients + diagonal"
-            scale = 1.0 / self.inner.diagonal()
-            self.preconditioner = LinearOperator(self.inner.shape, matvec=lambda r: scale * r.ravel())
+    def __init__(self, laplacian: sp.csr_array, component: NDArray[np.int64], cycle: Operator | None) -> None:
+        super().__init__(component)
+        self.laplacian = sp.csr_matrix(laplacian)
+        degree = laplacian.diagonal()
+        scale = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
+        self.method = f"conjugate gradients + {'diagonal' if cycle is None else 'multigrid'}"
+        nearly: Operator = (lambda r: scale * r) if cycle is None else cycle
+        self.preconditioner = LinearOperator(laplacian.shape, matvec=lambda r: nearly(r.ravel()))
 
     def solve(self, b: Array) -> Array:
         if b.ndim == 2:
             return np.column_stack([self.solve(column) for column in b.T])
-        right = self.centred(b)[self.free]
-        x = np.zeros(len(b))
-        x[self.free], failed = cg(
-            self.inner, right, rtol=_ACCURACY, atol=0.0, maxiter=_STEPS, M=self.preconditioner
-        )
+        right = self.centred(b)
+        x, failed = cg(self.laplacian, right, rtol=_ACCURACY, atol=0.0, maxiter=_STEPS, M=self.preconditioner)
         if failed:
-            left = np.linalg.norm(self.inner @ x[self.free] - right) / np.linalg.norm(right)
+            left = np.linalg.norm(self.laplacian @ x - right) / np.linalg.norm(right)
             raise NotSolved(
                 f"the Laplacian of {len(b)} items was not solved in {_STEPS} steps of {self.method} "
-                f"(relative residual {left:.1e}); run: pip install pyamg"
+                f"(relative residual {left:.1e})"
             )
         return self.centred(x)

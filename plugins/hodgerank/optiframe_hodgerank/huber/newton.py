@@ -11,7 +11,7 @@ import numpy as np
 from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.graph.conjugate_gradients import Preconditioner, Systems
-from optiframe_hodgerank.huber.rows import huber_rows
+from optiframe_hodgerank.huber.rows import HuberRows
 from optiframe_hodgerank.path.path import NEAR
 
 EXACT = 1e-12
@@ -46,7 +46,7 @@ class HuberNewton:
         self, graph: ComparisonGraph, accuracy: float = EXACT, method: Preconditioner | None = None
     ) -> None:
         self.graph, self.accuracy = graph, accuracy
-        self.rows = huber_rows(graph)
+        self.rows = HuberRows(graph)
         if method is None:
             method = least_squares(graph, accuracy).method
         self.systems = Systems(graph, self.rows, method)

@@ -1,1 +1,1 @@
-"""Passes over arrays, compiled where numba is at hand."""
+"""Kernels in C++, and what they compute in plain NumPy."""

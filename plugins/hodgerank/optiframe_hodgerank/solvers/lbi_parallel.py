@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from importlib import import_module
-from types import ModuleType
 
 import numpy as np
 
 from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
-from optiframe_hodgerank.path.path import shrink
+from optiframe_hodgerank.kernels.rows import bregman_block
 
-_WORTH_COMPILING = 1_000_000
-"""Rows from which the compiled step is used. Importing the compiler and compiling once on a machine
-take seconds; a hundred steps on so many rows save about as much."""
 _BLOCK = 32_768
 """Least rows of a block: 2 MB of them, which stay in a core's cache, and work enough (a tenth of a
 millisecond) for handing it to a thread. It never depends on the number of threads: sums over blocks,
@@ -37,7 +31,6 @@ class ParallelStep:
         size = max(_BLOCK, 4 * graph.items)
         self._blocks = [(a, min(a + size, graph.rows)) for a in range(0, graph.rows, size)]
         self._parts = np.zeros((len(self._blocks), graph.items))
-        self._compiled = compiled_for(graph.rows)
         self._pool = ThreadPoolExecutor(threads) if threads > 1 and len(self._blocks) > 1 else None
 
     def close(self) -> None:
@@ -77,27 +70,4 @@ class ParallelStep:
         graph, (a, b), into = self.graph, self._blocks[number], self._parts[number]
         left, right, weight, margin = graph.left[a:b], graph.right[a:b], graph.weight[a:b], graph.margin[a:b]
         z, gamma, new = dual[a:b], outliers[a:b], after[a:b]
-        if self._compiled is not None:
-            block = self._compiled.bregman_block
-            return float(block(left, right, margin, weight, scores, z, gamma, new, dt, kappa, into))
-        rest = margin - (scores[left] - scores[right]) - gamma
-        z += dt * rest
-        new[:] = kappa * shrink(z, 1.0)
-        largest = float(np.abs(rest).max(initial=0.0))
-        rest *= weight
-        into[:] = np.bincount(left, rest, len(into))
-        into -= np.bincount(right, rest, len(into))
-        return largest
-
-
-def compiled_for(rows: int) -> ModuleType | None:
-    """The compiled steps (`optiframe_hodgerank.kernels.compiled`), where they pay and numba is installed."""
-    return _compiled() if rows >= _WORTH_COMPILING else None
-
-
-@cache
-def _compiled() -> ModuleType | None:
-    try:
-        return import_module("optiframe_hodgerank.kernels.compiled")
-    except ImportError:  # not installed, or not for this version of NumPy
-        return None
+        return bregman_block(left, right, margin, weight, scores, z, gamma, new, dt, kappa, into)

@@ -1,0 +1,31 @@
+// Equal comparisons become one weighted row.
+#pragma once
+
+#include "by_pair.hpp"
+
+#include <memory>
+#include <span>
+
+namespace optiframe::hodgerank {
+
+// Who was compared with whom, and y of left over right.
+struct Comparisons {
+    std::span<const i64> left, right;
+    std::span<const double> margin;
+
+    i64 rows() const { return static_cast<i64>(margin.size()); }
+};
+
+// Distinct rows with left < right, sorted by left, right and margin, and the way back to the given ones.
+struct Merged {
+    std::vector<i64> left, right;
+    std::vector<double> margin, weight;
+    std::vector<i64> count;            // given rows of each
+    std::unique_ptr<i64[]> inverse;    // of each given row its merged one
+    std::unique_ptr<bool[]> flipped;   // whether the given row has left and right the other way round
+};
+
+// Merges rows of equal pair and equal y; `weight` is empty where each counts 1.
+Merged merge(i64 items, const Comparisons& rows, std::span<const double> weight);
+
+} // namespace optiframe::hodgerank

@@ -1,0 +1,146 @@
+// What Python calls: lengths and codes are checked before a pass reads them. Rows by pair check their
+// codes once, when they are made, and keep copies that nobody else can change.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <optiframe/arrays.hpp>
+
+#include <tuple>
+
+#include "bregman.hpp"
+#include "merging.hpp"
+#include "multigrid.hpp"
+#include "rows.hpp"
+
+namespace optiframe::hodgerank::doors {
+namespace {
+
+Comparisons comparisons_of(i64 items, const In<i64>& left, const In<i64>& right, const In<double>& margin) {
+    check(items >= 0 && items <= most_items, "items must be from 0 to 2^31 - 1");
+    check(static_cast<i64>(margin.size()) <= most_rows, "there are more than 2^32 - 1 rows");
+    check_length(left, margin.size(), "left");
+    check_length(right, margin.size(), "right");
+    check_codes(span(left), items, "left");
+    check_codes(span(right), items, "right");
+    return {span(left), span(right), span(margin)};
+}
+
+auto merge(i64 items, In<i64> left, In<i64> right, In<double> margin, std::optional<In<double>> weight) {
+    const Comparisons rows = comparisons_of(items, left, right, margin);
+    if (weight) check_length(*weight, margin.size(), "weight");
+    Merged found;
+    {
+        nb::gil_scoped_release unlocked;
+        found = hodgerank::merge(items, rows, weight ? span(*weight) : std::span<const double>{});
+    }
+    return std::tuple{owned(std::move(found.left)),
+                      owned(std::move(found.right)),
+                      owned(std::move(found.margin)),
+                      owned(std::move(found.weight)),
+                      owned(std::move(found.count)),
+                      owned(std::move(found.inverse), margin.size()),
+                      owned(std::move(found.flipped), margin.size())};
+}
+
+void make_rows(RowsByPair* self, i64 items, In<i64> left, In<i64> right, In<double> margin, In<double> weight) {
+    const Comparisons rows = comparisons_of(items, left, right, margin);
+    check_length(weight, margin.size(), "weight");
+    nb::gil_scoped_release unlocked;
+    new (self) RowsByPair(items, rows, span(weight));
+}
+
+double huber(const RowsByPair& rows, double level, In<double> scores, double anchor, Out<double> kept, Out<double> force) {
+    check_length(scores, rows.items(), "scores");
+    check_length(kept, rows.pairs(), "kept");
+    check_length(force, rows.items(), "force");
+    nb::gil_scoped_release unlocked;
+    return rows.huber(level, span(scores), anchor, span(kept), span(force));
+}
+
+void degrees(const RowsByPair& rows, In<double> kept, Out<double> degree) {
+    check_length(kept, rows.pairs(), "kept");
+    check_length(degree, rows.items(), "degree");
+    nb::gil_scoped_release unlocked;
+    rows.degrees(span(kept), span(degree));
+}
+
+void laplacian_product(const RowsByPair& rows, In<double> kept, In<double> v, Out<double> product) {
+    check_length(kept, rows.pairs(), "kept");
+    check_length(v, rows.items(), "v");
+    check_length(product, rows.items(), "product");
+    nb::gil_scoped_release unlocked;
+    rows.laplacian_product(span(kept), span(v), span(product));
+}
+
+i64 parts(const RowsByPair& rows, In<double> kept, double least) {
+    check_length(kept, rows.pairs(), "kept");
+    nb::gil_scoped_release unlocked;
+    return rows.parts(span(kept), least);
+}
+
+double bregman_block(In<i64> left, In<i64> right, In<double> margin, In<double> weight, In<double> scores,
+                     Out<double> dual, In<double> outliers, Out<double> after, double dt, double kappa,
+                     Out<double> into) {
+    const Comparisons rows = comparisons_of(static_cast<i64>(scores.size()), left, right, margin);
+    check_length(weight, margin.size(), "weight");
+    check_length(dual, margin.size(), "dual");
+    check_length(outliers, margin.size(), "outliers");
+    check_length(after, margin.size(), "after");
+    check_length(into, scores.size(), "into");
+    nb::gil_scoped_release unlocked;
+    return hodgerank::bregman_block(rows, span(weight), span(scores), span(dual), span(outliers), span(after), dt,
+                                    kappa, span(into));
+}
+
+std::optional<Multigrid> multigrid(const RowsByPair& rows) {
+    nb::gil_scoped_release unlocked;
+    return Multigrid::of(rows);
+}
+
+auto smallest(const Multigrid& grid) {
+    Sparse<double> edges = grid.smallest();
+    return std::tuple{owned(std::move(edges.first)), owned(std::move(edges.column)), owned(std::move(edges.value))};
+}
+
+void cycle(const Multigrid& grid, In<float> b, InRows<float> inverse, Out<float> x) {
+    const std::size_t smallest = grid.smallest().rows();
+    check_length(b, grid.nodes(), "b");
+    check_length(x, grid.nodes(), "x");
+    check(inverse.shape(0) == smallest && inverse.shape(1) == smallest, "inverse is not of the smallest graph");
+    nb::gil_scoped_release unlocked;
+    grid.cycle(span(b), {inverse.data(), inverse.size()}, span(x));
+}
+
+// A vector of the rows, as an array that cannot be written to.
+template <class T, const std::vector<T>& (RowsByPair::*get)() const> auto locked(const RowsByPair& rows) {
+    const std::vector<T>& values = (rows.*get)();
+    return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, nb::find(rows));
+}
+
+} // namespace
+} // namespace optiframe::hodgerank::doors
+
+NB_MODULE(_native, m) {
+    using namespace optiframe;
+    using namespace optiframe::hodgerank;
+    nb::set_leak_warnings(false); // of graphs that are alive when Python ends
+    m.def("merge", &doors::merge, nb::arg("items"), exact("left"), exact("right"), exact("margin"), exact("weight").none());
+    m.def("bregman_block", &doors::bregman_block, exact("left"), exact("right"), exact("margin"), exact("weight"),
+          exact("scores"), exact("dual"), exact("outliers"), exact("after"), nb::arg("dt"), nb::arg("kappa"),
+          exact("into"));
+    m.def("multigrid", &doors::multigrid, nb::arg("rows"));
+    nb::class_<RowsByPair>(m, "RowsByPair")
+        .def("__init__", &doors::make_rows, nb::arg("items"), exact("left"), exact("right"), exact("margin"), exact("weight"))
+        .def_prop_ro("first_pair", &doors::locked<i64, &RowsByPair::first_pair>)
+        .def_prop_ro("other", &doors::locked<i32, &RowsByPair::other>)
+        .def_prop_ro("first_row", &doors::locked<i64, &RowsByPair::first_row>)
+        .def_prop_ro("margin", &doors::locked<double, &RowsByPair::margin>)
+        .def_prop_ro("weight", &doors::locked<double, &RowsByPair::weight>)
+        .def_prop_ro("whole", &doors::locked<double, &RowsByPair::whole>)
+        .def("huber", &doors::huber, nb::arg("level"), exact("scores"), nb::arg("anchor"), exact("kept"), exact("force"))
+        .def("degrees", &doors::degrees, exact("kept"), exact("degree"))
+        .def("laplacian_product", &doors::laplacian_product, exact("kept"), exact("v"), exact("product"))
+        .def("parts", &doors::parts, exact("kept"), nb::arg("least"));
+    nb::class_<Multigrid>(m, "Multigrid")
+        .def("smallest", &doors::smallest)
+        .def("cycle", &doors::cycle, exact("b"), exact("inverse"), exact("x"));
+}
