@@ -6,8 +6,8 @@ The simulations of Dong et al., Sec. VI, rank 10, d = 5, log-sum-exp penalty, on
 200, 400 and 1000: our gradient by the factors and Hessian product, at a point already prepared as in
 a trust region, beside those of autograd through the dense formula, in turn in one process; the least
 time of each counts. Then K = 10,000, and K = 20,000 with the ridge in the place of log-sum-exp:
-single operations with the memory they take beyond the data. Processor time
-is shown, and memory as NumPy asks for it.
+single operations with the memory they take beyond the data. Processor time is shown, and
+memory as NumPy asks for it.
 
 Targets: at K = 10,000 and 20,000 each operation under 1.5 s, and all under 4 GB.
 """

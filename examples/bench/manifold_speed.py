@@ -3,9 +3,8 @@
 Run: python examples/bench/manifold_speed.py [--skip-autograd 400] [--sizes 100 200]
 
 The simulations of Dong et al., Sec. VI, rank 10, d = 5, log-sum-exp penalty, one thread.
-Processor times within the solver, the least of
-some rounds in turn. A rival gets at most 25 times our time (and ten seconds at least); where it has not
-ended by then, its ratio is "over" that.
+Processor times within the solver, the least of some rounds in turn. A rival gets at most 25 times our time
+(and ten seconds at least); where it has not ended by then, its ratio is "over" that.
 
 - pymanopt's trust region on the same manifold, the same objective, the same spectral start, to the same
   gradient norm of 1e-6: with autograd through the dense matrix, and with our derivatives.

@@ -3,8 +3,8 @@
 A block is some consecutive rows of an m x n matrix, an array of shape (rows, n) that fits in a
 cache; `pointer` (rows + 1) says where each row's comparisons begin and end in `winner` and
 `loser` (places of items) and in the arrays of one number for each comparison. Results are
-written where the last arguments say. Every function raises ValueError when lengths disagree or a
-place is not of the matrix.
+written where the last arguments say. The compiled functions raise ValueError when lengths disagree
+or a place is outside of the matrix.
 """
 
 from __future__ import annotations
