@@ -11,20 +11,30 @@ RowsByPair::RowsByPair(i64 items, const Comparisons& rows, std::span<const doubl
         by_pair(items, rows.rows(), [&rows](i64 row) {
             return Pair{static_cast<u32>(rows.left[row]), static_cast<u32>(rows.right[row])};
         });
+    const auto begins_pair = [&sorted](i64 i, i64 e) {
+        return e == sorted.first[i] || sorted.entries[e].item != sorted.entries[e - 1].item;
+    };
     interrupt::Pace pace;
+    for (i64 i = 0; i < items; ++i) {
+        first_pair_[i + 1] = first_pair_[i];
+        for (i64 e = sorted.first[i]; e < sorted.first[i + 1]; ++e) first_pair_[i + 1] += begins_pair(i, e);
+        pace.after(sorted.first[i + 1] - sorted.first[i] + 1);
+    }
+    other_.reserve(first_pair_.back());
+    whole_.reserve(first_pair_.back());
+    first_row_.reserve(first_pair_.back() + 1);
     for (i64 i = 0; i < items; ++i) {
         for (i64 e = sorted.first[i]; e < sorted.first[i + 1]; ++e) {
             const Entry& each = sorted.entries[e];
             margin_[e] = rows.margin[each.row];
             weight_[e] = weight[each.row];
-            if (e == sorted.first[i] || each.item != sorted.entries[e - 1].item) {
+            if (begins_pair(i, e)) {
                 other_.push_back(static_cast<i32>(each.item));
                 first_row_.push_back(e);
                 whole_.push_back(0.0);
             }
             whole_.back() += weight_[e];
         }
-        first_pair_[i + 1] = pairs();
         pace.after(sorted.first[i + 1] - sorted.first[i] + 1);
     }
     first_row_.push_back(rows.rows());

@@ -73,7 +73,7 @@ def _changes(*columns: NDArray[np.int64] | Array) -> NDArray[np.bool_]:
 class RowsByPair:
     """The rows of a graph sorted by pair of items, and passes over them.
 
-    Memory is 24 bytes a row and 20 a pair. Arrays of pairs that passes take or write to are in this order.
+    Memory is 16 bytes a row and 20 a pair. Arrays of pairs that passes take or write to are in this order.
 
     Parameters
     ----------
