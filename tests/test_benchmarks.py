@@ -37,7 +37,7 @@ SAYS = {
     "rankone_descents.py": ("widest gap", "--most 30"),
     "rankone_first_use.py": ("whole process, caches cold", "--repeats 1"),
     "rankone_memory.py": ("peak memory", "--workers 50 --labels 2000 --repeats 1"),
-    "rankone_speed.py": ("difference", "--workers 30 --tasks 200 --repeats 1 --no-prepare"),
+    "rankone_speed.py": ("difference", "--workers 30 --tasks 200 --repeats 1"),
     "rankone_steps.py": ("steps at Zipf 1.3", "--tasks 500 --most 500"),
     "startup.py": ("target 0.4 s", ""),
     "tvcs_exactness.py": ("right in all: reached", "--count 20 --largest 60"),
