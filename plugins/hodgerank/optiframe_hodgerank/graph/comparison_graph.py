@@ -45,10 +45,10 @@ class ComparisonGraph:
         self, items: int, left: Codes, right: Codes, margin: Array, weight: Array | None = None
     ) -> None:
         self.items = int(items)
-        self.left = left
-        self.right = right
-        self.margin = margin
-        self.weight = np.ones(len(margin)) if weight is None else weight
+        self.left = np.ascontiguousarray(left, np.int64)
+        self.right = np.ascontiguousarray(right, np.int64)
+        self.margin = np.ascontiguousarray(margin, np.float64)
+        self.weight = np.ones(len(margin)) if weight is None else np.ascontiguousarray(weight, np.float64)
         if not len(left) == len(right) == len(margin) == len(self.weight):
             raise InvalidInput("left, right, margin and weight differ in length")
 
@@ -86,9 +86,7 @@ class ComparisonGraph:
     @cached_property
     def by_pair(self) -> reference.RowsByPair:
         """The rows sorted by pair of items, and passes over them."""
-        left, right = np.ascontiguousarray(self.left, np.int64), np.ascontiguousarray(self.right, np.int64)
-        margin, weight = np.ascontiguousarray(self.margin), np.ascontiguousarray(self.weight)
-        return rows.RowsByPair(self.items, left, right, margin, weight)
+        return rows.RowsByPair(self.items, self.left, self.right, self.margin, self.weight)
 
     @cached_property
     def laplacian(self) -> sp.csr_array:
