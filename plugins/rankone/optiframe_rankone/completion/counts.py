@@ -37,7 +37,7 @@ def co_occurrence(
     Notes
     -----
     Time is the sum over tasks of (labels of the task)^2, memory 32 bytes for each ordered pair of workers
-    who met, and 64 MB more at most or 4 bytes for each pair of labels of the busiest worker.
+    who met, and 32 MB more at most or 4 bytes for each pair of labels of the busiest worker.
     """
     start, column, shared, agreed = count_pairs(first, worker, fixed_codes(label), workers)
     return sp.csr_array((shared, column, start), shape=(workers, workers)), agreed
