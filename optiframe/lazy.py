@@ -28,7 +28,7 @@ def exports(
     def get(name: str) -> Any:
         if former is not None and name in former:
             # Not an AttributeError: `from package import name` would lose its text.
-            raise ImportError(f"{package} has no {name} any more; use {former[name]}", name=package)
+            raise ImportError(f"{package} has no {name} any more; instead: {former[name]}", name=package)
         if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(f"{package}.{module_of[name]}"), name)

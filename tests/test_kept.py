@@ -270,7 +270,7 @@ def test_a_name_that_a_package_gave_up_is_answered_with_what_to_use(
     package: str, name: str, now: str
 ) -> None:
     module = importlib.import_module(f"optiframe_{package}")
-    with pytest.raises(ImportError, match=f"optiframe_{package} has no {name} any more; use .*{now}"):
+    with pytest.raises(ImportError, match=f"optiframe_{package} has no {name} any more; instead: .*{now}"):
         exec(f"from optiframe_{package} import {name}")
     assert name not in module.__all__
     assert getattr(module, now)

@@ -40,7 +40,7 @@ __getattr__, _, __all__ = exports(
         "tools.updating": ("update",),
     },
     former={
-        "prepare": "nothing instead: kernels are compiled when the package is installed",
+        "prepare": "nothing, kernels are compiled when the package is installed",
         "suggest_pairs": "suggest",
         "score_intervals": "intervals",
     },

@@ -47,7 +47,7 @@ __getattr__, _, __all__ = exports(
     former={
         "next_labels": "suggest(problem, solution, n)",
         "skill_intervals": "intervals, which gives a table",
-        "prepare": "nothing instead: kernels are compiled when the package is installed",
+        "prepare": "nothing, kernels are compiled when the package is installed",
     },
 )
 

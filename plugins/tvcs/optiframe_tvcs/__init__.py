@@ -32,7 +32,7 @@ __getattr__, _, __all__ = exports(
     },
     former={
         "gains": "shadow_prices",
-        "prepare": "nothing in its place: projections are compiled when the plugin is installed",
+        "prepare": "nothing, kernels are compiled when the package is installed",
     },
 )
 
