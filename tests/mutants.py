@@ -44,7 +44,7 @@ MEMORY = 8 * 2**30  # bytes of address space; a mutant may allocate without end
 PROCESSOR, CLOCK, SLACK = 3, 10, 10
 
 # Imported once, in the server that all runs are forked from: nothing of ours, and nothing with threads.
-PRELOADED = "pytest hypothesis numpy scipy.optimize pandas pydantic narwhals rich numba"
+PRELOADED = "pytest hypothesis numpy scipy.optimize pandas pydantic narwhals rich"
 
 _LOOP = "tests/test_loop.py tests/test_callbacks.py tests/test_raising_solvers.py tests/test_contract.py"
 # The tests of each module, likely killers first.

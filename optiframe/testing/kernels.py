@@ -123,7 +123,7 @@ def _spoilt(value: Any) -> Iterator[Any]:
     yield locked
     if np.issubdtype(value.dtype, np.integer):
         least, most = np.iinfo(value.dtype).min, np.iinfo(value.dtype).max
-        for code in (least, -1, 1_000_003, most):
+        for code in {least, max(least, -1), min(1_000_003, most), most}:
             for place in {0, len(value) // 2, len(value) - 1} if len(value) else set[int]():
                 wrong = value.copy()
                 wrong[place] = code

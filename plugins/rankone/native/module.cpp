@@ -1,6 +1,7 @@
 #include "ids.hpp"
 #include "labels.hpp"
 #include "pairs.hpp"
+#include "posteriors.hpp"
 #include "products.hpp"
 #include "texts.hpp"
 
@@ -176,6 +177,42 @@ auto task_pulls(FirstArray first, CodeArray worker, CodeArray label, Numbers x, 
     return std::make_tuple(owned(std::move(curvature)), owned(std::move(total)), owned(std::move(squares)));
 }
 
+// Of workers x labels x classes.
+template <class T> using Cube = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+auto count_classes(FirstArray first, CodeArray worker, CodeArray label, InRows<double> posterior, std::int64_t workers) {
+    const auto size = size_of(workers, "workers"), classes = posterior.shape(1);
+    const auto labels = labels_of(first, worker, label, size);
+    check_length(posterior, labels.tasks(), "posterior");
+    check_classes(labels, static_cast<std::int64_t>(classes));
+    rankone::Room<double> counts;
+    {
+        nb::gil_scoped_release unlocked;
+        counts = rankone::count_classes(labels, {posterior.data(), posterior.size()}, classes, size);
+    }
+    return handed_over(std::move(counts), size, classes, classes);
+}
+
+double pooled_posteriors(FirstArray first, CodeArray worker, CodeArray label, In<std::uint8_t> known,
+                         OutRows<double> posterior, Cube<const double> counts, std::tuple<double, double> abilities,
+                         double strength, Numbers odds, InRows<double> errors, Numbers shares, bool without_own) {
+    const auto size = counts.shape(0), classes = posterior.shape(1);
+    const auto labels = labels_of(first, worker, label, size);
+    check_length(posterior, labels.tasks(), "posterior");
+    check_length(known, labels.tasks(), "known");
+    check_length(odds, classes, "odds");
+    check(counts.shape(1) == classes && counts.shape(2) == classes, "counts must have as many labels as classes");
+    check(errors.shape(0) == classes && errors.shape(1) == classes, "errors must be square, a row for each class");
+    if (shares.size() != 0) check_length(shares, classes, "shares");
+    check_classes(labels, static_cast<std::int64_t>(classes));
+    const auto [right, wrong] = abilities;
+    const rankone::Prior prior{right, right + wrong, strength, span(odds), {errors.data(), errors.size()},
+                               span(shares), without_own};
+    nb::gil_scoped_release unlocked;
+    const rankone::Counts totals({counts.data(), counts.size()}, size, classes);
+    return rankone::pooled_posteriors(labels, span(known), totals, prior, {posterior.data(), posterior.size()});
+}
+
 } // namespace
 
 NB_MODULE(_native, m) {
@@ -191,4 +228,9 @@ NB_MODULE(_native, m) {
     m.def("label_weights", &label_weights, exact("first"), exact("worker"), exact("x"));
     m.def("task_pulls", &task_pulls, exact("first"), exact("worker"), exact("label"), exact("x"), exact("classes"),
           exact("pull"));
+    m.def("count_classes", &count_classes, exact("first"), exact("worker"), exact("label"), exact("posterior"),
+          exact("workers"));
+    m.def("pooled_posteriors", &pooled_posteriors, exact("first"), exact("worker"), exact("label"), exact("known"),
+          exact("posterior"), exact("counts"), nb::arg("abilities"), nb::arg("strength"), exact("odds"),
+          exact("errors"), exact("shares"), nb::arg("without_own"));
 }

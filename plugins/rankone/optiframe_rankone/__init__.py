@@ -75,6 +75,12 @@ def optiframe_plugin() -> list[Description]:
         ),
         Description(
             "solver",
+            "labels.crowd",
+            ".solvers.crowd:CrowdMean",
+            "Mean of three EM fits whose workers borrow strength from the crowd",
+        ),
+        Description(
+            "solver",
             "labels.majority",
             ".baselines.majority:Majority",
             "Majority vote; every label counts one",

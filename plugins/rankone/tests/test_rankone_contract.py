@@ -19,6 +19,7 @@ from optiframe_rankone.baselines.oracle import Oracle
 from optiframe_rankone.completion.problem import RankOneCompletion
 from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.solvers.coordinate import CoordinateDescent
+from optiframe_rankone.solvers.crowd import CrowdMean
 from optiframe_rankone.solvers.exponentiated import ExponentiatedGradient
 from optiframe_rankone.solvers.pgd import ProjectedGradient
 from optiframe_rankone.solvers.relaxation import TraceRelaxation
@@ -70,6 +71,7 @@ def kept_by(solver: Solver, on: type[SolverContract] = OnLabels, **more: Any) ->
 
 ENDLESS = Budget(iterations=200)  # on data this small the messages go round without end
 
+TestCrowdMean = kept_by(CrowdMean())
 TestMajority = kept_by(Majority())
 TestOracle = kept_by(Oracle())
 TestOneCoinEM = kept_by(OneCoinEM())

@@ -179,6 +179,71 @@ def task_pulls(
     return curvature.astype(np.float64), sums.astype(np.float64), squares.astype(np.float64)
 
 
+def count_classes(first: Firsts, worker: Codes, label: Codes, posterior: Array, workers: int) -> Array:
+    """Expected number of times that a worker gave each label to tasks of each class.
+
+    `posterior` has shape (tasks, classes); the counts have shape (workers, labels, classes), with as many
+    labels as classes.
+
+    Raises
+    ------
+    ValueError
+        When codes or lengths are wrong.
+    """
+    classes = posterior.shape[1]
+    cell, task, size = worker.astype(np.int64) * classes + label, _task(first), workers * classes
+    columns = [np.bincount(cell, posterior[task, k], minlength=size) for k in range(classes)]
+    return np.stack(columns, axis=1).reshape(workers, classes, classes).astype(np.float64)
+
+
+def pooled_posteriors(
+    first: Firsts,
+    worker: Codes,
+    label: Codes,
+    known: NDArray[np.uint8],
+    posterior: Array,
+    counts: Array,
+    abilities: tuple[float, float],
+    strength: float,
+    odds: Array,
+    errors: Array,
+    shares: Array,
+    without_own: bool,
+) -> float:
+    """Posteriors of the classes of every task, from what is expected of the workers; see
+    `optiframe_rankone.solvers.pooled_em`.
+
+    Written to: `posterior`, shape (tasks, classes), of the tasks that are not `known`, shape (tasks,).
+    `counts` are those of `count_classes` with the former posteriors, `abilities` the a and b of a Beta
+    distribution, `odds` has shape (classes,) and `errors` (labels, classes); `shares` has shape (classes,),
+    or (0,) for equal ones. Returned: the largest change.
+
+    Raises
+    ------
+    ValueError
+        When codes or lengths are wrong.
+    """
+    task, own = _task(first), float(without_own)
+    here, mine = posterior[task], np.arange(len(label))
+    right = abilities[0] + np.einsum("jkk->j", counts)[worker] - own * here[mine, label]
+    wrong = sum(abilities) + counts.sum(axis=(1, 2))[worker] - own - right
+    lifted = right[:, None] * odds
+    chance = wrong[:, None] * errors[label]
+    chance[mine, label] = lifted[mine, label]
+    chance /= wrong[:, None] + lifted
+    given, of_class = counts[worker, label] - own * here, counts.sum(axis=1)[worker] - own * here
+    factor = np.log(np.maximum((strength * chance + given) / (strength + of_class), 1e-10))
+    prior = np.log(shares - own * posterior + 1.0) if len(shares) else np.zeros(posterior.shape)
+    of_task = sp.csr_array((np.ones(len(label)), mine, first), shape=(len(first) - 1, len(label)))
+    score = prior + of_task @ factor
+    found = np.exp(score - score.max(axis=1, keepdims=True))
+    found /= found.sum(axis=1, keepdims=True)
+    unknown = known == 0
+    change = np.abs(found - posterior)[unknown].max(initial=0.0)
+    posterior[unknown] = found[unknown]
+    return float(change)
+
+
 def _task(first: Firsts) -> NDArray[np.int64]:
     """Task of each label."""
     return np.repeat(np.arange(len(first) - 1), np.diff(first))

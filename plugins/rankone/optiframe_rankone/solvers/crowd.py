@@ -1,0 +1,86 @@
+"""The mean of three EM fits in which workers borrow strength from the crowd."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optiframe.records.fields import Array
+from optiframe.solving.result import Status
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
+from optiframe_rankone.answer import Aggregation
+from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.solvers.pooled_em import Fit, Member, Workers
+
+MEMBERS = (
+    Member(strength=None, shares=False, without_own=True),
+    Member(strength=8.0, shares=True, without_own=False),
+    Member(strength=10.0, shares=False, without_own=True),
+)
+_STEPS = 150  # of a member
+_CLOSE = 1e-3  # largest change of a posterior at which a member ends
+_COOLING = 0.1
+_TINY = 1e-300  # of a posterior, so that its logarithm is finite
+
+
+class CrowdMean(Solver[LabelAggregation, Aggregation, Workers]):
+    """Mean of the posteriors of three EM fits whose workers borrow strength from the crowd.
+
+    Workers with many labels get confusion matrices of their own, those with few are taken for what the
+    crowd is like, and nothing has to be chosen for the data. The three fits (`pooled_em`) differ in what they
+    assume, and none is best on all data:
+
+    - one ability a worker, classes equally likely, each label left out of its own evidence;
+    - a confusion matrix whose prior counts 8 labels, shares of the classes estimated;
+    - a confusion matrix whose prior counts 10 labels, classes equally likely, each label left out.
+
+    All start from the vote shares and end where no posterior changes by more than .001, or after 150
+    steps. Their mean is then tempered: the posterior of a task with c labels is raised to the power
+    1/(1 + (c - 1)/10), since labels of one task are wrong together more often than the models have it. Gold
+    is certain throughout, and so tells skills.
+
+    `Result.detail` has the workers' accuracies and confusion matrices, of the third fit. A step of a fit
+    takes two passes over the labels; memory is 16 M^2 bytes a worker and 16 M bytes a task, M classes. An
+    iterate is a fit, and stands for as many iterations as that took steps.
+    """
+
+    name = "labels.crowd"
+    solves = LabelAggregation
+    # Each fit is one part of the answer.
+    monotone = True
+    residual_meaning = "largest change of a task's posterior probability in the last step of a fit"
+    reference = "Dawid and Skene 1979, with priors by empirical Bayes"
+
+    def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
+        together = np.zeros((len(problem.labels.task_ids), len(problem.classes)))
+        late = 0
+        for number, member in enumerate(MEMBERS, start=1):
+            fit = Fit(member, problem.crowd)
+            steps, change = 0, np.inf
+            while change > _CLOSE and steps < min(_STEPS, max(run.steps_left(), 1)):
+                change, steps = fit.step(), steps + 1
+                if run.stopping or run.time_left() <= 0:
+                    break
+            late += change > _CLOSE
+            together += fit.posterior
+            workers = fit.workers()
+            yield Iterate(
+                self._answer(problem, together / number, workers),
+                change if number == len(MEMBERS) else np.nan,  # nothing is done before the last fit
+                steps,
+                detail=workers,
+            )
+        if late:
+            return Status.FINISHED, f"{late} of {len(MEMBERS)} fits took all {_STEPS} steps"
+        return (
+            Status.CONVERGED,
+            f"in each of {len(MEMBERS)} fits no posterior changed by more than {_CLOSE:g}",
+        )
+
+    @staticmethod
+    def _answer(problem: LabelAggregation, posterior: Array, workers: Workers) -> Aggregation:
+        """The tempered answer; skills are those of the accuracies."""
+        cooler = 1.0 / (1.0 + _COOLING * np.maximum(problem.labels.per_task - 1, 0))
+        scores = cooler[:, None] * np.log(np.maximum(posterior, _TINY))
+        classes = len(problem.classes)
+        skills = (classes * workers.accuracy - 1.0) / (classes - 1)
+        return problem.from_scores(scores, "log-odds", skills)

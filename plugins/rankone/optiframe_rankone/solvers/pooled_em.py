@@ -1,0 +1,155 @@
+"""EM for confusion matrices in which workers borrow strength from one another and from the crowd.
+
+With q the posteriors of the classes, y_ij the label of worker j on task i and n_j the number of his labels:
+
+- N_j[k, l] is the sum of q_ik over his labels l; R_j, its trace, is his expected number of right labels.
+- Abilities are Beta(a, b) over the workers, with a and b by empirical Bayes from R_j and n_j.
+- The crowd's confusion P is the sum of N_j, the row of a worker counting at most s labels. It says how much
+  harder a class is than the average, d_k in log-odds of being right, and on which labels errors fall, E_kl.
+- A worker's row has a prior that counts s labels: his own ability moved by d_k, with the crowd's errors.
+
+A task's posterior is the product of the chances that its labels have by these counts, times the class's
+share. Where a label's own part of the counts is left out, no label confirms itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma, logit
+
+from optiframe.records.fields import Array
+from optiframe_rankone.data import Crowd
+from optiframe_rankone.kernels.posteriors import count_classes, pooled_posteriors
+
+_ALONE = 1e6  # labels that a prior counts whose worker has no row of his own
+_LEAST = 0.05  # of a and b
+_PSEUDO = 20.0  # labels that what is common to all classes counts in the crowd's rows
+_CLIP = 0.02  # a class's accuracy in the crowd stays this far from 0 and 1
+
+
+@dataclass(frozen=True)
+class Member:
+    """One way to run the EM.
+
+    Parameters
+    ----------
+    strength
+        s, the number of labels that the prior of a worker's row counts; None for the one-coin model, in
+        which a worker has one ability, no row of his own, and errors fall on all labels alike.
+    shares
+        Whether the classes' shares are estimated; else all classes are equally likely.
+    without_own
+        Whether a label's own part of the counts is left out.
+    """
+
+    strength: float | None
+    shares: bool
+    without_own: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Workers:
+    """What the EM says of the workers; M classes.
+
+    Parameters
+    ----------
+    accuracy
+        Expected chance of each of being right, between the share of his own labels and the crowd's, shape
+        (workers,).
+    confusion
+        Chance of each label where the task has each class, shape (workers, classes, labels).
+    """
+
+    accuracy: Array
+    confusion: Array
+
+
+class Fit:
+    """The EM of one member on the labels of a crowd, from the vote shares; gold is certain throughout.
+
+    ``posterior``, shape (tasks, classes), is changed in place by `step`.
+    """
+
+    def __init__(self, member: Member, crowd: Crowd) -> None:
+        self.member, self.crowd = member, crowd
+        shares = crowd.votes(np.ones(len(crowd.labels.worker_ids)))
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1.0)
+        known = crowd.gold_codes >= 0
+        shares[known] = np.eye(shares.shape[1])[crowd.gold_codes[known]]
+        self._known: NDArray[np.uint8] = known.astype(np.uint8)
+        self.posterior: Array = shares
+        self._a, self._b = 4.0, 2.0
+        self._labels = crowd.labels.per_worker.astype(np.float64)
+
+    def step(self) -> float:
+        """One step; the largest change of a posterior."""
+        labels, member = self.crowd.labels, self.member
+        chosen = labels.first, labels.worker, self.crowd.label_codes
+        counts = count_classes(*chosen, self.posterior, len(self._labels))
+        right = np.einsum("jkk->j", counts)
+        self._learn_abilities(right)
+        classes = self.posterior.shape[1]
+        strength, odds = member.strength or _ALONE, np.ones(classes)
+        errors = np.full((classes, classes), 1.0 / (classes - 1))
+        if member.strength is not None:
+            odds, errors = _common(_pooled(counts, strength), self._a / (self._a + self._b))
+        shares = self.posterior.sum(axis=0) if member.shares else np.empty(0)
+        return pooled_posteriors(
+            *chosen,
+            self._known,
+            self.posterior,
+            counts,
+            (self._a, self._b),
+            strength,
+            odds,
+            errors,
+            shares,
+            member.without_own,
+        )
+
+    def _learn_abilities(self, right: Array) -> None:
+        """Two fixed-point steps for a and b (Minka 2000), with a weak prior that keeps them finite."""
+        for _ in range(2):
+            a, b = self._a, self._b
+            total = float(np.sum(digamma(self._labels + a + b) - digamma(a + b))) + 0.02
+            self._a = max(a * (float(np.sum(digamma(right + a) - digamma(a))) + 0.5) / total, _LEAST)
+            wrong = self._labels - right
+            self._b = max(b * (float(np.sum(digamma(wrong + b) - digamma(b))) + 0.5) / total, _LEAST)
+
+    def workers(self) -> Workers:
+        """What the posteriors say of the workers."""
+        labels = self.crowd.labels
+        counts = count_classes(
+            labels.first, labels.worker, self.crowd.label_codes, self.posterior, len(self._labels)
+        )
+        strength = self.member.strength or _ALONE
+        right = np.einsum("jkk->j", counts)
+        accuracy = (self._a + right) / (self._a + self._b + self._labels)
+        odds, errors = _common(_pooled(counts, strength), self._a / (self._a + self._b))
+        lifted = accuracy[:, None] * odds
+        own = lifted / (1.0 - accuracy[:, None] + lifted)
+        rows = (1.0 - own)[:, :, None] * errors.T
+        classes = np.arange(len(odds))
+        rows[:, classes, classes] = own
+        rows = strength * rows + counts.transpose(0, 2, 1)
+        return Workers(accuracy, rows / rows.sum(axis=2, keepdims=True))
+
+
+def _pooled(counts: Array, strength: float) -> Array:
+    """The crowd's confusion P, shape (classes, labels): a worker's row counts at most `strength` labels."""
+    share = strength / (strength + counts.sum(axis=1))
+    return np.asarray(np.einsum("jk,jlk->kl", share, counts))
+
+
+def _common(pooled: Array, average: float) -> tuple[Array, Array]:
+    """exp(d_k), shape (classes,), and E_kl as (labels, classes), from P and the mean ability."""
+    classes = len(pooled)
+    diagonal, total = np.diagonal(pooled), pooled.sum(axis=1)
+    mean = (diagonal.sum() + _PSEUDO * average) / (total.sum() + _PSEUDO)
+    right = np.clip((diagonal + _PSEUDO * mean) / (total + _PSEUDO), _CLIP, 1.0 - _CLIP)
+    wrong = (total - diagonal)[:, None] + _PSEUDO
+    errors = (pooled + _PSEUDO / (classes - 1)) / wrong
+    return np.exp(logit(right) - logit(mean)), np.ascontiguousarray(errors.T)
