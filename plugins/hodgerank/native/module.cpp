@@ -80,15 +80,17 @@ i64 parts(const RowsByPair& rows, In<double> kept, double least) {
 double bregman_block(In<i64> left, In<i64> right, In<double> margin, In<double> weight, In<double> scores,
                      Out<double> dual, In<double> outliers, Out<double> after, double dt, double kappa,
                      Out<double> into) {
-    const Comparisons rows = comparisons_of(static_cast<i64>(scores.size()), left, right, margin);
+    check_length(left, margin.size(), "left");
+    check_length(right, margin.size(), "right");
     check_length(weight, margin.size(), "weight");
     check_length(dual, margin.size(), "dual");
     check_length(outliers, margin.size(), "outliers");
     check_length(after, margin.size(), "after");
     check_length(into, scores.size(), "into");
     nb::gil_scoped_release unlocked;
-    return hodgerank::bregman_block(rows, span(weight), span(scores), span(dual), span(outliers), span(after), dt,
-                                    kappa, span(into));
+    return hodgerank::bregman_block({span(left), span(right), span(margin)},
+                                    {span(weight), span(dual), span(outliers), span(after)}, span(scores), dt, kappa,
+                                    span(into));
 }
 
 std::optional<Multigrid> multigrid(const RowsByPair& rows) {

@@ -169,7 +169,7 @@ def bregman_block(
     Raises
     ------
     ValueError
-        When lengths disagree, or a code is out of range.
+        When lengths disagree, or a code is out of range; rows before it may be done.
     """
     rest = margin - (scores[left] - scores[right]) - outliers
     dual += dt * rest
