@@ -24,7 +24,7 @@ REMEDY = (
 
 
 class SlowKernelsWarning(UserWarning):
-    """Plain Python runs in place of compiled kernels: right, but 3 to 100 times slower."""
+    """Plain Python runs in place of compiled kernels: right, but 3 to 250 times slower."""
 
 
 def native(reference: F) -> F:
@@ -71,7 +71,7 @@ def _say(plugin: str, reason: str) -> None:
     if not _said:
         _said.append(plugin)
         warnings.warn(
-            f"the compiled part of {plugin} {reason}, so plain Python runs in its place: right, but 3 to 100 "
+            f"the compiled part of {plugin} {reason}, so plain Python runs in its place: right, but 3 to 250 "
             f"times slower. To be fast, {REMEDY}.",
             SlowKernelsWarning,
             stacklevel=3,

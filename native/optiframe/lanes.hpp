@@ -10,11 +10,8 @@ namespace optiframe {
 typedef double Lanes __attribute__((vector_size(64)));
 inline constexpr std::int64_t lanes = 8;
 
-[[gnu::always_inline]] inline Lanes load(const double* from) {
-    Lanes found;
-    std::memcpy(&found, from, sizeof found);
-    return found;
-}
+// Into a place of the caller's: what a function returns may not be wider than the processor's vectors.
+[[gnu::always_inline]] inline void load(const double* from, Lanes& into) { std::memcpy(&into, from, sizeof into); }
 
 [[gnu::always_inline]] inline double sum(const Lanes& x) {
     return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));

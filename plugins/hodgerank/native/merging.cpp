@@ -116,7 +116,8 @@ OPTIFRAME_CLONES bool are_signs(const double* margin, i64 rows) {
 
 Merged merge(i64 items, const Comparisons& rows, std::span<const double> weight) {
     const i64 room = std::max(crowded * rows.rows(), small_table);
-    if (3 * items <= room && 3 * items * items <= room && are_signs(rows.margin.data(), rows.rows())) return by_table(items, rows, weight);
+    if (items <= room / (3 * std::max<i64>(items, 1)) && are_signs(rows.margin.data(), rows.rows()))
+        return by_table(items, rows, weight);
     return by_sorting(items, rows, weight);
 }
 

@@ -23,10 +23,12 @@ struct Count {
     const Lanes none = {}, whole = none + 1.0;
     i64 k = 0;
     for (; k + lanes <= n; k += lanes) {
-        const Lanes z = load(t + k) * inverse + shift;
+        Lanes z, each = whole;
+        load(t + k, z);
+        if (copies) load(copies + k, each);
+        z = z * inverse + shift;
         const Lanes up = z > none ? z : none;
         const Lanes c = up < whole ? up : whole;
-        const Lanes each = copies ? load(copies + k) : whole;
         above += each * c;
         on += z == c ? each : none;
     }
@@ -84,7 +86,8 @@ OPTIFRAME_CLONES Step newton_block(const Side& side, i64 total, double y0, doubl
         const Lanes none = {}, whole = none + 1.0;
         i64 k = begin;
         for (; k + lanes <= end; k += lanes) {
-            Lanes q = load(worth + k);
+            Lanes q;
+            load(worth + k, q);
             for (i64 l = 0; l < lanes; ++l) q[l] -= other_price[other[k + l]];
             const Lanes z = q * inverse + shift;
             const Lanes up = z > none ? z : none;

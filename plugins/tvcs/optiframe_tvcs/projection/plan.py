@@ -144,14 +144,14 @@ class ProjectionPlan:
         given
             What a call for a similar point returned.
         """
-        values = np.ascontiguousarray(open_worths(v, self.closed))
+        values = open_worths(self._checked(v), self.closed)
         kept, prices = np.empty(self.elements), np.empty(self._prices)
         report = project(self._layout, values, True, given, False, prices, None, kept)
         return None if report.proof.failures else (kept, prices)
 
     def quantised(self, weights: Array) -> tuple[Array, float]:
         """Whole-number worths, 0 for what no support can hold, and their scale: what a certificate proves."""
-        return quantise(open_worths(weights, self.closed))
+        return quantise(open_worths(self._checked(weights), self.closed))
 
     @cached_property
     def closed(self) -> NDArray[np.bool_] | None:
