@@ -36,7 +36,8 @@ class CrowdMean(Solver[LabelAggregation, Aggregation, Workers]):
     All start from the vote shares and end where no posterior changes by more than .001, or after 150
     steps. Their mean is then tempered: the posterior of a task with c labels is raised to the power
     1/(1 + (c - 1)/10), since labels of one task are wrong together more often than the models have it. Gold
-    is certain throughout, and so tells skills.
+    is certain throughout, and so tells skills. Tasks with a single label take no part in the fits and are
+    judged by their outcome.
 
     `Result.detail` has the workers' accuracies and confusion matrices, of the third fit. A step of a fit
     takes two passes over the labels; memory is 16 M^2 bytes a worker and 16 M bytes a task, M classes. An
@@ -61,8 +62,9 @@ class CrowdMean(Solver[LabelAggregation, Aggregation, Workers]):
                 if run.stopping or run.time_left() <= 0:
                     break
             late += change > _CLOSE
-            together += fit.posterior
             workers = fit.workers()
+            fit.judge_single_labels()
+            together += fit.posterior
             yield Iterate(
                 self._answer(problem, together / number, workers),
                 change if number == len(MEMBERS) else np.nan,  # nothing is done before the last fit

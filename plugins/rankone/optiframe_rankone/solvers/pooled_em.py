@@ -10,6 +10,9 @@ With q the posteriors of the classes, y_ij the label of worker j on task i and n
 
 A task's posterior is the product of the chances that its labels have by these counts, times the class's
 share. Where a label's own part of the counts is left out, no label confirms itself.
+
+A task with a single label says nothing of the worker who gave it, and many of them drown those that do: such
+tasks take no part in the EM and are judged by its outcome.
 """
 
 from __future__ import annotations
@@ -70,7 +73,8 @@ class Workers:
 class Fit:
     """The EM of one member on the labels of a crowd, from the vote shares; gold is certain throughout.
 
-    ``posterior``, shape (tasks, classes), is changed in place by `step`.
+    ``posterior``, shape (tasks, classes), is changed in place by `step`; tasks with one label have rows of
+    zeros until `judge_single_labels`.
     """
 
     def __init__(self, member: Member, crowd: Crowd) -> None:
@@ -79,18 +83,34 @@ class Fit:
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1.0)
         known = crowd.gold_codes >= 0
         shares[known] = np.eye(shares.shape[1])[crowd.gold_codes[known]]
-        self._known: NDArray[np.uint8] = known.astype(np.uint8)
+        self._single = ~known & (crowd.labels.per_task < 2)
+        shares[self._single] = 0.0
+        self._known = known | self._single
         self.posterior: Array = shares
         self._a, self._b = 4.0, 2.0
-        self._labels = crowd.labels.per_worker.astype(np.float64)
+        # Of each worker, those that count: each adds a row of the posterior, whose sum is 1 or 0.
+        self._labels = self._counts().sum(axis=(1, 2))
 
     def step(self) -> float:
         """One step; the largest change of a posterior."""
-        labels, member = self.crowd.labels, self.member
+        counts = self._counts()
+        self._learn_abilities(np.einsum("jkk->j", counts))
+        return self._judge(counts, self._known, self.member.without_own)
+
+    def judge_single_labels(self) -> None:
+        """Fill in the posteriors of tasks with one label, from what the others taught."""
+        if self._single.any():
+            # Their labels are in no count, so nothing is left out.
+            self._judge(self._counts(), ~self._single, without_own=False)
+
+    def _counts(self) -> Array:
+        labels = self.crowd.labels
         chosen = labels.first, labels.worker, self.crowd.label_codes
-        counts = count_classes(*chosen, self.posterior, len(self._labels))
-        right = np.einsum("jkk->j", counts)
-        self._learn_abilities(right)
+        return count_classes(*chosen, self.posterior, len(labels.worker_ids))
+
+    def _judge(self, counts: Array, known: NDArray[np.bool_], without_own: bool) -> float:
+        """New posteriors of the tasks that are not known; their largest change."""
+        labels, member = self.crowd.labels, self.member
         classes = self.posterior.shape[1]
         strength, odds = member.strength or _ALONE, np.ones(classes)
         errors = np.full((classes, classes), 1.0 / (classes - 1))
@@ -98,8 +118,10 @@ class Fit:
             odds, errors = _common(_pooled(counts, strength), self._a / (self._a + self._b))
         shares = self.posterior.sum(axis=0) if member.shares else np.empty(0)
         return pooled_posteriors(
-            *chosen,
-            self._known,
+            labels.first,
+            labels.worker,
+            self.crowd.label_codes,
+            known.astype(np.uint8),
             self.posterior,
             counts,
             (self._a, self._b),
@@ -107,24 +129,23 @@ class Fit:
             odds,
             errors,
             shares,
-            member.without_own,
+            without_own,
         )
 
     def _learn_abilities(self, right: Array) -> None:
         """Two fixed-point steps for a and b (Minka 2000), with a weak prior that keeps them finite."""
+        if not self._labels.any():
+            return  # the prior alone would take everybody for a guesser
+        wrong = self._labels - right
         for _ in range(2):
             a, b = self._a, self._b
             total = float(np.sum(digamma(self._labels + a + b) - digamma(a + b))) + 0.02
-            self._a = max(a * (float(np.sum(digamma(right + a) - digamma(a))) + 0.5) / total, _LEAST)
-            wrong = self._labels - right
-            self._b = max(b * (float(np.sum(digamma(wrong + b) - digamma(b))) + 0.5) / total, _LEAST)
+            self._a = max((a * float(np.sum(digamma(right + a) - digamma(a))) + 0.5) / total, _LEAST)
+            self._b = max((b * float(np.sum(digamma(wrong + b) - digamma(b))) + 0.5) / total, _LEAST)
 
     def workers(self) -> Workers:
         """What the posteriors say of the workers."""
-        labels = self.crowd.labels
-        counts = count_classes(
-            labels.first, labels.worker, self.crowd.label_codes, self.posterior, len(self._labels)
-        )
+        counts = self._counts()
         strength = self.member.strength or _ALONE
         right = np.einsum("jkk->j", counts)
         accuracy = (self._a + right) / (self._a + self._b + self._labels)
