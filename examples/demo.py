@@ -8,7 +8,13 @@ from __future__ import annotations
 
 import optiframe
 
-LABEL_SOLVERS = ("labels.majority", "rankone.pgd", "scipy.lbfgs", "labels.dawid-skene")  # recommended last
+LABEL_SOLVERS = (
+    "labels.majority",
+    "rankone.pgd",
+    "scipy.lbfgs",
+    "labels.dawid-skene",
+    "labels.crowd",  # the recommended one
+)
 GENERATED = {
     "name": "synthetic.single-coin",
     "tasks": 800,

@@ -59,12 +59,13 @@ def test_the_demo_prints_the_known_errors() -> None:
     rows = [
         line.split()
         for line in done.stdout.splitlines()
-        if line.startswith(("labels.m", "labels.d", "rank", "sci"))
+        if line.startswith(("labels.m", "labels.d", "labels.c", "rank", "sci"))
     ]
     errors = {row[0]: float(row[1]) for row in rows}
     assert errors["labels.majority"] == 0.1031
     assert errors["rankone.pgd"] == pytest.approx(0.07, abs=0.005)
     assert errors["scipy.lbfgs"] == pytest.approx(errors["rankone.pgd"], abs=0.002)
+    assert errors["labels.crowd"] == 0.07
     assert errors["labels.dawid-skene"] < errors["labels.majority"]
 
 

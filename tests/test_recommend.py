@@ -139,7 +139,7 @@ def test_solvers_are_listed_by_the_name_of_a_problem(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("dataset", "solver"),
     [
-        ("synthetic.single-coin", "labels.dawid-skene"),
+        ("synthetic.single-coin", "labels.crowd"),
         ("rank-one.grid", "rankone.pgd"),
         ("pairwise.bias", "hodge.lbi"),
         ("collaborative.low-rank", "manifold.trust-region"),

@@ -20,9 +20,9 @@ TARGET = Path(__file__).parents[1] / "assets" / "readme.svg"
 # Fixed before the first run; colours that differ in lightness too (Okabe and Ito).
 SOLVERS = {
     "labels.majority": ("#8a8f94", "majority vote"),
-    "labels.one-coin-em": ("#e69f00", "EM, one coin"),
+    "rankone.pgd": ("#e69f00", "rank-one completion"),
     "labels.dawid-skene": ("#56b4e9", "EM, confusion matrices"),
-    "rankone.pgd": ("#0b4f7a", "rank-one completion"),
+    "labels.crowd": ("#0b4f7a", "the default"),
 }
 LABELS = (1, 2, 3, 4, 5, 6, 8, 10)
 DRAWINGS = 5

@@ -27,6 +27,8 @@ from optiframe_rankone.read.true_skills import read_skills, refuse_low_skills
 from optiframe_rankone.trust import findings, groups, intervals
 from optiframe_rankone.worker_graph import WorkerGraph
 
+_CELLS = 100_000_000
+"""Entries of all confusion matrices up to which a method that has them is recommended: it takes 1.6 GB."""
 _TABLE = "data frame, mapping of columns, or path of a CSV or Parquet file, with the columns "
 
 
@@ -220,12 +222,15 @@ class LabelAggregation(Problem[Aggregation]):
         return vote.from_scores(self.crowd, scores, scale, skills)
 
     def recommended(self) -> Sequence[tuple[str, str]]:
-        return (
-            (
-                "labels.dawid-skene",
-                "its mean error on five real label sets is lower than that of rankone.pgd and the majority",
-            ),
+        workers, classes = len(self.labels.worker_ids), len(self.classes)
+        if workers * classes**2 > _CELLS:
+            why = f"confusion matrices of {workers} workers and {classes} classes would take too much memory"
+            return (("labels.one-coin-em", why),)
+        why = (
+            "its mean error on five real label sets, which helped to choose it, is lower than that of "
+            "labels.dawid-skene, rankone.pgd and the majority"
         )
+        return (("labels.crowd", why),)
 
     def check(self, solution: Any) -> None:
         """Raise `InvalidInput` unless this is an answer for these tasks, workers and classes, and finite."""
