@@ -195,6 +195,12 @@ def optiframe_plugin() -> list[Description]:
         ),
         Description(
             "data set",
+            "synthetic.hostile-crowd",
+            ".datasets.hostile:HostileCrowd",
+            "Labels of crowds that mislead: drive-by workers, clickers, copiers, colluders and others",
+        ),
+        Description(
+            "data set",
             "labels.sparsified",
             ".datasets.sparsified:Sparsified",
             "Labels of another set, thinned until no worker shares tasks with many others",
