@@ -28,6 +28,7 @@ SAYS = {
     "hodgerank_parallel.py": ("same bits for 1 and 2", ""),
     "hodgerank_paths.py": ("merged from 300", ""),
     "isolation.py": ("every status as called for", ""),
+    "labels_reading.py": ("whole numbers, path over frame", "--labels 2000 --repeats 1"),
     "loop_overhead.py": ("target at most 5: ", "--iterates 2000"),
     "manifold_accuracy.py": ("random starts", ""),
     "manifold_large.py": ("beyond the data", ""),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-import re
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, require
-from optiframe.tables.columns import GAP_WORDS, Columns
-
-_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
-_SEPARATORS = ",;\t"
+from optiframe.tables.columns import Coder, Column, Columns
+from optiframe.tables.csv_cells import parse, separator_of
+from optiframe.tables.plain_csv import read_plain
 
 
 def write_table(columns: Columns, path: Path) -> None:
@@ -44,19 +42,25 @@ def _as_text(values: list[Any]) -> list[str | None]:
     return [None if value is None else str(value) for value in values]
 
 
-def read_csv(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
+def read_csv(path: Path, coder: Coder | None = None) -> tuple[Mapping[str, Column], Sequence[int]]:
     """Columns, and the line each row begins in; `InvalidInput` for what is not a CSV file.
 
     Values are separated by commas, or by semicolons or tabs where the header has only those, as
-    spreadsheets write them in much of the world.
+    spreadsheets write them in much of the world. Large files are read by pyarrow where it is installed and
+    the text is plain; the columns are the same, with text as codes, for which `coder` is asked first.
     """
     if not path.is_file():
         raise InvalidInput(f"no file {path}")
+    return read_plain(path, coder) or read_lines(path)
+
+
+def read_lines(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
+    """The same, read line by line by the standard library."""
     rows: list[list[str]] = []
     lines: list[int] = []
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            separator = _separator(next((line for line in file if line.strip()), ""))
+            separator = separator_of(next((line for line in file if line.strip()), ""))
             file.seek(0)
             reader = csv.reader(file, strict=True, delimiter=separator)
             header = next((row for row in reader if row), None)
@@ -87,14 +91,7 @@ def read_csv(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
     if doubled:
         raise InvalidInput(f"{path.name} line 1: column {', '.join(map(repr, doubled))} occurs twice")
     by_column = zip(*rows, strict=True) if rows else ([] for _ in names)
-    return {name: _parse(column) for name, column in zip(names, by_column, strict=True)}, lines
-
-
-def _separator(line: str) -> str:
-    """The one of comma, semicolon and tab that the header's line has; a comma when in doubt."""
-    bare = re.sub(r'"[^"]*"', "", line)
-    found = [mark for mark in _SEPARATORS if mark in bare]
-    return found[0] if len(found) == 1 and '"' not in bare else ","
+    return {name: parse(column) for name, column in zip(names, by_column, strict=True)}, lines
 
 
 def _refuse_header_again(title: str, header: list[str], rows: list[list[str]], lines: list[int]) -> None:
@@ -105,27 +102,6 @@ def _refuse_header_again(title: str, header: list[str], rows: list[list[str]], l
         more = len(again) - 1
         also = f" (and so do{'es 1 further line' if more == 1 else f' {more} further lines'})" if more else ""
         raise InvalidInput(f"{title} line {again[0]} repeats the header{also}; delete the line")
-
-
-def _parse(column: Iterable[str]) -> NDArray[Any]:
-    """Whole numbers when every cell that is not blank is one, written plainly; text otherwise.
-
-    The rule looks at the whole column and at nothing else, so that ids mean the same
-    whichever libraries are installed; "007" stays text. Cells such as NA count as blank, and
-    stay as they are for messages.
-    """
-    cells = [cell.strip() for cell in column]
-    filled = [cell for cell in cells if cell and cell not in GAP_WORDS]
-    whole = bool(filled) and all(map(_INTEGER.fullmatch, filled))
-    if whole and len(filled) == len(cells):
-        return np.array([int(cell) for cell in cells], dtype=np.int64)
-    array = np.empty(len(cells), dtype=object)
-    array[:] = [_whole(cell) for cell in cells] if whole else cells
-    return array
-
-
-def _whole(cell: str) -> int | str | None:
-    return cell if cell in GAP_WORDS else int(cell) if cell else None
 
 
 def read_parquet(path: Path) -> Any:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from optiframe.errors import Complaints, InvalidInput, nearest
 from optiframe.records.fields import resolve
+from optiframe.tables.arrow_text import codes_of_text
 from optiframe.tables.columns import (
     Coded,
     Coder,
@@ -131,8 +132,8 @@ def read_table(
         if path.suffix.lower() == ".parquet":
             raw = _from_frame(read_parquet(path), title, coder)[0]
         else:
-            texts, lines = read_csv(path)
-            raw = {**texts}
+            cells, lines = read_csv(path, coder)
+            raw = {**cells}
     elif isinstance(value, Mapping):
         raw = {str(k): given_column(v, f"{title}: column {str(k)!r}") for k, v in value.items()}
     else:
@@ -270,10 +271,10 @@ def _from_frame(value: Any, title: str, coder: Coder | None) -> tuple[dict[str, 
 
 
 def _coded(series: Any, coder: Coder | None) -> Coded | None:
-    """Text as codes, by Arrow's dictionary: several times as fast as going through Python's objects.
+    """Text as codes, by Arrow.
 
-    None where the values are Python's objects anyway (pandas' object columns, which may hold
-    more than text), where some are missing, and without pyarrow.
+    None where the values are Python's objects anyway (pandas' object columns, which may hold more than
+    text), where some are missing, and without pyarrow.
     """
     native = series.to_native()
     if str(getattr(native, "dtype", "")) == "object" or len(series) == 0 or bool(series.is_null().any()):
@@ -282,16 +283,4 @@ def _coded(series: Any, coder: Coder | None) -> Coded | None:
         arrow = series.to_arrow()
     except ImportError:
         return None
-    found = None if coder is None else coder(arrow)
-    if found is not None:
-        return found
-    coded = arrow.dictionary_encode()
-    if hasattr(coded, "combine_chunks"):
-        coded = coded.combine_chunks()
-        if hasattr(coded, "unify_dictionaries"):  # several pieces are still a chunked array
-            coded = coded.unify_dictionaries().combine_chunks()
-    ids = coded.dictionary.to_numpy(zero_copy_only=False)
-    order = np.array(sorted(range(len(ids)), key=ids.tolist().__getitem__))
-    rank = np.empty(len(ids), dtype=np.int32)
-    rank[order] = np.arange(len(ids), dtype=np.int32)
-    return Coded(rank[coded.indices.to_numpy(zero_copy_only=False)], ids[order])
+    return codes_of_text(arrow, coder)

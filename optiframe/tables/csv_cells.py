@@ -1,0 +1,43 @@
+"""What the cells of a CSV file mean: which sign separates them, and whole numbers or text by columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.tables.columns import GAP_WORDS
+
+INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_SEPARATORS = ",;\t"
+
+
+def separator_of(line: str) -> str:
+    """The one of comma, semicolon and tab that the header's line has; a comma when in doubt."""
+    bare = re.sub(r'"[^"]*"', "", line)
+    found = [mark for mark in _SEPARATORS if mark in bare]
+    return found[0] if len(found) == 1 and '"' not in bare else ","
+
+
+def parse(column: Iterable[str]) -> NDArray[Any]:
+    """Whole numbers when every cell that is not blank is one, written plainly; text otherwise.
+
+    The rule looks at the whole column and at nothing else, so that ids mean the same
+    whichever libraries are installed; "007" stays text. Cells such as NA count as blank, and
+    stay as they are for messages.
+    """
+    cells = [cell.strip() for cell in column]
+    filled = [cell for cell in cells if cell and cell not in GAP_WORDS]
+    whole = bool(filled) and all(map(INTEGER.fullmatch, filled))
+    if whole and len(filled) == len(cells):
+        return np.array([int(cell) for cell in cells], dtype=np.int64)
+    array = np.empty(len(cells), dtype=object)
+    array[:] = [_whole(cell) for cell in cells] if whole else cells
+    return array
+
+
+def _whole(cell: str) -> int | str | None:
+    return cell if cell in GAP_WORDS else int(cell) if cell else None

@@ -1,0 +1,142 @@
+"""Large CSV files, which pyarrow divides into cells: the same columns, lines and errors as line by line."""
+
+from __future__ import annotations
+
+import csv
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optiframe.errors import InvalidInput
+from optiframe.tables import plain_csv
+from optiframe.tables.columns import as_array
+from optiframe.tables.file_formats import read_csv, read_lines
+from optiframe.tables.read import read_table
+
+NUMBERS = ["0", "7", "-3", "12", "999999999999999999", "-999999999999999999"]
+TEXTS = ["ann", "b c", "Ünïcode", "x" * 40, "1.5", "2020-01-01", "true", "t1", "12:30", "日本", "0x"]
+ODD_CELLS = [
+    "", " ", "NA", "nan", "null", "007", "+5", "-0", " 5", "5 ", "0x1F", "1e3", "1000000000000000000", "1_0",
+    "9223372036854775808", "\u00a0", "a\u2028b", "\x0b", "tail ", "\tq", "None", "\x85", "٣",
+]  # fmt: skip
+ODD_BYTES = [b'"', b'"a"', b"\0", b"\r", b"\xff", b"\xef\xbb\xbf", b"\n", b"\n\n", b"\r\n\r\n", b";", b","]
+
+
+@pytest.fixture(autouse=True)
+def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plain_csv, "LEAST", 0)
+
+
+def outcome(read: Any, path: Path) -> Any:
+    """What reading gives, in a form that can be compared, types included."""
+    try:
+        columns, lines = read(path)
+    except InvalidInput as error:
+        return str(error)
+    arrays = {name: as_array(column) for name, column in columns.items()}
+    return list(lines), [
+        (name, str(a.dtype), [(type(v), v) for v in a.tolist()]) for name, a in arrays.items()
+    ]
+
+
+def odd_file(seed: int) -> bytes:
+    """A table of a few columns, half of them with something unusual in some cell, line or byte."""
+    rng = random.Random(seed)
+    columns, rows = rng.randint(1, 4), rng.randint(2, 30)
+    kinds = [
+        rng.choice([NUMBERS, TEXTS, NUMBERS + TEXTS, [str(k) for k in range(90)]]) for _ in range(columns)
+    ]
+    table = [[rng.choice(kind) for kind in kinds] for _ in range(rows)]
+    if rng.random() < 0.5:
+        for _ in range(rng.randint(1, 3)):
+            table[rng.randrange(rows)][rng.randrange(columns)] = rng.choice(ODD_CELLS)
+    header = [
+        rng.choice(["task", " worker", "label", "ö", "1"]) + ("" if rng.random() < 0.1 else str(k))
+        for k in range(columns)
+    ]
+    if rng.random() < 0.1:
+        table.insert(rng.randint(0, rows), header)
+    if rng.random() < 0.1:
+        table[rng.randrange(rows)].append("more")
+    end = rng.choice(["\n", "\r\n"])
+    separator = rng.choice([",", ",", ";", "\t"])
+    content = end.join(separator.join(row) for row in [header, *table]) + rng.choice(["", end])
+    found = rng.choice([b"", b"", b"\xef\xbb\xbf"]) + content.encode()
+    if rng.random() < 0.2:
+        at = rng.randrange(len(found))
+        found = found[:at] + rng.choice(ODD_BYTES) + found[at:]
+    return found
+
+
+def test_odd_files_mean_the_same_as_when_they_are_read_line_by_line(tmp_path: Path) -> None:
+    plain, path = 0, tmp_path / "own.csv"
+    for seed in range(500):
+        path.write_bytes(odd_file(seed))
+        assert outcome(read_csv, path) == outcome(read_lines, path), (seed, path.read_bytes())
+        plain += plain_csv.read_plain(path) is not None
+    assert 150 < plain < 450  # both ways are tried, each often enough
+
+
+@pytest.mark.parametrize("cell", ODD_CELLS)
+@pytest.mark.parametrize("others", [NUMBERS, TEXTS])
+def test_an_unusual_cell_far_down_changes_the_column_as_it_does_line_by_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cell: str, others: list[str]
+) -> None:
+    monkeypatch.setattr(plain_csv, "_GLANCE", 64)
+    path = tmp_path / "own.csv"
+    path.write_text("a,b\n" + "".join(f"{x},1\n" for x in [*others * 8, cell]), "utf-8", newline="")
+    assert outcome(read_csv, path) == outcome(read_lines, path)
+
+
+def test_a_cell_longer_than_the_standard_library_takes_is_refused_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("a,b\n1,2\n1,2\n" + "x" * (csv.field_size_limit() + 1) + ",2\n")
+    assert outcome(read_csv, path) == outcome(read_lines, path)
+    assert "line 4: not valid CSV (field larger than field limit" in outcome(read_csv, path)
+
+
+def test_plain_files_are_read_by_arrow_into_numbers_and_codes(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("task,worker\n3,bob\n1,ann\n3,bob\n")
+    found = plain_csv.read_plain(path)
+    assert found is not None
+    columns, lines = found
+    assert columns["task"].tolist() == [3, 1, 3]
+    assert columns["worker"].ids.tolist() == ["ann", "bob"]
+    assert columns["worker"].codes.tolist() == [1, 0, 1]
+    assert list(lines) == [2, 3, 4]
+    table = read_table(path, ("task", "worker"), title="own")
+    assert table.place(2) == "line 4"
+
+
+def test_messages_name_the_line_of_a_gap_in_a_large_file(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("task,worker\n" + "1,ann\n" * 50 + "1,\n" + "2,bob\n" * 9)
+    assert plain_csv.read_plain(path) is not None
+    with pytest.raises(InvalidInput, match=r"own\.csv line 52: worker is empty"):
+        read_table(path, ("task", "worker"), title="own")
+
+
+def test_without_pyarrow_a_file_is_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("a,b\n1,x\n2,y\n")
+    monkeypatch.setitem(sys.modules, "pyarrow.csv", None)
+    assert plain_csv.read_plain(path) is None
+    assert outcome(read_csv, path) == (
+        [2, 3],
+        [("a", "int64", [(int, 1), (int, 2)]), ("b", "object", [(str, "x"), (str, "y")])],
+    )
+
+
+def test_small_files_do_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    path = tmp_path / "own.csv"
+    path.write_text("a\n1\n2\n")
+    assert plain_csv.read_plain(path) is None
+    assert np.array_equal(read_csv(path)[0]["a"], [1, 2])
