@@ -1,4 +1,4 @@
-"""The steps of EM with a prior for every worker: expected counts, and posteriors."""
+"""The steps of EM: expected counts, scores by confusion matrices, posteriors with a prior for every worker."""
 
 from __future__ import annotations
 
@@ -6,4 +6,5 @@ from optiframe.native import native
 from optiframe_rankone.kernels import reference
 
 count_classes = native(reference.count_classes)
+class_scores = native(reference.class_scores)
 pooled_posteriors = native(reference.pooled_posteriors)
