@@ -193,19 +193,6 @@ auto count_classes(FirstArray first, CodeArray worker, CodeArray label, InRows<d
     return handed_over(std::move(counts), size, classes, classes);
 }
 
-auto class_scores(FirstArray first, CodeArray worker, CodeArray label, Cube<const double> table) {
-    const auto size = table.shape(0), classes = table.shape(2);
-    const auto labels = labels_of(first, worker, label, size);
-    check(table.shape(1) == classes, "table must have as many labels as classes");
-    check_classes(labels, static_cast<std::int64_t>(classes));
-    rankone::Room<double> scores;
-    {
-        nb::gil_scoped_release unlocked;
-        scores = rankone::class_scores(labels, {table.data(), table.size()}, classes);
-    }
-    return handed_over(std::move(scores), labels.tasks(), classes);
-}
-
 double pooled_posteriors(FirstArray first, CodeArray worker, CodeArray label, In<std::uint8_t> known,
                          OutRows<double> posterior, Cube<const double> counts, std::tuple<double, double> abilities,
                          double strength, Numbers odds, InRows<double> errors, Numbers shares, bool without_own) {
@@ -243,7 +230,6 @@ NB_MODULE(_native, m) {
           exact("pull"));
     m.def("count_classes", &count_classes, exact("first"), exact("worker"), exact("label"), exact("posterior"),
           exact("workers"));
-    m.def("class_scores", &class_scores, exact("first"), exact("worker"), exact("label"), exact("table"));
     m.def("pooled_posteriors", &pooled_posteriors, exact("first"), exact("worker"), exact("label"), exact("known"),
           exact("posterior"), exact("counts"), nb::arg("abilities"), nb::arg("strength"), exact("odds"),
           exact("errors"), exact("shares"), nb::arg("without_own"));

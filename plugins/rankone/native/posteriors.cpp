@@ -84,24 +84,6 @@ Room<double> count_classes(const Labels& labels, std::span<const double> posteri
     return counts;
 }
 
-Room<double> class_scores(const Labels& labels, std::span<const double> table, std::size_t count) {
-    auto scores = room<double>(labels.tasks() * count);
-    interrupt::Pace pace;
-    with_classes(count, [&](auto classes) {
-        const std::size_t n = classes.size();
-        for (std::size_t t = 0; t < labels.tasks(); ++t) {
-            pace.after(labels.first[t + 1] - labels.first[t] + 1);
-            double* mine = &scores[t * n];
-            std::fill_n(mine, n, 0.0);
-            for (auto e = labels.first[t]; e < labels.first[t + 1]; ++e) {
-                const double* row = &table[(labels.worker[e] * n + labels.label[e]) * n];
-                for (std::size_t k = 0; k < n; ++k) mine[k] += row[k];
-            }
-        }
-    });
-    return scores;
-}
-
 double pooled_posteriors(const Labels& labels, std::span<const std::uint8_t> known, const Counts& counts,
                          const Prior& prior, std::span<double> posterior) {
     const double own = prior.without_own ? 1.0 : 0.0;

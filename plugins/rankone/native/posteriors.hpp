@@ -34,9 +34,6 @@ struct Prior {
 Room<double> count_classes(const Labels& labels, std::span<const double> posterior, std::size_t classes,
                            std::size_t workers);
 
-// For each task, the rows of a table (workers x labels x classes) of the labels it was given, summed: tasks x classes.
-Room<double> class_scores(const Labels& labels, std::span<const double> table, std::size_t classes);
-
 // New posteriors, tasks x classes, of tasks whose class is not known; their largest change.
 double pooled_posteriors(const Labels& labels, std::span<const std::uint8_t> known, const Counts& counts,
                          const Prior& prior, std::span<double> posterior);

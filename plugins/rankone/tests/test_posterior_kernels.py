@@ -48,8 +48,6 @@ def test_a_step_of_em_gives_what_its_reference_gives(
     check_kernel(reference.pooled_posteriors, given, rtol=1e-12)
     labels = {key: given[key] for key in ("first", "worker", "label", "posterior")}
     check_kernel(reference.count_classes, {**labels, "workers": workers}, rtol=1e-14)
-    scored = {key: given[key] for key in ("first", "worker", "label")} | {"table": given["counts"]}
-    check_kernel(reference.class_scores, scored, rtol=1e-14)
 
 
 def test_wrong_arguments_are_refused_and_crash_nothing() -> None:
@@ -57,10 +55,6 @@ def test_wrong_arguments_are_refused_and_crash_nothing() -> None:
     check_refusals(reference.pooled_posteriors, given)
     labels = {key: given[key] for key in ("first", "worker", "label", "posterior")}
     check_refusals(reference.count_classes, {**labels, "workers": 6})
-    check_refusals(
-        reference.class_scores,
-        {key: given[key] for key in ("first", "worker", "label")} | {"table": given["counts"]},
-    )
 
 
 def test_hundreds_of_labels_of_a_task_do_not_underflow() -> None:

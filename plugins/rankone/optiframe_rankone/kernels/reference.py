@@ -196,20 +196,6 @@ def count_classes(first: Firsts, worker: Codes, label: Codes, posterior: Array, 
     return np.stack(columns, axis=1).reshape(workers, classes, classes).astype(np.float64)
 
 
-def class_scores(first: Firsts, worker: Codes, label: Codes, table: Array) -> Array:
-    """For each task the sum of ``table[worker, label]`` over its labels, shape (tasks, classes).
-
-    `table` has shape (workers, labels, classes), with as many labels as classes.
-
-    Raises
-    ------
-    ValueError
-        When codes or lengths are wrong.
-    """
-    of_task = sp.csr_array((np.ones(len(label)), np.arange(len(label)), first), (len(first) - 1, len(label)))
-    return np.asarray(of_task @ table[worker, label])
-
-
 def pooled_posteriors(
     first: Firsts,
     worker: Codes,
