@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, Literal
@@ -60,6 +61,13 @@ class Aggregation:
     reverses
         Whether labels count by the skill of their worker, so that those of a skill below 0 count
         in reverse. Findings about reversed votes are for these answers.
+    confusion
+        Chance of each label of each worker where the task has each class, shape (workers, classes,
+        labels), the labels in the order of the classes; rows sum to 1. None: the method has none.
+    prior
+        With `confusion`: the chance of each class before any label is seen, shape (classes,). None: equal.
+    cooling
+        With `confusion`: the log-odds of a task with c labels are divided by 1 + cooling (c - 1).
     """
 
     task_ids: Ids
@@ -74,6 +82,9 @@ class Aggregation:
     signed: tuple[Array, ...] = ()
     unsettled: bool = False
     reverses: bool = False
+    confusion: Array | None = None
+    prior: Array | None = None
+    cooling: float = 0.0
 
     def __repr__(self) -> str:
         skills = "without skills" if self.skills is None else "with skills"
@@ -84,6 +95,11 @@ class Aggregation:
         as_finite("scores", self.scores, self.task_ids, self.classes)
         if self.skills is not None:
             as_finite("skills", self.skills, self.worker_ids)
+        if self.confusion is not None:
+            classes = len(self.classes)
+            wanted = len(self.worker_ids), classes, classes
+            if self.confusion.shape != wanted or not np.isfinite(self.confusion).all():
+                raise InvalidInput(f"confusion must be finite numbers of shape {wanted}")
 
     @cached_property
     def winners(self) -> NDArray[np.bool_]:
@@ -109,6 +125,11 @@ class Aggregation:
         if self.scale == "log-odds":
             return softmax(self.scores)
         return np.asarray(self.scores / self.scores.sum(axis=1, keepdims=True))
+
+    @property
+    def class_shares(self) -> Array:
+        """Expected share of the tasks in each class, shape (classes,); sums to 1."""
+        return np.asarray(self.probabilities.mean(axis=0))
 
     @property
     def confidence(self) -> Array:
@@ -143,6 +164,39 @@ class Aggregation:
     def predicted(self, seed: int = 0) -> Ids:
         """One label for each task, ties resolved by the seed, shape (tasks,)."""
         return np.asarray(self.classes[self.predicted_codes(seed)])
+
+    def medians(self, order: Sequence[Any] | None = None) -> Ids:
+        """For ordered classes: one class for each task, the median of its probabilities, shape (tasks,).
+
+        No class is expected to be fewer places from the truth: where `predicted` counts every
+        error alike, this counts by how many classes it is off. Of two medians it is the lower one.
+
+        Parameters
+        ----------
+        order
+            The classes from lowest to highest. None: classes that are numbers, in their order.
+
+        Raises
+        ------
+        InvalidInput
+            When `order` is not the classes, each once, or is needed and not given.
+        """
+        if order is None:
+            if self.classes.dtype.kind not in "iuf":
+                raise InvalidInput(
+                    "these classes are not numbers; give their order from lowest to highest, as in "
+                    f"medians(order={self.classes.tolist()!r})"
+                )
+            place = np.argsort(self.classes)
+        else:
+            at = {value: code for code, value in enumerate(self.classes.tolist())}
+            place = np.array([at.get(value, -1) for value in order], dtype=np.int64)
+            if sorted(place.tolist()) != list(range(len(at))):
+                raise InvalidInput(
+                    f"order must have each of the classes {list(at)!r} once, got {list(order)!r}"
+                )
+        below = np.cumsum(self.probabilities[:, place], axis=1)
+        return np.asarray(self.classes[place[(below >= 0.5 - _SAME).argmax(axis=1)]])
 
     def columns(self) -> Columns:
         """Columns `task, label, confidence, tied`.

@@ -20,6 +20,7 @@ from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
 from optiframe_rankone import metrics, vote
 from optiframe_rankone.answer import Aggregation
+from optiframe_rankone.answer_tables import further_tables
 from optiframe_rankone.completion.skill_model import WANTED, SkillModel
 from optiframe_rankone.data import Crowd, LabelTable, Policy, SkillTable, TruthTable
 from optiframe_rankone.read.tables import read_columns, read_labels, read_truth, refuse_contradictions
@@ -267,6 +268,7 @@ class LabelAggregation(Problem[Aggregation]):
     def to_tables(self, solution: Aggregation) -> dict[str, Columns]:
         """Tables `labels` (task, label, confidence, tied), `workers` (worker, labels, skills) and `groups`.
 
+        Further `classes`, `probabilities` and `confusion` (`answer_tables.further_tables`).
         With skills, `error_bound` is Lemma 3's bound for each task (`error_bounds`), 0 for gold;
         `skill_low` and `skill_high` are the ends of 90% intervals; and `groups` is there for up to
         300 workers and 200,000 labels (`worker_groups`).
@@ -284,7 +286,7 @@ class LabelAggregation(Problem[Aggregation]):
         tables["workers"] = workers
         if solution.skills is not None and groups.counted_in_time(self.labels):
             tables["groups"] = groups.worker_groups(self.model, solution)
-        return tables
+        return tables | further_tables(self.crowd, solution)
 
 
 def problem_of(source: object) -> LabelAggregation:

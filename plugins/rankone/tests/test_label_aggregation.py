@@ -68,7 +68,7 @@ def test_ties_are_resolved_by_the_seed_and_evenly() -> None:
 def test_tables_of_an_answer_hold_labels_and_workers() -> None:
     problem = coin(0, np.full(6, 0.6), tasks=60, per_task=4)
     plain = optiframe.solve(problem, "labels.majority").to_tables()
-    assert list(plain) == ["labels", "workers"]
+    assert list(plain) == ["labels", "workers", "classes", "probabilities"]
     assert list(plain["workers"]) == ["worker", "labels"]
     result = optiframe.solve(problem, "rankone.pgd")
     workers = result.to_tables()["workers"]

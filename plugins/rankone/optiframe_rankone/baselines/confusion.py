@@ -7,6 +7,7 @@ so that both steps are one product with it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -107,7 +108,11 @@ def em(
     for step in range(steps):
         if step:
             model = m_step(given, before, floor, estimate_prior=estimate_prior)
-        answer = problem.from_scores(e_step(given, model), "log-odds", model.skills())
+        answer = replace(
+            problem.from_scores(e_step(given, model), "log-odds", model.skills()),
+            confusion=model.confusion.transpose(0, 2, 1),
+            prior=model.prior,
+        )
         posterior = answer.probabilities
         yield Iterate(
             answer,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from optiframe.records.fields import Array
@@ -85,4 +87,5 @@ class CrowdMean(Solver[LabelAggregation, Aggregation, Workers]):
         scores = cooler[:, None] * np.log(np.maximum(posterior, _TINY))
         classes = len(problem.classes)
         skills = (classes * workers.accuracy - 1.0) / (classes - 1)
-        return problem.from_scores(scores, "log-odds", skills)
+        answer = problem.from_scores(scores, "log-odds", skills)
+        return replace(answer, confusion=workers.confusion, cooling=_COOLING)
