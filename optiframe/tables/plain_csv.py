@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.tables.arrow_text import codes_of_text
+from optiframe.tables.arrow_arrays import codes_of_text, numbers_of
 from optiframe.tables.columns import GAP_WORDS, Coder, Column
 from optiframe.tables.csv_cells import INTEGER, parse, separator_of
 
@@ -81,8 +81,8 @@ def _read(content: bytes, start: int, separator: str, whole: Sequence[bool]) -> 
     import pyarrow as arrow
     from pyarrow import csv as reader
 
-    if any(whole) and (b"0x" in content or b"0X" in content):  # Arrow takes 0x1F for a number
-        return None
+    if any(whole) and any(x in content and b"0" + x in content for x in (b"x", b"X")):
+        return None  # Arrow takes 0x1F for a number
     types = [arrow.int64() if number else arrow.large_string() for number in whole]
     keys = list(map(str, range(len(whole))))
     try:
@@ -102,7 +102,7 @@ def _read(content: bytes, start: int, separator: str, whole: Sequence[bool]) -> 
         size += content.count(b"\r", start)
     for each, number in zip(found, whole, strict=True):
         if number:
-            size += _digits(each.to_numpy())
+            size += _digits(numbers_of(each))
         else:
             at = np.frombuffer(each.buffers()[1], dtype=np.int64)[each.offset : each.offset + len(each) + 1]
             size += int(at[-1] - at[0])
@@ -125,7 +125,7 @@ def _digits(numbers: NDArray[np.int64]) -> int:
 def _column(cells: Any, coder: Coder | None) -> Column:
     """What `csv_cells.parse` makes of these cells; text as codes."""
     if str(cells.type) == "int64":
-        return np.asarray(cells.to_numpy())
+        return numbers_of(cells)
     coded = codes_of_text(cells, coder)
     texts = coded.ids.tolist()
     # Splitting at blanks is much quicker than looking at each text, and shows that there are none.

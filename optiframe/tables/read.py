@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from optiframe.errors import Complaints, InvalidInput, nearest
 from optiframe.records.fields import resolve
-from optiframe.tables.arrow_text import codes_of_text
+from optiframe.tables.arrow_arrays import codes_of_text, numbers_of
 from optiframe.tables.columns import (
     Coded,
     Coder,
@@ -263,11 +263,20 @@ def _from_frame(value: Any, title: str, coder: Coder | None) -> tuple[dict[str, 
         wide = series.dtype in (nw.Int128, nw.UInt128)  # NumPy has no such type
         if (series.dtype.is_numeric() and not wide) or series.dtype == nw.Boolean:
             has_gap = bool(series.is_null().any())
-            columns[str(name)] = as_column(series.to_list() if has_gap else series.to_numpy())
+            columns[str(name)] = as_column(series.to_list() if has_gap else _numbers(series))
         else:
             coded = _coded(series, coder) if series.dtype == nw.String else None
             columns[str(name)] = as_column(series.to_list()) if coded is None else coded
     return columns, frame.implementation.value
+
+
+def _numbers(series: Any) -> NDArray[Any]:
+    native = series.to_native()
+    if type(native).__module__.startswith("pyarrow") and (
+        series.dtype.is_integer() or series.dtype.is_float()
+    ):
+        return numbers_of(native.combine_chunks())
+    return np.asarray(series.to_numpy())
 
 
 def _coded(series: Any, coder: Coder | None) -> Coded | None:

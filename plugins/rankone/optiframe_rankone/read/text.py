@@ -27,5 +27,4 @@ def coded(column: Any) -> Coded | None:
     codes, first = encode_texts(
         start.astype(np.int64) - begin, np.frombuffer(letters or b"", dtype=np.uint8)[begin:end]
     )
-    ids = column.take(first).to_numpy(zero_copy_only=False).astype(object, copy=False)
-    return Coded(fixed_codes(codes), ids)
+    return Coded(fixed_codes(codes), np.array(column.take(first).to_pylist(), dtype=object))

@@ -1,12 +1,18 @@
-"""Text in arrays of pyarrow as codes."""
+"""Arrays of pyarrow as those of NumPy, text as codes; without pandas, which `to_numpy` imports."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optiframe.tables.columns import Coded, Coder
+
+
+def numbers_of(numbers: Any) -> NDArray[Any]:
+    """The same memory as a vector, of a pyarrow array of numbers without gaps."""
+    return np.asarray(np.from_dlpack(numbers))
 
 
 def codes_of_text(texts: Any, coder: Coder | None = None) -> Coded:
@@ -23,8 +29,8 @@ def codes_of_text(texts: Any, coder: Coder | None = None) -> Coded:
         coded = coded.combine_chunks()
         if hasattr(coded, "unify_dictionaries"):  # several pieces are still a chunked array
             coded = coded.unify_dictionaries().combine_chunks()
-    ids = coded.dictionary.to_numpy(zero_copy_only=False)
+    ids = np.array(coded.dictionary.to_pylist(), dtype=object)
     order = np.array(sorted(range(len(ids)), key=ids.tolist().__getitem__))
     rank = np.empty(len(ids), dtype=np.int32)
     rank[order] = np.arange(len(ids), dtype=np.int32)
-    return Coded(rank[coded.indices.to_numpy(zero_copy_only=False)], ids[order])
+    return Coded(rank[numbers_of(coded.indices)], ids[order])
