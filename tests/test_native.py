@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from time import sleep
 from types import ModuleType
+from typing import Any
 
+import numpy as np
 import pytest
 
 from optiframe.native import kernels_of
+from optiframe.testing import check_changes_meanwhile, check_refusals
 
 PLUGINS = [
     f"optiframe_{path.parent.name}" for path in Path(__file__).parents[1].glob("plugins/*/CMakeLists.txt")
@@ -107,3 +114,106 @@ def test_doctor_says_which_plugin_is_slow_and_that_nothing_is_broken(fake_plugin
         "import sys; from optiframe.cli import main; sys.argv = ['optiframe', 'doctor', '--quick']; main()",
     ).stdout
     assert "slow: its compiled part was not built, and plain Python runs in its place" in said
+
+
+Check = Callable[[Any, Any, Any, Any], bool]
+
+# What a kernel checks that adds weights to the places of codes, by the mistake that each finds.
+CHECKS: dict[str, Check] = {
+    "None": lambda *given: all(each is not None for each in given),
+    "a dtype": lambda codes, weights, items, into: (
+        [codes.dtype, weights.dtype, into.dtype] == [np.int32, np.float64, np.float64]
+    ),
+    "a shape": lambda codes, weights, items, into: codes.ndim == weights.ndim == into.ndim == 1,
+    "a layout": lambda codes, weights, items, into: all(
+        each.flags.c_contiguous for each in (codes, weights, into)
+    ),
+    "read-only": lambda codes, weights, items, into: bool(into.flags.writeable),
+    "a length": lambda codes, weights, items, into: len(codes) == len(weights) and len(into) == items,
+    "an integer": lambda codes, weights, items, into: bool(((codes >= 0) & (codes < items)).all()),
+}
+
+
+def reference(codes: Any, weights: Any, items: int, into: Any) -> None:
+    np.add.at(into, codes, weights)
+
+
+def arguments(n: int) -> dict[str, Any]:
+    codes = np.arange(n, dtype=np.int32) % 5
+    return {"codes": codes, "weights": np.ones(n), "items": 5, "into": np.zeros(5)}
+
+
+def kernel_without(missing: str) -> Callable[..., None]:
+    """The kernel, which leaves out one check and then answers wrongly."""
+
+    def kernel(codes: Any, weights: Any, items: int, into: Any) -> None:
+        for name, holds in CHECKS.items():
+            with contextlib.suppress(
+                AttributeError, TypeError
+            ):  # of None, where that is the check that is missing
+                if name != missing and not holds(codes, weights, items, into):
+                    raise ValueError(f"{name} is wrong")
+        with contextlib.suppress(AttributeError, TypeError, ValueError, IndexError):
+            into[0] += 1
+
+    return kernel
+
+
+def use_kernel(monkeypatch: pytest.MonkeyPatch, kernel: Callable[..., None]) -> None:
+    for module in ("kernels", "changes"):
+        monkeypatch.setattr(f"optiframe.testing.{module}.native", lambda _: kernel)
+
+
+def test_a_kernel_that_checks_all_its_arguments_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_kernel(monkeypatch, kernel_without("nothing"))
+    check_refusals(reference, arguments(10))
+
+
+@pytest.mark.parametrize("missing", CHECKS)
+def test_a_kernel_that_leaves_out_one_check_is_found(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    use_kernel(monkeypatch, kernel_without(missing))
+    with pytest.raises(AssertionError, match=f"takes wrong arguments: .* may be {missing}"):
+        check_refusals(reference, arguments(10))
+
+
+def test_what_may_be_anything_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_kernel(monkeypatch, kernel_without("an integer"))
+    check_refusals(reference, arguments(10), any_number={"codes"})
+    use_kernel(monkeypatch, kernel_without("a length"))
+    check_refusals(reference, arguments(10), any_length={"codes", "weights", "into"}, any_number={"items"})
+    use_kernel(monkeypatch, kernel_without("None"))
+    check_refusals(reference, arguments(10), optional=arguments(10))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+@pytest.mark.parametrize("copies", [False, True])
+def test_a_kernel_that_reads_codes_again_after_its_checks_is_found(
+    monkeypatch: pytest.MonkeyPatch, copies: bool
+) -> None:
+    def kernel(codes: Any, weights: Any, items: int, into: Any) -> None:
+        mine = codes.copy() if copies else codes
+        if (mine < 0).any() or (mine >= items).any():
+            raise ValueError("codes are out of range")
+        sleep(0.005)
+        if (mine >= items).any():  # memory that is not the kernel's
+            os.kill(os.getpid(), signal.SIGSEGV)
+
+    use_kernel(monkeypatch, kernel)
+    if copies:
+        check_changes_meanwhile(reference, arguments(10))
+    else:
+        with pytest.raises(AssertionError, match="reference ended with SIGSEGV when its arrays were changed"):
+            check_changes_meanwhile(reference, arguments(10))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_kernel_that_hangs_when_its_arrays_change_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def kernel(codes: Any, weights: Any, items: int, into: Any) -> None:
+        sleep(0.005)
+        while codes[0] != 0:
+            sleep(0.001)
+
+    use_kernel(monkeypatch, kernel)
+    monkeypatch.setattr("optiframe.testing.changes.MOST_SECONDS", 1)
+    with pytest.raises(AssertionError, match="reference ended with SIGALRM"):
+        check_changes_meanwhile(reference, {**arguments(10), "codes": np.zeros(10, np.int32)})

@@ -1,5 +1,6 @@
 // Arrays as kernels take them from Python: their own type, in one piece, never converted or copied, and
-// checked before a kernel reads them.
+// checked before a kernel reads them. Another thread may change them meanwhile: what a place in memory
+// depends on is read once and checked where it is used, or copied before it is checked.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "dispatch.hpp"
+#include "interrupt.hpp"
 
 namespace optiframe {
 
@@ -53,9 +55,41 @@ OPTIFRAME_CLONES inline std::uint64_t largest_code(const std::int64_t* codes, st
 
 // Codes from 0 to below count.
 template <class T> void check_codes(std::span<T> codes, std::int64_t count, const char* name) {
-    if (!codes.empty() && largest_code(codes.data(), codes.size()) >= static_cast<std::uint64_t>(count))
-        throw std::invalid_argument(std::string(name) + " has codes that are not from 0 to " +
-                                    std::to_string(count - 1));
+    interrupt::in_blocks(static_cast<std::int64_t>(codes.size()), [&](std::int64_t begin, std::int64_t end) {
+        if (largest_code(codes.data() + begin, end - begin) >= static_cast<std::uint64_t>(count))
+            throw std::invalid_argument(std::string(name) + " has codes that are not from 0 to " +
+                                        std::to_string(count - 1));
+    });
+}
+
+// The same, of a copy that nobody else can change.
+template <class T> void copy_codes(std::span<const T> codes, std::int64_t count, T* into, const char* name) {
+    interrupt::in_blocks(static_cast<std::int64_t>(codes.size()), [&](std::int64_t begin, std::int64_t end) {
+        std::copy(codes.begin() + begin, codes.begin() + end, into + begin);
+        check_codes(std::span<T>(into + begin, into + end), count, name);
+    });
+}
+template <class T> std::vector<T> copy_codes(std::span<const T> codes, std::int64_t count, const char* name) {
+    std::vector<T> copy(codes.size());
+    copy_codes(codes, count, copy.data(), name);
+    return copy;
+}
+
+// A number in an array, read from memory once: the compiler may not read it again after a check.
+template <class T> [[gnu::always_inline]] inline T read(const T& number) {
+    return *static_cast<const volatile T*>(&number);
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_code() {
+    throw std::invalid_argument("a code is out of range, or another thread changed an array while it was read");
+}
+
+// The k-th of some codes, refused where it is not below count.
+template <class T> [[gnu::always_inline]] inline std::size_t place(std::span<T> codes, std::int64_t k, std::size_t count) {
+    const auto code = static_cast<std::make_unsigned_t<std::remove_const_t<T>>>(read(codes[k]));
+    if (code >= count) [[unlikely]]
+        refuse_code();
+    return code;
 }
 
 // Whether numbers never fall.
@@ -72,10 +106,25 @@ OPTIFRAME_CLONES inline bool never_falls(const std::int64_t* values, std::size_t
 
 // Where groups begin among so many entries: from 0 up to their number, never falling.
 template <class T> void check_firsts(std::span<T> first, std::int64_t entries, const char* name) {
-    if (first.empty() || first.front() != 0 || static_cast<std::int64_t>(first.back()) != entries ||
-        !never_falls(first.data(), first.size()))
-        throw std::invalid_argument(std::string(name) + " does not divide " + std::to_string(entries) +
-                                    " entries");
+    bool rises = true;
+    interrupt::in_blocks(static_cast<std::int64_t>(first.size()), [&](std::int64_t begin, std::int64_t end) {
+        begin -= begin > 0; // each block with the last of the one before
+        rises &= never_falls(first.data() + begin, end - begin);
+    });
+    if (first.empty() || first.front() != 0 || static_cast<std::int64_t>(first.back()) != entries || !rises)
+        throw std::invalid_argument(std::string(name) + " does not divide " + std::to_string(entries) + " entries");
+}
+
+// Runs one(g, begin, end) for each group g of so many entries, where `first` was found to divide them.
+template <class T, class Group> void each_group(std::span<T> first, std::int64_t entries, Group one) {
+    std::int64_t begin = 0;
+    for (std::size_t g = 0; g + 1 < first.size(); ++g) {
+        const std::int64_t end = read(first[g + 1]);
+        if (end < begin || end > entries) [[unlikely]]
+            refuse_code();
+        one(g, begin, end);
+        begin = end;
+    }
 }
 
 template <class T, class... Rest> std::span<T> span(const nb::ndarray<T, Rest...>& array) {

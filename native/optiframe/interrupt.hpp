@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -31,18 +32,21 @@ public:
         poll();
     }
 
+    // Runs a loop from begin to end, of so many steps each time, in blocks: one(begin, end).
+    template <class Block> void in_blocks(std::int64_t begin, std::int64_t end, std::int64_t steps, Block one) {
+        for (const std::int64_t size = std::max<std::int64_t>(1, most / steps); begin < end; begin += size) {
+            const std::int64_t last = std::min(end, begin + size);
+            one(begin, last);
+            after(steps * (last - begin));
+        }
+    }
+
 private:
     static constexpr std::int64_t most = 1 << 17;
     std::int64_t left_ = most;
 };
 
 // Runs a loop over whole numbers below n in blocks, each as one(begin, end), and polls between them.
-template <class Block> void in_blocks(std::int64_t n, Block one) {
-    constexpr std::int64_t size = 1 << 17;
-    for (std::int64_t begin = 0; begin < n; begin += size) {
-        one(begin, n - begin < size ? n : begin + size);
-        poll();
-    }
-}
+template <class Block> void in_blocks(std::int64_t n, Block one) { Pace().in_blocks(0, n, 1, one); }
 
 } // namespace optiframe::interrupt

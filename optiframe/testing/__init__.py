@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from optiframe.testing.certificate import Certificate as Certificate
     from optiframe.testing.certificate import certify as certify
     from optiframe.testing.certificate import check_against_cvxpy as check_against_cvxpy
+    from optiframe.testing.changes import check_changes_meanwhile as check_changes_meanwhile
     from optiframe.testing.checks import CHECKS as CHECKS
     from optiframe.testing.checks import Outcome as Outcome
     from optiframe.testing.checks import run_checks as run_checks
@@ -29,6 +30,7 @@ __getattr__, __dir__, __all__ = exports(  # a list, made there
     {
         "cases": ("Case", "NotApplicable", "known_optimum", "small_problems"),
         "certificate": ("Certificate", "certify", "check_against_cvxpy"),
+        "changes": ("check_changes_meanwhile",),
         "checks": ("CHECKS", "Outcome", "run_checks"),
         "contract": ("SolverContract",),
         "derivatives": ("check_derivatives",),

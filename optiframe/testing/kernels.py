@@ -6,13 +6,15 @@ import inspect
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from time import sleep
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optiframe.native import native
+from optiframe.testing.changes import copied
 
 
 def check_kernel(reference: Callable[..., Any], arguments: Mapping[str, Any], rtol: float = 0.0) -> Any:
@@ -28,7 +30,7 @@ def check_kernel(reference: Callable[..., Any], arguments: Mapping[str, Any], rt
     AssertionError
         When they differ.
     """
-    mine, theirs = _copied(arguments), _copied(arguments)
+    mine, theirs = copied(arguments), copied(arguments)
     expected = reference(**theirs)
     result = native(reference)(*(mine[key] for key in inspect.signature(reference).parameters))
     name = reference.__name__
@@ -38,23 +40,55 @@ def check_kernel(reference: Callable[..., Any], arguments: Mapping[str, Any], rt
     return result
 
 
-def check_refusals(reference: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
-    """Call a kernel with each argument spoilt in turn: it must answer, or raise TypeError or ValueError.
+def check_refusals(
+    reference: Callable[..., Any],
+    arguments: Mapping[str, Any],
+    *,
+    any_length: Collection[str] = (),
+    any_number: Collection[str] = (),
+    optional: Collection[str] = (),
+) -> None:
+    """Call a kernel with each argument spoiled in turn: it must raise TypeError or ValueError every time.
 
-    Anything else, a crash of the interpreter above all, is a fault of the kernel. Where the extension was
-    not built there is nothing to check: NumPy does not reach out of bounds.
+    Spoiled are lengths, shapes, dtypes and layouts of arrays, codes in arrays of integers, counts, and the
+    right to write to an array that the kernel writes to; and None is passed. Numbers that no memory depends
+    on (nan, a larger count) may also be answered. Where the extension was not built there is nothing to
+    check: NumPy does not reach out of bounds.
+
+    Parameters
+    ----------
+    any_length
+        Arrays that may be shorter or longer, because no other argument gives their length.
+    any_number
+        Integers, and arrays of integers, that may have any value.
+    optional
+        Arguments that may be None or empty.
+
+    Raises
+    ------
+    AssertionError
+        When a wrong argument is accepted; the message lists all of them. A crash of the interpreter is a
+        fault of the kernel, too.
     """
     kernel = native(reference)
     if kernel is reference:
         return
-    refused = 0
+    written = _written(kernel, arguments)
+    accepted = []
     for key, value in arguments.items():
-        for spoilt in _spoilt(value):
+        allowed = {"number or not"}
+        allowed |= {"a length", "no entries"} if key in any_length else set()
+        allowed |= {"an integer"} if key in any_number else set()
+        allowed |= {"None", "no entries"} if key in optional else set()
+        allowed |= set() if key in written else {"read-only"}
+        for kind, spoiled in _spoiled(value):
             try:
-                kernel(**{**_copied(arguments), key: spoilt})
+                kernel(**{**copied(arguments), key: spoiled})
             except (TypeError, ValueError):
-                refused += 1
-    assert refused, f"{reference.__name__} refused nothing"
+                continue
+            if kind not in allowed:
+                accepted.append(f"{key} may be {kind}: {_shown(spoiled)}")
+    assert not accepted, f"{reference.__name__} takes wrong arguments: " + "; ".join(accepted)
 
 
 def check_interruptible(code: str, within: float = 2.0) -> None:
@@ -78,10 +112,6 @@ def check_interruptible(code: str, within: float = 2.0) -> None:
     assert "KeyboardInterrupt" in said, said
 
 
-def _copied(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value.copy() if isinstance(value, np.ndarray) else value for key, value in arguments.items()}
-
-
 def _compare(found: Any, expected: Any, rtol: float, what: str) -> None:
     if isinstance(expected, tuple | list):
         assert len(found) == len(expected), f"{what}: {len(found)} parts, not {len(expected)}"
@@ -101,34 +131,55 @@ def _compare(found: Any, expected: Any, rtol: float, what: str) -> None:
         assert found == expected, f"{what}: {found!r}, not {expected!r}"
 
 
-def _spoilt(value: Any) -> Iterator[Any]:
-    """What a caller might hand over by mistake instead of a right value."""
-    yield None
+def _written(kernel: Callable[..., Any], arguments: Mapping[str, Any]) -> set[str]:
+    """The arrays that a kernel writes to."""
+    given = copied(arguments)
+    kernel(**given)
+    arrays = [key for key, value in arguments.items() if isinstance(value, np.ndarray)]
+    return {key for key in arrays if not np.array_equal(given[key], arguments[key], equal_nan=True)}
+
+
+def _shown(value: Any) -> str:
+    array = isinstance(value, np.ndarray)
+    return f"{value.dtype} of shape {value.shape}" if array else repr(value)
+
+
+def _spoiled(value: Any) -> Iterator[tuple[str, Any]]:
+    """What a caller might pass by mistake instead of a right value, and what kind of mistake it is."""
+    if value is not None:
+        yield "None", None
+    if isinstance(value, tuple):
+        yield "a length", value[:-1]
     if isinstance(value, int) and not isinstance(value, bool):
-        yield from (-1, 0, value + 1, 2**62, -(2**62))
-    if not isinstance(value, np.ndarray):
-        return
+        yield from (("an integer", wrong) for wrong in (-1, 0, 2**62, -(2**62)))
+        yield "number or not", value + 1
+    if isinstance(value, np.ndarray):
+        yield from _spoiled_arrays(value)
+
+
+def _spoiled_arrays(value: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
     # Copies: beyond a part of an array there is still memory, which a kernel might use unseen.
-    yield from (
-        value[:0].copy(),
-        value[:-1].copy(),
-        np.concatenate([value, value[-1:]]),
-        np.concatenate([value, value]),
-    )
-    yield np.repeat(value, 2, axis=0)[::2]  # every other entry of another array
-    yield value.reshape(-1, 1) if value.ndim == 1 else value.ravel()
-    yield from (np.zeros(value.shape, dtype) for dtype in (np.int16, np.float16, np.bool_, np.complex128))
+    yield "no entries", value[:0].copy()
+    yield "a length", value[:-1].copy()
+    yield "a length", np.concatenate([value, value[-1:]])
+    yield "a length", np.concatenate([value, value])
+    yield "a layout", np.repeat(value, 2, axis=0)[::2]  # every other entry of another array
+    yield "a shape", value.reshape(-1, 1) if value.ndim == 1 else value.ravel()
+    for dtype in (np.int16, np.float16, np.bool_, np.complex128):
+        if value.dtype != dtype:
+            yield "a dtype", np.zeros(value.shape, dtype)
     locked = value.copy()
     locked.flags.writeable = False
-    yield locked
+    yield "read-only", locked
     if np.issubdtype(value.dtype, np.integer):
         least, most = np.iinfo(value.dtype).min, np.iinfo(value.dtype).max
-        for code in {least, max(least, -1), min(1_000_003, most), most}:
-            for place in {0, len(value) // 2, len(value) - 1} if len(value) else set[int]():
+        # Not -1, which may stand for no group.
+        for code in sorted({least, max(least, -2), min(1_000_003, most), most}):
+            for place in sorted({0, len(value) // 2, len(value) - 1}) if len(value) else []:
                 wrong = value.copy()
                 wrong[place] = code
-                yield wrong
-        yield value[::-1].copy()
+                yield "an integer", wrong
+        yield "number or not", value[::-1].copy()
     elif np.issubdtype(value.dtype, np.floating):
         for number in (np.nan, np.inf, -np.inf, 1e308 if value.dtype == np.float64 else 3e38):
-            yield np.full_like(value, number)
+            yield "number or not", np.full_like(value, number)

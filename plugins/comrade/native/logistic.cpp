@@ -1,6 +1,7 @@
 #include "logistic.hpp"
 
 #include <optiframe/dispatch.hpp>
+#include <optiframe/interrupt.hpp>
 #include <optiframe/vector_math.hpp>
 
 #include <algorithm>
@@ -36,16 +37,23 @@ OPTIFRAME_CLONES void scale_row(const double* __restrict row, double root, float
 
 double logistic(std::span<const double> predictions, std::span<const double> target, Derivatives into) {
     double sums[side_by_side] = {};
-    for (std::size_t first = 0; first < predictions.size(); first += side_by_side)
-        add_rows(&predictions[first], &target[first], &into.slopes[first], &into.roots[first], sums,
-                 std::min(side_by_side, predictions.size() - first));
+    interrupt::Pace pace;
+    for (std::size_t first = 0; first < predictions.size(); first += side_by_side) {
+        const std::size_t rows = std::min(side_by_side, predictions.size() - first);
+        add_rows(&predictions[first], &target[first], &into.slopes[first], &into.roots[first], sums, rows);
+        pace.after(static_cast<std::int64_t>(rows));
+    }
     double total = 0.0;
     for (const double each : sums) total += each;
     return total;
 }
 
 void scale(const double* block, std::span<const double> roots, float* into, std::size_t columns) {
-    for (std::size_t i = 0; i < roots.size(); ++i) scale_row(block + i * columns, roots[i], into + i * columns, columns);
+    interrupt::Pace pace;
+    for (std::size_t i = 0; i < roots.size(); ++i) {
+        scale_row(block + i * columns, roots[i], into + i * columns, columns);
+        pace.after(static_cast<std::int64_t>(columns));
+    }
 }
 
 } // namespace optiframe::comrade

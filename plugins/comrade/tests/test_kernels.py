@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from optiframe_comrade.kernels import reference
 
-from optiframe.testing import check_kernel, check_refusals
+from optiframe.testing import check_changes_meanwhile, check_interruptible, check_kernel, check_refusals
 
 # Margins where the loss, its slope and its bend are small, large, equal and rounded away.
 MARGINS = np.concatenate([np.linspace(-40, 40, 999), [0.0, -0.0, 1e-9, 700, -700, 1e6, -1e6]])
@@ -72,3 +72,37 @@ def test_wrong_arguments_are_refused_and_crash_nothing() -> None:
     check_refusals(reference.logistic, logistic_arguments(rng.standard_normal(9), np.ones(9)))
     block, into = rng.standard_normal((5, 3)), np.zeros((5, 3), np.float32)
     check_refusals(reference.scale, {"block": block, "roots": np.ones(5), "into": into})
+
+
+def test_arrays_that_another_thread_changes_crash_nothing() -> None:
+    rng = np.random.default_rng(0)
+    check_changes_meanwhile(
+        reference.logistic, logistic_arguments(rng.standard_normal(10**5), np.ones(10**5))
+    )
+    block, into = rng.standard_normal((1000, 100)), np.zeros((1000, 100), np.float32)
+    check_changes_meanwhile(reference.scale, {"block": block, "roots": np.ones(1000), "into": into})
+
+
+LONG = """
+import numpy as np
+from optiframe_comrade.kernels import passes
+
+n = 20_000_000
+z, y = np.zeros(n), np.zeros(n)
+rows, into = z.reshape(-1, 10), y.view(np.float32)[:n].reshape(-1, 10)
+print("ready")
+while True:
+    passes.{call}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "call",
+    [
+        "logistic(z, z, y, y)",
+        "scale(rows, z[: n // 10], into)",
+    ],
+)
+def test_ctrl_c_ends_a_long_pass(call: str) -> None:
+    check_interruptible(LONG.format(call=call))

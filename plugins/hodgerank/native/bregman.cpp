@@ -21,7 +21,7 @@ struct Done {
     double largest = 0.0;
     i64 e = begin;
     for (; e < end; ++e) {
-        const u64 i = static_cast<u64>(rows.left[e]), j = static_cast<u64>(rows.right[e]); // below 0: very large
+        const u64 i = static_cast<u64>(read(rows.left[e])), j = static_cast<u64>(read(rows.right[e])); // below 0: very large
         if (std::max(i, j) >= items) break;
         const double rest = rows.margin[e] - (scores[i] - scores[j]) - of_rows.outliers[e];
         const double z = of_rows.dual[e] += dt * rest;

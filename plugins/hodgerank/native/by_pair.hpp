@@ -1,7 +1,7 @@
 // Rows of a comparison graph sorted by their pair of items.
 #pragma once
 
-#include <optiframe/interrupt.hpp>
+#include <optiframe/arrays.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -37,14 +37,17 @@ struct ByPair {
 };
 
 // Rows sorted by pair_of(row), a pair of items below `items`. Two passes of counting, by the second item
-// and then by the first, which leaves equal ones in their order; one pass where they come sorted.
+// and then by the first, which leaves equal ones in their order; one pass where they come sorted. Pairs are
+// asked for once and kept, as another thread may change what they are made of.
 template <class PairOf> ByPair by_pair(i64 items, i64 rows, PairOf pair_of) {
     std::vector<i64> first(items + 1), second(items + 1);
+    auto entries = std::make_unique_for_overwrite<Entry[]>(rows); // the pairs at first
     bool sorted = true;
     u64 before = 0;
     interrupt::in_blocks(rows, [&](i64 begin, i64 end) {
         for (i64 row = begin; row < end; ++row) {
             const Pair pair = pair_of(row);
+            entries[row] = {pair.one, pair.other};
             ++first[pair.one + 1];
             ++second[pair.other + 1];
             sorted &= before <= pair.key();
@@ -52,9 +55,8 @@ template <class PairOf> ByPair by_pair(i64 items, i64 rows, PairOf pair_of) {
         }
     });
     std::partial_sum(first.begin(), first.end(), first.begin());
-    auto entries = std::make_unique_for_overwrite<Entry[]>(rows);
     if (sorted) {
-        for (i64 row = 0; row < rows; ++row) entries[row] = {pair_of(row).other, static_cast<u32>(row)};
+        for (i64 row = 0; row < rows; ++row) entries[row] = {entries[row].row, static_cast<u32>(row)};
         return {std::move(first), std::move(entries)};
     }
     std::partial_sum(second.begin(), second.end(), second.begin());
@@ -62,8 +64,8 @@ template <class PairOf> ByPair by_pair(i64 items, i64 rows, PairOf pair_of) {
     std::vector<i64> at(second.begin(), second.end() - 1);
     interrupt::in_blocks(rows, [&](i64 begin, i64 end) {
         for (i64 row = begin; row < end; ++row) {
-            const Pair pair = pair_of(row);
-            by_second[at[pair.other]++] = {pair.one, static_cast<u32>(row)};
+            const auto [one, other] = entries[row];
+            by_second[at[other]++] = {one, static_cast<u32>(row)};
         }
     });
     at.assign(first.begin(), first.end() - 1);

@@ -35,7 +35,8 @@ Merged by_table(i64 items, const Comparisons& rows, std::span<const double> weig
     Merged found = room_for(rows.rows(), std::min(rows.rows(), 3 * items * items));
     interrupt::in_blocks(rows.rows(), [&](i64 begin, i64 end) {
         for (i64 row = begin; row < end; ++row) {
-            const i64 left = rows.left[row], right = rows.right[row], y = static_cast<i64>(rows.margin[row]);
+            const i64 left = place(rows.left, row, items), right = place(rows.right, row, items);
+            const i64 y = (rows.margin[row] > 0.0) - (rows.margin[row] < 0.0);
             // By bits, as a branch would be foreseen half of the time: all are set where the two change places.
             const i64 turn = -static_cast<i64>(left > right), change = (left ^ right) & turn;
             const i64 key = ((left ^ change) * items + (right ^ change)) * 3 + ((y ^ turn) - turn) + 1;
@@ -71,13 +72,13 @@ double margin_of(i64 ordered) { return std::bit_cast<double>(ordered < 0 ? order
 
 // Any margins: rows sorted by pair, and within a pair by margin.
 Merged by_sorting(i64 items, const Comparisons& rows, std::span<const double> weight) {
-    const ByPair sorted = by_pair(items, rows.rows(), [&rows](i64 row) {
-        const u32 left = static_cast<u32>(rows.left[row]), right = static_cast<u32>(rows.right[row]);
-        return Pair{std::min(left, right), std::max(left, right)};
+    Merged found = room_for(rows.rows(), rows.rows());
+    const ByPair sorted = by_pair(items, rows.rows(), [&](i64 row) {
+        const Pair pair = rows.pair(row, items);
+        found.flipped[row] = pair.one > pair.other;
+        return Pair{std::min(pair.one, pair.other), std::max(pair.one, pair.other)};
     });
     const Entry* const entries = sorted.entries.get();
-    Merged found = room_for(rows.rows(), rows.rows());
-    for (i64 row = 0; row < rows.rows(); ++row) found.flipped[row] = rows.left[row] > rows.right[row];
     struct Row {
         i64 margin;
         u32 row;
@@ -112,11 +113,18 @@ OPTIFRAME_CLONES bool are_signs(const double* margin, i64 rows) {
     return others == 0;
 }
 
+bool are_all_signs(std::span<const double> margin) {
+    bool found = true;
+    interrupt::in_blocks(static_cast<i64>(margin.size()),
+                         [&](i64 begin, i64 end) { found &= are_signs(margin.data() + begin, end - begin); });
+    return found;
+}
+
 } // namespace
 
 Merged merge(i64 items, const Comparisons& rows, std::span<const double> weight) {
     const i64 room = std::max(crowded * rows.rows(), small_table);
-    if (items <= room / (3 * std::max<i64>(items, 1)) && are_signs(rows.margin.data(), rows.rows()))
+    if (items <= room / (3 * std::max<i64>(items, 1)) && are_all_signs(rows.margin))
         return by_table(items, rows, weight);
     return by_sorting(items, rows, weight);
 }

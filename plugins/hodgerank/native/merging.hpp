@@ -14,6 +14,9 @@ struct Comparisons {
     std::span<const double> margin;
 
     i64 rows() const { return static_cast<i64>(margin.size()); }
+    Pair pair(i64 row, i64 items) const {
+        return {static_cast<u32>(place(left, row, items)), static_cast<u32>(place(right, row, items))};
+    }
 };
 
 // Distinct rows with left < right, sorted by left, right and margin, and the way back to the given ones.
@@ -25,7 +28,7 @@ struct Merged {
     std::unique_ptr<bool[]> flipped;   // whether the given row has left and right the other way round
 };
 
-// Merges rows of equal pair and equal y; `weight` is empty where each counts 1.
+// Merges rows of equal pair and equal y, whose codes must be below items; `weight` is empty where each counts 1.
 Merged merge(i64 items, const Comparisons& rows, std::span<const double> weight);
 
 } // namespace optiframe::hodgerank

@@ -1,5 +1,5 @@
-// What Python calls: lengths and codes are checked before a pass reads them. Rows by pair check their
-// codes once, when they are made, and keep copies that nobody else can change.
+// What Python calls: lengths are checked before a pass begins, and codes as it reads them. Rows by pair keep
+// copies that nobody else can change.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <optiframe/arrays.hpp>
@@ -19,8 +19,6 @@ Comparisons comparisons_of(i64 items, const In<i64>& left, const In<i64>& right,
     check(static_cast<i64>(margin.size()) <= most_rows, "there are more than 2^32 - 1 rows");
     check_length(left, margin.size(), "left");
     check_length(right, margin.size(), "right");
-    check_codes(span(left), items, "left");
-    check_codes(span(right), items, "right");
     return {span(left), span(right), span(margin)};
 }
 

@@ -19,22 +19,30 @@ constexpr int rounds = 5; // of the power method for that; an estimate a tenth t
 constexpr i64 smaller = 2, wider = 8;
 constexpr double nothing = 1e-12; // edges lighter than this share of their node's are rounding
 
+// Runs use(i, begin, end) for the entries from begin to end of each row i.
+template <class Use> void each_row(const std::vector<i64>& first, Use use) {
+    interrupt::Pace pace;
+    for (i64 i = 0; i + 1 < static_cast<i64>(first.size()); ++i) {
+        use(i, first[i], first[i + 1]);
+        pace.after(first[i + 1] - first[i] + 1);
+    }
+}
+
 // Every pair at both of its items. A common factor changes nothing, and single precision overflows at 1e38.
 Sparse<double> both_ways(const RowsByPair& rows) {
     const i64 nodes = rows.items();
-    const std::vector<i64>& first = rows.first_pair();
     double largest = 1e-300;
     for (const double each : rows.whole()) largest = std::max(largest, each);
     Sparse<double> edges{std::vector<i64>(nodes + 1), std::vector<i32>(2 * rows.pairs()),
                          std::vector<double>(2 * rows.pairs())};
-    for (i64 i = 0; i < nodes; ++i) {
-        edges.first[i + 1] += first[i + 1] - first[i];
-        for (i64 e = first[i]; e < first[i + 1]; ++e) ++edges.first[rows.other()[e] + 1];
-    }
+    each_row(rows.first_pair(), [&](i64 i, i64 begin, i64 end) {
+        edges.first[i + 1] += end - begin;
+        for (i64 e = begin; e < end; ++e) ++edges.first[rows.other()[e] + 1];
+    });
     std::partial_sum(edges.first.begin(), edges.first.end(), edges.first.begin());
     std::vector<i64> at(edges.first.begin(), edges.first.end() - 1);
-    for (i64 i = 0; i < nodes; ++i)
-        for (i64 e = first[i]; e < first[i + 1]; ++e) {
+    each_row(rows.first_pair(), [&](i64 i, i64 begin, i64 end) {
+        for (i64 e = begin; e < end; ++e) {
             const i32 j = rows.other()[e];
             const double share = rows.whole()[e] / largest;
             for (const auto& [from, to] : {std::pair{i, static_cast<i64>(j)}, std::pair{static_cast<i64>(j), i}}) {
@@ -42,6 +50,7 @@ Sparse<double> both_ways(const RowsByPair& rows) {
                 edges.value[at[from]++] = share;
             }
         }
+    });
     return edges;
 }
 
@@ -50,14 +59,14 @@ Sparse<float> to_earlier(const Sparse<double>& edges) {
     Sparse<float> found{std::vector<i64>(edges.first.size()), {}, {}};
     found.column.reserve(edges.column.size() / 2);
     found.value.reserve(edges.column.size() / 2);
-    for (i64 i = 0; i < edges.rows(); ++i) {
-        for (i64 e = edges.first[i]; e < edges.first[i + 1]; ++e)
+    each_row(edges.first, [&](i64 i, i64 begin, i64 end) {
+        for (i64 e = begin; e < end; ++e)
             if (edges.column[e] < i) {
                 found.column.push_back(edges.column[e]);
                 found.value.push_back(static_cast<float>(edges.value[e]));
             }
         found.first[i + 1] = found.entries();
-    }
+    });
     return found;
 }
 
@@ -72,21 +81,22 @@ Groups aggregate(const Sparse<double>& edges) {
     const i64 nodes = edges.rows();
     std::vector<i32> group(nodes, -1);
     i32 count = 0;
-    for (i64 i = 0; i < nodes; ++i) {
-        bool free = group[i] < 0 && edges.first[i] < edges.first[i + 1];
-        for (i64 e = edges.first[i]; free && e < edges.first[i + 1]; ++e) free = group[edges.column[e]] < 0;
-        if (!free) continue;
+    each_row(edges.first, [&](i64 i, i64 begin, i64 end) {
+        bool free = group[i] < 0 && begin < end;
+        for (i64 e = begin; free && e < end; ++e) free = group[edges.column[e]] < 0;
+        if (!free) return;
         group[i] = count;
-        for (i64 e = edges.first[i]; e < edges.first[i + 1]; ++e) group[edges.column[e]] = count;
+        for (i64 e = begin; e < end; ++e) group[edges.column[e]] = count;
         ++count;
-    }
+    });
     std::vector<i32> joined = group;
-    for (i64 i = 0; i < nodes; ++i)
-        for (i64 e = edges.first[i]; group[i] < 0 && e < edges.first[i + 1]; ++e)
+    each_row(edges.first, [&](i64 i, i64 begin, i64 end) {
+        for (i64 e = begin; group[i] < 0 && e < end; ++e)
             if (group[edges.column[e]] >= 0) {
                 joined[i] = group[edges.column[e]];
                 break;
             }
+    });
     return {joined, count};
 }
 
@@ -105,14 +115,14 @@ double largest_eigenvalue(const Sparse<float>& earlier, const std::vector<float>
         const double length = norm();
         for (float& each : x) each = static_cast<float>(each / (length > 0 ? length : 1.0));
         std::ranges::fill(weighed, 0.0f);
-        for (i64 i = 0; i < nodes; ++i) {
+        each_row(earlier.first, [&](i64 i, i64 begin, i64 end) {
             float total = 0.0f;
-            for (i64 e = earlier.first[i]; e < earlier.first[i + 1]; ++e) {
+            for (i64 e = begin; e < end; ++e) {
                 total += earlier.value[e] * x[earlier.column[e]];
                 weighed[earlier.column[e]] += earlier.value[e] * x[i];
             }
             weighed[i] += total;
-        }
+        });
         for (i64 i = 0; i < nodes; ++i) x[i] -= inverse[i] * weighed[i];
         found = norm();
     }
@@ -153,15 +163,18 @@ std::optional<Sparse<double>> multiply(const Sparse<double>& edges, const std::v
 
 Sparse<double> transposed(const Sparse<double>& a, i64 columns) {
     Sparse<double> found{std::vector<i64>(columns + 1), std::vector<i32>(a.column.size()), std::vector<double>(a.column.size())};
-    for (const i32 j : a.column) ++found.first[j + 1];
+    interrupt::in_blocks(a.entries(), [&](i64 begin, i64 end) {
+        for (i64 e = begin; e < end; ++e) ++found.first[a.column[e] + 1];
+    });
     std::partial_sum(found.first.begin(), found.first.end(), found.first.begin());
     std::vector<i64> at(found.first.begin(), found.first.end() - 1);
-    for (i64 i = 0; i < a.rows(); ++i)
-        for (i64 e = a.first[i]; e < a.first[i + 1]; ++e) {
+    each_row(a.first, [&](i64 i, i64 begin, i64 end) {
+        for (i64 e = begin; e < end; ++e) {
             const i64 to = at[a.column[e]]++;
             found.column[to] = static_cast<i32>(i);
             found.value[to] = a.value[e];
         }
+    });
     return found;
 }
 
@@ -213,10 +226,10 @@ std::optional<Multigrid> Multigrid::of(const RowsByPair& rows) {
         interrupt::poll();
         const i64 nodes = edges.rows();
         std::vector<double> degree(nodes), inverse(nodes);
-        for (i64 i = 0; i < nodes; ++i) {
-            for (i64 e = edges.first[i]; e < edges.first[i + 1]; ++e) degree[i] += edges.value[e];
+        each_row(edges.first, [&](i64 i, i64 begin, i64 end) {
+            for (i64 e = begin; e < end; ++e) degree[i] += edges.value[e];
             inverse[i] = degree[i] > 0 ? 1.0 / degree[i] : 0.0;
-        }
+        });
         const Groups groups = aggregate(edges);
         Sparse<double> indicator{std::vector<i64>(nodes + 1), {}, {}};
         for (i64 i = 0; i < nodes; ++i) {

@@ -7,7 +7,7 @@ namespace optiframe::hodgerank {
 
 class RowsByPair {
 public:
-    // Of rows whose codes are below items.
+    // Of rows whose codes are below items, which is checked.
     RowsByPair(i64 items, const Comparisons& rows, std::span<const double> weight);
 
     // Pairs first_pair[i] to first_pair[i + 1] have item i on the left and the items `other` on the right;

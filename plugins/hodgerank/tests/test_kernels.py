@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from optiframe_hodgerank.kernels import multigrid, reference, rows
 
-from optiframe.testing import check_interruptible, check_kernel, check_refusals
+from optiframe.testing import check_changes_meanwhile, check_interruptible, check_kernel, check_refusals
 
 from .test_multigrid import chain, image
 
@@ -182,10 +182,18 @@ def made(items: int, left: Any, right: Any, margin: Any, weight: Any) -> Any:
 
 
 def test_wrong_arguments_are_refused_and_crash_nothing() -> None:
-    check_refusals(reference.merge, comparisons(9, 30, "signs", 0))
-    check_refusals(reference.merge, comparisons(9, 30, "real", 0))
+    check_refusals(reference.merge, comparisons(9, 30, "signs", 0), optional={"weight"})
+    check_refusals(reference.merge, comparisons(9, 30, "real", 0), optional={"weight"})
     check_refusals(reference.bregman_block, step(9, 30, 0))
     check_refusals(reference.RowsByPair, comparisons(9, 30, "real", 0))
+
+
+@pytest.mark.parametrize(("items", "values"), [(20, "signs"), (400, "real")])
+def test_arrays_that_another_thread_changes_crash_nothing(items: int, values: str) -> None:
+    given_rows = comparisons(items, 100_000, values, 0)
+    check_changes_meanwhile(reference.merge, given_rows)
+    check_changes_meanwhile(reference.RowsByPair, given_rows)
+    check_changes_meanwhile(reference.bregman_block, step(items, 100_000, 0))
 
 
 @compiled_only

@@ -96,21 +96,20 @@ template <class T>
 void bend_rows(Matrix<T> x, Matrix<T> d, Exponents<T> exponents, const Comparisons& of, const T* slope, const T* bend) {
     std::vector<T> turn;
     interrupt::Pace pace;
-    for (i64 i = 0; i < x.rows; ++i) {
-        const i64 begin = of.pointer[i], end = of.pointer[i + 1];
+    each_group(of.pointer, static_cast<i64>(of.winner.size()), [&](i64 i, i64 begin, i64 end) {
         T *entries = x[i], *change = d[i];
         turn.resize(end - begin);
-        for (i64 e = begin; e < end; ++e) turn[e - begin] = bend[e] * (change[of.winner[e]] - change[of.loser[e]]);
+        for (i64 e = begin; e < end; ++e) turn[e - begin] = bend[e] * (change[of.better(e)] - change[of.worse(e)]);
         bend_row(entries, change, x.columns, exponents);
         for (i64 e = begin; e < end; ++e) {
-            const i32 j = of.winner[e], k = of.loser[e];
+            const i64 j = of.better(e), k = of.worse(e);
             change[j] += turn[e - begin];
             change[k] -= turn[e - begin];
             entries[j] += slope[e];
             entries[k] -= slope[e];
         }
         pace.after(x.columns + 4 * (end - begin));
-    }
+    });
 }
 
 template void bend_rows(Matrix<double>, Matrix<double>, Exponents<double>, const Comparisons&, const double*,

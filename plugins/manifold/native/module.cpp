@@ -1,8 +1,7 @@
-// The doors for Python: every length and every code is checked before a pass reads it.
+// The doors for Python: every length is checked before a pass begins, and every code before it is used.
 #include "passes.hpp"
 
 #include <nanobind/stl/tuple.h>
-#include <optiframe/arrays.hpp>
 
 #include <tuple>
 
@@ -16,17 +15,23 @@ template <class T> Matrix<T> matrix(const OutRows<T>& of) {
     return {of.data(), static_cast<i64>(of.shape(0)), static_cast<i64>(of.shape(1))};
 }
 
-// Comparisons of so many items in so many rows, checked, and with them arrays of a number for each.
+// Comparisons of so many items in so many rows, and with them arrays of a number for each: all is checked but
+// the items, which a pass checks as it reads them.
 template <class... PerComparison>
 Comparisons comparisons(i64 rows, i64 items, const In<i64>& pointer, const In<i32>& winner, const In<i32>& loser,
                         const PerComparison&... each) {
     check_length(pointer, rows + 1, "pointer");
     check_firsts(span(pointer), static_cast<i64>(winner.size()), "pointer");
     check_length(loser, winner.size(), "loser");
-    check_codes(span(winner), items, "winner");
-    check_codes(span(loser), items, "loser");
     (check_length(each, winner.size(), "an array with a number for each comparison"), ...);
-    return {span(pointer), span(winner), span(loser)};
+    return {items, span(pointer), span(winner), span(loser)};
+}
+
+// For passes that change what they are given: nothing is changed where an item is wrong.
+const Comparisons& with_right_items(const Comparisons& of) {
+    check_codes(of.winner, of.items, "winner");
+    check_codes(of.loser, of.items, "loser");
+    return of;
 }
 
 void check_sums(const Factors& x, const FactorSums& to, i64 rank) {
@@ -52,7 +57,7 @@ void gather_of(InRows<double> x, In<i64> pointer, In<i32> winner, In<i32> loser,
 
 void spread_of(OutRows<double> into, In<i64> pointer, In<i32> winner, In<i32> loser, In<double> amount) {
     const auto block = matrix(into);
-    const Comparisons of = comparisons(block.rows, block.columns, pointer, winner, loser, amount);
+    const Comparisons of = with_right_items(comparisons(block.rows, block.columns, pointer, winner, loser, amount));
     nb::gil_scoped_release unlocked;
     spread(block, of, amount.data());
 }
@@ -70,7 +75,8 @@ void pull_of(InRows<double> left, InRows<double> right, In<i64> pointer, In<i32>
              In<double> amount, OutRows<double> to_left, OutRows<double> to_right) {
     const Factors x{matrix(left), matrix(right)};
     const FactorSums to{matrix(to_left), matrix(to_right)};
-    const Comparisons of = comparisons(x.left.rows, x.right.rows, pointer, winner, loser, amount);
+    const Comparisons of =
+        with_right_items(comparisons(x.left.rows, x.right.rows, pointer, winner, loser, amount));
     check_sums(x, to, x.left.columns);
     nb::gil_scoped_release unlocked;
     pull(x, of, amount.data(), to);
@@ -80,7 +86,8 @@ void pull_along_of(InRows<double> left, InRows<double> right, In<i64> pointer, I
                    In<double> slope, In<double> bend, OutRows<double> to_left, OutRows<double> to_right) {
     const Factors x{matrix(left), matrix(right)};
     const FactorSums to{matrix(to_left), matrix(to_right)};
-    const Comparisons of = comparisons(x.left.rows, x.right.rows, pointer, winner, loser, slope, bend);
+    const Comparisons of =
+        with_right_items(comparisons(x.left.rows, x.right.rows, pointer, winner, loser, slope, bend));
     check(x.left.columns % 2 == 0, "left has an odd number of columns");
     check_sums(x, to, x.left.columns / 2);
     nb::gil_scoped_release unlocked;
@@ -101,7 +108,8 @@ template <class T>
 void bend_rows_of(OutRows<T> x, OutRows<T> d, std::tuple<double, double, double> exponents, In<i64> pointer,
                   In<i32> winner, In<i32> loser, In<T> slope, In<T> bend) {
     const auto entries = matrix(x), change = matrix(d);
-    const Comparisons of = comparisons(entries.rows, entries.columns, pointer, winner, loser, slope, bend);
+    const Comparisons of =
+        with_right_items(comparisons(entries.rows, entries.columns, pointer, winner, loser, slope, bend));
     check(entries.rows == change.rows && entries.columns == change.columns, "x and d differ in shape");
     const auto [shift, scale, growth] = exponents;
     nb::gil_scoped_release unlocked;

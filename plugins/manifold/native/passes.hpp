@@ -5,9 +5,8 @@
 // Ctrl-C, and what it writes is then incomplete.
 #pragma once
 
-#include <optiframe/interrupt.hpp>
+#include <optiframe/arrays.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -25,22 +24,22 @@ template <class T> struct Matrix {
     T* operator[](i64 row) const { return data + row * columns; }
 };
 
-// Comparisons pointer[i] to pointer[i + 1] are of row i, each between two items.
+// Comparisons pointer[i] to pointer[i + 1] are of row i, each between two of the items.
 struct Comparisons {
+    i64 items;
     std::span<const i64> pointer;
     std::span<const i32> winner, loser;
+
+    i64 better(i64 e) const { return static_cast<i64>(place(winner, e, items)); }
+    i64 worse(i64 e) const { return static_cast<i64>(place(loser, e, items)); }
 
     // one(i, begin, end) for the comparisons of every row, in parts short enough for Ctrl-C between them.
     // `steps`, at least 1, is what a comparison costs, in nanoseconds or so.
     template <class Part> void each_row(i64 steps, Part one) const {
-        const i64 most = std::max<i64>(1, (1 << 20) / steps);
         interrupt::Pace pace;
-        for (i64 i = 0; i + 1 < static_cast<i64>(pointer.size()); ++i)
-            for (i64 begin = pointer[i]; begin < pointer[i + 1]; begin += most) {
-                const i64 end = std::min(begin + most, pointer[i + 1]);
-                one(i, begin, end);
-                pace.after(steps * (end - begin));
-            }
+        each_group(pointer, static_cast<i64>(winner.size()), [&](i64 i, i64 begin, i64 end) {
+            pace.in_blocks(begin, end, steps, [&](i64 from, i64 to) { one(i, from, to); });
+        });
     }
 };
 

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from optiframe_manifold.kernels import passes, reference
 
-from optiframe.testing import check_interruptible, check_kernel, check_refusals
+from optiframe.testing import check_changes_meanwhile, check_interruptible, check_kernel, check_refusals
 
 ROUNDING = 1e-13  # of sums of some hundred terms
 
@@ -91,7 +91,13 @@ def test_a_kernel_gives_what_its_reference_gives(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_wrong_arguments_are_refused_and_crash_nothing(name: str) -> None:
-    check_refusals(*cases(4, 5, 20, 1)[name])
+    free = {"margins": {"right"}, "exp_sum": {"x"}, "exp_terms": {"x"}}  # as long as they like
+    check_refusals(*cases(4, 5, 20, 1)[name], any_length=free.get(name, ()), optional={"weight"})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_arrays_that_another_thread_changes_crash_nothing(name: str) -> None:
+    check_changes_meanwhile(*cases(300, 400, 100_000, 1)[name])
 
 
 def test_losses_and_exponentials_are_exact_to_a_few_last_digits() -> None:
