@@ -21,7 +21,10 @@ def scored(crowd: Crowd) -> NDArray[np.intp]:
 
 
 def label_errors(crowd: Crowd, solution: Aggregation, tie_seed: int) -> dict[str, float]:
-    """`error`, `error_resolved`, `balanced_error`; empty when no task counts."""
+    """`error`, `error_resolved`, `balanced_error`; empty when no task counts.
+
+    A task whose scores are not finite has no winner, and counts as wrong.
+    """
     known = scored(crowd)
     if len(known) == 0:
         return {}
@@ -31,7 +34,7 @@ def label_errors(crowd: Crowd, solution: Aggregation, tie_seed: int) -> dict[str
     per_class = np.bincount(truth, weights=wrong, minlength=len(size))[size > 0] / size[size > 0]
     return {
         "error": float(wrong.mean()),
-        "error_resolved": float((solution.predicted_codes(tie_seed)[known] != truth).mean()),
+        "error_resolved": float(_wrong_resolved(solution, known, truth, tie_seed).mean()),
         "balanced_error": float(per_class.mean()),
     }
 
@@ -56,20 +59,25 @@ def regret(crowd: Crowd, solution: Aggregation) -> dict[str, float]:
 
 
 def skill_errors(crowd: Crowd, solution: Aggregation) -> dict[str, float]:
-    """`skill_error_l2` and `skill_error_max`: norms of the estimated minus the known true skills."""
+    """`skill_error_l2` and `skill_error_max`: norms of the estimated minus the known true skills.
+
+    nan where an estimate is not finite.
+    """
     skills = crowd.true_skills
     if skills is None or solution.skills is None or np.isnan(skills).all():
         return {}
     gap = np.abs(solution.skills - skills)[~np.isnan(skills)]
+    if not np.isfinite(gap).all():
+        return {"skill_error_l2": float("nan"), "skill_error_max": float("nan")}
     return {"skill_error_l2": float(np.linalg.norm(gap)), "skill_error_max": float(gap.max())}
 
 
-def promised_error(crowd: Crowd) -> dict[str, float]:
-    """`error_bound`: mean over tasks without gold of Lemma 3's bound; needs every true skill."""
+def lemma_3_bound(crowd: Crowd) -> dict[str, float]:
+    """`lemma_3_bound`: mean over tasks without gold of Lemma 3's bound; needs every true skill."""
     skills, open_tasks = crowd.true_skills, crowd.gold_codes < 0
     if skills is None or np.isnan(skills).any() or not open_tasks.any():
         return {}
-    return {"error_bound": float(_bounds(crowd, skills)[open_tasks].mean())}
+    return {"lemma_3_bound": float(_bounds(crowd, skills)[open_tasks].mean())}
 
 
 def committee_potential(problem: Source, skills: Array) -> Array:
@@ -116,11 +124,11 @@ def _potential(crowd: Crowd, skills: Array) -> Array:
 
 
 def error_bounds(problem: Source, skills: Array) -> Array:
-    """A bound on the chance that the vote with these skills, if true, errs; shape (tasks,).
+    """A bound on the chance that the vote with these skills errs if they are the true ones; shape (tasks,).
 
-    Lemma 3, exp(-Phi/2), for each of the M - 1 wrong labels, and never above 1 - 1/M, which
-    guessing achieves. Before the labels are seen: about who answers, not about what they said;
-    `1 - confidence` is what the labels themselves say. Gold is not taken into account.
+    With estimated skills it bounds nothing. Lemma 3, exp(-Phi/2), for each of the M - 1 wrong labels,
+    and never above 1 - 1/M, which guessing achieves. Before the labels are seen: about who answers, not
+    about what they said; `1 - confidence` is what the labels themselves say. Gold is not taken into account.
 
     Raises
     ------
@@ -134,12 +142,6 @@ def _bounds(crowd: Crowd, skills: Array) -> Array:
     classes = len(crowd.classes)
     bound = (classes - 1) * np.exp(-_potential(crowd, skills) / 2.0)
     return np.asarray(np.minimum(bound, 1.0 - 1.0 / classes))
-
-
-def expected_errors(crowd: Crowd, skills: Array) -> Array:
-    """`error_bounds` with estimated skills, for an answer's table; 0 for gold, which is certain."""
-    within = np.clip(skills, -1.0 / (len(crowd.classes) - 1), 1.0)
-    return np.where(crowd.gold_codes >= 0, 0.0, _bounds(crowd, within))
 
 
 def _checked(crowd: Crowd, skills: Array) -> Array:
@@ -157,6 +159,14 @@ def _checked(crowd: Crowd, skills: Array) -> Array:
             f"skill is a number from {least:.6g} (always wrong) to 1 (always right)"
         )
     return vector
+
+
+def _wrong_resolved(
+    solution: Aggregation, tasks: NDArray[np.intp], truth: NDArray[np.int64], seed: int
+) -> NDArray[np.bool_]:
+    """Whether the label drawn from each task's winners is wrong; so it is where there is no winner."""
+    none = ~solution.winners[tasks].any(axis=1)
+    return np.asarray((solution.predicted_codes(seed)[tasks] != truth) | none)
 
 
 def _wrong(solution: Aggregation, tasks: NDArray[np.intp], truth: NDArray[np.int64]) -> Array:

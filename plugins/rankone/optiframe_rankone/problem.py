@@ -249,13 +249,14 @@ class LabelAggregation(Problem[Aggregation]):
         `error_resolved`: with ties resolved by `tie_seed`; `balanced_error`: the mean over true
         classes (also those nobody gave) of the error within the class; `regret`: `error` minus that
         of the vote with the true skills. Skills: `skill_error_l2`, `skill_error_max`, norms of the
-        error of the skills; `error_bound`: what Lemma 3 promises of the vote with the true skills.
+        error of the skills; `lemma_3_bound`: what Lemma 3 promises of the vote with the true
+        skills, mean over the tasks.
         """
         return {
             **metrics.label_errors(self.crowd, solution, self.tie_seed),
             **metrics.regret(self.crowd, solution),
             **metrics.skill_errors(self.crowd, solution),
-            **metrics.promised_error(self.crowd),
+            **metrics.lemma_3_bound(self.crowd),
         }
 
     def baseline_metrics(self) -> dict[str, float]:
@@ -269,22 +270,17 @@ class LabelAggregation(Problem[Aggregation]):
         """Tables `labels` (task, label, confidence, tied), `workers` (worker, labels, skills) and `groups`.
 
         Further `classes`, `probabilities` and `confusion` (`answer_tables.further_tables`).
-        With skills, `error_bound` is Lemma 3's bound for each task (`error_bounds`), 0 for gold;
-        `skill_low` and `skill_high` are the ends of 90% intervals; and `groups` is there for up to
-        300 workers and 200,000 labels (`worker_groups`).
+        With skills, `skill_low`, `skill_high`, `accuracy_low` and `accuracy_high` are the ends of 90%
+        intervals (`intervals`; nan where the answer is not finite). `groups` is there for skills fitted to
+        correlations, for up to 300 workers and 200,000 labels (`worker_groups`).
         """
         tables: dict[str, Columns] = {"labels": solution.columns()}
         workers: dict[str, Any] = {"worker": solution.worker_ids, "labels": self.labels_per_worker}
         if solution.skills is not None:
             workers |= {"skill": solution.skills, "accuracy": solution.accuracies}
-            low, high = intervals.skill_intervals(self.model, solution)
-            workers |= {"skill_low": low, "skill_high": high}
-            tables["labels"] = {
-                **tables["labels"],
-                "error_bound": metrics.expected_errors(self.crowd, solution.skills),
-            }
+            workers |= intervals.interval_columns(self.model, solution)
         tables["workers"] = workers
-        if solution.skills is not None and groups.counted_in_time(self.labels):
+        if solution.fitted and intervals.is_finite(solution) and groups.counted_in_time(self.labels):
             tables["groups"] = groups.worker_groups(self.model, solution)
         return tables | further_tables(self.crowd, solution)
 

@@ -72,11 +72,13 @@ def test_tables_of_an_answer_hold_labels_and_workers() -> None:
     assert list(plain["workers"]) == ["worker", "labels"]
     result = optiframe.solve(problem, "rankone.pgd")
     workers = result.to_tables()["workers"]
-    assert list(workers) == ["worker", "labels", "skill", "accuracy", "skill_low", "skill_high"]
+    ends = ["skill_low", "skill_high", "accuracy_low", "accuracy_high"]
+    assert list(workers) == ["worker", "labels", "skill", "accuracy", *ends]
     assert (workers["skill_low"] < workers["skill"]).all()
     assert (workers["skill"] < workers["skill_high"]).all()
     assert workers["labels"].sum() == 240
-    assert workers["accuracy"] == pytest.approx((1 + workers["skill"]) / 2)
+    for end in ("", "_low", "_high"):
+        assert workers[f"accuracy{end}"] == pytest.approx((1 + workers[f"skill{end}"]) / 2)
 
 
 # Metrics

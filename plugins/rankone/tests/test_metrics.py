@@ -37,12 +37,12 @@ def test_metrics_against_true_skills_are_their_definitions(classes: int) -> None
     gap = result.solution.skills - problem.true_skills
     assert result.metrics["skill_error_l2"] == pytest.approx(np.sqrt((gap**2).sum()))
     assert result.metrics["skill_error_max"] == pytest.approx(max(abs(gap)))
-    assert result.metrics["error_bound"] == pytest.approx(error_bounds(problem, problem.true_skills).mean())
+    assert result.metrics["lemma_3_bound"] == pytest.approx(error_bounds(problem, problem.true_skills).mean())
 
 
 def test_a_method_without_skills_has_regret_and_no_skill_error() -> None:
     metrics = optiframe.solve(with_skills(), "labels.majority").metrics
-    assert {"error", "regret", "error_bound"} <= set(metrics)
+    assert {"error", "regret", "lemma_3_bound"} <= set(metrics)
     assert "skill_error_l2" not in metrics
 
 

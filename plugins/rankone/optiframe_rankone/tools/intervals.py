@@ -11,6 +11,7 @@ from optiframe.tables.read import to_frame
 from optiframe_rankone.completion.skill_model import Source, model_of
 from optiframe_rankone.problem import problem_of
 from optiframe_rankone.tools.bootstrap import bootstrap_errors
+from optiframe_rankone.trust.accuracy_intervals import posterior_errors, posterior_intervals
 from optiframe_rankone.trust.intervals import skill_intervals, standard_errors
 from optiframe_rankone.vote import Given, with_skills
 
@@ -20,7 +21,7 @@ def intervals(
     solution: Given = None,
     *,
     level: float = 0.9,
-    method: Literal["sandwich", "bootstrap"] = "sandwich",
+    method: Literal["sandwich", "posterior", "bootstrap"] | None = None,
     solver: SolverChoice = None,
     draws: int = 100,
     seed: int = 0,
@@ -35,8 +36,9 @@ def intervals(
     level
         Coverage of the intervals.
     method
-        "sandwich": `standard_errors`, from the answer itself; "bootstrap": `bootstrap_errors`, which
-        solves again and again.
+        "sandwich": `standard_errors`, from how pairs of workers agree; "posterior": from the answer's
+        probabilities; "bootstrap": `bootstrap_errors`, which solves again and again. None: the sandwich where
+        the vote counts labels by the skill of their worker, else the posterior, as in the answer's table.
     solver
         Of the bootstrap: the method whose answer it is, a solver's name, a table with `name` and
         parameters, or a solver. None: that of the result, with its parameters; an answer without its
@@ -57,14 +59,20 @@ def intervals(
         bootstrap does not know the method.
     """
     model, (answer, skills) = model_of(problem), with_skills(problem, solution)
-    if method == "sandwich":
+    if method is None:
+        method = "sandwich" if answer.reverses else "posterior"
+    if method == "posterior":
+        errors = posterior_errors(model.crowd, answer)
+        low, high = posterior_intervals(model.crowd, answer, level)
+    elif method == "sandwich":
         errors = standard_errors(model, answer)
+        low, high = skill_intervals(model, answer, errors, level)
     elif method == "bootstrap":
         chosen = solver_of(problem, solution, solver, example="rankone.pgd")
         errors = bootstrap_errors(problem_of(problem), chosen, draws=draws, seed=seed)
+        low, high = skill_intervals(model, answer, errors, level)
     else:
-        raise InvalidInput(f"method must be 'sandwich' or 'bootstrap', got {method!r}")
-    low, high = skill_intervals(model, answer, errors, level=level)
+        raise InvalidInput(f"method must be 'sandwich', 'posterior' or 'bootstrap', got {method!r}")
     columns: Columns = {
         "worker": answer.worker_ids,
         "skill": skills,

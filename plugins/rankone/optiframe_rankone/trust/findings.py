@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
@@ -14,7 +13,16 @@ from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.skill_model import SkillModel
 from optiframe_rankone.ids import about
 from optiframe_rankone.trust import groups, input_warnings, intervals
-from optiframe_rankone.trust.worker_findings import LEVEL, doubtful, negative
+from optiframe_rankone.trust.accuracy_intervals import guessing_chance, posterior_intervals
+from optiframe_rankone.trust.model_fit import misfits, model_fit, unchecked
+from optiframe_rankone.trust.sign_findings import signs
+from optiframe_rankone.trust.worker_findings import (
+    LEVEL,
+    chance_by_agreement,
+    doubtful,
+    negative,
+    seemingly_wrong,
+)
 from optiframe_rankone.worker_graph import WorkerGraph
 
 _LABELS = 1_000_000
@@ -26,7 +34,12 @@ _UNLIKELY = 1.645  # standard deviations that 5% of chance results exceed
 
 
 def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
-    """Every finding on an answer: its ties, what was left out, and what the labels cannot tell."""
+    """Every finding on an answer: its ties, what was left out, and what the labels cannot tell.
+
+    Which findings an answer gets follows from what it says of itself: those on signs are for methods that
+    know skills up to sign (`oriented`, `signed`), those on the agreement of pairs for votes that count labels
+    by one skill a worker (`reverses`), those on the fit of pairs for skills that are one (`fitted`).
+    """
     crowd = model.crowd
     ids = crowd.labels.worker_ids
     yield from cut_off(model, solution)
@@ -38,7 +51,7 @@ def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
     small = groups.counted_in_time(crowd.labels)
     if small:
         yield from chance(model)
-    if solution.skills is None and not solution.signed:
+    if (solution.skills is None and not solution.signed) or not intervals.is_finite(solution):
         return
     graph = model.worker_graph
     if solution.settled:
@@ -55,16 +68,18 @@ def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
         )
     if solution.fitted:
         yield from uncompared(model)
-    yield from weightless(solution.skills, ids, crowd.labels.per_worker, graph, model.tau)
+        yield from too_few_labels(model, solution.skills)
+    yield from weightless(model, solution)
     if len(crowd.labels) <= _LABELS:
-        errors = intervals.standard_errors(model, solution)
-        low, high = intervals.skill_intervals(model, solution, errors, level=LEVEL)
-        yield from doubtful(crowd, solution, errors, low, high)
-    elif not solution.unsettled:
-        yield from negative(solution)
-    if small:
-        yield from groups.findings(model, solution)
+        yield from workers(model, solution)
     else:
+        if solution.reverses:
+            yield unchecked()
+        if not solution.unsettled:
+            yield from negative(solution)
+    if small and solution.oriented:
+        yield from groups.findings(model, solution)
+    elif solution.oriented:
         yield Finding(
             "note",
             "how well the worker graph ties the skills together, and what Theorem 12 promises, is not worked "
@@ -72,6 +87,28 @@ def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
             "of optiframe_rankone does",
             identifier="labels.overlap-not-computed",
         )
+
+
+def workers(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
+    """Whether the skills can be relied on and, where they can, whose is in doubt."""
+    crowd = model.crowd
+    errors = intervals.standard_errors(model, solution)
+    assert solution.skills is not None
+    chance = chance_by_agreement(crowd, solution.skills, errors)
+    if not solution.reverses:  # posteriors of few labels confirm themselves, so pairs have to say it as well
+        chance = np.maximum(chance, guessing_chance(crowd, solution))
+        yield from doubtful(crowd, solution, chance, *posterior_intervals(crowd, solution, LEVEL))
+        return
+    if not model.few_pairs:
+        yield unchecked()
+    else:
+        fit = model_fit(model, solution.skills)
+        yield from misfits(model, fit)
+        if not fit.holds:
+            yield from seemingly_wrong(crowd, solution)
+            return
+    low, high = intervals.skill_intervals(model, solution, errors, LEVEL)
+    yield from doubtful(crowd, solution, chance, low, high)
 
 
 def cut_off(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
@@ -84,11 +121,16 @@ def cut_off(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
 
 
 def unusable(solution: Aggregation) -> Iterator[Finding]:
-    """Scores that are not finite, of a solver that lost its way."""
-    if not np.isfinite(solution.scores.sum()):  # nothing is allocated, where all is well
-        tasks = solution.task_ids[~np.isfinite(solution.scores).all(axis=1)]
-        text = "whose scores are not finite numbers; do not use the answer"
-        yield from about("error", "task", tasks, text, identifier="labels.scores-not-finite")
+    """Scores and skills that are not finite, of a solver that diverged."""
+    if intervals.is_finite(solution):
+        return
+    tasks = solution.task_ids[~np.isfinite(solution.scores).all(axis=1)]
+    text = "whose scores are not finite numbers; do not use the answer"
+    yield from about("error", "task", tasks, text, identifier="labels.scores-not-finite")
+    if solution.skills is not None:
+        lost = solution.worker_ids[~np.isfinite(solution.skills)]
+        text = "whose skills are not finite numbers; there are no errors of skills"
+        yield from about("error", "worker", lost, text, identifier="labels.skills-not-finite")
 
 
 def ties(solution: Aggregation) -> Iterator[Finding]:
@@ -139,82 +181,8 @@ def chance(model: SkillModel) -> Iterator[Finding]:
         )
 
 
-def signs(model: SkillModel, *splits: Array) -> Iterator[Finding]:
-    """What settles who is right, in each group of workers who share tasks.
-
-    ``splits`` are the skills, or those of each binary problem, each of shape (workers,).
-    """
-    graph, ids = model.worker_graph, model.crowd.labels.worker_ids
-    asked = np.zeros(graph.components, dtype=bool)
-    if model.crowd.gold is not None:
-        asked = graph.sums(np.abs(model.crowd.gold_agreement)) > 0
-    if not asked.all():
-        by_labels = "of skills, each times the worker's number of labels,"
-        summed = by_labels if model.orientation == "labels" else "of the skills"
-        where = "" if graph.components == 1 else " in each group of workers who share tasks, separately"
-        but = ", but where gold says" if asked.any() else ""
-        yield Finding(
-            "note",
-            f"agreement does not say who is right: by convention the sum {summed} is positive"
-            f"{where}{but}; a few known labels (`gold`) would settle it",
-            identifier="labels.sign-by-convention",
-        )
-    yield from contested(model, splits, ~asked)
-    below = np.any([graph.sums(model.sign_weights * values) < 0 for values in splits], axis=0)
-    against = (asked & below)[graph.component]
-    yield from about(
-        "warning",
-        "worker",
-        ids[against],
-        "in a group that is mostly wrong, according to the gold: the skills there sum to less than 0",
-        identifier="labels.group-against-gold",
-    )
-
-
-def contested(
-    model: SkillModel, splits: Sequence[Array], by_convention: NDArray[np.bool_]
-) -> Iterator[Finding]:
-    """Groups in which counting labels and counting workers say the opposite of who is right.
-
-    The workers named are those of the first such split. ``by_convention`` marks the components
-    that no gold settles, shape (components,).
-    """
-    graph, counts = model.worker_graph, model.crowd.labels.per_worker
-    found = []
-    for values in splits:
-        opposed = graph.sums(counts * values) * graph.sums(values) < 0
-        here = (by_convention & opposed)[graph.component]
-        if here.any():
-            found.append((here & (values > 0), here & (values < 0)))
-    if not found:
-        return
-    right, wrong = found[0]
-    where = ""
-    if len(splits) > 1:
-        where = f" in {len(found)} of {len(splits)} splits of the classes, described for the first of these"
-    sides = [
-        f"{side.sum()} worker{'' if side.sum() == 1 else 's'} with {counts[side].sum()} labels"
-        for side in (right, wrong)
-    ]
-    ids = model.crowd.labels.worker_ids[right]
-    if model.orientation == "labels":
-        why = "skills are weighted by numbers of labels"
-        otherwise = 'all skills counted the same (orientation = "workers")'
-    else:
-        why = "all skills count the same"
-        otherwise = 'skills were weighted by numbers of labels (orientation = "labels")'
-    yield Finding(
-        "warning",
-        f"who is right depends on a convention{where}: here {sides[0]} count as right and {sides[1]} as "
-        f"wrong, because {why}. If {otherwise}, it would be the other way round. Give a few known labels "
-        f"(`gold`) to settle it. The votes that would be reversed are those of {listed(ids)}",
-        tuple(ids.tolist()),
-        identifier="labels.contested-sign",
-    )
-
-
 def unidentified(workers: WorkerGraph, ids: Ids) -> Iterator[Finding]:
-    """What the worker graph leaves open about the skills."""
+    """What the worker graph leaves open about the skills, whatever the method."""
     yield from about(
         "warning",
         "worker",
@@ -260,20 +228,25 @@ def uncompared(model: SkillModel) -> Iterator[Finding]:
     )
 
 
-def weightless(
-    values: Array, ids: Ids, labels: NDArray[np.int64], workers: WorkerGraph, tau: float
-) -> Iterator[Finding]:
-    """Workers without weight, hardly known workers, and groups without a sign."""
-    few = (values == 0) & (labels <= tau**2)
+def too_few_labels(model: SkillModel, values: Array) -> Iterator[Finding]:
+    """Workers whose box is {0}."""
+    labels, most = model.crowd.labels, int(model.tau**2)
     yield from about(
         "note",
         "worker",
-        ids[few],
-        f"with at most {int(tau**2)} label{'s' if tau**2 >= 2 else ''}: too few for any skill but 0 "
+        labels.worker_ids[(values == 0) & (labels.per_worker <= most)],
+        f"with at most {most} label{'s' if most >= 2 else ''}: too few for any skill but 0 "
         "(the box is {0}), so without weight in the vote",
         identifier="labels.too-few-labels",
     )
-    one = (labels == 1) & (values != 0)
+
+
+def weightless(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
+    """Hardly known workers, and groups without a sign."""
+    values, ids = solution.skills, solution.worker_ids
+    assert values is not None
+    labels, graph = model.crowd.labels.per_worker, model.worker_graph
+    one = (labels == 1) & ((values != 0) | (not solution.fitted))
     yield from about(
         "note",
         "worker",
@@ -281,18 +254,18 @@ def weightless(
         "with a single label: the skill is hardly more than a guess",
         identifier="labels.single-label-worker",
     )
-    if not values.any():
+    if not values.any() and solution.reverses:
         yield Finding(
             "error",
             "every skill is zero: the labels carry no information, and every task is tied",
             identifier="labels.all-skills-zero",
         )
     # A group left without any skill though its workers have labels enough: the signs cancelled.
-    lost = (workers.sums(np.abs(values)) == 0)[workers.component] & ~few
+    lost = (graph.sums(np.abs(values)) == 0)[graph.component] & (labels > model.tau**2)
     yield from about(
         "warning",
         "worker",
-        ids[lost],
+        ids[lost & solution.reverses],
         "in a group that disagrees so evenly that nothing says which side is right; without weight",
         identifier="labels.undecided-group",
     )

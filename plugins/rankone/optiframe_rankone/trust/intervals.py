@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
-from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
-from optiframe_rankone.answer import accuracy
+from optiframe.tables.columns import Columns
+from optiframe_rankone.answer import Aggregation, accuracy
 from optiframe_rankone.completion.skill_model import SkillModel, Source, model_of
 from optiframe_rankone.data import Crowd
 from optiframe_rankone.kernels.pairs import task_pulls
+from optiframe_rankone.trust.accuracy_intervals import check_level, posterior_intervals
 from optiframe_rankone.vote import Given, with_skills
 
 _JOINT = 300
 """Up to this many workers the errors take into account that the skills are estimated together:
 one eigendecomposition of a matrix of workers by workers, some 20 ms for 300 of them."""
+_AT_END = 1e-6  # of the box: the default tolerance of a run, in units of skill
 _SINGULAR = 1e-9  # share of the curvature below which a direction is not determined but rounding
 
 
@@ -103,21 +104,54 @@ def skill_intervals(
 ) -> tuple[Array, Array]:
     """Lower and upper end of an interval for each worker's skill, each of shape (workers,).
 
-    Normal intervals of the given coverage, within [-1/(M-1), 1]; all of it where the error is
-    infinite. `errors` defaults to `standard_errors`.
+    Where the vote counts labels by the skill of their worker, x plus and minus Student's quantile, with N - 1
+    degrees of freedom, times `standard_errors`; within [-1/(M-1), 1], and all of it where the error is
+    infinite. A skill at the end of its box is where the box holds it: the interval then reaches to the end
+    of the range on that side. For the skills of other methods, such as Dawid-Skene's, those of
+    `posterior_intervals`. ``errors``, such as a bootstrap's, take the place of either.
 
     Raises
     ------
     InvalidInput
         When the level is not between 0 and 1, and as `standard_errors`.
     """
-    if not 0.0 < level < 1.0:
-        raise InvalidInput(f"level must be between 0 and 1, got {level}")
-    model, (_, x) = model_of(problem), with_skills(problem, solution)
-    reach = NormalDist().inv_cdf((1.0 + level) / 2.0)
-    half = reach * (standard_errors(problem, solution) if errors is None else errors)
+    check_level(level)
+    model, (answer, x) = model_of(problem), with_skills(problem, solution)
+    if errors is None and not answer.reverses:
+        return posterior_intervals(model.crowd, answer, level)
+    errors = standard_errors(problem, solution) if errors is None else errors
+    freedom = np.maximum(model.crowd.labels.per_worker - 1.0, 1.0)
+    # Draws that the box holds at one end do not vary there, and tell no more than the truths would.
+    half = stdtrit(freedom, (1.0 + level) / 2.0) * np.maximum(errors, _known_truth(model.crowd, x))
     least = -1.0 / (len(model.crowd.classes) - 1)
-    return np.maximum(x - half, least), np.minimum(x + half, 1.0)
+    low, high = np.maximum(x - half, least), np.minimum(x + half, 1.0)
+    if answer.fitted:
+        lower, upper = model.box
+        low = np.where(x <= lower + _AT_END, least, low)
+        high = np.where(x >= upper - _AT_END, 1.0, high)
+    return low, high
+
+
+def interval_columns(model: SkillModel, solution: Aggregation, level: float = 0.9) -> Columns:
+    """Columns `skill_low, skill_high, accuracy_low, accuracy_high` ; nan unless the answer is finite."""
+    if not is_finite(solution):
+        nothing = np.full(len(solution.worker_ids), np.nan)
+        return dict.fromkeys(("skill_low", "skill_high", "accuracy_low", "accuracy_high"), nothing)
+    low, high = skill_intervals(model, solution, level=level)
+    classes = len(model.crowd.classes)
+    return {
+        "skill_low": low,
+        "skill_high": high,
+        "accuracy_low": accuracy(low, classes),
+        "accuracy_high": accuracy(high, classes),
+    }
+
+
+def is_finite(solution: Aggregation) -> bool:
+    """Whether scores and skills are all finite; a run that diverged may leave others."""
+    skills = solution.skills
+    # Sums, so that nothing is allocated where all is well.
+    return bool(np.isfinite(solution.scores.sum()) and (skills is None or np.isfinite(skills.sum())))
 
 
 def _pulls(model: SkillModel, x: Array) -> tuple[Array, Array, sp.csr_array | None]:

@@ -20,19 +20,25 @@ LEVEL = 0.9  # of the intervals of skills
 
 
 def doubtful(
-    crowd: Crowd, solution: Aggregation, errors: Array, low: Array, high: Array
+    crowd: Crowd, solution: Aggregation, chance: Array, low: Array, high: Array
 ) -> Iterator[Finding]:
-    """Likely adversaries and spammers, by the errors and intervals of the skills, each of shape (workers,).
+    """Likely adversaries and spammers.
 
-    A worker is called reliably wrong where the skill is below 0 by Holm's procedure over all workers,
-    so that among a hundred honest ones nobody is accused for being the unluckiest.
+    Parameters
+    ----------
+    chance
+        How likely a worker of skill 0 seems so wrong, shape (workers,). A worker is called reliably wrong by
+        Holm's procedure over all workers, so that among a hundred honest ones nobody is accused for being
+        the unluckiest; `reliably_below_0`.
+    low, high
+        Intervals of the skills, each of shape (workers,).
     """
     assert solution.skills is not None
     values, ids, share = solution.skills, crowd.labels.worker_ids, f"{LEVEL:.0%}"
     known = (low > -1.0 / (len(crowd.classes) - 1)) | (high < 1.0)  # not the whole range
     against = np.zeros(len(values), dtype=bool)
     if not solution.unsettled:
-        against = reliably_below_0(crowd, values, np.where(known, errors, np.inf))
+        against = reliably_below_0(np.where(known, chance, 1.0)) & (values < 0)
     yield from about(
         "warning",
         "worker",
@@ -42,9 +48,7 @@ def doubtful(
         + ("; the vote counts their labels in reverse" if solution.reverses else ""),
         identifier="labels.reliably-wrong-worker",
     )
-    below = (values < 0) & ~against
-    if solution.reverses and below.any():
-        yield _reversed(crowd, solution, below)
+    yield from seemingly_wrong(crowd, solution, but=against)
     unclear = known & (low <= 0) & (high >= 0)
     if known.any() and (unclear | ~known).all() and values.any():
         yield Finding(
@@ -63,24 +67,38 @@ def doubtful(
         )
 
 
-def reliably_below_0(crowd: Crowd, values: Array, errors: Array) -> NDArray[np.bool_]:
-    """Whose skill is below 0 by Holm's step-down procedure over the workers with a finite error.
-
-    One-sided tests of skill 0; the chance that any worker of skill 0 or more is named is meant to be
-    (1 - LEVEL)/2. No error is taken to be below that of a guessing worker whose truths are all
-    known, 1/sqrt((M - 1) N), and quantiles are Student's with N - 1 degrees of freedom: skills that EM
-    fits to ten labels have far smaller errors of their own, and of 100 honest workers with three
-    labels a task normal quantiles of these accuse somebody in four of five draws.
-    """
-    tested = np.flatnonzero(np.isfinite(errors))
-    count, classes = crowd.labels.per_worker[tested], len(crowd.classes)
-    scale = np.maximum(errors[tested], 1.0 / np.sqrt((classes - 1.0) * count))
-    chance = stdtr(np.maximum(count - 1.0, 1.0), values[tested] / scale)
+def reliably_below_0(chance: Array) -> NDArray[np.bool_]:
+    """Holm's step-down procedure: the chance that any worker of skill 0 or more is named is at most 5%."""
     order = np.argsort(chance, kind="stable")
     passed = chance[order] * np.arange(len(order), 0, -1) <= (1.0 - LEVEL) / 2.0
-    named = np.zeros(len(values), dtype=bool)
-    named[tested[order[np.logical_and.accumulate(passed)]]] = True
+    named = np.zeros(len(chance), dtype=bool)
+    named[order[np.logical_and.accumulate(passed)]] = True
     return named
+
+
+def chance_by_agreement(crowd: Crowd, values: Array, errors: Array) -> Array:
+    """How likely someone of skill 0 seems so wrong, by skills and their errors, each of shape (workers,).
+
+    1 where the error is infinite. No error is taken to be below that of a guessing worker whose truths
+    are all known, 1/sqrt((M - 1) N), and quantiles are Student's with N - 1 degrees of freedom: skills
+    that EM fits to ten labels have far smaller errors of their own, and of 100 honest workers with three
+    labels a task normal quantiles of these accuse somebody in four of five draws.
+    """
+    count, classes = crowd.labels.per_worker, len(crowd.classes)
+    scale = np.maximum(errors, 1.0 / np.sqrt((classes - 1.0) * count))
+    return np.where(np.isfinite(errors), stdtr(np.maximum(count - 1.0, 1.0), values / scale), 1.0)
+
+
+def seemingly_wrong(
+    crowd: Crowd, solution: Aggregation, but: NDArray[np.bool_] | None = None
+) -> Iterator[Finding]:
+    """Workers of skill below 0 whose labels the vote counts in reverse, ``but`` for those already named."""
+    assert solution.skills is not None
+    below = solution.skills < 0
+    if but is not None:
+        below &= ~but
+    if solution.reverses and below.any():
+        yield _reversed(crowd, solution, below)
 
 
 def _reversed(crowd: Crowd, solution: Aggregation, below: NDArray[np.bool_]) -> Finding:
@@ -118,6 +136,6 @@ def negative(solution: Aggregation) -> Iterator[Finding]:
             "worker",
             solution.worker_ids[below],
             "with an estimated skill below 0 (wrong more often than by guessing), which may be chance; "
-            f"{counted}`standard_errors` of optiframe_rankone says how sure that is",
+            f"{counted}`intervals` of optiframe_rankone says how sure that is",
             identifier="labels.seemingly-wrong-worker",
         )

@@ -1,0 +1,88 @@
+"""Findings for methods that know skills up to sign: what settles who is right, and how firmly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.findings import Finding
+from optiframe.records.fields import Array
+from optiframe.tables.ids import listed
+from optiframe_rankone.completion.skill_model import SkillModel
+from optiframe_rankone.ids import about
+
+
+def signs(model: SkillModel, *splits: Array) -> Iterator[Finding]:
+    """What settles who is right, in each group of workers who share tasks.
+
+    ``splits`` are the skills, or those of each binary problem, each of shape (workers,).
+    """
+    graph, ids = model.worker_graph, model.crowd.labels.worker_ids
+    asked = np.zeros(graph.components, dtype=bool)
+    if model.crowd.gold is not None:
+        asked = graph.sums(np.abs(model.crowd.gold_agreement)) > 0
+    if not asked.all():
+        by_labels = "of skills, each times the worker's number of labels,"
+        summed = by_labels if model.orientation == "labels" else "of the skills"
+        where = "" if graph.components == 1 else " in each group of workers who share tasks, separately"
+        but = ", but where gold says" if asked.any() else ""
+        yield Finding(
+            "note",
+            f"agreement does not say who is right: by convention the sum {summed} is positive"
+            f"{where}{but}; a few known labels (`gold`) would settle it",
+            identifier="labels.sign-by-convention",
+        )
+    yield from contested(model, splits, ~asked)
+    below = np.any([graph.sums(model.sign_weights * values) < 0 for values in splits], axis=0)
+    against = (asked & below)[graph.component]
+    yield from about(
+        "warning",
+        "worker",
+        ids[against],
+        "in a group that is mostly wrong, according to the gold: the skills there sum to less than 0",
+        identifier="labels.group-against-gold",
+    )
+
+
+def contested(
+    model: SkillModel, splits: Sequence[Array], by_convention: NDArray[np.bool_]
+) -> Iterator[Finding]:
+    """Groups in which counting labels and counting workers say the opposite of who is right.
+
+    The workers named are those of the first such split. ``by_convention`` marks the components
+    that no gold settles, shape (components,).
+    """
+    graph, counts = model.worker_graph, model.crowd.labels.per_worker
+    found = []
+    for values in splits:
+        opposed = graph.sums(counts * values) * graph.sums(values) < 0
+        here = (by_convention & opposed)[graph.component]
+        if here.any():
+            found.append((here & (values > 0), here & (values < 0)))
+    if not found:
+        return
+    right, wrong = found[0]
+    where = ""
+    if len(splits) > 1:
+        where = f" in {len(found)} of {len(splits)} splits of the classes, described for the first of these"
+    sides = [
+        f"{side.sum()} worker{'' if side.sum() == 1 else 's'} with {counts[side].sum()} labels"
+        for side in (right, wrong)
+    ]
+    ids = model.crowd.labels.worker_ids[right]
+    if model.orientation == "labels":
+        why = "skills are weighted by numbers of labels"
+        otherwise = 'all skills counted the same (orientation = "workers")'
+    else:
+        why = "all skills count the same"
+        otherwise = 'skills were weighted by numbers of labels (orientation = "labels")'
+    yield Finding(
+        "warning",
+        f"who is right depends on a convention{where}: here {sides[0]} count as right and {sides[1]} as "
+        f"wrong, because {why}. If {otherwise}, it would be the other way round. Give a few known labels "
+        f"(`gold`) to settle it. The votes that would be reversed are those of {listed(ids)}",
+        tuple(ids.tolist()),
+        identifier="labels.contested-sign",
+    )
