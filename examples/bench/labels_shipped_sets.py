@@ -37,7 +37,7 @@ SOLVERS: dict[str, tuple[str, dict[str, Any]]] = {
             "labels.dawid-skene",
         )
     },
-    "  with 10,000 steps": ("labels.dawid-skene", {"steps": 10_000}),
+    "  with 10,000 steps": ("labels.dawid-skene", {"steps": 10_000, "gain": 0.0}),
     RECOMMENDED: (RECOMMENDED, {}),
 }
 _LEAST = 1e-6

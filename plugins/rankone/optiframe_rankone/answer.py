@@ -16,6 +16,7 @@ from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
 from optiframe.tables.read import to_frame
 
+_FEW = 16  # classes, up to which columns are faster than rows
 _SAME = 1e-12
 """Two scores of a task within this much, relative to its largest score (or to 1), are a tie.
 
@@ -250,5 +251,13 @@ def log_odds(skills: Array, classes: int) -> Array:
 
 def softmax(scores: Array) -> Array:
     """Probabilities proportional to exp(scores), by rows."""
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+    powers = np.exp(scores - over_classes(np.maximum, scores)[:, None])
+    powers /= over_classes(np.add, powers)[:, None]
+    return powers
+
+
+def over_classes(operation: np.ufunc, scores: Array) -> Array:
+    """An operation such as the sum or maximum over the classes of each task, shape (tasks,)."""
+    # Column by column: NumPy takes ten times as long over the few entries of each row.
+    columns = reduce(operation, scores.T) if scores.shape[1] <= _FEW else operation.reduce(scores, axis=1)
+    return np.asarray(columns)

@@ -81,7 +81,7 @@ def test_likelihood_of_em_never_falls_and_is_that_of_the_labels_and_the_gold(kno
     assert likelihood[-1] == pytest.approx(total)
 
 
-@pytest.mark.parametrize("em", [OneCoinEM(steps=10_000), DawidSkene(steps=10_000)])
+@pytest.mark.parametrize("em", [OneCoinEM(steps=10_000), DawidSkene(steps=10_000, gain=0.0)])
 def test_em_continues_from_a_start(em: optiframe.Solver) -> None:
     problem = coin(3, np.full(6, 0.5), tasks=50, per_task=4)
     whole = optiframe.solve(problem, em, budget={"tolerance": 1e-10})
@@ -98,7 +98,8 @@ def test_descent_continues_from_the_answer_of_another_method() -> None:
     assert warm.solution.skills == pytest.approx(cold.solution.skills, abs=1e-4)
 
 
-EM = ("labels.dawid-skene", "labels.one-coin-em", "labels.opt-ds")
+# Of these Dawid-Skene ends where the likelihood hardly rises, unless told otherwise.
+EM = {"labels.dawid-skene": {"gain": 0.0}, "labels.one-coin-em": {}, "labels.opt-ds": {}}
 
 
 def slow_for_em() -> LabelAggregation:
@@ -108,6 +109,7 @@ def slow_for_em() -> LabelAggregation:
 
 
 def run(solver: str, budget: dict[str, Any] | None = None, **more: Any) -> Any:
+    more = {**EM[solver], **more}
     return optiframe.solve(slow_for_em(), solver, budget={"tolerance": 0.0, **(budget or {})}, **more)
 
 
@@ -131,14 +133,25 @@ def test_a_smaller_budget_is_a_limit_as_ever(solver: str) -> None:
 @pytest.mark.parametrize("solver", EM)
 def test_em_that_comes_to_rest_sooner_has_converged(solver: str) -> None:
     easy = coin(1, np.full(6, 0.8), tasks=100, per_task=5)
-    result = optiframe.solve(easy, solver)
+    result = optiframe.solve(easy, solver, **EM[solver])
     assert result.status == "converged"
     assert result.iterations < 100
 
 
-def test_dawid_skene_is_the_default_of_the_estimator() -> None:
+def test_dawid_skene_ends_where_its_likelihood_hardly_rises() -> None:
+    problem = slow_for_em()
+    result = optiframe.solve(problem, "labels.dawid-skene", gain=1e-3)
+    assert result.status == "finished"
+    assert "less than 0.001 a label (the parameter `gain`)" in result.message
+    last = range(result.iterations - 2, result.iterations + 1)
+    traces = [run("labels.dawid-skene", steps=steps).trace["log_likelihood"] for steps in last]
+    before, after = np.diff([trace[-1] for trace in traces]) / len(problem.labels)
+    assert after < 1e-3 <= before
+
+
+def test_the_recommended_solver_is_the_default_of_the_estimator() -> None:
     problem = slow_for_em()
     labels = single_coin(0, np.random.default_rng(0).uniform(0.0, 0.6, 40), tasks=150, per_task=4)["labels"]
     model = LabelAggregator().fit(labels)
-    expected = optiframe.solve(problem, "labels.dawid-skene").solution.probabilities
+    expected = optiframe.solve(problem, "labels.crowd").solution.probabilities
     assert model.result_.solution.probabilities == pytest.approx(expected)

@@ -97,7 +97,7 @@ def test_many_workers_are_drawn_without_names_on_one_page() -> None:
 
 
 def test_the_graph_has_a_line_for_each_pair_and_rings_bipartite_groups() -> None:
-    model = LabelAggregator().fit(GROUPS)
+    model = LabelAggregator("rankone.pgd").fit(GROUPS)
     figure = plot_worker_graph(model)
     axes = figure.axes[0]
     lines = next(c for c in axes.collections if isinstance(c, LineCollection))

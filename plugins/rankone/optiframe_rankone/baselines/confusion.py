@@ -17,6 +17,7 @@ from pydantic import Field
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates
+from optiframe_rankone.answer import over_classes
 from optiframe_rankone.problem import LabelAggregation
 
 STEPS = 100
@@ -86,8 +87,8 @@ def e_step(given: sp.csr_array, model: Model) -> Array:
 
 def log_likelihood(joint: Array) -> float:
     """Log-likelihood of all labels from what `e_step` gives."""
-    top = joint.max(axis=1, keepdims=True)
-    return float((top[:, 0] + np.log(np.exp(joint - top).sum(axis=1))).sum())
+    top = over_classes(np.maximum, joint)
+    return float((top + np.log(over_classes(np.add, np.exp(joint - top[:, None])))).sum())
 
 
 def em(
@@ -98,13 +99,16 @@ def em(
     *,
     estimate_prior: bool,
     steps: int,
+    gain: float = 0.0,
 ) -> Iterates:
     """E and M steps, from a model; each iterate is the answer of an E step.
 
     The residual is the largest change of a task's posterior probability; `log_likelihood`
-    is that of the model the answer belongs to, and never falls.
+    is that of the model the answer belongs to, and never falls. Steps end where it rises by less than
+    `gain` a label.
     """
     before = np.full((given.shape[0], len(model.prior)), np.nan)
+    likelihood, least = -np.inf, gain * given.nnz
     for step in range(steps):
         if step:
             model = m_step(given, before, floor, estimate_prior=estimate_prior)
@@ -113,12 +117,16 @@ def em(
             confusion=model.confusion.transpose(0, 2, 1),
             prior=model.prior,
         )
-        posterior = answer.probabilities
+        posterior, last = answer.probabilities, likelihood
+        likelihood = log_likelihood(answer.scores)
         yield Iterate(
             answer,
             residual=float(np.abs(posterior - before).max()),
-            info={"log_likelihood": log_likelihood(answer.scores)},
+            info={"log_likelihood": likelihood},
         )
+        if likelihood - last < least:
+            rose = f"the last step raised the log-likelihood by less than {gain:g} a label"
+            return Status.FINISHED, f"{rose} (the parameter `gain`)"
         before = posterior
     return all_taken(steps)
 

@@ -28,8 +28,9 @@ class DawidSkene(Solver[LabelAggregation, Aggregation, None]):
     The maximum-likelihood estimates of 1979 are 0 for what was never seen, and one such
     label would rule a class out for ever. No probability is therefore below `floor`; the M
     step is the exact one under that bound, so the likelihood never falls. The trace has it
-    as `log_likelihood`. It ends after `steps` steps (status `finished`), sooner where the residual
-    is within the tolerance; more steps seldom make a better answer. Skills are those of the
+    as `log_likelihood`. It ends (status `finished`) where a step raises that by less than `gain` a
+    label, and after `steps` steps, sooner where the residual is within the tolerance; more steps seldom
+    make a better answer. Skills are those of the
     accuracy prior-weighted over classes.
 
     One iteration is two products with the labels, 2 M operations each, M classes; memory is
@@ -52,6 +53,12 @@ class DawidSkene(Solver[LabelAggregation, Aggregation, None]):
     )
 
     steps: confusion.Steps = confusion.STEPS
+    gain: float = Field(
+        1e-6,
+        ge=0,
+        description="EM ends where a step raises the log-likelihood by less than so much (nats) a label; "
+        "0: it goes on to the tolerance or the last of `steps`",
+    )
 
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
         given = confusion.one_hot(problem)
@@ -64,6 +71,12 @@ class DawidSkene(Solver[LabelAggregation, Aggregation, None]):
         model = confusion.m_step(given, first.probabilities, self.floor, estimate_prior=estimate)
         return (
             yield from confusion.em(
-                problem, given, model, self.floor, estimate_prior=estimate, steps=self.steps
+                problem,
+                given,
+                model,
+                self.floor,
+                estimate_prior=estimate,
+                steps=self.steps,
+                gain=self.gain,
             )
         )
