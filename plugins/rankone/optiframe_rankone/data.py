@@ -250,6 +250,20 @@ class Crowd:
         """Known true skill of each worker, nan where not known, shape (workers,); None without any."""
         return None if self.skills is None else self.skills.skill
 
+    def with_gold_as_worker(self) -> Crowd:
+        """The same labels and one more worker, the last one, who gave every gold label."""
+        labels, known = self.labels, np.flatnonzero(self.gold_codes >= 0)
+        at, workers = labels.first[known + 1], len(labels.worker_ids)
+        table = LabelTable(
+            task=np.insert(labels.task, at, known),
+            worker=np.insert(labels.worker, at, workers),
+            label=np.insert(self.label_codes, at, self.gold_codes[known]),
+            task_ids=labels.task_ids,
+            worker_ids=np.arange(workers + 1),
+            label_ids=self.classes,
+        )
+        return Crowd(table)
+
     @cached_property
     def gold_agreement(self) -> Array:
         """N_i C_i of each worker with the gold, shape (workers,); 0 for who labelled none of it."""

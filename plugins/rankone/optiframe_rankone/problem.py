@@ -59,17 +59,16 @@ class LabelAggregation(Problem[Aggregation]):
     s_i, as in the paper: many workers with few labels each can then outvote a few who label
     everything. A finding warns where the two sums disagree. Where gold was labelled by a
     component, it decides instead: the sum of N_i C_i s_i over the workers is positive, where C_i
-    is the correlation with gold on N_i of its tasks, as if gold were a worker of skill 1. For
-    more than two classes the box reaches further up than down, so a reversed skill may leave it and is
-    then clipped: the fit there is no longer the least-squares one. Where skills cancel (two
-    workers who mostly disagree), nothing says who is right: their skills are set to 0, and a
-    finding names them.
+    is the correlation with gold on N_i of its tasks. For more than two classes the box reaches
+    further up than down, so a reversed skill may leave it and is then clipped: the fit there is no
+    longer the least-squares one. Where skills cancel (two workers who mostly disagree), nothing says
+    who is right: their skills are set to 0, and a finding names them.
 
     **Nobody to compare with.** The skill of a worker who shares no task cannot be estimated;
     it stays where the solver started (1/2, within the box), which a finding says.
 
-    **Gold** also counts as certain in the answer, and its tasks are left out of the metrics.
-    It is not part of the least squares.
+    **Gold** is certain in the answer, and its tasks are left out of the metrics. It teaches skills: in
+    the least squares it is one more worker, whose skill is 1, and EM takes the class of its tasks as known.
     """
 
     name = "label-aggregation"
@@ -97,7 +96,7 @@ class LabelAggregation(Problem[Aggregation]):
         None, description="known true labels, for the metrics only; an empty label is not known"
     )
     gold: Annotated[TruthTable | None, PlainValidator(read_truth), Accepts(_TABLE + "task, label")] = Field(
-        None, description="true labels to build on: certain in the answer, fix the sign, not scored"
+        None, description="true labels to build on: certain in the answer, teach skills, not scored"
     )
     skills: Annotated[SkillTable | None, PlainValidator(read_skills), Accepts(_TABLE + "worker, skill")] = (
         Field(None, description="known true skills, for the metrics and the oracle vote only")
@@ -191,7 +190,14 @@ class LabelAggregation(Problem[Aggregation]):
         return self.model.box
 
     def formulate(self) -> Formulation:
-        return Formulation(self.model.completion, interpret=self.from_skills, encode=self.to_skills)
+        return Formulation(self.model.with_gold.completion, interpret=self._from_rows, encode=self._to_rows)
+
+    def _from_rows(self, rows: Array) -> Aggregation:
+        return self.from_skills(rows[: len(self.labels.worker_ids)])  # without the gold's
+
+    def _to_rows(self, solution: Aggregation) -> Array | None:
+        skills = self.to_skills(solution)
+        return skills if skills is None or self.gold is None else np.append(skills, 1.0)
 
     def from_skills(self, skills: Array) -> Aggregation:
         """The answer that estimated skills stand for: signs settled, then the weighted vote."""

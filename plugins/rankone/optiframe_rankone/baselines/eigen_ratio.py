@@ -50,7 +50,7 @@ class EigenvectorRatio(Solver[LabelAggregation, Aggregation, None]):
     Notes
     -----
     Each connected component is solved by itself: the whole matrix would give all weight to
-    the largest. Its sign is that of gold where there is some, else that of the problem's
+    the largest. Gold is one more worker; where there is some it decides the sign, else the problem's
     `orientation`. Where they cancel, or no eigenvalue leads, skills are 0 and a warning says so.
     Who shares no task has skill 1/2. Ratios beyond the range of a skill count in full in the
     vote; the skills of the answer are clipped to the range.
@@ -112,28 +112,32 @@ class EigenvectorRatio(Solver[LabelAggregation, Aggregation, None]):
         run: Run,
     ) -> Array:
         """Signed ratios, shape (workers,)."""
-        labels, workers = problem.labels, len(problem.labels.worker_ids)
+        given, model = problem.labels, problem.model.with_gold
+        labels, workers = model.crowd.labels, len(model.crowd.labels.worker_ids)
+        told = agreement_with(known, given.task, given.worker, codes, workers=workers, classes=classes)
+        if labels is not given:  # the last worker gave the gold
+            own_codes, codes = codes, known[labels.task]
+            codes[labels.worker < workers - 1] = own_codes
         shared, agreed = co_occurrence(labels.first, labels.worker, codes, workers)
         correlation = (classes * agreed / shared.data - 1.0) / (classes - 1)
         by_count = self.form == "ratio-of-eigenvectors"
         weight = shared.data if by_count else np.ones(shared.nnz)
-        own = problem.labels_per_worker.astype(np.float64) if by_count else np.ones(workers)
+        own = labels.per_worker.astype(np.float64) if by_count else np.ones(workers)
         pattern = shared.indices, shared.indptr
         ratio = sp.csr_array((weight * correlation, *pattern), shape=shared.shape) + sp.diags_array(own)
         count = sp.csr_array((weight, *pattern), shape=shared.shape) + sp.diags_array(own)
 
-        told = agreement_with(known, labels.task, labels.worker, codes, workers=workers, classes=classes)
         skills = np.full(workers, _ALONE)
-        component = problem.worker_graph.component
+        component = model.worker_graph.component
         for group in np.flatnonzero(np.bincount(component) > 1):
             members = np.flatnonzero(component == group)
             one = leading(ratio[members][:, members], run.rng)
             all_alike = leading(count[members][:, members], run.rng)
             found = np.sqrt(one.value / all_alike.value) * _divided(one.vector, np.abs(all_alike.vector))
-            criteria = told[members] * found, problem.model.sign_weights[members] * found
+            criteria = told[members] * found, model.sign_weights[members] * found
             sign = orientation.of_groups(np.zeros_like(members), *criteria, cancel=_CANCEL)[0]
             if one.gap <= _GAP * one.value or sign == 0:
-                ids = problem.labels.worker_ids[members]
+                ids = given.worker_ids[members[members < len(given.worker_ids)]]
                 run.warn(
                     "a group of workers has no leading eigenvector, or skills that cancel: nothing says "
                     "who is right, so its labels have no weight",
@@ -142,7 +146,7 @@ class EigenvectorRatio(Solver[LabelAggregation, Aggregation, None]):
                 )
                 found, sign = np.zeros(len(members)), 1.0
             skills[members] = sign * found
-        return skills
+        return skills[: len(given.worker_ids)]
 
 
 def _divided(vector: Array, by: Array) -> Array:

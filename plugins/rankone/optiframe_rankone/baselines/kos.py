@@ -52,6 +52,9 @@ class KargerOhShah(Solver[LabelAggregation, Aggregation, None]):
     .5025, .4307, .1896, .0056, .0539. The leading direction on rte and temp is that of busy
     workers who prefer one label, which centring takes away only in part.
 
+    **Gold** is certain in the answer, and teaches nothing about workers: messages have no unit in
+    which a known answer could join them.
+
     **Many classes.** By thresholds on the order of the classes as in the paper of 2013
     ("thresholds"), so the order must mean something; "one-vs-rest" is free of order.
 

@@ -81,6 +81,14 @@ class SkillModel:
         lower = np.minimum(margin - 1.0 / (len(self.crowd.classes) - 1), 0.0)
         return lower, np.maximum(1.0 - margin, 0.0)
 
+    @cached_property
+    def with_gold(self) -> SkillModel:
+        """The model whose last row is the gold, as a worker of skill 1; this one where there is no gold."""
+        if self.crowd.gold is None:
+            return self
+        fields = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
+        return _WithGold(**fields | {"crowd": self.crowd.with_gold_as_worker()})
+
     @property
     def least_squares(self) -> PairwiseLeastSquares:
         """The objective of `completion`."""
@@ -200,6 +208,22 @@ class SkillModel:
         by_gold = () if self.crowd.gold is None else (self.crowd.gold_agreement * skills,)
         signs = orientation.of_groups(component, *by_gold, self.sign_weights * skills, cancel=_CANCEL)
         return np.asarray(signs[component])
+
+
+class _WithGold(SkillModel):
+    """Labels of which the last worker is the gold: its skill is 1, whatever the labels."""
+
+    @cached_property
+    def box(self) -> tuple[Array, Array]:
+        lower, upper = super().box
+        lower[-1] = upper[-1] = 1.0
+        return lower, upper
+
+    @cached_property
+    def sign_weights(self) -> Array:
+        weights = np.array(super().sign_weights)
+        weights[-1] = 2.0 * weights[:-1].sum()  # the gold's own sign decides
+        return weights
 
 
 WANTED = "a label-aggregation problem, the result of a solver for it or a fitted LabelAggregator"

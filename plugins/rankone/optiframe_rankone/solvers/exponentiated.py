@@ -90,7 +90,10 @@ class ExponentiatedGradient(Solver[RankOneFit, Array, None]):
 
     def iterates(self, problem: RankOneFit, run: Run) -> Iterates:
         known, wanted = self._rows(problem)
-        least, most = np.log(self.kappa), np.log(self.K)
+        # A bound that keeps an entry away from 0, as that of gold does, holds on the way, too.
+        lower, upper = problem.bounds
+        least = np.log(np.clip(np.maximum(lower, -upper), self.kappa, self.K))
+        most = np.log(self.K)
         # Log sizes; signs play no part. Who is compared with nobody keeps its size.
         first = problem.from_start(run.start)
         z = np.clip(np.log(np.maximum(np.abs(first), self.kappa)), least, most)
@@ -109,7 +112,7 @@ class ExponentiatedGradient(Solver[RankOneFit, Array, None]):
             x = np.exp(z)
             sums = known @ x
             balanced = np.divide(wanted, sums, out=x.copy(), where=met)
-            yield Iterate(x, residual=float(np.abs(np.clip(balanced, self.kappa, self.K) - x).max()))
+            yield Iterate(x, residual=float(np.abs(np.clip(balanced, np.exp(least), self.K) - x).max()))
 
     def finish(self, problem: RankOneFit, iterate: Iterate) -> Array:
         return signs.recovered(problem, iterate.x)

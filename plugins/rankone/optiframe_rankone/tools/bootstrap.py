@@ -31,10 +31,10 @@ def bootstrap_errors(
     Draws as many tasks with replacement, with all their labels, solves again, and gives the
     standard deviation of the skills over the draws in which the labels tell the worker's skill;
     inf where those are fewer than two. They do not tell that of a worker who shares no task with another:
-    such a skill stays where the solver started, or repeats what the worker said. Gold on a task of theirs
-    does, to a method that looks at it. For any method that gives skills, at the price of
-    `draws` solutions. What clipping to the box does is in it, as well as a bias that
-    differs between draws, so it is often a little wider than `standard_errors`.
+    such a skill stays where the solver started, or repeats what the worker said. Gold on a task of
+    theirs does. For any method that gives skills, at the price of `draws` solutions. What clipping to the
+    box does is in it, as well as a bias that differs between draws, so it is often a little wider than
+    `standard_errors`.
 
     Raises
     ------
@@ -46,7 +46,6 @@ def bootstrap_errors(
         raise InvalidInput(f"a bootstrap needs a whole number of at least 2 draws, got {draws!r}")
     method = solver_of(problem, solver=solver, example="rankone.pgd")
     problem = problem_of(problem)
-    looks_at_gold = isinstance(problem, method.solves)  # it is no part of the least squares
     rng = np.random.default_rng(seed)
     drawn = np.full((draws, len(problem.labels.worker_ids)), np.nan)
     unfinished = 0
@@ -58,9 +57,7 @@ def bootstrap_errors(
         if result.solution is None or result.solution.skills is None:
             raise InvalidInput(f"{method.name} gives no skills; use a method that does, such as rankone.pgd")
         unfinished += not result.status.complete
-        told = _compared(again)
-        if looks_at_gold:
-            told |= _has_gold(again)
+        told = _compared(again) | _has_gold(again)
         row[here] = np.where(told, result.solution.skills, np.nan)
     if unfinished:
         warnings.warn(f"{unfinished} of {draws} draws ended at a limit", NotConverged, stacklevel=2)

@@ -1,0 +1,109 @@
+"""Known answers teach skills, in every method that has skills."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from optiframe_rankone.completion import skill_model
+from optiframe_rankone.problem import LabelAggregation
+
+import optiframe
+
+from .slow import co_occurrence, quietly, rows, single_coin
+
+SKILLS = np.random.default_rng(7).uniform(-0.1, 0.9, 30)
+
+
+def crowd(known: int, seed: int = 0, classes: int = 2, **fields: Any) -> LabelAggregation:
+    """300 tasks of 4 labels; the answers to the first `known` of them are given."""
+    inputs = single_coin(seed, SKILLS, tasks=300, per_task=4, classes=classes)
+    gold = {"task": np.arange(known), "label": inputs["truth"]["label"][:known]}
+    return LabelAggregation(**inputs, gold=gold if known else None, **fields)
+
+
+def errors(solver: Any, known: int, classes: int = 2, **fields: Any) -> tuple[float, float]:
+    """Root mean square error of the skills, and the share of wrong answers to the last 150 tasks."""
+    skill, answer = [], []
+    for seed in range(4):
+        problem = crowd(known, seed, classes, **fields)
+        solution = quietly(problem, solver).solution
+        skill.append(((solution.skills - SKILLS) ** 2).mean())
+        answer.append((solution.predicted_codes() != problem.truth_codes)[150:].mean())
+    return float(np.sqrt(np.mean(skill))), float(np.mean(answer))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "solver",
+    [
+        "rankone.pgd",
+        "scipy.lbfgs",
+        "labels.crowd",
+        "labels.dawid-skene",
+        "labels.one-coin-em",
+        "labels.iwmv",
+    ],
+)
+def test_half_of_the_answers_take_a_tenth_off_the_error_of_skills(solver: str, classes: int) -> None:
+    without, with_gold = errors(solver, 0, classes), errors(solver, 150, classes)
+    assert with_gold[0] < 0.9 * without[0]
+    assert with_gold[1] < without[1] + 0.01
+
+
+@pytest.mark.parametrize("fields", [{"weights": "binary"}, {"weights": "count-squared"}, {"cutoff": 0.1}])
+def test_gold_teaches_under_all_weights(fields: dict[str, Any]) -> None:
+    assert errors("rankone.pgd", 150, **fields)[0] < errors("rankone.pgd", 0, **fields)[0]
+
+
+def test_ratios_of_eigenvectors_learn_of_gold_a_little() -> None:
+    assert errors("labels.ratio", 150)[0] < errors("labels.ratio", 0)[0]
+
+
+def test_gold_is_one_more_worker_of_skill_1_in_the_least_squares() -> None:
+    problem = crowd(80)
+    completion = problem.formulation.problem  # type: ignore[union-attr]
+    assert completion.least_squares.shape == (31,)
+    assert [bound[-1] for bound in completion.bounds] == [1.0, 1.0]
+    told = [
+        (f"t{task}", f"w{worker:02}", label)
+        for task, worker, label in zip(
+            problem.labels.task, problem.labels.worker, problem.label_codes, strict=True
+        )
+    ]
+    told += [(f"t{task}", "z", label) for task, label in enumerate(problem.gold_codes[:80])]
+    joined = LabelAggregation(labels=rows(*told))
+    shared, agreed = co_occurrence(joined)
+    np.testing.assert_array_equal(completion.least_squares.known.toarray(), shared)
+    expected = np.divide(2 * agreed, shared, out=np.ones_like(shared), where=shared > 0) - 1
+    known = shared > 0
+    np.testing.assert_allclose(completion.least_squares.targets.toarray()[known], expected[known])
+
+
+def test_labels_left_as_they_are_give_the_same_skills(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = quietly(crowd(80), "rankone.pgd").solution.skills
+    monkeypatch.setattr(skill_model, "_MOST_PAIRS", 10)
+    np.testing.assert_allclose(quietly(crowd(80), "rankone.pgd").solution.skills, counted, atol=1e-5)
+
+
+def test_an_answer_with_gold_can_be_where_a_run_begins_and_is_judged_by_the_same_objective() -> None:
+    problem = crowd(80)
+    found = quietly(problem, "rankone.pgd")
+    again = optiframe.solve(problem, "rankone.pgd", start=found.solution)
+    assert again.iterations < found.iterations
+    assert problem.objective(found.solution) == pytest.approx(found.objective)
+    assert again.objective == pytest.approx(found.objective)
+    guessing = problem.from_skills(np.zeros(30))
+    assert problem.objective(guessing) > found.objective
+
+
+def test_a_worker_who_met_nobody_is_known_by_gold() -> None:
+    # Of 40 tasks alone, "solo" is right on 36; the others share tasks of their own.
+    told = [(f"t{t}", f"w{w}", (t + (w == 2 and t % 3 == 0)) % 2) for t in range(12) for w in range(3)]
+    told += [(f"s{t:02}", "solo", int(t < 4)) for t in range(40)]
+    gold = {"task": [f"s{t:02}" for t in range(40)], "label": [0] * 40}
+    for solver in ("rankone.pgd", "rankone.coordinate", "labels.one-coin-em"):
+        solution = quietly(LabelAggregation(labels=rows(*told), gold=gold), solver).solution
+        skill = solution.skills[solution.worker_ids.tolist().index("solo")]
+        assert skill == pytest.approx(0.8, abs=0.03)
