@@ -14,14 +14,19 @@ from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.ids import listed
 from optiframe_rankone.answer import accuracy
+from optiframe_rankone.completion.counts import co_occurrence, correlations_of
 from optiframe_rankone.completion.pairs import of_entries
 from optiframe_rankone.completion.skill_model import SkillModel
+from optiframe_rankone.ids import firsts
 
 LIMIT = 3.0
 """Standard deviations of the misfit above 0 beyond which the model is refused: a normal variable exceeds
 3 in one of 740 cases. Where the model holds the misfit is mostly below 0, since the skills were fitted:
 in 510 draws from it, of 17 designs, it was at most 0.9."""
 _RISK = 0.05  # chance that any pair at all is said to agree too often where none does
+_MOST = 300
+"""Workers who are looked at: those with the most labels, whose pairs share the most tasks and so tell most.
+All pairs of 1,000 workers would take three times as long as the answer from a million labels."""
 _SWEEPS, _MOVED = 20, 1e-3
 """Sweeps of coordinate descent at most, and the largest move at which they end: far below the skills' errors.
 From an answer's skills it takes two to nine."""
@@ -72,11 +77,12 @@ def model_fit(model: SkillModel, skills: Array) -> ModelFit:
     The skills are fitted here once more, from those given, with the shared tasks as weights and without the
     box: it is the model that is tested, not the method, nor what the box keeps from it.
 
-    Counts all pairs of workers where the least squares has not, 40 bytes each.
+    Of more than 300 workers those with the most labels are looked at, and their pairs counted for it.
     """
-    shared, correlation = model.pair_counts()
+    kept, shared, correlation = _pairs_of_busiest(model)
     classes = len(model.crowd.classes)
-    x = _fitted(model, shared, correlation, skills)
+    start = np.where(skills == 0.0, model.completion.initial(), skills)  # 0 is a saddle
+    x = _fitted(classes, shared, correlation, start[kept])
     first = np.repeat(np.arange(shared.shape[0]), np.diff(shared.indptr))
     once = (first < shared.indices) & (shared.data > 1)
     i, j, n, c = first[once], shared.indices[once], shared.data[once], correlation[once]
@@ -85,7 +91,7 @@ def model_fit(model: SkillModel, skills: Array) -> ModelFit:
     r, agreed = x[i] * x[j], accuracy(c, classes)  # the share of agreement follows from C as p from a skill
     single = n * (agreed * (1.0 - r) ** 2 + (1.0 - agreed) * (1.0 / (classes - 1) + r) ** 2)
     # N labels never show that a worker is always right or always wrong: Jeffreys' estimate, as for errors.
-    least = 0.5 / (model.crowd.labels.per_worker + 1.0)
+    least = 0.5 / (model.crowd.labels.per_worker[kept] + 1.0)
     careful = (classes * np.clip(accuracy(x, classes), least, 1.0 - least) - 1.0) / (classes - 1)
     chance = accuracy(careful[i] * careful[j], classes)
     variance = (classes / (classes - 1.0)) ** 2 * chance * (1.0 - chance)
@@ -97,16 +103,31 @@ def model_fit(model: SkillModel, skills: Array) -> ModelFit:
         misfit=excess / float(np.sqrt((2.0 - 2.0 / n).sum())),
         ratio=float((squares / (n * variance)).mean()),
         pairs=len(n),
-        together=np.column_stack([i[above], j[above]]),
+        together=np.column_stack([kept[i[above]], kept[j[above]]]),
     )
 
 
-def _fitted(model: SkillModel, shared: sp.csr_array, correlation: Array, skills: Array) -> Array:
-    """Skills nearest to the correlations, within their range; from those given, where they are not 0."""
+def _pairs_of_busiest(model: SkillModel) -> tuple[NDArray[np.int64], sp.csr_array, Array]:
+    """The workers with the most labels, the tasks that they share, and their correlations in that order."""
+    crowd, labels = model.crowd, model.crowd.labels
+    workers = len(labels.worker_ids)
+    if workers <= _MOST:
+        return np.arange(workers), *model.pair_counts()
+    kept = np.sort(np.argsort(-labels.per_worker, kind="stable")[:_MOST])
+    place = np.full(workers, -1, dtype=np.int32)
+    place[kept] = np.arange(_MOST)
+    worker = place[labels.worker]
+    rows = np.flatnonzero(worker >= 0)
+    first = firsts(np.bincount(labels.task[rows], minlength=len(labels.task_ids)))
+    shared, agreed = co_occurrence(first, worker[rows], crowd.label_codes[rows], _MOST)
+    return kept, shared, correlations_of(shared.data, agreed, len(crowd.classes))
+
+
+def _fitted(classes: int, shared: sp.csr_array, correlation: Array, x: Array) -> Array:
+    """Skills nearest to the correlations, within their range, from those given."""
     pattern = shared.indices, shared.indptr
     pairs = of_entries(shared, sp.csr_array((correlation, *pattern), shared.shape))
-    x = np.where(skills == 0.0, model.completion.initial(), skills)  # 0 is a saddle
-    lower, upper = np.full(len(x), -1.0 / (len(model.crowd.classes) - 1)), np.ones(len(x))
+    lower, upper = np.full(len(x), -1.0 / (classes - 1)), np.ones(len(x))
     for _ in range(_SWEEPS):
         x, moved = pairs.sweep(x, lower, upper)
         if moved < _MOVED:
