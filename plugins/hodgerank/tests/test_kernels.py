@@ -190,7 +190,7 @@ def test_wrong_arguments_are_refused_and_crash_nothing() -> None:
 
 @pytest.mark.parametrize(("items", "values"), [(20, "signs"), (400, "real")])
 def test_arrays_that_another_thread_changes_crash_nothing(items: int, values: str) -> None:
-    given_rows = comparisons(items, 100_000, values, 0)
+    given_rows = comparisons(items, 20_000, values, 0)
     check_changes_meanwhile(reference.merge, given_rows)
     check_changes_meanwhile(reference.RowsByPair, given_rows)
     check_changes_meanwhile(reference.bregman_block, step(items, 100_000, 0))

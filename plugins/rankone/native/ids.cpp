@@ -1,6 +1,6 @@
 #include "ids.hpp"
 
-#include <optiframe/interrupt.hpp>
+#include <optiframe/arrays.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -17,23 +17,24 @@ constexpr std::uint64_t crowded = 4; // numbers in the span of the values for ea
 Encoded encode_crowded(std::span<const std::int64_t> values, std::int64_t least, std::uint64_t span) {
     Encoded found{room<std::int32_t>(values.size()), {}};
     std::vector<std::int32_t> place(span, -1);
-    const auto at = [&](std::int64_t value) -> std::int32_t& {
-        return place[static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(least)];
-    };
-    for (const auto value : values) at(value) = 0;
+    interrupt::in_blocks(static_cast<std::int64_t>(values.size()), [&](std::int64_t begin, std::int64_t end) {
+        for (auto k = begin; k < end; ++k) {
+            const auto above = static_cast<std::uint64_t>(read(values[k])) - static_cast<std::uint64_t>(least);
+            if (above >= span) refuse_code();
+            found.codes[k] = static_cast<std::int32_t>(above);
+            place[above] = 0;
+        }
+    });
     found.ids.reserve(span);
-    interrupt::poll();
     for (std::uint64_t k = 0; k < span; ++k)
         if (place[k] == 0) {
             place[k] = static_cast<std::int32_t>(found.ids.size());
             found.ids.push_back(least + static_cast<std::int64_t>(k));
         }
-    interrupt::poll();
-    if (found.ids.size() == span) // no number is left out: nothing to look up
-        std::transform(values.begin(), values.end(), found.codes.get(),
-                       [&](std::int64_t value) { return static_cast<std::int32_t>(value - least); });
-    else
-        std::transform(values.begin(), values.end(), found.codes.get(), at);
+    if (found.ids.size() < span) // else no number is left out: nothing to look up
+        interrupt::in_blocks(static_cast<std::int64_t>(values.size()), [&](std::int64_t begin, std::int64_t end) {
+            for (auto k = begin; k < end; ++k) found.codes[k] = place[found.codes[k]];
+        });
     return found;
 }
 
@@ -44,8 +45,9 @@ Encoded encode_scattered(std::span<const std::int64_t> values) {
     interrupt::Pace pace;
     for (std::size_t k = 0; k < values.size(); ++k) {
         pace.after(8);
-        const auto [at, fresh] = table.try_emplace(values[k], static_cast<std::int32_t>(found.ids.size()));
-        if (fresh) found.ids.push_back(values[k]);
+        const auto value = read(values[k]);
+        const auto [at, fresh] = table.try_emplace(value, static_cast<std::int32_t>(found.ids.size()));
+        if (fresh) found.ids.push_back(value);
         found.codes[k] = at->second;
     }
     std::vector<std::int32_t> order(found.ids.size()), rank(found.ids.size());
@@ -68,8 +70,13 @@ Encoded encode_scattered(std::span<const std::int64_t> values) {
 
 Encoded encode(std::span<const std::int64_t> values) {
     if (values.empty()) return {room<std::int32_t>(0), {}};
-    const auto least = *std::min_element(values.begin(), values.end());
-    const auto most = *std::max_element(values.begin(), values.end());
+    auto least = values.front(), most = least;
+    interrupt::in_blocks(static_cast<std::int64_t>(values.size()), [&](std::int64_t begin, std::int64_t end) {
+        for (const auto value : values.subspan(begin, end - begin)) {
+            least = std::min(least, value);
+            most = std::max(most, value);
+        }
+    });
     const auto gap = static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least);
     const auto room = std::min<std::uint64_t>(crowded * values.size(), std::numeric_limits<std::int32_t>::max());
     return gap < room ? encode_crowded(values, least, gap + 1) : encode_scattered(values);

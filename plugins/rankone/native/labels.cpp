@@ -14,10 +14,10 @@ struct Carried {
 };
 
 // Where each code's rows begin once they are sorted by it.
-std::vector<std::int64_t> begins(const Coded& by) {
-    std::vector<std::int64_t> at(by.count + 1);
+std::vector<std::int64_t> begins(Codes codes, std::size_t count) {
+    std::vector<std::int64_t> at(count + 1);
     interrupt::Pace pace;
-    for (const auto code : by.codes) {
+    for (const auto code : codes) {
         pace.after(1);
         ++at[code + 1];
     }
@@ -32,18 +32,19 @@ std::vector<std::int64_t> begins(const Coded& by) {
 SortedLabels sort_labels(Coded task, Coded worker, Codes label) {
     const std::size_t n = label.size();
     interrupt::Pace pace;
+    SortedLabels sorted{room<std::int32_t>(n), room<std::int32_t>(n), room<std::int32_t>(n)};
+    // At first the codes as they come: what is counted must be what is put in place.
+    copy_codes(task.codes, task.count, sorted.task.get(), "task");
+    copy_codes(worker.codes, worker.count, sorted.worker.get(), "worker");
     const auto by_worker = room<Carried>(n);
     const auto by_task = room<Carried>(n);
-    auto at = begins(worker);
+    auto at = begins({sorted.worker.get(), n}, worker.count);
     for (std::size_t k = 0; k < n; ++k) {
         pace.after(1);
-        by_worker[at[worker.codes[k]]++] = {task.codes[k], label[k]};
+        by_worker[at[sorted.worker[k]]++] = {sorted.task[k], label[k]};
     }
     const auto ends = std::move(at); // of each worker's labels, which have all been put in place
-    at = begins(task);
-    SortedLabels sorted;
-    for (auto* column : {&sorted.task, &sorted.worker, &sorted.label})
-        *column = room<std::int32_t>(n);
+    at = begins({sorted.task.get(), n}, task.count);
     for (std::size_t i = 0, k = 0; i < worker.count; ++i)
         for (; static_cast<std::int64_t>(k) < ends[i]; ++k) {
             pace.after(1);
@@ -59,15 +60,12 @@ SortedLabels sort_labels(Coded task, Coded worker, Codes label) {
     return sorted;
 }
 
-Room<double> vote(const Labels& labels, std::span<const double> weight, std::size_t classes) {
-    auto scores = room<double>(labels.tasks() * classes);
-    std::fill_n(scores.get(), labels.tasks() * classes, 0.0);
-    interrupt::Pace pace;
-    for (std::size_t t = 0; t < labels.tasks(); ++t) {
-        pace.after(labels.first[t + 1] - labels.first[t] + 1);
-        for (auto k = labels.first[t]; k < labels.first[t + 1]; ++k)
-            scores[t * classes + labels.label[k]] += weight[labels.worker[k]];
-    }
+Room<double> vote(const Labels& labels, std::span<const double> weight) {
+    auto scores = zeros<double>(labels.tasks() * labels.classes);
+    labels.each_task([&](std::size_t t, std::int64_t begin, std::int64_t end) {
+        double* mine = &scores[t * labels.classes];
+        for (auto k = begin; k < end; ++k) mine[labels.label_of(k)] += weight[labels.worker_of(k)];
+    });
     return scores;
 }
 

@@ -1,6 +1,9 @@
 // Room for many numbers, not set to anything.
 #pragma once
 
+#include <optiframe/interrupt.hpp>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <limits>
@@ -35,6 +38,13 @@ template <class T> Room<T> room(std::size_t count) {
     void* memory = std::malloc(bytes > 0 ? bytes : 1);
     if (memory == nullptr) throw std::bad_alloc();
     return Room<T>(static_cast<T*>(memory));
+}
+
+template <class T> Room<T> zeros(std::size_t count) {
+    auto found = room<T>(count);
+    interrupt::in_blocks(static_cast<std::int64_t>(count),
+                         [&](std::int64_t begin, std::int64_t end) { std::fill(&found[begin], &found[end], T{}); });
+    return found;
 }
 
 } // namespace optiframe::rankone

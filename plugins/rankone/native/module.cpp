@@ -31,19 +31,11 @@ std::size_t size_of(std::int64_t count, const char* name) {
     return static_cast<std::size_t>(count);
 }
 
-void check_by_task(const FirstArray& first, const CodeArray& worker, std::size_t workers) {
+Labels labels_of(const FirstArray& first, const CodeArray& worker, const CodeArray& label, std::size_t workers,
+                 std::int64_t classes) {
     check_firsts(span(first), static_cast<std::int64_t>(worker.size()), "first");
-    check_codes(span(worker), static_cast<std::int64_t>(workers), "worker");
-}
-
-Labels labels_of(const FirstArray& first, const CodeArray& worker, const CodeArray& label, std::size_t workers) {
-    check_by_task(first, worker, workers);
     check_length(label, worker.size(), "label");
-    return {span(first), span(worker), span(label)};
-}
-
-void check_classes(const Labels& labels, std::int64_t classes) {
-    check_codes(labels.label, static_cast<std::int64_t>(size_of(classes, "classes")), "label");
+    return {span(first), span(worker), span(label), workers, size_of(classes, "classes")};
 }
 
 template <class T, class... Sizes> auto handed_over(rankone::Room<T>&& values, Sizes... sizes) {
@@ -76,8 +68,6 @@ auto sort_labels(CodeArray task, CodeArray worker, CodeArray label, std::int64_t
     check_length(worker, task.size(), "worker");
     check_length(label, task.size(), "label");
     const Coded by_task{span(task), size_of(tasks, "tasks")}, by_worker{span(worker), size_of(workers, "workers")};
-    check_codes(by_task.codes, tasks, "task");
-    check_codes(by_worker.codes, workers, "worker");
     rankone::SortedLabels sorted;
     {
         nb::gil_scoped_release unlocked;
@@ -89,31 +79,21 @@ auto sort_labels(CodeArray task, CodeArray worker, CodeArray label, std::int64_t
 }
 
 auto vote(FirstArray first, CodeArray worker, CodeArray label, Numbers weight, std::int64_t classes) {
-    const auto labels = labels_of(first, worker, label, weight.size());
-    check_classes(labels, classes);
+    const auto labels = labels_of(first, worker, label, weight.size(), classes);
     rankone::Room<double> scores;
     {
         nb::gil_scoped_release unlocked;
-        scores = rankone::vote(labels, span(weight), static_cast<std::size_t>(classes));
+        scores = rankone::vote(labels, span(weight));
     }
-    return handed_over(std::move(scores), labels.tasks(), static_cast<std::size_t>(classes));
-}
-
-// Labels whose pairs are counted: workers rise within each task.
-Labels countable(const FirstArray& first, const CodeArray& worker, const CodeArray& label, std::size_t workers) {
-    const auto labels = labels_of(first, worker, label, workers);
-    for (std::size_t t = 0; t < labels.tasks(); ++t)
-        for (auto k = labels.first[t] + 1; k < labels.first[t + 1]; ++k)
-            check(labels.worker[k - 1] < labels.worker[k], "worker must rise within each task");
-    return labels;
+    return handed_over(std::move(scores), labels.tasks(), labels.classes);
 }
 
 auto count_pairs(FirstArray first, CodeArray worker, CodeArray label, std::int64_t workers) {
-    const auto labels = countable(first, worker, label, size_of(workers, "workers"));
+    const auto labels = labels_of(first, worker, label, size_of(workers, "workers"), 0);
     rankone::PairCounts found;
     {
         nb::gil_scoped_release unlocked;
-        found = rankone::count_pairs(labels, static_cast<std::size_t>(workers));
+        found = rankone::count_pairs(rankone::SortedByWorker(labels));
     }
     return std::make_tuple(owned(std::move(found.start)), owned(std::move(found.column)),
                            owned(std::move(found.shared)), owned(std::move(found.agreed)));
@@ -121,11 +101,11 @@ auto count_pairs(FirstArray first, CodeArray worker, CodeArray label, std::int64
 
 auto count_table(FirstArray first, CodeArray worker, CodeArray label, std::int64_t workers) {
     const auto size = size_of(workers, "workers");
-    const auto labels = countable(first, worker, label, size);
+    const auto labels = labels_of(first, worker, label, size, 0);
     rankone::CountTable table;
     {
         nb::gil_scoped_release unlocked;
-        table = rankone::count_table(labels, size);
+        table = rankone::count_table(rankone::SortedByWorker(labels));
     }
     return std::make_tuple(handed_over(std::move(table.shared), size, size),
                            handed_over(std::move(table.agreed), size, size));
@@ -134,7 +114,6 @@ auto count_table(FirstArray first, CodeArray worker, CodeArray label, std::int64
 double misses(CodeArray start, CodeArray column, Numbers known, Numbers target, Numbers x) {
     check_length(start, x.size() + 1, "start");
     check_firsts(span(start), static_cast<std::int64_t>(column.size()), "start");
-    check_codes(span(column), static_cast<std::int64_t>(x.size()), "column");
     check_length(known, column.size(), "known");
     check_length(target, column.size(), "target");
     nb::gil_scoped_release unlocked;
@@ -142,37 +121,34 @@ double misses(CodeArray start, CodeArray column, Numbers known, Numbers target, 
 }
 
 auto label_pulls(FirstArray first, CodeArray worker, CodeArray label, Numbers x, std::int64_t classes) {
-    const auto labels = labels_of(first, worker, label, x.size());
-    check_classes(labels, classes);
+    const auto labels = labels_of(first, worker, label, x.size(), classes);
     check(classes >= 2, "classes must be at least 2");
     std::vector<double> pull(x.size()), curvature(x.size());
     {
         nb::gil_scoped_release unlocked;
-        rankone::label_pulls(labels, span(x), static_cast<std::size_t>(classes), {pull, curvature});
+        rankone::label_pulls(labels, span(x), {pull, curvature});
     }
     return std::make_tuple(owned(std::move(pull)), owned(std::move(curvature)));
 }
 
 auto label_weights(FirstArray first, CodeArray worker, Numbers x) {
-    check_by_task(first, worker, x.size());
+    const auto labels = labels_of(first, worker, worker, x.size(), 0); // no label is read
     std::vector<double> sums(x.size());
     {
         nb::gil_scoped_release unlocked;
-        rankone::label_weights(span(first), span(worker), span(x), sums);
+        rankone::label_weights(labels, span(x), sums);
     }
     return owned(std::move(sums));
 }
 
 auto task_pulls(FirstArray first, CodeArray worker, CodeArray label, Numbers x, std::int64_t classes, Out<double> pull) {
-    const auto labels = labels_of(first, worker, label, x.size());
-    check_classes(labels, classes);
+    const auto labels = labels_of(first, worker, label, x.size(), classes);
     check(classes >= 2, "classes must be at least 2");
     if (pull.size() != 0) check_length(pull, worker.size(), "pull");
     std::vector<double> curvature(x.size()), total(x.size()), squares(x.size());
     {
         nb::gil_scoped_release unlocked;
-        rankone::task_pulls(labels, span(x), static_cast<std::size_t>(classes), span(pull),
-                            {curvature, total, squares});
+        rankone::task_pulls(labels, span(x), span(pull), {curvature, total, squares});
     }
     return std::make_tuple(owned(std::move(curvature)), owned(std::move(total)), owned(std::move(squares)));
 }
@@ -182,13 +158,12 @@ template <class T> using Cube = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::de
 
 auto count_classes(FirstArray first, CodeArray worker, CodeArray label, InRows<double> posterior, std::int64_t workers) {
     const auto size = size_of(workers, "workers"), classes = posterior.shape(1);
-    const auto labels = labels_of(first, worker, label, size);
+    const auto labels = labels_of(first, worker, label, size, static_cast<std::int64_t>(classes));
     check_length(posterior, labels.tasks(), "posterior");
-    check_classes(labels, static_cast<std::int64_t>(classes));
     rankone::Room<double> counts;
     {
         nb::gil_scoped_release unlocked;
-        counts = rankone::count_classes(labels, {posterior.data(), posterior.size()}, classes, size);
+        counts = rankone::count_classes(labels, {posterior.data(), posterior.size()});
     }
     return handed_over(std::move(counts), size, classes, classes);
 }
@@ -197,14 +172,16 @@ double pooled_posteriors(FirstArray first, CodeArray worker, CodeArray label, In
                          OutRows<double> posterior, Cube<const double> counts, std::tuple<double, double> abilities,
                          double strength, Numbers odds, InRows<double> errors, Numbers shares, bool without_own) {
     const auto size = counts.shape(0), classes = posterior.shape(1);
-    const auto labels = labels_of(first, worker, label, size);
+    const auto labels = labels_of(first, worker, label, size, static_cast<std::int64_t>(classes));
     check_length(posterior, labels.tasks(), "posterior");
     check_length(known, labels.tasks(), "known");
     check_length(odds, classes, "odds");
     check(counts.shape(1) == classes && counts.shape(2) == classes, "counts must have as many labels as classes");
     check(errors.shape(0) == classes && errors.shape(1) == classes, "errors must be square, a row for each class");
     if (shares.size() != 0) check_length(shares, classes, "shares");
-    check_classes(labels, static_cast<std::int64_t>(classes));
+    // Before any posterior changes.
+    check_codes(labels.worker, static_cast<std::int64_t>(labels.workers), "worker");
+    check_codes(labels.label, static_cast<std::int64_t>(labels.classes), "label");
     const auto [right, wrong] = abilities;
     const rankone::Prior prior{right, right + wrong, strength, span(odds), {errors.data(), errors.size()},
                                span(shares), without_own};

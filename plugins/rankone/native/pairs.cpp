@@ -91,7 +91,21 @@ template <class Use> void for_each_worker(const Labels& labels, std::size_t work
 
 } // namespace
 
-PairCounts count_pairs(const Labels& labels, std::size_t workers) {
+SortedByWorker::SortedByWorker(const Labels& given)
+    : first_(given.first.begin(), given.first.end()),
+      worker_(copy_codes(given.worker, static_cast<std::int64_t>(given.workers), "worker")),
+      label_(given.label.begin(), given.label.end()), workers_(given.workers) {
+    check_firsts(std::span(first_), static_cast<std::int64_t>(worker_.size()), "first");
+    labels().each_task([&](std::size_t, std::int64_t begin, std::int64_t end) {
+        for (auto k = begin + 1; k < end; ++k) check(worker_[k - 1] < worker_[k], "worker must rise within each task");
+    });
+}
+
+Labels SortedByWorker::labels() const { return {first_, worker_, label_, workers_, 0}; }
+
+PairCounts count_pairs(const SortedByWorker& given) {
+    const Labels labels = given.labels();
+    const std::size_t workers = labels.workers;
     // Pairs i < j, by j and then i.
     std::vector<std::int32_t> before, each(workers), entries(workers + 1);
     std::vector<Tally> found;
@@ -122,10 +136,11 @@ PairCounts count_pairs(const Labels& labels, std::size_t workers) {
 }
 
 // Into a triangle first, half of which more stays in the processor's cache: pair i < j at j (j - 1)/2 + i.
-CountTable count_table(const Labels& labels, std::size_t workers) {
+CountTable count_table(const SortedByWorker& given) {
+    const Labels labels = given.labels();
+    const std::size_t workers = labels.workers;
     const std::size_t pairs = workers * (workers - 1) / 2;
-    const auto counts = room<std::uint64_t>(pairs); // agreed in the upper half, shared in the lower
-    std::fill_n(counts.get(), pairs, 0);
+    const auto counts = zeros<std::uint64_t>(pairs); // agreed in the upper half, shared in the lower
     interrupt::Pace pace;
     for (std::size_t t = 0; t < labels.tasks(); ++t)
         for (auto later = labels.first[t]; later < labels.first[t + 1]; ++later) {
@@ -150,15 +165,16 @@ CountTable count_table(const Labels& labels, std::size_t workers) {
 double misses(const KnownPairs& pairs, std::span<const double> x) {
     double total = 0.0;
     interrupt::Pace pace;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        pace.after(pairs.start[i + 1] - pairs.start[i] + 1);
+    each_group(pairs.start, static_cast<std::int64_t>(pairs.column.size()),
+               [&](std::size_t i, std::int64_t begin, std::int64_t end) {
+        pace.after(end - begin + 1);
         double row = 0.0;
-        for (auto k = pairs.start[i]; k < pairs.start[i + 1]; ++k) {
-            const double gap = pairs.target[k] - x[i] * x[pairs.column[k]];
+        for (auto k = begin; k < end; ++k) {
+            const double gap = pairs.target[k] - x[i] * x[place(pairs.column, k, x.size())];
             row += pairs.known[k] * gap * gap;
         }
         total += row;
-    }
+    });
     return total;
 }
 

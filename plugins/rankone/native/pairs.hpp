@@ -12,14 +12,27 @@ struct PairCounts {
     std::vector<double> shared, agreed; // tasks labelled by both, and those with one label from both
 };
 
-// Pairs that met. Labels are in order of task and then worker, no worker twice in a task.
-PairCounts count_pairs(const Labels& labels, std::size_t workers);
+// Labels in order of task and then worker, no worker twice in a task: copies, as counts lead to places.
+class SortedByWorker {
+public:
+    explicit SortedByWorker(const Labels& labels);
+
+    Labels labels() const;
+
+private:
+    std::vector<std::int64_t> first_;
+    std::vector<std::int32_t> worker_, label_;
+    std::size_t workers_;
+};
+
+// Pairs that met.
+PairCounts count_pairs(const SortedByWorker& given);
 
 // The same for every pair, as matrices of workers x workers.
 struct CountTable {
     Room<double> shared, agreed;
 };
-CountTable count_table(const Labels& labels, std::size_t workers);
+CountTable count_table(const SortedByWorker& given);
 
 // Sparse N and C by rows.
 struct KnownPairs {

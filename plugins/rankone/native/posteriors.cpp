@@ -66,20 +66,16 @@ Counts::Counts(std::span<const double> given, std::size_t workers, std::size_t c
             }
 }
 
-Room<double> count_classes(const Labels& labels, std::span<const double> posterior, std::size_t count,
-                           std::size_t workers) {
-    const std::size_t size = workers * count * count;
-    auto counts = room<double>(size);
-    std::fill_n(counts.get(), size, 0.0);
-    interrupt::Pace pace;
-    with_classes(count, [&](auto classes) {
+Room<double> count_classes(const Labels& labels, std::span<const double> posterior) {
+    auto counts = zeros<double>(labels.workers * labels.classes * labels.classes);
+    with_classes(labels.classes, [&](auto classes) {
         const std::size_t n = classes.size();
-        for (std::size_t t = 0; t < labels.tasks(); ++t) {
-            pace.after(labels.first[t + 1] - labels.first[t] + 1);
-            for (auto e = labels.first[t]; e < labels.first[t + 1]; ++e)
-                for (std::size_t k = 0; k < n; ++k)
-                    counts[(labels.worker[e] * n + labels.label[e]) * n + k] += posterior[t * n + k];
-        }
+        labels.each_task([&](std::size_t t, std::int64_t begin, std::int64_t end) {
+            for (auto e = begin; e < end; ++e) {
+                double* of_label = &counts[(labels.worker_of(e) * n + labels.label_of(e)) * n];
+                for (std::size_t k = 0; k < n; ++k) of_label[k] += posterior[t * n + k];
+            }
+        });
     });
     return counts;
 }
@@ -87,20 +83,17 @@ Room<double> count_classes(const Labels& labels, std::span<const double> posteri
 double pooled_posteriors(const Labels& labels, std::span<const std::uint8_t> known, const Counts& counts,
                          const Prior& prior, std::span<double> posterior) {
     const double own = prior.without_own ? 1.0 : 0.0;
-    interrupt::Pace pace;
     return with_classes(counts.classes, [&](auto classes) {
         const std::size_t n = classes.size();
         std::vector<double> product(n);
         double change = 0.0;
-        for (std::size_t t = 0; t < labels.tasks(); ++t) {
-            const auto begin = labels.first[t], end = labels.first[t + 1];
-            pace.after(end - begin + 1);
-            if (known[t]) continue;
+        labels.each_task([&](std::size_t t, std::int64_t begin, std::int64_t end) {
+            if (known[t]) return;
             double* mine = &posterior[t * n];
             for (std::size_t k = 0; k < n; ++k)
                 product[k] = prior.shares.empty() ? 1.0 : prior.shares[k] - own * mine[k] + 1.0;
             for (auto e = begin; e < end; ++e) {
-                multiply(classes, labels.worker[e], labels.label[e], own, counts, prior, mine, product.data());
+                multiply(classes, labels.worker_of(e), labels.label_of(e), own, counts, prior, mine, product.data());
                 if ((e - begin) % before_scaling == before_scaling - 1) scale(product.data(), n);
             }
             double sum = 0.0;
@@ -110,7 +103,7 @@ double pooled_posteriors(const Labels& labels, std::span<const std::uint8_t> kno
                 change = std::max(change, std::abs(found - mine[k]));
                 mine[k] = found;
             }
-        }
+        });
         return change;
     });
 }

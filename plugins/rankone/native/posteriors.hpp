@@ -31,8 +31,7 @@ struct Prior {
 };
 
 // Sums of the posteriors of the tasks to which a worker gave a label: workers x classes x classes.
-Room<double> count_classes(const Labels& labels, std::span<const double> posterior, std::size_t classes,
-                           std::size_t workers);
+Room<double> count_classes(const Labels& labels, std::span<const double> posterior);
 
 // New posteriors, tasks x classes, of tasks whose class is not known; their largest change.
 double pooled_posteriors(const Labels& labels, std::span<const std::uint8_t> known, const Counts& counts,

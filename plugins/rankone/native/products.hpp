@@ -9,10 +9,10 @@ namespace optiframe::rankone {
 struct Pulls {
     std::span<double> pull, curvature; // of each worker, zero before
 };
-void label_pulls(const Labels& labels, std::span<const double> x, std::size_t classes, Pulls into);
+void label_pulls(const Labels& labels, std::span<const double> x, Pulls into);
 
 // N x: to each worker, the skills of the others on the same tasks; `sums` is zero before.
-void label_weights(Firsts first, Codes worker, std::span<const double> x, std::span<double> sums);
+void label_weights(const Labels& labels, std::span<const double> x, std::span<double> sums);
 
 // Of each worker, over the own labels: the others' squared skills, the pulls, and their squares; zero before.
 struct PullSums {
@@ -20,7 +20,6 @@ struct PullSums {
 };
 
 // The pull of each label, where `pull` has room for them, and sums for each worker.
-void task_pulls(const Labels& labels, std::span<const double> x, std::size_t classes, std::span<double> pull,
-                PullSums sums);
+void task_pulls(const Labels& labels, std::span<const double> x, std::span<double> pull, PullSums sums);
 
 } // namespace optiframe::rankone

@@ -25,13 +25,11 @@ std::uint64_t key_of(std::string_view text) {
 }
 
 // Ids by first appearance, found by their keys: an open table, at most half full. The one of the standard library
-// takes six times as long for a hundred thousand ids, as it looks at each text in another place.
+// takes six times as long for a hundred thousand ids, as it looks at each text in another place. It keeps the
+// letters of the ids, as another thread may change those that were given while ids are sorted by them.
 class Table {
 public:
-    explicit Table(const Texts& texts) : texts_(texts), cells_(std::size_t{1} << bits_) {}
-
-    std::int32_t code_of(std::size_t row) {
-        const auto text = texts_[row];
+    std::int32_t code_of(std::size_t row, std::string_view text) {
         const auto key = key_of(text);
         for (auto at = place(key);; at = (at + 1) & (cells_.size() - 1)) {
             auto& cell = cells_[at];
@@ -39,12 +37,16 @@ public:
                 const auto code = static_cast<std::int32_t>(first.size());
                 cell = {key, code};
                 first.push_back(static_cast<std::int64_t>(row));
+                letters_.insert(letters_.end(), text.begin(), text.end());
+                end_.push_back(letters_.size());
                 if (2 * first.size() > cells_.size()) grow();
                 return code;
             }
-            if (cell.key == key && (text.size() <= brief || texts_[first[cell.code]] == text)) return cell.code;
+            if (cell.key == key && (text.size() <= brief || id(cell.code) == text)) return cell.code;
         }
     }
+
+    std::string_view id(std::int32_t code) const { return {letters_.data() + end_[code], end_[code + 1] - end_[code]}; }
 
     std::vector<std::int64_t> first; // row of each id
 
@@ -68,9 +70,10 @@ private:
         }
     }
 
-    const Texts& texts_;
     int bits_ = 10;
-    std::vector<Cell> cells_;
+    std::vector<Cell> cells_ = std::vector<Cell>(std::size_t{1} << bits_);
+    std::vector<char> letters_; // of all ids
+    std::vector<std::size_t> end_{0}; // of the letters of each id, after where the first begins
 };
 
 struct Id {
@@ -82,18 +85,19 @@ struct Id {
 
 EncodedTexts encode_texts(const Texts& texts) {
     EncodedTexts found{room<std::int32_t>(texts.size()), {}};
-    Table table(texts);
+    Table table;
     interrupt::Pace pace;
     for (std::size_t k = 0; k < texts.size(); ++k) {
-        pace.after(8 + (texts.start[k + 1] - texts.start[k]) / 8);
-        found.codes[k] = table.code_of(k);
+        const auto text = texts[k];
+        pace.after(8 + static_cast<std::int64_t>(text.size()) / 8);
+        found.codes[k] = table.code_of(k, text);
     }
     std::vector<Id> ids(table.first.size());
     for (std::size_t k = 0; k < ids.size(); ++k)
-        ids[k] = {prefix(texts[table.first[k]]), static_cast<std::int32_t>(k)};
+        ids[k] = {prefix(table.id(static_cast<std::int32_t>(k))), static_cast<std::int32_t>(k)};
     std::sort(ids.begin(), ids.end(), [&](const Id& a, const Id& b) {
         pace.after(1);
-        return a.prefix != b.prefix ? a.prefix < b.prefix : texts[table.first[a.code]] < texts[table.first[b.code]];
+        return a.prefix != b.prefix ? a.prefix < b.prefix : table.id(a.code) < table.id(b.code);
     });
     std::vector<std::int32_t> rank(ids.size());
     for (std::size_t k = 0; k < ids.size(); ++k) {

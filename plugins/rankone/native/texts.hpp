@@ -3,6 +3,8 @@
 
 #include "memory.hpp"
 
+#include <optiframe/arrays.hpp>
+
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -17,8 +19,9 @@ struct Texts {
 
     std::size_t size() const { return start.size() - 1; }
     std::string_view operator[](std::size_t k) const {
-        const auto* all = reinterpret_cast<const char*>(letters.data());
-        return {all + start[k], static_cast<std::size_t>(start[k + 1] - start[k])};
+        const auto begin = read(start[k]), end = read(start[k + 1]);
+        if (begin < 0 || end < begin || end > static_cast<std::int64_t>(letters.size())) refuse_code();
+        return {reinterpret_cast<const char*>(letters.data()) + begin, static_cast<std::size_t>(end - begin)};
     }
 };
 

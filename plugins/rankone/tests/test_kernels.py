@@ -20,7 +20,7 @@ from optiframe_rankone.read.text import coded
 from optiframe_rankone.worker_graph import WorkerGraph
 
 from optiframe.native import native
-from optiframe.testing import check_interruptible, check_kernel, check_refusals
+from optiframe.testing import check_changes_meanwhile, check_interruptible, check_kernel, check_refusals
 
 from . import slow
 from .slow import components, single_coin, two_colourable
@@ -244,19 +244,22 @@ def test_votes_equal_a_loop_over_labels(problem: LabelAggregation, seed: int) ->
     assert problem.vote(weight, "log-odds").scores == pytest.approx(slow.vote(problem, weight))
 
 
-def all_arguments() -> list[tuple[Any, dict[str, Any]]]:
+def all_arguments(tasks: int = 9, workers: int = 7) -> list[tuple[Any, dict[str, Any]]]:
     """Every kernel with arguments that it takes."""
-    labels, x = codes(9, 7, 3, 1), skills(7, 1)
-    start, column, known, _ = reference.count_pairs(**labels, workers=7)
-    task = np.repeat(np.arange(9, dtype=np.int32), np.diff(labels["first"]))
+    labels, x = codes(tasks, workers, 3, 1), skills(workers, 1)
+    start, column, known, _ = reference.count_pairs(**labels, workers=workers)
+    task = np.repeat(np.arange(tasks, dtype=np.int32), np.diff(labels["first"]))
     said = {name: labels[name] for name in ("worker", "label")}
+    sizes = {"tasks": tasks, "workers": workers}
     pairs = {"start": start, "column": column, "known": known, "target": np.ones(len(known)), "x": x}
     return [
         (reference.encode, {"values": np.array([5, 3, 5, 2**40])}),
-        (reference.sort_labels, {"task": task[::-1].copy(), **said, "tasks": 9, "workers": 7}),
+        (reference.encode, {"values": 3 * np.repeat(task[::-1], 8).astype(np.int64)}),
+        (reference.encode_texts, as_arrow_keeps_them([f"task number {k} of many" for k in task[::-1]])),
+        (reference.sort_labels, {"task": task[::-1].copy(), **said, **sizes}),
         (reference.vote, {**labels, "weight": x, "classes": 3}),
-        (reference.count_pairs, {**labels, "workers": 7}),
-        (reference.count_table, {**labels, "workers": 7}),
+        (reference.count_pairs, {**labels, "workers": workers}),
+        (reference.count_table, {**labels, "workers": workers}),
         (reference.misses, pairs),
         (reference.label_pulls, {**labels, "x": x, "classes": 3}),
         (reference.label_weights, {"first": labels["first"], "worker": labels["worker"], "x": x}),
@@ -269,7 +272,25 @@ def all_arguments() -> list[tuple[Any, dict[str, Any]]]:
 )
 def test_wrong_arguments_are_refused_and_crash_nothing(kernel: Any, arguments: dict[str, Any]) -> None:
     check_kernel(kernel, arguments, rtol=TINY)
-    check_refusals(kernel, arguments)
+    counted = {
+        reference.sort_labels: {"label"},
+        reference.count_pairs: {"label"},
+        reference.count_table: {"label"},
+    }
+    check_refusals(
+        kernel,
+        arguments,
+        any_length={"values", "start", "first", "weight", "x"},  # as many tasks and workers as one likes
+        any_number={"values", "letters"} | counted.get(kernel, set()),
+        optional={"pull"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments"), all_arguments(20_000, 12), ids=lambda each: getattr(each, "__name__", "")
+)
+def test_arrays_that_another_thread_changes_crash_nothing(kernel: Any, arguments: dict[str, Any]) -> None:
+    check_changes_meanwhile(kernel, arguments)
 
 
 def test_two_threads_at_once_get_the_same_answers() -> None:

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from optiframe_rankone.kernels import posteriors, reference
 
-from optiframe.testing import check_kernel, check_refusals
+from optiframe.testing import check_changes_meanwhile, check_kernel, check_refusals
 
 
 def step_arguments(tasks: int, workers: int, classes: int, seed: int) -> dict[str, object]:
@@ -52,9 +52,18 @@ def test_a_step_of_em_gives_what_its_reference_gives(
 
 def test_wrong_arguments_are_refused_and_crash_nothing() -> None:
     given = step_arguments(9, 6, 3, 1)
-    check_refusals(reference.pooled_posteriors, given)
+    check_refusals(
+        reference.pooled_posteriors, given, any_length={"counts"}, any_number={"known"}, optional={"shares"}
+    )
     labels = {key: given[key] for key in ("first", "worker", "label", "posterior")}
     check_refusals(reference.count_classes, {**labels, "workers": 6})
+
+
+def test_arrays_that_another_thread_changes_crash_nothing() -> None:
+    given = step_arguments(1000, 60, 3, 1)
+    check_changes_meanwhile(reference.pooled_posteriors, given)
+    labels = {key: given[key] for key in ("first", "worker", "label", "posterior")}
+    check_changes_meanwhile(reference.count_classes, {**labels, "workers": 60})
 
 
 def test_hundreds_of_labels_of_a_task_do_not_underflow() -> None:
