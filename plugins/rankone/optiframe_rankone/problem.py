@@ -89,6 +89,11 @@ class LabelAggregation(Problem[Aggregation]):
         description="what to do with several rows of one task and worker; agreeing: merge rows that agree, "
         "refuse others; majority, drop: leave out what is not settled",
     )
+    copies: Literal["keep", "share"] = Field(
+        "keep",
+        description="workers who agree far more often than their accuracy explains, as if they copied: keep: "
+        "each has a vote; share: one vote for a group of them, under the name of one. A warning names them",
+    )
     labels: Annotated[LabelTable, PlainValidator(read_labels), Accepts(_TABLE + "task, worker, label")] = (
         Field(description="what each worker said about each task")
     )

@@ -22,6 +22,7 @@ from optiframe_rankone.data import LabelTable, TruthTable
 from optiframe_rankone.ids import Codes, exact_positions, fixed_codes, without_unused
 from optiframe_rankone.kernels.labels import encode as encode_numbers
 from optiframe_rankone.read import text
+from optiframe_rankone.read.copies import share_votes
 from optiframe_rankone.read.duplicates import one_row_each
 from optiframe_rankone.read.id_checks import look_alike, refuse_infinite
 
@@ -42,8 +43,11 @@ def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
         For whatever `read_table` finds, and for a worker who labels a task twice, naming
         the rows, where the policy `duplicates` refuses that.
     """
-    if isinstance(value, LabelTable):
-        return value
+    table = value if isinstance(value, LabelTable) else _read_labels(value, info)
+    return share_votes(table) if table is not None and info.data.get("copies") == "share" else table
+
+
+def _read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
     columns, policy = info.data.get("columns"), info.data.get("duplicates")
     if columns is None or policy is None:  # wrong and reported; reading on would only add noise
         return None

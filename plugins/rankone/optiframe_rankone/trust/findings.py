@@ -12,8 +12,9 @@ from optiframe.tables.ids import Ids, listed
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.skill_model import SkillModel
 from optiframe_rankone.ids import about
-from optiframe_rankone.trust import groups, input_warnings, intervals
+from optiframe_rankone.trust import groups, input_warnings, intervals, label_habits
 from optiframe_rankone.trust.accuracy_intervals import guessing_chance, posterior_intervals
+from optiframe_rankone.trust.bridges import joined_by_one_label
 from optiframe_rankone.trust.model_fit import misfits, model_fit, unchecked
 from optiframe_rankone.trust.sign_findings import signs
 from optiframe_rankone.trust.worker_findings import (
@@ -48,15 +49,19 @@ def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
     yield from input_warnings.left_out(crowd)
     yield from input_warnings.classes(crowd)
     yield from input_warnings.consensus(crowd)
+    yield from label_habits.measured(crowd)
+    yield from label_habits.one_label_only(crowd)
     small = groups.counted_in_time(crowd.labels)
     if small:
         yield from chance(model)
+        yield from label_habits.copied(model)
     if (solution.skills is None and not solution.signed) or not intervals.is_finite(solution):
         return
     graph = model.worker_graph
     if solution.settled:
         yield from signs(model, *solution.settled)
     yield from unidentified(graph, ids)
+    yield from joined_by_one_label(crowd)
     if solution.skills is None:
         return
     if solution.unsettled:
