@@ -48,7 +48,8 @@ class Table:
     `parts` are the columns as they were read: text out of a data frame comes as codes, and
     becomes an array when it is asked for (``table[name]``, or `columns` for all of them).
     `backend` is the data-frame library the table came from (None for files and mappings);
-    `place(row)` says where a row is, for messages. `unused` are the names of its further columns.
+    `place(row)` says where a row is, for messages: a line of a file, else a number from `start`.
+    `unused` are the names of its further columns.
     """
 
     parts: dict[str, Column]
@@ -56,6 +57,7 @@ class Table:
     backend: str | None
     lines: Sequence[int] | None = None
     unused: tuple[str, ...] = ()
+    start: int = 0
 
     def __len__(self) -> int:
         return len(next(iter(self.parts.values())))
@@ -77,8 +79,8 @@ class Table:
         return (part.codes, part.ids) if isinstance(part, Coded) else encode(part, title)
 
     def place(self, row: int) -> str:
-        """`line 17` of a file, or `row 16` (from 0) of a frame."""
-        return f"line {self.lines[row]}" if self.lines is not None else f"row {row}"
+        """`line 17` of a file, or `row 16` of a frame."""
+        return f"line {self.lines[row]}" if self.lines is not None else f"row {self.start + row}"
 
     def places(self, rows: Iterable[int]) -> str:
         """The first few places, and how many more there are."""
@@ -96,6 +98,7 @@ def read_table(
     rename: Mapping[str, str] | None = None,
     lenient: Sequence[str] = (),
     coder: Coder | None = None,
+    start: int = 0,
 ) -> Table:
     """Read a frame, a mapping of columns or a file into a checked table.
 
@@ -114,6 +117,8 @@ def read_table(
         Optional columns that need not be there even so, as in a further table of the same mapping.
     coder
         Asked first for the codes of a column of text out of a data frame.
+    start
+        The number of the first row, where a frame is a part of a larger one.
 
     Raises
     ------
@@ -155,7 +160,7 @@ def read_table(
     if len(set(lengths.values())) > 1:
         raise InvalidInput(f"{title}: columns differ in length: {lengths}")
     read = {names[column] for column in columns}
-    table = Table(columns, title, backend, lines, tuple(name for name in raw if name not in read))
+    table = Table(columns, title, backend, lines, tuple(name for name in raw if name not in read), start)
     if len(table) == 0:
         raise InvalidInput(f"{title} has no rows")
     if lines is None:  # files were looked at line by line

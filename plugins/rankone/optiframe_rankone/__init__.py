@@ -11,6 +11,7 @@ from optiframe.hookspec import Description, hookimpl
 from optiframe.lazy import exports
 
 if TYPE_CHECKING:
+    from optiframe_rankone.completion.label_counts import LabelCounts as LabelCounts
     from optiframe_rankone.estimator import LabelAggregator as LabelAggregator
     from optiframe_rankone.metrics import committee_potential as committee_potential
     from optiframe_rankone.metrics import error_bounds as error_bounds
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from optiframe_rankone.tools.intervals import intervals as intervals
     from optiframe_rankone.tools.learning_curve import accuracy_by_labels as accuracy_by_labels
     from optiframe_rankone.tools.next_labels import suggest as suggest
+    from optiframe_rankone.tools.streaming import count_labels as count_labels
+    from optiframe_rankone.tools.streaming import write_answers as write_answers
     from optiframe_rankone.trust.graph_spectrum import finite_task_bound as finite_task_bound
     from optiframe_rankone.trust.graph_spectrum import skill_bound as skill_bound
     from optiframe_rankone.trust.graph_spectrum import smallest_eigenvalue as smallest_eigenvalue
@@ -36,6 +39,8 @@ __getattr__, _, __all__ = exports(
         "tools.bootstrap": ("bootstrap_errors",),
         "estimator": ("LabelAggregator",),
         "tools.intervals": ("intervals",),
+        "tools.streaming": ("count_labels", "write_answers"),
+        "completion.label_counts": ("LabelCounts",),
         "tools.learning_curve": ("accuracy_by_labels",),
         "plots.worker_graph": ("plot_worker_graph",),
         "metrics": ("committee_potential", "error_bounds"),

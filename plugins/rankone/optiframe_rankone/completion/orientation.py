@@ -11,6 +11,10 @@ from pydantic import PlainValidator
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Accepts, Array, as_bound
 
+CANCEL = 1e-6
+"""Skills cancel when their sum is at most this share of the sum of their sizes: the default
+tolerance of a run is 1e-6 in units of skill, so a smaller sum has no sign of its own."""
+
 
 def of_groups(component: NDArray[np.int64], *criteria: Array, cancel: float = 0.0) -> Array:
     """1 where a group of workers keeps its signs, -1 where it is reversed, 0 where nothing tells.
@@ -38,6 +42,19 @@ def of_groups(component: NDArray[np.int64], *criteria: Array, cancel: float = 0.
         size = np.bincount(component, weights=np.abs(votes))
         sign = np.where((sign == 0.0) & (np.abs(total) > cancel * size), np.sign(total), sign)
     return sign
+
+
+def settled(skills: Array, sign: Array, box: tuple[Array, Array]) -> Array:
+    """Skills reversed, and clipped to the box, where the sign is below 0, and zero where it is 0."""
+    turned = np.where(sign < 0, np.clip(-skills, *box), skills)
+    return np.where(sign == 0, 0.0, turned)
+
+
+def skill_box(per_worker: NDArray[np.int64], classes: int, tau: float) -> tuple[Array, Array]:
+    """Least and largest skill of workers with so many labels, each of shape (workers,)."""
+    margin = tau / np.sqrt(per_worker)
+    lower = np.minimum(margin - 1.0 / (classes - 1), 0.0)
+    return lower, np.maximum(1.0 - margin, 0.0)
 
 
 def of_group(*criteria: Array) -> float:

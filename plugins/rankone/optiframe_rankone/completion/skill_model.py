@@ -23,9 +23,6 @@ from optiframe_rankone.completion.problem import RankOneCompletion
 from optiframe_rankone.data import Crowd
 from optiframe_rankone.worker_graph import WorkerGraph
 
-_CANCEL = 1e-6
-"""Skills cancel when their sum is at most this share of the sum of their sizes: the default
-tolerance of a run is 1e-6 in units of skill, so a smaller sum has no sign of its own."""
 _MOST_PAIRS = 2**22
 """Ordered pairs of workers kept as a matrix at most: 40 bytes each and as much again while they
 are counted, together about 300 MB. All pairs of 2,000 workers are within it."""
@@ -77,9 +74,7 @@ class SkillModel:
     @cached_property
     def box(self) -> tuple[Array, Array]:
         """Least and largest skill of each worker, each of shape (workers,)."""
-        margin = self.tau / np.sqrt(self.crowd.labels.per_worker)
-        lower = np.minimum(margin - 1.0 / (len(self.crowd.classes) - 1), 0.0)
-        return lower, np.maximum(1.0 - margin, 0.0)
+        return orientation.skill_box(self.crowd.labels.per_worker, len(self.crowd.classes), self.tau)
 
     @cached_property
     def with_gold(self) -> SkillModel:
@@ -198,15 +193,15 @@ class SkillModel:
         their sum (`orientation`) is below 0; all zero where that cancels, since then nothing
         says which side is right.
         """
-        sign = self.signs_of(skills)
-        settled = np.where(sign < 0, np.clip(-skills, *self.box), skills)
-        return np.where(sign == 0, 0.0, settled)
+        return orientation.settled(skills, self.signs_of(skills), self.box)
 
     def signs_of(self, skills: Array) -> Array:
         """1 where a worker's skill keeps its sign, -1 where it is reversed, 0 where nothing tells."""
         component = self.worker_graph.component
         by_gold = () if self.crowd.gold is None else (self.crowd.gold_agreement * skills,)
-        signs = orientation.of_groups(component, *by_gold, self.sign_weights * skills, cancel=_CANCEL)
+        signs = orientation.of_groups(
+            component, *by_gold, self.sign_weights * skills, cancel=orientation.CANCEL
+        )
         return np.asarray(signs[component])
 
 

@@ -53,7 +53,7 @@ def _read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
         return None
     rename = {name: columns[name] for name in ("task", "worker", "label") if name in columns}
     table = read_table(value, ("task", "worker", "label"), title="labels", rename=rename, coder=text.coded)
-    coded = {name: _encoded(table, name) for name in ("task", "worker", "label")}
+    coded = {name: encoded_column(table, name) for name in ("task", "worker", "label")}
     (task, task_ids), (worker, worker_ids), (label, label_ids) = coded.values()
     alike = {name: look_alike(table, name, coded[name][1]) for name in coded}
     (task, worker, label), repeats = one_row_each(table, task, worker, label, policy)
@@ -76,7 +76,7 @@ def _read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
     )
 
 
-def _encoded(table: Table, name: str) -> tuple[Codes, Ids]:
+def encoded_column(table: Table, name: str) -> tuple[Codes, Ids]:
     """Codes and ids of a column of labels."""
     values = table.parts[name]
     if isinstance(values, np.ndarray) and values.dtype == np.int64:
