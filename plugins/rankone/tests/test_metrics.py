@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone.answer import accuracy
+from optiframe_rankone.answer import Aggregation, accuracy
 from optiframe_rankone.metrics import committee_potential, error_bounds
 from optiframe_rankone.problem import LabelAggregation
 from scipy.stats import binom
 
 import optiframe
+from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 
+from .slow import said as finding
 from .slow import single_coin
 
 
@@ -44,6 +48,46 @@ def test_a_method_without_skills_has_regret_and_no_skill_error() -> None:
     metrics = optiframe.solve(with_skills(), "labels.majority").metrics
     assert {"error", "regret", "lemma_3_bound"} <= set(metrics)
     assert "skill_error_l2" not in metrics
+
+
+class LosesItsWay(Solver[LabelAggregation, Aggregation, None]):
+    """Scores of the first tasks, or skills of the first workers, cease to be numbers in the second step."""
+
+    name = "own.loses-its-way"
+    solves = LabelAggregation
+    monotone = True  # the last iterate is the answer
+    residual_meaning = "none"
+    lost: Literal["scores", "skills"]
+
+    def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
+        answer = problem.weighted_vote(np.full(6, 0.5))
+        yield Iterate(answer)
+        values = np.array(getattr(answer, self.lost))
+        values[:3] = np.nan
+        yield Iterate(replace(answer, **{self.lost: values}))
+
+
+def test_tasks_without_finite_scores_count_as_wrong_and_the_other_metrics_stay() -> None:
+    problem = with_skills()
+    good = problem.weighted_vote(np.full(6, 0.5))
+    result = optiframe.solve(problem, LosesItsWay(lost="scores"))
+    truth = problem.truth_codes
+    wrong = (good.predicted_codes() != truth) | (np.arange(80) < 3)
+    assert set(result.metrics) == set(optiframe.solve(problem, "rankone.pgd").metrics)
+    assert result.metrics["error_resolved"] == pytest.approx(wrong.mean())
+    assert np.isfinite(list(result.metrics.values())).all()
+    assert finding(result, "tasks whose scores are not finite").about == (0, 1, 2)
+    workers = result.to_tables()["workers"]
+    assert np.isnan(workers["skill_low"]).all()
+    assert np.isnan(workers["accuracy_high"]).all()
+
+
+def test_skills_that_are_no_numbers_have_an_error_that_is_none_and_a_finding_that_says_why() -> None:
+    result = optiframe.solve(with_skills(), LosesItsWay(lost="skills"))
+    assert np.isnan([result.metrics["skill_error_l2"], result.metrics["skill_error_max"]]).all()
+    assert np.isfinite(result.metrics["error"])
+    assert finding(result, "workers whose skills are not finite").about == (0, 1, 2)
+    assert np.isnan(result.to_tables()["workers"]["skill_low"]).all()
 
 
 def test_skills_known_in_part_give_skill_errors_of_those_and_no_regret() -> None:

@@ -200,7 +200,9 @@ def test_findings_about_signs_and_reversed_votes_are_for_the_methods_they_are_ab
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", ["rankone.pgd", "labels.dawid-skene", "labels.one-coin-em"])
+@pytest.mark.parametrize(
+    "solver", ["rankone.pgd", "labels.crowd", "labels.dawid-skene", "labels.one-coin-em"]
+)
 def test_honest_workers_with_few_labels_are_seldom_called_adversaries(solver: str) -> None:
     def accused(seed: int) -> bool:
         skills = np.random.default_rng([seed, 1]).uniform(0.2, 0.8, 100)
@@ -210,10 +212,12 @@ def test_honest_workers_with_few_labels_are_seldom_called_adversaries(solver: st
     assert sum(accused(seed) for seed in range(6)) <= 1  # 5% are meant to be, and 80% without Holm
 
 
-@pytest.mark.parametrize("solver", ["rankone.pgd", "labels.dawid-skene", "labels.one-coin-em"])
+@pytest.mark.parametrize(
+    "solver", ["rankone.pgd", "labels.crowd", "labels.dawid-skene", "labels.one-coin-em"]
+)
 def test_a_real_adversary_among_many_is_named(solver: str) -> None:
     skills = np.append(np.full(49, 0.6), -0.8)
-    problem = coin(1, skills, tasks=500, per_task=5)
+    problem = coin(1, skills, tasks=800, per_task=5)
     assert said(optiframe.solve(problem, solver), "likely an adversary").about == (49,)
 
 
