@@ -21,8 +21,8 @@ from optiframe_rankone.read.duplicates import one_row_each
 from optiframe_rankone.read.tables import encoded_column
 
 COLUMNS = ("task", "worker", "label")
-ROWS = 2**21
-"""Labels at a time: with them come some 150 bytes each, together about 300 MB."""
+ROWS = 2**20
+"""Labels at a time: reading and counting them takes some 300 bytes each."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def label_blocks(
     columns
         Our column name -> the files'.
     rows
-        Labels of a block, if no task has more; memory is about 150 bytes each.
+        Labels of a block, if no task has more; memory is about 300 bytes each.
 
     Raises
     ------

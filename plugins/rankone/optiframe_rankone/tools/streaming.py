@@ -43,7 +43,7 @@ def count_labels(source: Any, *, columns: Mapping[str, str] | None = None, rows:
 
     Notes
     -----
-    Memory is about 150 bytes for each of `rows`, and that of `LabelCounts`.
+    Memory is about 300 bytes for each of `rows`, and that of `LabelCounts`.
     """
     return reduce(
         add,
