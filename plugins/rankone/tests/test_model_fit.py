@@ -201,7 +201,7 @@ def test_findings_on_one_skill_a_worker_are_not_for_methods_without(solver: str,
 def test_a_fit_that_would_take_too_long_is_said_to_be_unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = coin(1, np.full(8, 0.6), tasks=60, per_task=4)
     assert found(optiframe.solve(problem, "labels.one-coin-em"), "labels.fit-not-checked") == []
-    monkeypatch.setattr("optiframe_rankone.completion.skill_model._MOST_PAIRS", 10)
+    monkeypatch.setattr("optiframe_rankone.trust.findings._LABELS", 100)
     assert len(found(optiframe.solve(problem, "labels.one-coin-em"), "labels.fit-not-checked")) == 1
 
 
@@ -215,3 +215,15 @@ def test_labels_without_two_shared_tasks_say_nothing_about_the_model() -> None:
     problem = LabelAggregation(labels=rows((0, "a", 0), (0, "b", 1), (1, "b", 1), (1, "c", 1)))
     fit = model_fit(problem.model, np.full(3, 0.5))
     assert (fit.pairs, fit.misfit, fit.holds) == (0, 0.0, True)
+
+
+def test_of_many_workers_those_with_the_most_labels_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("optiframe_rankone.trust.model_fit._MOST", 12)
+    problem = copiers(2)
+    kept = np.argsort(-problem.labels_per_worker, kind="stable")[:12]
+    assert set(range(6)) <= set(kept.tolist())  # each labels what the other does, too
+    fit = model_fit(problem.model, np.full(20, 0.5))
+    assert fit.pairs <= 66
+    assert not fit.holds
+    assert fit.together.tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert model_fit(of_the_model(2).model, np.full(100, 0.5)).holds

@@ -100,7 +100,7 @@ class SkillModel:
         crowd, labels = self.crowd, self.crowd.labels
         workers, classes = len(labels.worker_ids), len(crowd.classes)
         lower, upper = self.box
-        if self.plain and not self.few_pairs:
+        if self.plain and not self._few_pairs():
             products = LabelLeastSquares(
                 task=labels.task,
                 worker=labels.worker,
@@ -142,9 +142,7 @@ class SkillModel:
             sign_weights=self.sign_weights,
         )
 
-    @property
-    def few_pairs(self) -> bool:
-        """Whether pairs of workers are few enough to be kept, and counted about as fast as labels are summed."""
+    def _few_pairs(self) -> bool:
         workers, met = len(self.crowd.labels.worker_ids), self._met
         few = min(met, workers * (workers - 1.0)) <= _MOST_PAIRS
         return few and met <= _WORTH_COUNTING * len(self.crowd.labels)

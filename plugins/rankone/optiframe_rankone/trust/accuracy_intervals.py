@@ -64,12 +64,14 @@ def evidence(crowd: Crowd, solution: Aggregation) -> Evidence:
     return Evidence(known, np.minimum(p, 1.0) * known)
 
 
-def posterior_intervals(crowd: Crowd, solution: Aggregation, level: float) -> tuple[Array, Array]:
+def posterior_intervals(
+    crowd: Crowd, solution: Aggregation, level: float, found: Evidence | None = None
+) -> tuple[Array, Array]:
     """Lower and upper end of an interval for each worker's skill, each of shape (workers,).
 
     Those of Clopper and Pearson for the accuracy, by `evidence`: of n right labels none shows that a
     worker never errs. Wide enough to hold the answer's own skill where that is estimated in another way;
-    the whole range where nothing tells.
+    the whole range where nothing tells. ``found`` is the `evidence` where it is at hand.
 
     Raises
     ------
@@ -77,7 +79,7 @@ def posterior_intervals(crowd: Crowd, solution: Aggregation, level: float) -> tu
         When the level is not between 0 and 1.
     """
     check_level(level)
-    known, right = evidence(crowd, solution)
+    known, right = evidence(crowd, solution) if found is None else found
     outside = (1.0 - level) / 2.0
     # Parameters of 0 would be nan: nobody is right, or wrong, and the end is that of the range.
     low = np.where(right > 0, betaincinv(np.maximum(right, 1e-9), known - right + 1.0, outside), 0.0)
@@ -107,8 +109,7 @@ def posterior_errors(crowd: Crowd, solution: Aggregation) -> Array:
     return np.asarray(classes / (classes - 1.0) * errors)
 
 
-def guessing_chance(crowd: Crowd, solution: Aggregation) -> Array:
-    """How likely someone who guesses is right so seldom, by `evidence`, shape (workers,)."""
-    known, right = evidence(crowd, solution)
-    wrong = np.maximum(known - right, 1e-9)
-    return np.asarray(1.0 - betainc(right + 1.0, wrong, 1.0 / len(crowd.classes)))
+def guessing_chance(found: Evidence, classes: int) -> Array:
+    """How likely someone who guesses is right so seldom, shape (workers,)."""
+    wrong = np.maximum(found.labels - found.right, 1e-9)
+    return np.asarray(1.0 - betainc(found.right + 1.0, wrong, 1.0 / classes))

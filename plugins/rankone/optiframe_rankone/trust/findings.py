@@ -13,7 +13,7 @@ from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.skill_model import SkillModel
 from optiframe_rankone.ids import about
 from optiframe_rankone.trust import groups, input_warnings, intervals, label_habits
-from optiframe_rankone.trust.accuracy_intervals import guessing_chance, posterior_intervals
+from optiframe_rankone.trust.accuracy_intervals import evidence, guessing_chance, posterior_intervals
 from optiframe_rankone.trust.bridges import joined_by_one_label
 from optiframe_rankone.trust.model_fit import misfits, model_fit, unchecked
 from optiframe_rankone.trust.sign_findings import signs
@@ -101,17 +101,16 @@ def workers(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
     assert solution.skills is not None
     chance = chance_by_agreement(crowd, solution.skills, errors)
     if not solution.reverses:  # posteriors of few labels confirm themselves, so pairs have to say it as well
-        chance = np.maximum(chance, guessing_chance(crowd, solution))
-        yield from doubtful(crowd, solution, chance, *posterior_intervals(crowd, solution, LEVEL))
+        found = evidence(crowd, solution)
+        chance = np.maximum(chance, guessing_chance(found, len(crowd.classes)))
+        low, high = posterior_intervals(crowd, solution, LEVEL, found)
+        yield from doubtful(crowd, solution, chance, low, high)
         return
-    if not model.few_pairs:
-        yield unchecked()
-    else:
-        fit = model_fit(model, solution.skills)
-        yield from misfits(model, fit)
-        if not fit.holds:
-            yield from seemingly_wrong(crowd, solution)
-            return
+    fit = model_fit(model, solution.skills)
+    yield from misfits(model, fit)
+    if not fit.holds:
+        yield from seemingly_wrong(crowd, solution)
+        return
     low, high = intervals.skill_intervals(model, solution, errors, LEVEL)
     yield from doubtful(crowd, solution, chance, low, high)
 

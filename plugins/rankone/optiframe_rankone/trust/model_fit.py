@@ -158,7 +158,6 @@ def unchecked() -> Finding:
     return Finding(
         "note",
         "whether one skill for each worker explains how often workers agree is not checked for so many "
-        "labels or pairs of workers, since it would take longer than the answer; intervals and confidences "
-        "assume that it does",
+        "labels, since it would take longer than the answer; intervals and confidences assume that it does",
         identifier="labels.fit-not-checked",
     )
