@@ -79,3 +79,18 @@ def test_the_data_set_is_chosen_by_name() -> None:
     problem = optiframe.problem(dataset={"name": "synthetic.hostile-crowd", "structure": "adversaries"})
     answer = optiframe.solve(problem, "labels.oracle")
     assert answer.metrics["error"] < optiframe.solve(problem, "labels.majority").metrics["error"]
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("structure", ["drive-by", "clickers", "sparse", "guessers", "adversaries"])
+def test_the_default_is_not_behind_the_majority_where_workers_err_independently(
+    structure: str, classes: int
+) -> None:
+    ours, majority = [], []
+    for seed in range(5):
+        data = {"name": "synthetic.hostile-crowd", "structure": structure, "classes": classes, "seed": seed}
+        problem = optiframe.problem(dataset=data)
+        ours.append(optiframe.solve(problem, "labels.crowd").metrics["error"])
+        majority.append(optiframe.solve(problem, "labels.majority").metrics["error"])
+    assert np.mean(ours) <= np.mean(majority) + 0.01
+    assert max(ours) < 0.3
