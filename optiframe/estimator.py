@@ -32,7 +32,7 @@ class Estimator(Generic[P, S]):
     Works without scikit-learn and imports nothing of it. With it, `sklearn.base.clone`, `get_params`
     and `set_params` do what they do for any estimator, and one that is fitted with a frame may be the last
     step of a pipeline whose other steps pass frames on. Tables are not matrices of features, so
-    scikit-learn's scorers and searches do not apply.
+    scikit-learn's scorers do not apply, and its searches only to an estimator that has a `score`.
 
     A subclass, for problems `P` and answers `S`, has an ``__init__`` that gives these parameters to this
     one and keeps each of its own, unchanged and under its own name; and a `fit` that builds the problem and

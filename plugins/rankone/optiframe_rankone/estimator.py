@@ -6,22 +6,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from optiframe.errors import InvalidInput, nearest
 from optiframe.estimator import BudgetLike, Estimator
-from optiframe.records.fields import Array
-from optiframe.solving.result import Result
 from optiframe.solving.solve import whole_seed
 from optiframe.solving.sources import SolverChoice
-from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
 from optiframe.tables.read import read_table, to_frame
 from optiframe_rankone.answer import Aggregation
-from optiframe_rankone.data import Policy
-from optiframe_rankone.ids import exact_positions
+from optiframe_rankone.answer_tables import class_table, confusion_table
+from optiframe_rankone.batches import as_rows, joined, one_after_the_other, warm_start
+from optiframe_rankone.data import LabelTable, Policy
+from optiframe_rankone.new_tasks import decide, share_right
 from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.read.further import FurtherLabels, known_table
 
 _COLUMNS = ("task", "worker", "label")
 _TIES = ("seed", "keep")
@@ -61,6 +58,11 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
     skills_
         A frame of the kind given to `fit` with the columns worker, labels, skill, accuracy,
         skill_low, skill_high (a 90% interval); the first two when the solver estimates none.
+    confusion_
+        A frame with the columns worker, class, label, probability: how likely the worker gives the label to
+        a task of the class. AttributeError where the solver has no confusion matrices.
+    class_shares_
+        A frame with the columns class, share (of the tasks) and labels (how often it was given).
     result_, findings_, n_iter_
         As of every estimator.
     """
@@ -97,10 +99,10 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
             The labels: a data frame (pandas, polars, pyarrow), a mapping of columns, or the
             path of a CSV or Parquet file, with the columns task, worker, label.
         truth
-            Known true labels (task, label), for ``result_.metrics`` only.
+            Known true labels, for ``result_.metrics`` only: a table (task, label), a pandas series whose
+            index is the tasks, or an array with one label for each row of the frame.
         gold
-            True labels (task, label) to build on: certain in the answer, and they settle
-            which side of a disagreement is right.
+            True labels to build on, given alike: certain in the answer, and they teach skills.
 
         Raises
         ------
@@ -108,7 +110,7 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
             Saying what is wrong with a parameter or with which rows; what was learnt before
             is then kept.
         """
-        known = _Known(truth, gold)
+        known = self._known_of(frame, truth, gold)
         return self._keep(self._problem(frame, known), known)
 
     def partial_fit(self, frame: Any, truth: Any = None, *, gold: Any = None) -> Self:
@@ -119,8 +121,8 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
         at the skills learnt so far and need fewer iterations; theirs is the same answer up to the
         tolerance. The others start afresh, for EM ends elsewhere from another start; so do all
         where the batch joins groups of workers that had shared no task, since their signs were
-        settled apart. The cost besides the iterations is that of
-        reading all labels again.
+        settled apart. Besides the iterations it reads the batch and passes over the codes of the earlier
+        labels; only where a task and worker have several rows are all labels read again.
 
         Parameters
         ----------
@@ -142,30 +144,41 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
                 f"partial_fit cannot go with duplicates = {self.duplicates!r}: rows left out of earlier "
                 "batches are gone; fit all labels at once, or choose error, agreeing, first or last"
             )
-        earlier = self._asked()
-        theirs = dict(self.columns or {})
-        batch = read_table(frame, _COLUMNS, title="labels", rename=theirs)
-        rows = _decoded(earlier)
-        joined = {theirs.get(name, name): _joined(rows[name], batch[name]) for name in _COLUMNS}
-        known = _Known(
-            self._known.truth if truth is None else truth, self._known.gold if gold is None else gold
-        )
+        earlier, theirs = self._asked().labels, dict(self.columns or {})
+        known = self._known_of(frame, truth, gold)
+        known = _Known(*(old if new is None else new for old, new in zip(self._known, known, strict=True)))
         try:
-            problem = self._problem(joined, known)
-        except InvalidInput as error:
-            note = f"{error} (rows are counted after the {len(earlier.labels)} labels learnt before)"
-            raise InvalidInput(note, error.problems) from None
-        problem = problem.model_copy(update={"labels": replace(problem.labels, backend=batch.backend)})
+            labels = joined(earlier, FurtherLabels(columns=theirs, labels=frame).labels)
+        except InvalidInput:
+            labels = None  # the rows together tell what is wrong, or which of them counts
+        if labels is not None:
+            problem = self._problem(labels, known)
+        else:
+            batch = read_table(frame, _COLUMNS, title="labels", rename=theirs)
+            rows = as_rows(earlier)
+            every = {
+                theirs.get(name, name): one_after_the_other(rows[name], batch[name]) for name in _COLUMNS
+            }
+            try:
+                problem = self._problem(every, known)
+            except InvalidInput as error:
+                note = f"{error} (rows are counted after the {len(earlier)} labels learnt before)"
+                raise InvalidInput(note, error.problems) from None
+            problem = problem.model_copy(update={"labels": replace(problem.labels, backend=batch.backend)})
         before = self.result_
         return self._keep(problem, known, start=lambda: warm_start(problem, before))
 
-    def predict(self) -> Any:
-        """Labels of all tasks learnt from: a frame of the kind given with task, label, confidence, tied.
+    def predict(self, frame: Any = None) -> Any:
+        """Labels of tasks: a frame of the kind given with task, label, confidence, tied.
+
+        Of all tasks learnt from; or of the tasks of another frame of labels, from these alone and what was
+        learnt about the workers, which is not changed. There a worker who is new counts as the average
+        one. By solvers that give neither confusion matrices nor skills, it is the majority.
 
         Confidence is the share of the votes, or the posterior, of the winner. Raises
-        `InvalidInput` before `fit`.
+        `InvalidInput` before `fit`, and for a label that `fit` did not see.
         """
-        solution = self._answer()
+        solution = self._answer() if frame is None else self._decided(self._further(frame).labels)
         columns = dict(solution.columns())
         if self.ties == "seed":
             columns["label"] = solution.predicted(whole_seed(self.seed))
@@ -175,13 +188,38 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
         """`fit`, then `predict`."""
         return self.fit(frame, truth, gold=gold).predict()
 
-    def predict_proba(self) -> Any:
+    def score(self, frame: Any, truth: Any = None) -> float:
+        """Share of right labels in `predict(frame)`, as the cross-validation of scikit-learn asks for it.
+
+        ``GridSearchCV(model, {"solver": [...]}, cv=GroupKFold(5)).fit(frame, truth, groups=frame["task"])``
+        keeps the labels of a task together; each task is then judged by labels that were not learnt from.
+        A tie of k labels with the right one among them counts 1/k.
+
+        Parameters
+        ----------
+        frame
+            Labels, as for `predict`.
+        truth
+            True labels of some of their tasks, as for `fit`.
+
+        Raises
+        ------
+        InvalidInput
+            Without a known truth, and as `predict`.
+        """
+        read = self._further(frame, self._known_of(frame, truth, None).truth)
+        if read.truth is None or not (read.truth.label >= 0).any():
+            raise InvalidInput("score needs `truth`, the true labels of some of these tasks")
+        return share_right(self._decided(read.labels), read.truth)
+
+    def predict_proba(self, frame: Any = None) -> Any:
         """A frame of the kind given: task, then the probability of each of `classes_` under its name.
 
-        Probabilities of a solver without posteriors, such as majority, are shares of votes.
+        Probabilities of a solver without posteriors, such as majority, are shares of votes. Of all tasks
+        learnt from, or of those of another frame, as by `predict`.
         Raises `InvalidInput` before `fit`, or when two classes would share a column.
         """
-        solution = self._answer()
+        solution = self._answer() if frame is None else self._decided(self._further(frame).labels)
         names = [str(value) for value in solution.classes.tolist()]
         if len({"task", *names}) <= len(names):
             raise InvalidInput(
@@ -192,11 +230,47 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
         columns |= dict(zip(names, solution.probabilities.T, strict=True))
         return to_frame(columns, solution.backend)
 
+    def __sklearn_tags__(self) -> Any:
+        """Asked by searches and cross-validation of scikit-learn, never here."""
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+
     @property
     def skills_(self) -> Any:
         """What was learnt about workers; see the class."""
         result = self._learnt("skills_")
         return to_frame(result.to_tables()["workers"], result.solution.backend)
+
+    @property
+    def confusion_(self) -> Any:
+        """The workers' confusion matrices; see the class."""
+        solution = self._learnt("confusion_").solution
+        if solution.confusion is None:
+            raise AttributeError(
+                f"{self.result_.settings['solver']['name']} has no confusion matrices; labels.crowd, "
+                "labels.dawid-skene and labels.opt-ds have"
+            )
+        return to_frame(confusion_table(solution), solution.backend)
+
+    @property
+    def class_shares_(self) -> Any:
+        """How often each class occurs; see the class."""
+        result = self._learnt("class_shares_")
+        return to_frame(class_table(self._asked().crowd, result.solution), result.solution.backend)
+
+    def _known_of(self, frame: Any, truth: Any, gold: Any) -> _Known:
+        return _Known(
+            known_table(truth, frame, self.columns, "truth"), known_table(gold, frame, self.columns, "gold")
+        )
+
+    def _further(self, frame: Any, truth: Any = None) -> FurtherLabels:
+        self._answer()  # says so where there is none
+        columns: Any = {} if self.columns is None else self.columns
+        return FurtherLabels(columns=columns, duplicates=self.duplicates, labels=frame, truth=truth)
+
+    def _decided(self, labels: LabelTable) -> Aggregation:
+        return decide(self._answer(), self._asked().labels_per_worker, labels)
 
     def _problem(self, labels: Any, known: _Known) -> LabelAggregation:
         if self.ties not in _TIES:
@@ -223,47 +297,3 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
         self.classes_ = problem.classes
         self._known = known  # a later batch may hold tasks that only occurred there
         return self
-
-
-def warm_start(problem: LabelAggregation, before: Result[Any, Any]) -> Aggregation | None:
-    """A start for a problem that adds labels to an earlier one: its skills, one half for new workers.
-
-    A worker of skill 0 counts as new: 0 is what is given where nothing was known. None when
-    nothing is carried over: skills were not fitted to correlations (EM from another start may end
-    at another answer, and a worse one), or workers of groups whose signs were settled apart are
-    now in one group, where these signs may contradict each other.
-    """
-    earlier: Any = before.problem
-    solution: Aggregation = before.solution
-    if not solution.fitted or solution.skills is None or not solution.skills.any():
-        return None
-    ids = problem.labels.worker_ids
-    place = exact_positions(ids, earlier.labels.worker_ids)
-    compared = ~earlier.worker_graph.isolated
-    groups = np.stack(
-        [earlier.worker_graph.component[compared], problem.worker_graph.component[place[compared]]]
-    )
-    together = np.unique(groups, axis=1)[1]
-    if len(np.unique(together)) < len(together):
-        return None
-    skills: Array = np.full(len(ids), 0.5)
-    learnt = solution.skills != 0
-    skills[place[learnt]] = solution.skills[learnt]
-    return problem.weighted_vote(np.clip(skills, *problem.box))
-
-
-def _decoded(problem: LabelAggregation) -> Columns:
-    """The labels of a problem as columns of ids."""
-    labels = problem.labels
-    return {
-        "task": labels.task_ids[labels.task],
-        "worker": labels.worker_ids[labels.worker],
-        "label": labels.label_ids[labels.label],
-    }
-
-
-def _joined(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
-    """One column after the other; values of two kinds stay what they are."""
-    if first.dtype != second.dtype:
-        first, second = first.astype(object), second.astype(object)
-    return np.concatenate([first, second])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,19 @@ def test_confusion_of_the_wrong_shape_is_refused() -> None:
 
 
 # Ordered classes
+
+
+@pytest.mark.parametrize(
+    ("solver", "predicted", "median"), [("labels.majority", 0.42, 0.26), ("labels.crowd", 0.147, 0.134)]
+)
+def test_medians_are_nearer_to_the_grades_of_web_as_the_page_says(
+    solver: str, predicted: float, median: float, data_folder: Path
+) -> None:
+    problem = optiframe.problem(dataset="labels.web")
+    answer, known = optiframe.solve(problem, solver).solution, problem.truth_codes >= 0
+    truth = problem.crowd.true_classes[problem.truth_codes[known]]
+    assert abs(answer.predicted()[known] - truth).mean() == pytest.approx(predicted, abs=0.005)
+    assert abs(answer.medians()[known] - truth).mean() == pytest.approx(median, abs=0.005)
 
 
 def ordered(shares: list[list[float]], classes: Any) -> Aggregation:

@@ -15,8 +15,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from optiframe_rankone import LabelAggregator
+from optiframe_rankone.batches import warm_start
 from optiframe_rankone.datasets.single_coin import SingleCoin
-from optiframe_rankone.estimator import warm_start
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 

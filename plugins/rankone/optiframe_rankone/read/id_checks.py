@@ -31,7 +31,12 @@ def refuse_infinite(
 
 def look_alike(table: Table, name: str, ids: Ids) -> tuple[str, ...]:
     """Text that occurs in a column beside another id that prints the same, such as "1" and 1 or 1.0."""
-    if isinstance(table.parts[name], Coded) or ids.dtype != object:
+    return () if isinstance(table.parts[name], Coded) else ids_alike(ids)
+
+
+def ids_alike(ids: Ids) -> tuple[str, ...]:
+    """The same of a table of ids."""
+    if ids.dtype != object:
         return ()
     texts = {value for value in ids.tolist() if isinstance(value, str)}
     others = {_printed(value) for value in ids.tolist() if not isinstance(value, str)}
