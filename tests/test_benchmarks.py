@@ -28,6 +28,7 @@ SAYS = {
     "hodgerank_parallel.py": ("same bits for 1 and 2", ""),
     "hodgerank_paths.py": ("merged from 300", ""),
     "isolation.py": ("every status as called for", ""),
+    "labels_coverage.py": ("draws with an accusation, largest share", "--sets wsd --draws 2"),
     "labels_hostile.py": ("where copiers share one vote", "--draws 1"),
     "labels_reading.py": ("whole numbers, path over frame", "--labels 2000 --repeats 1"),
     "labels_streamed.py": ("answers of the first file in memory: equal", "--labels 20000"),
