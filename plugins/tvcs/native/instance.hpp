@@ -71,7 +71,7 @@ struct Sure {
     std::vector<i64> rows, columns;
 };
 
-// What a projection took; see `Report` in kernels/reference.py.
+// What a projection took; see kernels/answers.py.
 struct Effort {
     i64 candidates = 0, units = 0, paths = 0, arcs = 0, rounds = 0;
     bool fallback = false;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include <optiframe/interrupt.hpp>
+#include <optiframe/arrays.hpp>
 
 namespace optiframe::tvcs {
 
@@ -21,13 +21,24 @@ double coin(i64 k) {
     return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-// The group of each view that an element is solved in; -1, no group, is the last.
-i64 group(i32 label, i64 groups) { return label < 0 ? groups - 1 : label; }
+// The group that an element is solved in; -1, no group, is the last. Labels are read once: another thread may
+// change them.
+i64 group(const i32& label, i64 groups) {
+    const i64 given = read(label);
+    if (given < -1 || given >= groups - 1) [[unlikely]]
+        throw std::invalid_argument("a group is out of range, or another thread changed it");
+    return given < 0 ? groups - 1 : given;
+}
+
+i64 checked(i64 bound) {
+    check(bound >= 0, "a bound is negative");
+    return bound;
+}
 
 std::vector<i64> with_free(std::span<const i64> bounds, i64 free) {
     std::vector<i64> found;
     found.reserve(bounds.size() + 1);
-    for (const i64 bound : bounds) found.push_back(std::min(bound, free));
+    for (const i64& bound : bounds) found.push_back(std::min(checked(read(bound)), free));
     found.push_back(free);
     return found;
 }
@@ -40,32 +51,37 @@ Layout::Layout(std::span<const i32> row, std::span<const i32> columns_given,
     const i64 n = static_cast<i64>(row.size()), free = n + 1; // more than can be chosen
     row_bounds = with_free(row_bounds_given, free);
     column_bounds = with_free(column_bounds_given, free);
-    total = std::min(total_given, free);
+    total = std::min(checked(total_given), free);
 
     first.resize(rows() + 1);
+    column.resize(n); // at first the row of each, as what is counted must be what is put in place
     bool sorted = true;
     i64 before = 0;
-    for (const i32 label : row) {
-        const i64 i = group(label, rows());
-        sorted &= i >= before;
-        before = i;
-        ++first[i + 1];
-    }
+    interrupt::in_blocks(n, [&](i64 begin, i64 end) {
+        for (i64 k = begin; k < end; ++k) {
+            const i64 i = group(row[k], rows());
+            sorted &= i >= before;
+            before = i;
+            ++first[i + 1];
+            column[k] = static_cast<i32>(i);
+        }
+    });
     std::partial_sum(first.begin(), first.end(), first.begin());
-    interrupt::poll();
     if (!sorted) {
         order.resize(n);
         std::vector<i64> at(first.begin(), first.end() - 1);
-        for (i64 k = 0; k < n; ++k) order[at[group(row[k], rows())]++] = static_cast<i32>(k);
-        interrupt::poll();
+        interrupt::in_blocks(n, [&](i64 begin, i64 end) {
+            for (i64 k = begin; k < end; ++k) order[at[column[k]]++] = static_cast<i32>(k);
+        });
     }
-    column.resize(n);
-    for (i64 k = 0; k < n; ++k) column[k] = static_cast<i32>(group(columns_given[place(k)], columns()));
-    interrupt::poll();
-
-    for (i64 i = 0; i < rows(); ++i) row_length.push_back(static_cast<double>(first[i + 1] - first[i]));
     column_length.resize(columns());
-    for (const i32 j : column) ++column_length[j];
+    interrupt::in_blocks(n, [&](i64 begin, i64 end) {
+        for (i64 k = begin; k < end; ++k) {
+            column[k] = static_cast<i32>(group(columns_given[place(k)], columns()));
+            ++column_length[column[k]];
+        }
+    });
+    for (i64 i = 0; i < rows(); ++i) row_length.push_back(static_cast<double>(first[i + 1] - first[i]));
     for (const double each : per_group) samples.push_back(sample(each));
 }
 

@@ -17,7 +17,7 @@ struct Sample {
 class Layout {
 public:
     // Groups of each element in the two views are numbered from 0; -1 is none. The elements of none form one
-    // more group, the last, with a bound that forbids nothing.
+    // more group, the last, with a bound that forbids nothing. Refuses wrong groups and bounds below 0.
     Layout(std::span<const i32> row, std::span<const i32> column, std::span<const i64> row_bounds,
            std::span<const i64> column_bounds, i64 total);
 

@@ -100,7 +100,7 @@ Report project(const Layout& layout, const Point& point, std::span<const double>
         return report;
     }
     std::vector<double> whole(point.values.size());
-    report.positive = quantise(point.values, point.squared, layout.order, units.scale, whole);
+    report.positive = quantise(point.values, point.squared, layout.order, units, whole);
     const Elements all{layout.view(), whole, state, layout.columns()};
     const bool warm = !start.empty();
     if (warm) read_start(start, units, prices);

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include <optiframe/dispatch.hpp>
+#include <optiframe/interrupt.hpp>
 
 namespace optiframe::tvcs {
 
@@ -29,13 +30,14 @@ OPTIFRAME_CLONES Extremes extremes(const double* values, i64 n) {
     return {largest, farthest};
 }
 
-OPTIFRAME_CLONES i64 quantise_in_order(const double* values, bool squared, i64 n, double scale, double* whole) {
+OPTIFRAME_CLONES i64 quantise_in_order(const double* values, bool squared, i64 n, Units units, double* whole) {
     i64 positive = 0;
     for (i64 k = 0; k < n; ++k) {
         const double x = values[k];
         const double worth = squared ? x * x : x;
         const bool some = squared ? x != 0.0 : x > 0.0;
-        whole[k] = some ? std::max(std::rint(worth * scale), 1.0) : 0.0;
+        // What is no number by now becomes 1.
+        whole[k] = some ? std::min(std::max(1.0, std::rint(worth * units.scale)), units.limit) : 0.0;
         positive += some;
     }
     return positive;
@@ -44,7 +46,12 @@ OPTIFRAME_CLONES i64 quantise_in_order(const double* values, bool squared, i64 n
 } // namespace
 
 double largest_worth(std::span<const double> values, bool squared) {
-    const auto [largest, farthest] = extremes(values.data(), static_cast<i64>(values.size()));
+    i64 largest = 0, farthest = 0;
+    interrupt::in_blocks(static_cast<i64>(values.size()), [&](i64 begin, i64 end) {
+        const Extremes found = extremes(values.data() + begin, end - begin);
+        largest = std::max(largest, found.largest);
+        farthest = std::max(farthest, found.farthest);
+    });
     if (farthest >= infinite) return -1.0;
     const double top = std::bit_cast<double>(squared ? farthest : largest);
     if (squared && top > 0.0) return least < top && top < most ? top * top : -1.0;
@@ -59,12 +66,16 @@ Units units_for(double top) {
     return {scale, std::max(std::rint(top * scale), 1.0)};
 }
 
-i64 quantise(std::span<const double> values, bool squared, std::span<const i32> order, double scale,
+i64 quantise(std::span<const double> values, bool squared, std::span<const i32> order, const Units& units,
              std::span<double> whole) {
-    const i64 n = static_cast<i64>(values.size());
-    if (order.empty()) return quantise_in_order(values.data(), squared, n, scale, whole.data());
-    for (i64 k = 0; k < n; ++k) whole[k] = values[order[k]];
-    return quantise_in_order(whole.data(), squared, n, scale, whole.data());
+    i64 positive = 0;
+    interrupt::in_blocks(static_cast<i64>(values.size()), [&](i64 begin, i64 end) {
+        if (!order.empty())
+            for (i64 k = begin; k < end; ++k) whole[k] = values[order[k]];
+        const double* from = order.empty() ? values.data() : whole.data();
+        positive += quantise_in_order(from + begin, squared, end - begin, units, whole.data() + begin);
+    });
+    return positive;
 }
 
 double common_unit(std::span<const double> whole) {

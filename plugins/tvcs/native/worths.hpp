@@ -16,7 +16,8 @@ Units units_for(double top);
 
 // Whole-number worths in the order of the rows (an empty order: as they come); what is positive stays
 // so. Gives how many are.
-i64 quantise(std::span<const double> values, bool squared, std::span<const i32> order, double scale,
+// None is above the limit, whatever another thread makes of the values meanwhile.
+i64 quantise(std::span<const double> values, bool squared, std::span<const i32> order, const Units& units,
              std::span<double> whole);
 
 // The largest number that divides all worths, from a few of them, checked on all; else 1.

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_tvcs.kernels import projection, reference
+from optiframe_tvcs.kernels.answers import Effort, Proof, Report
 from optiframe_tvcs.projection.certificate import Prices, check
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from tvcs_common import (
@@ -24,7 +25,7 @@ from tvcs_common import (
     set_of,
 )
 
-from optiframe.testing import check_interruptible, check_kernel, check_refusals
+from optiframe.testing import check_changes_meanwhile, check_interruptible, check_kernel, check_refusals
 
 from .support_twins import BUILT, papers_set
 
@@ -209,13 +210,48 @@ def test_wrong_arguments_are_refused_and_crash_nothing(side: int) -> None:
     bounds = layout_arguments(instance)
     layout = projection.Layout(**bounds)
     groups = len(project_arguments(instance)["prices"])
-    check_refusals(reference.Layout, bounds)
-    check_refusals(reference.quantise, {"worths": instance.v})
+    free = {"row_bounds", "column_bounds"}  # as many groups as one likes, with bounds of any size
+    check_refusals(reference.Layout, bounds, any_length=free, any_number={*free, "total"})
+    check_refusals(reference.quantise, {"worths": instance.v}, any_length={"worths"})
     given = project_arguments(instance, start=np.ones(groups))
-    check_refusals(reference.project, {"layout": layout, **given})
+    check_refusals(reference.project, {"layout": layout, **given}, optional={"start", "support", "kept"})
     whole, _ = reference.quantise(instance.v**2)
     proof = {"whole": whole, "support": np.zeros(side**2, np.bool_), "prices": np.zeros(groups)}
     check_refusals(reference.verify, {"layout": layout, **proof})
+
+
+def test_arrays_that_another_thread_changes_crash_nothing() -> None:
+    rng = np.random.default_rng(0)
+    instance = paper_instance(rng, 60)
+    bounds = layout_arguments(instance)
+    for order in (np.arange(3600), rng.permutation(3600)):
+        row, column = (np.repeat(bounds[view][order], 10) for view in ("row", "column"))
+        check_changes_meanwhile(reference.Layout, {**bounds, "row": row, "column": column})
+        views = {view: bounds[view][order] for view in ("row", "column")}
+        layout = projection.Layout(**{**bounds, **views})
+        for size in (1.0, np.nan):  # of prices to begin with
+            start = np.full(121, size)
+            check_changes_meanwhile(
+                reference.project, {"layout": layout, **project_arguments(instance, start=start)}
+            )
+        whole, _ = reference.quantise(instance.v**2)
+        proof = {"whole": whole, "support": np.zeros(3600, np.bool_), "prices": np.zeros(121)}
+        check_changes_meanwhile(reference.verify, {"layout": layout, **proof})
+    check_changes_meanwhile(reference.quantise, {"worths": rng.standard_normal(100_000)})
+
+
+@pytest.mark.parametrize("module", [projection, reference])
+def test_reports_and_proofs_are_the_same_named_tuples(module: Any) -> None:
+    instance = paper_instance(np.random.default_rng(0), 5)
+    given, layout = project_arguments(instance), module.Layout(**layout_arguments(instance))
+    report = module.project(layout, **given)
+    assert type(report) is Report
+    assert type(report.effort) is Effort
+    whole, scale = module.quantise(instance.v**2)
+    proof = module.verify(layout, whole, given["support"], given["prices"] * scale)
+    assert type(proof) is Proof
+    assert proof == report.proof
+    assert report.effort.candidates == 25
 
 
 def test_layouts_of_wrong_groups_are_refused_by_both() -> None:

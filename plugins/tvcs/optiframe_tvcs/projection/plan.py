@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe_tvcs.kernels import reference
+from optiframe_tvcs.kernels.answers import Effort
 from optiframe_tvcs.kernels.projection import Layout, project, quantise
 from optiframe_tvcs.projection.binding import Binding
 from optiframe_tvcs.projection.certificate import Bounds, Prices, with_loss
@@ -43,7 +44,7 @@ class ProjectionPlan:
         Bound on the whole vector.
     """
 
-    effort: reference.Effort | None = None
+    effort: Effort | None = None
     """How the last projection by `solve` was found."""
 
     def __init__(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from optiframe_tvcs.kernels.reference import Report
+from optiframe_tvcs.kernels.answers import Report
 from optiframe_tvcs.projection.certificate import Certificate
 
 
