@@ -23,6 +23,7 @@ from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.answer_tables import further_tables
 from optiframe_rankone.completion.skill_model import WANTED, SkillModel
 from optiframe_rankone.data import Crowd, LabelTable, Policy, SkillTable, TruthTable
+from optiframe_rankone.read.sizes import refuse_ids_as_labels
 from optiframe_rankone.read.tables import read_columns, read_labels, read_truth, refuse_contradictions
 from optiframe_rankone.read.true_skills import read_skills, refuse_low_skills
 from optiframe_rankone.trust import findings, groups, intervals
@@ -131,6 +132,7 @@ class LabelAggregation(Problem[Aggregation]):
         if len(self.classes) < 2:
             but = "; what only the truth names is no class" if len(self.crowd.true_classes) > 1 else ""
             raise InvalidInput(f"only one label value occurs ({self.classes[0]}), nothing to aggregate{but}")
+        refuse_ids_as_labels(self.labels, self.classes)
         refuse_low_skills(self.true_skills, self.labels.worker_ids, len(self.classes))
         refuse_contradictions(
             self.truth_codes, self.gold_codes, self.labels.task_ids, self.crowd.true_classes

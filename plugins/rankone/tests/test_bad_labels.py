@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -163,6 +164,36 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 def test_what_cannot_be_used_is_refused_in_words(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         LabelAggregation(**{"labels": SMALL, **changes})
+
+
+def distinct(labels: int, values: int, tasks: int) -> dict[str, Any]:
+    """Labels of which so many values occur, three a task."""
+    row = np.arange(labels)
+    return {"task": row % tasks, "worker": row // tasks, "label": row % values}
+
+
+def test_ids_in_the_column_of_labels_are_refused_before_memory_is_taken() -> None:
+    words = "100000 labels have 100000 different values, such as 0, 1, 2; .* 33334 tasks would take 24.8 GiB"
+    tracemalloc.start()
+    with pytest.raises(InvalidInput, match=words + ".*`columns`"):
+        LabelAggregation(labels=distinct(100_000, 100_000, 33_334))
+    assert tracemalloc.get_traced_memory()[1] < 2**27
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize(("labels", "values", "tasks"), [(100_000, 5_000, 100_000), (3_000, 3_000, 1_000)])
+def test_many_classes_are_taken_where_each_is_used_or_scores_are_small(
+    labels: int, values: int, tasks: int
+) -> None:
+    problem = LabelAggregation(labels=distinct(labels, values, tasks))
+    assert len(problem.classes) == values
+
+
+@pytest.mark.parametrize("solver", ["labels.dawid-skene", "labels.opt-ds"])
+def test_confusion_matrices_that_no_memory_holds_are_refused(solver: str) -> None:
+    problem = LabelAggregation(labels=distinct(30_000, 20_000, 10_000))
+    with pytest.raises(Unsuited, match=r"between 20000 classes would take 9 GiB|tensor"):
+        optiframe.solve(problem, solver)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from optiframe.solving.solver import Iterates, Run, Solver
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.baselines import confusion
 from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.read.sizes import too_large_for_confusion
 
 
 class DawidSkene(Solver[LabelAggregation, Aggregation, None]):
@@ -59,6 +60,9 @@ class DawidSkene(Solver[LabelAggregation, Aggregation, None]):
         description="EM ends where a step raises the log-likelihood by less than so much (nats) a label; "
         "0: it goes on to the tolerance or the last of `steps`",
     )
+
+    def unsuited(self, problem: LabelAggregation) -> str | None:
+        return too_large_for_confusion(len(problem.labels.worker_ids), len(problem.classes))
 
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
         given = confusion.one_hot(problem)

@@ -12,6 +12,7 @@ from optiframe.solving.solver import Iterates, Run, Solver
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.baselines import confusion
 from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.read.sizes import too_large_for_confusion
 
 _GROUPS = 3
 _MOST_CLASSES = 500  # the tensor has M^3 entries of 8 bytes: 1 GB
@@ -70,7 +71,7 @@ class OptDawidSkene(Solver[LabelAggregation, Aggregation, None]):
             return (
                 f"a tensor of {len(problem.classes)}^3 entries is too large; at most {_MOST_CLASSES} classes"
             )
-        return None
+        return too_large_for_confusion(len(problem.labels.worker_ids), len(problem.classes))
 
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
         given = confusion.one_hot(problem)

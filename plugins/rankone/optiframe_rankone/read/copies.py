@@ -28,6 +28,7 @@ SHARED = 30  # tasks that a pair must share: five times fewer could not exceed c
 AGREEMENT = 0.98  # share of these on which a pair must agree; copies by hand contain slips
 BEYOND = 6.0
 """Standard deviations above what is explained: one pair in 1e9 by chance, and crowds have up to 1e6 pairs."""
+_CLASSES = 500  # at most: the rows of one worker then take 2 MB, and those of a group are held together
 _STEPS = 20  # of EM; accuracies and rows then change in the third digit
 _RIGHT, _WRONG = 4.0, 2.0  # labels that a worker is taken to have given besides, as in `labels.crowd`
 
@@ -49,10 +50,10 @@ def groups_of_copies(labels: LabelTable, shared: sp.csr_array, agreed: Array) ->
     Notes
     -----
     Linear in the pairs. Only where a pair shares 30 tasks and agrees on 98% of them, 20 passes over the
-    labels follow for each group of such pairs.
+    labels follow for each group of such pairs. With more than 500 classes nobody is named.
     """
     alike = (shared.data >= SHARED) & (agreed >= AGREEMENT * shared.data)
-    if not alike.any() or len(labels.label_ids) < 2:
+    if not alike.any() or not 2 <= len(labels.label_ids) <= _CLASSES:
         return []
     first = np.repeat(np.arange(shared.shape[0]), np.diff(shared.indptr))
     suspects = _components(first[alike], shared.indices[alike], shared.shape[0])
