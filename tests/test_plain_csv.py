@@ -1,4 +1,4 @@
-"""Large CSV files, which pyarrow divides into cells: the same columns, lines and errors as line by line."""
+"""Large CSV files, divided into cells by pyarrow or pandas: columns, lines and errors as line by line."""
 
 from __future__ import annotations
 
@@ -72,6 +72,14 @@ def odd_file(seed: int) -> bytes:
     return found
 
 
+@pytest.fixture(params=["pyarrow", "pandas"])
+def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading by either library."""
+    if request.param == "pandas":
+        monkeypatch.setitem(sys.modules, "pyarrow.csv", None)
+
+
+@pytest.mark.usefixtures("library")
 def test_odd_files_mean_the_same_as_when_they_are_read_line_by_line(tmp_path: Path) -> None:
     plain, path = 0, tmp_path / "own.csv"
     for seed in range(500):
@@ -81,6 +89,7 @@ def test_odd_files_mean_the_same_as_when_they_are_read_line_by_line(tmp_path: Pa
     assert 150 < plain < 450  # both ways are tried, each often enough
 
 
+@pytest.mark.usefixtures("library")
 @pytest.mark.parametrize("cell", ODD_CELLS)
 @pytest.mark.parametrize("others", [NUMBERS, TEXTS])
 def test_an_unusual_cell_far_down_changes_the_column_as_it_does_line_by_line(
@@ -92,6 +101,7 @@ def test_an_unusual_cell_far_down_changes_the_column_as_it_does_line_by_line(
     assert outcome(read_csv, path) == outcome(read_lines, path)
 
 
+@pytest.mark.usefixtures("library")
 def test_a_cell_longer_than_the_standard_library_takes_is_refused_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,7 +111,8 @@ def test_a_cell_longer_than_the_standard_library_takes_is_refused_alike(
     assert "line 4: not valid CSV (field larger than field limit" in outcome(read_csv, path)
 
 
-def test_plain_files_are_read_by_arrow_into_numbers_and_codes(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("library")
+def test_plain_files_are_read_into_numbers_and_codes(tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text("task,worker\n3,bob\n1,ann\n3,bob\n")
     found = plain_csv.read_plain(path)
@@ -123,10 +134,13 @@ def test_messages_name_the_line_of_a_gap_in_a_large_file(tmp_path: Path) -> None
         read_table(path, ("task", "worker"), title="own")
 
 
-def test_without_pyarrow_a_file_is_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_library_a_file_is_read_line_by_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "own.csv"
     path.write_text("a,b\n1,x\n2,y\n")
     monkeypatch.setitem(sys.modules, "pyarrow.csv", None)
+    monkeypatch.setitem(sys.modules, "pandas", None)
     assert plain_csv.read_plain(path) is None
     assert outcome(read_csv, path) == (
         [2, 3],
@@ -134,7 +148,7 @@ def test_without_pyarrow_a_file_is_read_line_by_line(tmp_path: Path, monkeypatch
     )
 
 
-def test_small_files_do_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_files_do_without_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     path = tmp_path / "own.csv"
     path.write_text("a\n1\n2\n")

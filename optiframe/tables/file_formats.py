@@ -46,7 +46,7 @@ def read_csv(path: Path, coder: Coder | None = None) -> tuple[Mapping[str, Colum
     """Columns, and the line each row begins in; `InvalidInput` for what is not a CSV file.
 
     Values are separated by commas, or by semicolons or tabs where the header has only those, as
-    spreadsheets write them in much of the world. Large files are read by pyarrow where it is installed and
+    spreadsheets write them in much of the world. Large files are read by pyarrow or pandas where installed and
     the text is plain; the columns are the same, with text as codes, for which `coder` is asked first.
     """
     if not path.is_file():
