@@ -56,8 +56,8 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
     classes_
         The labels that occur, sorted, shape (classes,).
     skills_
-        A frame of the kind given to `fit` with the columns worker, labels, skill, accuracy,
-        skill_low, skill_high (a 90% interval); the first two when the solver estimates none.
+        A frame of the kind given to `fit` with the columns worker, labels, skill, accuracy, skill_low,
+        skill_high, accuracy_low, accuracy_high (90% intervals); the first two when the solver estimates none.
     confusion_
         A frame with the columns worker, class, label, probability: how likely the worker gives the label to
         a task of the class. AttributeError where the solver has no confusion matrices.
