@@ -16,7 +16,7 @@ from optiframe_rankone.trust import groups, input_warnings, intervals, label_hab
 from optiframe_rankone.trust.accuracy_intervals import evidence, guessing_chance, posterior_intervals
 from optiframe_rankone.trust.bridges import joined_by_one_label
 from optiframe_rankone.trust.model_fit import misfits, model_fit, unchecked
-from optiframe_rankone.trust.sign_findings import signs
+from optiframe_rankone.trust.sign_findings import far_from_majority, signs
 from optiframe_rankone.trust.worker_findings import (
     LEVEL,
     chance_by_agreement,
@@ -46,6 +46,7 @@ def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
     yield from cut_off(model, solution)
     yield from unusable(solution)
     yield from ties(solution)
+    yield from far_from_majority(crowd, solution)
     yield from input_warnings.left_out(crowd)
     yield from input_warnings.classes(crowd)
     yield from input_warnings.consensus(crowd)

@@ -10,8 +10,15 @@ from numpy.typing import NDArray
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.ids import listed
+from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.skill_model import SkillModel
+from optiframe_rankone.data import Crowd
 from optiframe_rankone.ids import about
+
+_FAR = 1 / 3
+"""Share of tasks on which an answer may differ from the majority vote. Six adversaries in twenty workers make
+.28 of it; answers that are turned over differ on .4 and more (examples/bench/labels_hostile.py)."""
+_TASKS = 30  # fewer say too little of a share
 
 
 def signs(model: SkillModel, *splits: Array) -> Iterator[Finding]:
@@ -86,3 +93,22 @@ def contested(
         tuple(ids.tolist()),
         identifier="labels.contested-sign",
     )
+
+
+def far_from_majority(crowd: Crowd, solution: Aggregation) -> Iterator[Finding]:
+    """That an answer contradicts the majority vote on many tasks, which only hostile crowds explain."""
+    asked = (crowd.gold_codes < 0) & solution.winners.any(axis=1)
+    if asked.sum() < _TASKS:
+        return
+    votes = crowd.votes(np.ones(len(crowd.labels.worker_ids)))
+    majority = votes == votes.max(axis=1, keepdims=True)
+    differs = float((asked & ~(majority & solution.winners).any(axis=1)).sum() / asked.sum())
+    if differs > _FAR:
+        yield Finding(
+            "warning",
+            f"the answer differs from the majority vote on {differs:.0%} of the tasks: either many workers "
+            "are wrong more often than right, or this method has taken the wrong side, as some do with "
+            "clickers, copiers or few labels for each task. Compare it with labels.crowd, and check some "
+            "tasks by hand or give known labels (`gold`)",
+            identifier="labels.far-from-majority",
+        )
