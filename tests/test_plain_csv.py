@@ -23,6 +23,7 @@ ODD_CELLS = [
     "", " ", "NA", "nan", "null", "007", "+5", "-0", " 5", "5 ", "0x1F", "1e3", "1000000000000000000", "1_0",
     "9223372036854775808", "\u00a0", "a\u2028b", "\x0b", "tail ", "\tq", "None", "\x85", "٣",
 ]  # fmt: skip
+ODD_QUOTES = ['"a|b"', '"|"', '"', '""', '"a""b"', 'a"b', ' "a"', '"a" ', '"a\nb"', '"a"b', '"\r\n"', '""""']
 ODD_BYTES = [b'"', b'"a"', b"\0", b"\r", b"\xff", b"\xef\xbb\xbf", b"\n", b"\n\n", b"\r\n\r\n", b";", b","]
 
 
@@ -64,6 +65,11 @@ def odd_file(seed: int) -> bytes:
         table[rng.randrange(rows)].append("more")
     end = rng.choice(["\n", "\r\n"])
     separator = rng.choice([",", ",", ";", "\t"])
+    quoting = rng.choice([0, 0, 0.3, 1])  # none, some cells, as R does
+    table = [[f'"{cell}"' if rng.random() < quoting else cell for cell in row] for row in table]
+    header = [f'"{cell}"' for cell in header] if quoting else header
+    if quoting and rng.random() < 0.3:
+        table[rng.randrange(rows)][0] = rng.choice(ODD_QUOTES).replace("|", separator)
     content = end.join(separator.join(row) for row in [header, *table]) + rng.choice(["", end])
     found = rng.choice([b"", b"", b"\xef\xbb\xbf"]) + content.encode()
     if rng.random() < 0.2:
@@ -82,11 +88,11 @@ def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.usefixtures("library")
 def test_odd_files_mean_the_same_as_when_they_are_read_line_by_line(tmp_path: Path) -> None:
     plain, path = 0, tmp_path / "own.csv"
-    for seed in range(500):
+    for seed in range(1000):
         path.write_bytes(odd_file(seed))
         assert outcome(read_csv, path) == outcome(read_lines, path), (seed, path.read_bytes())
         plain += plain_csv.read_plain(path) is not None
-    assert 150 < plain < 450  # both ways are tried, each often enough
+    assert 300 < plain < 900  # both ways are tried, each often enough
 
 
 @pytest.mark.usefixtures("library")
@@ -99,6 +105,19 @@ def test_an_unusual_cell_far_down_changes_the_column_as_it_does_line_by_line(
     path = tmp_path / "own.csv"
     path.write_text("a,b\n" + "".join(f"{x},1\n" for x in [*others * 8, cell]), "utf-8", newline="")
     assert outcome(read_csv, path) == outcome(read_lines, path)
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("cell", ODD_QUOTES)
+def test_quotes_mean_the_same_as_line_by_line(tmp_path: Path, cell: str) -> None:
+    path = tmp_path / "own.csv"
+    for row in (f"{cell},2", f"1,{cell}", f"{cell},{cell}", f"{cell}", f"1,2,{cell}"):
+        path.write_text(f'"a",b\n"1","x"\n3,y\n{row}\n5,"z"\n', newline="")
+        assert outcome(read_csv, path) == outcome(read_lines, path), row
+    path.write_text('"a",b\n"1","x y"\n3,y\n')
+    found = plain_csv.read_plain(path)
+    assert found is not None
+    assert found[0]["a"].tolist() == [1, 3]
 
 
 @pytest.mark.usefixtures("library")

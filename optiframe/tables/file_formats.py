@@ -46,8 +46,8 @@ def read_csv(path: Path, coder: Coder | None = None) -> tuple[Mapping[str, Colum
     """Columns, and the line each row begins in; `InvalidInput` for what is not a CSV file.
 
     Values are separated by commas, or by semicolons or tabs where the header has only those, as
-    spreadsheets write them in much of the world. Large files are read by pyarrow or pandas where installed and
-    the text is plain; the columns are the same, with text as codes, for which `coder` is asked first.
+    spreadsheets write them in much of the world. Large plain files are read by pyarrow or pandas where
+    installed; the columns are the same, with text as codes, for which `coder` is asked first.
     """
     if not path.is_file():
         raise InvalidInput(f"no file {path}")

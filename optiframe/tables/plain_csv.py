@@ -1,9 +1,9 @@
-"""Large CSV files without quotes, read by pyarrow or pandas into the columns of line-by-line reading.
+"""Large plain CSV files, read by pyarrow or pandas into the columns of line-by-line reading.
 
 Line-by-line reading takes some microseconds a cell, these libraries some ten nanoseconds. They only divide
 the text into cells and read whole numbers; what a cell means is decided by the rules of `csv_cells`. Whatever
-could mean something else there (quotes, blank lines, rows of other lengths, a second header, text that is not
-UTF-8) is left to line-by-line reading, which also has the messages.
+could mean something else there (line breaks in quotes, blank lines, rows of other lengths, a second header,
+text that is not UTF-8) is left to line-by-line reading, which also has the messages.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.tables.arrow_arrays import codes_of_text, numbers_of
-from optiframe.tables.columns import GAP_WORDS, Coded, Coder, Column, encode
+from optiframe.tables.columns import GAP_WORDS, Coded, Coder, Column, encode, place
 from optiframe.tables.csv_cells import INTEGER, parse, separator_of
 
 LEAST = 2**20  # bytes; below, importing a library takes longer than reading line by line
@@ -48,27 +48,20 @@ def read_plain(path: Path, coder: Coder | None = None) -> tuple[dict[str, Column
     try:
         if path.stat().st_size < LEAST:
             return None
-        content = path.read_bytes()
-    except OSError:
+        line, _, body = path.read_bytes().removeprefix(_BOM).partition(b"\n")
+        separator = separator_of(line.decode())
+        header = next(csv.reader([line.decode()], strict=True, delimiter=separator), [])
+    except (OSError, UnicodeDecodeError, csv.Error):
         return None
-    start = len(_BOM) if content.startswith(_BOM) else 0
-    end = content.find(b"\n", start)
-    header = content[start:end].removesuffix(b"\r")
-    again = any(b"\n" + mark + header in content for mark in (b"", _BOM))
-    if end < 0 or not header.strip() or again or b'"' in content or b"\0" in content:
+    names, divide = [name.strip() for name in header], _divide(coder)
+    if divide is None or not body or not line.strip() or b"\0" in line + body or len(set(names)) < len(names):
         return None
-    if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
+    if b"\r" in body and body.count(b"\r") != body.count(b"\r\n"):
         return None
-    try:
-        separator = separator_of(header.decode())
-        names = [name.strip() for name in header.decode().split(separator)]
-    except UnicodeDecodeError:
-        return None
-    divide = _divide(coder)
-    columns = None if divide is None else _columns(divide, content[end + 1 :], separator, len(names))
-    if columns is None or len(set(names)) < len(names):
-        return None
-    return dict(zip(names, columns, strict=True)), range(2, len(columns[0]) + 2)
+    columns = _columns(divide, body, separator, header)
+    return (
+        None if columns is None else (dict(zip(names, columns, strict=True)), range(2, len(columns[0]) + 2))
+    )
 
 
 def _divide(coder: Coder | None) -> Divide | None:
@@ -80,36 +73,69 @@ def _divide(coder: Coder | None) -> Divide | None:
     return None
 
 
-def _columns(divide: Divide, body: bytes, separator: str, count: int) -> list[Column] | None:
+def _columns(divide: Divide, body: bytes, separator: str, header: Sequence[str]) -> list[Column] | None:
     """The columns of the rows; None for what is not plain."""
-    lines = body[:_GLANCE].splitlines()[:-1]
-    rows = [line.decode("latin-1").split(separator) for line in lines]
-    if not rows or any(len(row) != count for row in rows):
+    glance = body[:_GLANCE].decode("latin-1").splitlines()[:-1]
+    rows = list(csv.reader(glance, delimiter=separator))
+    if not rows or any(len(row) != len(header) for row in rows):
         return None
     whole = [all(map(INTEGER.fullmatch, column)) for column in zip(*rows, strict=True)]
     if any(x in body and b"0" + x in body for x in (b"x", b"X")):
-        whole = [False] * count  # Arrow takes 0x1F for a number
+        whole = [False] * len(header)  # Arrow takes 0x1F for a number
+    quotes = _quotes(body, separator)
+    if quotes is None:
+        return None
     found = divide(body, separator, whole)
-    if any(whole) and (found is None or _size(found, body) != len(body)):
+    if any(whole) and (found is None or _size(found, body) + quotes != len(body)):
         # Further down is a number written otherwise, or none.
-        found = divide(body, separator, [False] * count)
-    if found is None or _size(found, body) != len(body):
+        found = divide(body, separator, [False] * len(header))
+    if found is None or _size(found, body) + quotes != len(body):
         return None
     texts = [each[0].ids.tolist() for each in found if isinstance(each, tuple)]
-    if max((len(text) for each in texts for text in each), default=0) > csv.field_size_limit():
+    if any(max(map(len, each)) > csv.field_size_limit() for each in texts):
+        return None
+    if _has_row(found, header) or _has_row(found, ["\ufeff" + header[0], *header[1:]]):
         return None
     return [_column(each[0]) if isinstance(each, tuple) else each for each in found]
 
 
+def _quotes(body: bytes, separator: str) -> int | None:
+    """How many quotes there are, if each begins or ends a cell by turns; else None."""
+    if b'"' not in body:
+        return 0
+    letters = np.frombuffer(b"\n%b\n" % body, dtype=np.uint8)
+    at = np.flatnonzero(letters == ord('"'))
+    beside = np.isin(np.arange(256), [ord(separator), *b"\r\n"])
+    good = len(at) % 2 == 0 and beside[letters[at[::2] - 1]].all() and beside[letters[at[1::2] + 1]].all()
+    return len(at) if good else None
+
+
+def _has_row(found: Divided, row: Sequence[str]) -> bool:
+    """Whether the cells of some row are these."""
+    same: NDArray[np.bool_] | None = None
+    for each, cell in zip(found, row, strict=True):
+        if isinstance(each, tuple):
+            code = place(each[0].ids, cell)
+            here = each[0].codes == (-1 if code is None else code)
+        else:
+            here = each == int(cell) if INTEGER.fullmatch(cell) else np.zeros(len(each), dtype=bool)
+        same = here if same is None else same & here
+        if not same.any():
+            return False
+    return True
+
+
 def _size(found: Divided, body: bytes) -> int:
-    """The bytes that rows of these cells take, plainly written.
+    """The bytes that rows of these cells take, plainly written and without quotes.
 
     The body takes more where a row has a cell too many, where a blank line was left out, or where a number
     is written 007 or +7.
     """
     first = found[0]
-    rows = len(first[0] if isinstance(first, tuple) else first)
-    ends = rows * len(found) - (not body.endswith(b"\n")) + (body.count(b"\r") if b"\r" in body else 0)
+    rows, last = len(first[0] if isinstance(first, tuple) else first), not body.endswith(b"\n")
+    if b'"' in body and body.count(b"\n") != rows - last:
+        return 0  # a cell holds a line break
+    ends = rows * len(found) - last + (body.count(b"\r") if b"\r" in body else 0)
     return ends + sum(each[1] if isinstance(each, tuple) else _digits(each) for each in found)
 
 
@@ -126,7 +152,7 @@ def by_arrow(
         table = reader.read_csv(
             arrow.py_buffer(body),
             reader.ReadOptions(column_names=keys),
-            reader.ParseOptions(delimiter=separator, quote_char=False),
+            reader.ParseOptions(delimiter=separator, double_quote=False),
             reader.ConvertOptions(column_types=dict(zip(keys, types, strict=True)), null_values=[]),
         )
     except arrow.ArrowException:
@@ -158,7 +184,7 @@ def by_pandas(body: bytes, separator: str, whole: Sequence[bool]) -> Divided | N
                 index_col=False,
                 dtype=types,
                 na_filter=False,
-                quoting=csv.QUOTE_NONE,
+                doublequote=False,
                 engine="c",
             )
         found: Divided = []
