@@ -149,3 +149,20 @@ def test_nine_of_ten_intervals_from_posteriors_hold_the_true_skill(solver: str) 
         low, high = skill_intervals(problem, optiframe.solve(problem, solver, trace=False).solution)
         held.append((low <= skills) & (skills <= high))
     assert 0.85 <= np.mean(held) <= 0.99
+
+
+@pytest.mark.usefixtures("data_folder")
+@pytest.mark.parametrize(("name", "share"), [("rte", 0.96), ("temp", 0.87), ("dogs", 0.72), ("wsd", 1.0)])
+def test_intervals_of_the_default_hold_what_the_docs_say_on_real_labels(name: str, share: float) -> None:
+    problem = optiframe.problem(dataset=f"labels.{name}")
+    low, high = skill_intervals(problem, optiframe.solve(problem, "labels.crowd", trace=False).solution)
+    truth = problem.truth_codes[problem.labels.task]
+    right = problem.label_codes == truth
+    held = []
+    for worker in range(len(low)):
+        mine = (problem.labels.worker == worker) & (truth >= 0)
+        if mine.sum() >= 10:
+            classes = len(problem.classes)
+            skill = (classes * right[mine].mean() - 1) / (classes - 1)
+            held.append(low[worker] - 1e-9 <= skill <= high[worker] + 1e-9)
+    assert np.mean(held) == pytest.approx(share, abs=0.03)

@@ -145,12 +145,14 @@ def test_copiers_agree_more_than_their_skills_explain_and_are_named() -> None:
         assert said.about == (0, 1, 2, 3, 4, 5)
 
 
+@pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize("name", ["temp", "dogs", "web"])
 def test_the_warning_is_given_on_real_labels_that_one_skill_does_not_explain(name: str) -> None:
     result = optiframe.solve(optiframe.problem(dataset=f"labels.{name}"), "rankone.pgd", trace=False)
     assert found(result, FIT)
 
 
+@pytest.mark.usefixtures("data_folder")
 def test_nothing_is_said_of_word_senses_where_only_the_box_keeps_skills_from_their_fit() -> None:
     result = optiframe.solve(optiframe.problem(dataset="labels.wsd"), "rankone.pgd", trace=False)
     assert found(result, FIT) == []
