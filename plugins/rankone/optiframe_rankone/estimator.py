@@ -50,6 +50,8 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
         none; the column `tied` names them either way.
     duplicates
         What to do with several rows of one task and worker; of the problem, "error" by default.
+    copies
+        "share": each group of workers who copy each other has one vote; of the problem, "keep" by default.
 
     Attributes
     ----------
@@ -83,12 +85,14 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
         ties: Literal["seed", "keep"] = "seed",
         columns: Mapping[str, str] | None = None,
         duplicates: Policy = "error",
+        copies: Literal["keep", "share"] = "keep",
     ) -> None:
         super().__init__(solver, seed=seed, budget=budget, columns=columns)
         self.weights = weights
         self.tau = tau
         self.ties = ties
         self.duplicates = duplicates
+        self.copies = copies
 
     def fit(self, frame: Any, truth: Any = None, *, gold: Any = None) -> Self:
         """Learn from all labels at once, forgetting what was learnt before.
@@ -134,8 +138,8 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
         Raises
         ------
         InvalidInput, UnknownName, Unsuited
-            As `fit`; also when `duplicates` is "majority" or "drop", which would need the
-            rows that earlier batches left out. Rows are counted after those learnt before.
+            As `fit`; also when `duplicates` is "majority" or "drop" or `copies` is "share", which would
+            need the rows that earlier batches left out. Rows are counted after those learnt before.
         """
         if not hasattr(self, "result_"):
             return self.fit(frame, truth, gold=gold)
@@ -144,6 +148,8 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
                 f"partial_fit cannot go with duplicates = {self.duplicates!r}: rows left out of earlier "
                 "batches are gone; fit all labels at once, or choose error, agreeing, first or last"
             )
+        if self.copies == "share":
+            raise InvalidInput('partial_fit cannot go with copies = "share"; fit all labels at once')
         earlier, theirs = self._asked().labels, dict(self.columns or {})
         known = self._known_of(frame, truth, gold)
         known = _Known(*(old if new is None else new for old, new in zip(self._known, known, strict=True)))
@@ -284,6 +290,7 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
             weights=self.weights,
             tau=self.tau,
             duplicates=self.duplicates,
+            copies=self.copies,
             tie_seed=whole_seed(self.seed),
         )
 

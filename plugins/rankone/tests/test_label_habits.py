@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optiframe_rankone.estimator import LabelAggregator
 from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.trust.bridges import bridges
 from scipy.sparse.csgraph import connected_components
 
 import optiframe
+from optiframe import InvalidInput
 from optiframe.findings import Finding
 
 from .slow import coin, rows
@@ -155,6 +157,14 @@ def test_labels_read_before_are_shared_too() -> None:
     kept = hostile("copiers")
     shared = LabelAggregation(labels=kept.labels, copies="share")
     assert len(shared.labels.worker_ids) == 16
+
+
+def test_an_estimator_shares_votes_and_learns_from_all_labels_at_once() -> None:
+    tables = optiframe.dataset("synthetic.hostile-crowd", structure="copiers").inputs()
+    model = LabelAggregator(copies="share").fit(tables["labels"], tables["truth"])
+    assert model.result_.metrics["error"] < 0.17
+    with pytest.raises(InvalidInput, match='partial_fit cannot go with copies = "share"'):
+        model.partial_fit(tables["labels"])
 
 
 # One label only
