@@ -195,7 +195,9 @@ def test_intervals_are_a_table_of_a_result_of_an_estimator_or_of_an_answer() -> 
         pd.testing.assert_frame_equal(same, table)
     drawn = intervals(result, level=0.5, method="bootstrap", draws=4)
     assert drawn["error"].to_numpy() == pytest.approx(bootstrap_errors(result, draws=4))
-    with pytest.raises(InvalidInput, match="method must be 'sandwich', 'posterior' or 'bootstrap', got 'delta'"):
+    with pytest.raises(
+        InvalidInput, match="method must be 'sandwich', 'posterior' or 'bootstrap', got 'delta'"
+    ):
         intervals(result, method="delta")  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(InvalidInput, match="give an answer as well"):
         intervals(result.problem)
