@@ -62,17 +62,25 @@ template <class T> void check_codes(std::span<T> codes, std::int64_t count, cons
     });
 }
 
-// The same, of a copy that nobody else can change.
+// Copies, which no other thread can change.
+template <class T> std::vector<T> copied(std::span<const T> numbers) {
+    std::vector<T> copy;
+    copy.reserve(numbers.size());
+    interrupt::in_blocks(static_cast<std::int64_t>(numbers.size()), [&](std::int64_t begin, std::int64_t end) {
+        copy.insert(copy.end(), numbers.begin() + begin, numbers.begin() + end);
+    });
+    return copy;
+}
+template <class T> std::vector<T> copy_codes(std::span<const T> codes, std::int64_t count, const char* name) {
+    std::vector<T> copy = copied(codes);
+    check_codes(std::span<T>(copy), count, name);
+    return copy;
+}
 template <class T> void copy_codes(std::span<const T> codes, std::int64_t count, T* into, const char* name) {
     interrupt::in_blocks(static_cast<std::int64_t>(codes.size()), [&](std::int64_t begin, std::int64_t end) {
         std::copy(codes.begin() + begin, codes.begin() + end, into + begin);
         check_codes(std::span<T>(into + begin, into + end), count, name);
     });
-}
-template <class T> std::vector<T> copy_codes(std::span<const T> codes, std::int64_t count, const char* name) {
-    std::vector<T> copy(codes.size());
-    copy_codes(codes, count, copy.data(), name);
-    return copy;
 }
 
 // A number in an array, read from memory once: the compiler may not read it again after a check.

@@ -99,16 +99,20 @@ void bend_rows(Matrix<T> x, Matrix<T> d, Exponents<T> exponents, const Compariso
     each_group(of.pointer, static_cast<i64>(of.winner.size()), [&](i64 i, i64 begin, i64 end) {
         T *entries = x[i], *change = d[i];
         turn.resize(end - begin);
-        for (i64 e = begin; e < end; ++e) turn[e - begin] = bend[e] * (change[of.better(e)] - change[of.worse(e)]);
+        pace.in_blocks(begin, end, 2, [&](i64 from, i64 to) {
+            for (i64 e = from; e < to; ++e) turn[e - begin] = bend[e] * (change[of.better(e)] - change[of.worse(e)]);
+        });
         bend_row(entries, change, x.columns, exponents);
-        for (i64 e = begin; e < end; ++e) {
-            const i64 j = of.better(e), k = of.worse(e);
-            change[j] += turn[e - begin];
-            change[k] -= turn[e - begin];
-            entries[j] += slope[e];
-            entries[k] -= slope[e];
-        }
-        pace.after(x.columns + 4 * (end - begin));
+        pace.in_blocks(begin, end, 2, [&](i64 from, i64 to) {
+            for (i64 e = from; e < to; ++e) {
+                const i64 j = of.better(e), k = of.worse(e);
+                change[j] += turn[e - begin];
+                change[k] -= turn[e - begin];
+                entries[j] += slope[e];
+                entries[k] -= slope[e];
+            }
+        });
+        pace.after(x.columns);
     });
 }
 

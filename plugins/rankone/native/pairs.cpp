@@ -25,8 +25,9 @@ struct Tally {
 // How many pairs of labels are filed under each worker.
 std::vector<std::int64_t> pairs_of_workers(const Labels& labels, std::size_t workers) {
     std::vector<std::int64_t> count(workers);
-    for (std::size_t t = 0; t < labels.tasks(); ++t)
-        for (auto k = labels.first[t]; k < labels.first[t + 1]; ++k) count[labels.worker[k]] += k - labels.first[t];
+    labels.each_task([&](std::size_t, std::int64_t begin, std::int64_t end) {
+        for (auto k = begin; k < end; ++k) count[labels.worker[k]] += k - begin;
+    });
     return count;
 }
 
@@ -92,9 +93,9 @@ template <class Use> void for_each_worker(const Labels& labels, std::size_t work
 } // namespace
 
 SortedByWorker::SortedByWorker(const Labels& given)
-    : first_(given.first.begin(), given.first.end()),
+    : first_(copied(given.first)),
       worker_(copy_codes(given.worker, static_cast<std::int64_t>(given.workers), "worker")),
-      label_(given.label.begin(), given.label.end()), workers_(given.workers) {
+      label_(copied(given.label)), workers_(given.workers) {
     check_firsts(std::span(first_), static_cast<std::int64_t>(worker_.size()), "first");
     labels().each_task([&](std::size_t, std::int64_t begin, std::int64_t end) {
         for (auto k = begin + 1; k < end; ++k) check(worker_[k - 1] < worker_[k], "worker must rise within each task");
