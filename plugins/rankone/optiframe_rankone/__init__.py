@@ -104,6 +104,12 @@ def optiframe_plugin() -> list[Description]:
         ),
         Description(
             "solver",
+            "labels.glad",
+            ".baselines.glad:Glad",
+            "EM for the ability of workers and the difficulty of tasks (GLAD)",
+        ),
+        Description(
+            "solver",
             "labels.opt-ds",
             ".baselines.opt_ds:OptDawidSkene",
             "Confusion matrices from moments of three groups of workers, then EM",

@@ -44,6 +44,7 @@ def errors(solver: Any, known: int, classes: int = 2, **fields: Any) -> tuple[fl
         "labels.dawid-skene",
         "labels.one-coin-em",
         "labels.iwmv",
+        "labels.glad",
     ],
 )
 def test_half_of_the_answers_take_a_tenth_off_the_error_of_skills(solver: str, classes: int) -> None:

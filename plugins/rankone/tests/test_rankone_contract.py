@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from optiframe_rankone.baselines.dawid_skene import DawidSkene
 from optiframe_rankone.baselines.eigen_ratio import EigenvectorRatio
+from optiframe_rankone.baselines.glad import Glad
 from optiframe_rankone.baselines.iwmv import IterativeWeightedMajority
 from optiframe_rankone.baselines.kos import KargerOhShah
 from optiframe_rankone.baselines.m3v import MaxMarginMajority
@@ -75,6 +76,7 @@ TestCrowdMean = kept_by(CrowdMean())
 TestMajority = kept_by(Majority())
 TestOracle = kept_by(Oracle())
 TestOneCoinEM = kept_by(OneCoinEM())
+TestGlad = kept_by(Glad())
 TestDawidSkene = kept_by(DawidSkene())
 TestDawidSkeneWithEqualPrior = kept_by(DawidSkene(prior="equal", floor=1e-3))
 TestOptDawidSkene = kept_by(OptDawidSkene())

@@ -183,6 +183,7 @@ def test_the_sign_convention_is_said() -> None:
         ("labels.opt-ds", False, False),
         ("labels.one-coin-em", False, True),
         ("labels.iwmv", False, True),
+        ("labels.glad", False, True),
         ("labels.ratio", True, True),
         ("rankone.pgd", True, True),
         ("scipy.lbfgs", True, True),
