@@ -29,6 +29,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "labels.opt-ds": {"name": "labels.opt-ds"},
     "labels.one-coin-em": {"name": "labels.one-coin-em"},
     "labels.iwmv": {"name": "labels.iwmv"},
+    "labels.glad": {"name": "labels.glad"},
     "labels.m3v": {"name": "labels.m3v", "c": 0.01},
     "rankone.pgd": {"name": "rankone.pgd"},
     "rankone.pgd, signs recovered": {"name": "rankone.pgd", "signs": "recovered"},
