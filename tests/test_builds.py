@@ -14,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 COMRADE = ROOT / "plugins" / "comrade"
+PLUGINS = sorted(path.parent for path in ROOT.glob("plugins/*/CMakeLists.txt"))
 
 pytestmark = pytest.mark.thorough
 
@@ -45,8 +46,9 @@ def path_without_compiler(tmp_path: Path) -> str:
 
 
 @pytest.mark.skipif(which("c++") is None, reason="needs a C++ compiler")
-def test_a_wheel_has_its_kernels_their_licences_and_no_sources(tmp_path: Path) -> None:
-    wheel = build(COMRADE, tmp_path)
+@pytest.mark.parametrize("plugin", PLUGINS, ids=lambda path: path.name)
+def test_a_wheel_has_its_kernels_their_licences_and_no_sources(tmp_path: Path, plugin: Path) -> None:
+    wheel = build(plugin, tmp_path)
     inside = names(wheel)
     assert "py3" not in wheel.name
     assert any("kernels/_native" in name for name in inside)
@@ -70,13 +72,29 @@ def test_without_headers_a_wheel_for_every_machine_is_made(tmp_path: Path) -> No
     assert wheel.name.endswith("py3-none-any.whl")
 
 
-@pytest.mark.skipif(which("c++") is None, reason="needs a C++ compiler")
-def test_a_source_distribution_holds_all_that_a_build_needs(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "build", "--sdist", "--outdir", str(tmp_path), str(COMRADE)]
+def source_distribution(plugin: Path, into: Path) -> Path:
+    command = [sys.executable, "-m", "build", "--sdist", "--outdir", str(into), str(plugin)]
     subprocess.run(command, check=True, capture_output=True)
-    (archive,) = tmp_path.glob("*.tar.gz")
-    with tarfile.open(archive) as contents:
-        assert any(name.endswith("native/shared/optiframe/arrays.hpp") for name in contents.getnames())
+    (archive,) = into.glob("*.tar.gz")
+    return archive
+
+
+@pytest.mark.parametrize("plugin", PLUGINS, ids=lambda path: path.name)
+def test_a_source_distribution_holds_all_sources(tmp_path: Path, plugin: Path) -> None:
+    with tarfile.open(source_distribution(plugin, tmp_path)) as contents:
+        inside = contents.getnames()
+    sources = [
+        *plugin.glob("native/*.?pp"),
+        *plugin.glob("native/shared/optiframe/*.hpp"),
+        plugin / "CMakeLists.txt",
+    ]
+    for source in sources:
+        assert any(name.endswith(source.relative_to(plugin).as_posix()) for name in inside), source
+
+
+@pytest.mark.skipif(which("c++") is None, reason="needs a C++ compiler")
+def test_a_source_distribution_builds(tmp_path: Path) -> None:
+    archive = source_distribution(COMRADE, tmp_path)
     into = tmp_path / "wheel"
     into.mkdir()
     assert any("kernels/_native" in name for name in names(build(archive, into)))
