@@ -38,6 +38,12 @@ SAYS = {
     "manifold_speed.py": ("pymanopt", ""),
     "manifold_steps.py": ("saved by the preconditioner", ""),
     "native_threads.py": ("manifold, log_loss, two threads over one", "--rounds 1"),
+    "ranking_coverage.py": ("coverage, the least", "--draws 1"),
+    "ranking_held_out.py": (
+        "points behind clean",
+        "--draws 1 --sets pairwise.pc-iqa-workers --solvers ranking.crowd-bt evalica.bradley-terry",
+    ),
+    "ranking_speed.py": ("hodge.bradley-terry over evalica", "--repeats 1 --items 50 --votes 5000"),
     "rankone_absolute.py": ("difference", "--workers 30 --tasks 300"),
     "rankone_adversaries.py": ("over the vote with true skills", "--draws 1 --tasks 100"),
     "rankone_descents.py": ("widest gap", "--most 30"),

@@ -98,7 +98,7 @@ def test_the_pages_hold_blocks_of_every_kind() -> None:
     ("plugin", "families"),
     [
         ("rankone", ("labels", "rankone")),
-        ("hodgerank", ("hodge",)),
+        ("hodgerank", ("hodge", "ranking")),
         ("comrade", ("newton", "gradient")),
         ("tvcs", ("tvcs",)),
         ("manifold", ("manifold", "btl")),

@@ -110,7 +110,13 @@ def optiframe_plugin() -> list[Description]:
             "solver",
             "hodge.bradley-terry",
             ".solvers.bradley_terry:BradleyTerry",
-            "Maximum-likelihood scores of the Bradley-Terry model, with a weak prior",
+            "Maximum-likelihood scores of the Bradley-Terry model, with ties and a weak prior",
+        ),
+        Description(
+            "solver",
+            "ranking.crowd-bt",
+            ".solvers.crowd_bt:CrowdBradleyTerry",
+            "Bradley-Terry scores and reliability of workers together (CrowdBT), with intervals",
         ),
         Description(
             "solver",

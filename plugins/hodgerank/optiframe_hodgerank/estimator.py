@@ -52,7 +52,7 @@ class RobustRanker(Estimator[PairwiseRanking, Ranking]):
         As of every estimator.
     """
 
-    families: ClassVar[tuple[str, ...]] = ("hodge",)
+    families: ClassVar[tuple[str, ...]] = ("hodge", "ranking")
 
     _truth: Any
 

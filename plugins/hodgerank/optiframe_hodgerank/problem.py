@@ -165,10 +165,20 @@ class PairwiseRanking(Problem[Ranking]):
         return np.asarray(table.margin - solution.scores[table.left] + solution.scores[table.right])
 
     def recommended(self) -> Sequence[tuple[str, str]]:
+        table = self.comparisons
+        if table.graded:
+            return (("hodge.lbi", "it withstands margins that are grossly wrong, and shows which they are"),)
+        if table.worker is None:
+            return (
+                (
+                    "ranking.crowd-bt",
+                    "votes fit Bradley-Terry, whose prior it chooses; intervals come with it",
+                ),
+            )
         return (
             (
-                "hodge.lbi",
-                "it withstands comparisons that are grossly wrong, and shows which they are",
+                "ranking.crowd-bt",
+                "it learns how reliable each worker is and counts votes by that; intervals come with it",
             ),
         )
 

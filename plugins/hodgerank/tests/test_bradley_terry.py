@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.bradley_terry import BradleyTerry
+from optiframe_hodgerank.votes.maximum import Point
 from scipy.optimize import minimize
 
 import optiframe
@@ -58,7 +59,7 @@ def test_expected_wins_are_observed_wins(seed: int) -> None:
     problem = drawn(seed)
     if not has_maximum(problem):
         return
-    result = solve(problem, BradleyTerry(prior=0), budget={"tolerance": 1e-10})
+    result = solve(problem, BradleyTerry(prior=0, ties="half"), budget={"tolerance": 1e-10})
     assert result.status == "converged"
     theta, table = result.solution.scores, problem.comparisons
     chance = 1 / (1 + np.exp(theta[table.right] - theta[table.left]))
@@ -74,7 +75,7 @@ def test_two_items_have_the_log_odds_of_their_wins() -> None:
     problem = PairwiseRanking(
         comparisons={"left": [1] * 5, "right": [2] * 5, "label": [1, 1, 1, 2, 0]}, outlier_price=1.0
     )
-    result = solve(problem, BradleyTerry(prior=0))
+    result = solve(problem, BradleyTerry(prior=0, ties="half"))
     ranking = result.solution
     assert ranking.scores == pytest.approx([np.log(3.5 / 1.5) / 2, -np.log(3.5 / 1.5) / 2])
     assert ranking.strength[3] > ranking.strength[4] > ranking.strength[0]
@@ -126,7 +127,8 @@ def test_scores_and_intervals_are_those_of_the_written_out_penalized_likelihood(
     seed: int, prior: float, rows: int
 ) -> None:
     problem = drawn(seed, items=6, rows=rows)  # few rows: often in several groups, often separated
-    ranking = solve(problem, BradleyTerry(prior=prior), budget={"tolerance": 1e-10}).solution
+    half = BradleyTerry(prior=prior, ties="half")
+    ranking = solve(problem, half, budget={"tolerance": 1e-10}).solution
     start = np.zeros(len(problem.item_ids))
     best = minimize(lambda theta: slow_loss(problem, theta, prior), start, method="BFGS").x
     assert ranking.scores == pytest.approx(problem.graph.centred(best), abs=1e-3)
@@ -134,6 +136,97 @@ def test_scores_and_intervals_are_those_of_the_written_out_penalized_likelihood(
     spread = np.sqrt(np.diag(np.linalg.pinv(slow_information(problem, ranking.scores, prior))))
     assert ranking.high - ranking.scores == pytest.approx(1.6448536269514722 * spread, rel=1e-6)
     assert ranking.scores - ranking.low == pytest.approx(1.6448536269514722 * spread, rel=1e-6)
+
+
+def slow_chances(ties: str, gap: float, tie: float) -> tuple[float, float, float]:
+    """Chance of a win, a tie and a loss, as the papers write them."""
+    if ties == "davidson":
+        odds = np.exp(gap / 2), np.exp(tie), np.exp(-gap / 2)
+        return tuple(each / sum(odds) for each in odds)
+    win, loss = 1 / (1 + np.exp(tie - gap)), 1 / (1 + np.exp(tie + gap))
+    return win, 1 - win - loss, loss
+
+
+def slow_loss_with_ties(problem: PairwiseRanking, ties: str, x: NDArray[np.float64], prior: float) -> float:
+    """Minus the penalized log-likelihood of scores and, last, the parameter of ties, vote by vote."""
+    table, theta, tie = problem.comparisons, x[:-1], x[-1]
+    weight = np.ones(len(table)) if table.weight is None else table.weight
+    total = -np.log(slow_chances(ties, 0.0, tie)) @ [0.25, 0.5, 0.25]  # the vote that keeps it finite
+    for i, j, y, w in zip(table.left, table.right, table.margin, weight, strict=True):
+        total -= w * np.log(slow_chances(ties, theta[i] - theta[j], tie)[1 - int(y)])
+    for i, j in pairs_compared(problem):
+        gap = theta[i] - theta[j]
+        total += prior / 2 * (np.log1p(np.exp(-gap)) + np.log1p(np.exp(gap)))
+    return float(total)
+
+
+@pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
+@pytest.mark.parametrize(("seed", "prior"), [(0, 0.1), (1, 0.1), (3, 1.0)])
+def test_scores_and_intervals_with_ties_are_those_of_the_written_out_likelihood(
+    ties: str, seed: int, prior: float
+) -> None:
+    problem = drawn(seed, items=5, rows=30)
+    assert (problem.comparisons.margin == 0).any()
+    result = solve(problem, BradleyTerry(prior=prior, ties=ties), budget={"tolerance": 1e-10})
+    ranking, model = result.solution, result.detail
+    x = np.append(ranking.scores, model.tie)
+    bounds = [*[(None, None)] * 5, (0.01, None) if ties == "rao-kupper" else (None, None)]
+    start = np.append(np.zeros(5), 0.5)
+    near = minimize(lambda v: slow_loss_with_ties(problem, ties, v, prior), start, bounds=bounds, tol=1e-12)
+    assert slow_loss_with_ties(problem, ties, x, prior) <= near.fun + 1e-9
+    assert ranking.scores == pytest.approx(near.x[:-1] - near.x[:-1].mean(), abs=1e-3)
+    assert model.ties == ties
+    assert model.tie == pytest.approx(near.x[-1], abs=1e-3)
+    step = 1e-3 * np.eye(6)
+    f = lambda v: slow_loss_with_ties(problem, ties, x + v, prior)  # noqa: E731
+    hessian = [[(f(a + b) - f(a - b) - f(b - a) + f(-a - b)) / 4e-6 for b in step] for a in step]
+    errors = np.sqrt(np.diag(np.linalg.pinv(hessian, rcond=1e-5)))[:-1]
+    assert ranking.high - ranking.scores == pytest.approx(1.6448536269514722 * errors, rel=1e-3)
+    for gap in (-1.0, 0.0, 2.5):
+        assert [float(each) for each in model.chances(np.array(gap))] == pytest.approx(
+            slow_chances(ties, gap, model.tie)
+        )
+
+
+@pytest.mark.parametrize("ties", ["davidson", "rao-kupper", "half"])
+def test_where_all_votes_tie_all_scores_are_equal_and_without_ties_models_agree(ties: str) -> None:
+    tied = PairwiseRanking(comparisons={"left": [1, 2], "right": [2, 3], "label": [0, 0]})
+    assert solve(tied, BradleyTerry(ties=ties)).solution.scores == pytest.approx([0, 0, 0], abs=1e-9)
+    decided = ring(4, (0, 2), (0, 2))
+    scores = [solve(decided, BradleyTerry(ties=each)).solution.scores for each in (ties, "half")]
+    np.testing.assert_array_equal(*scores)
+
+
+def test_counting_ties_as_half_wins_pulls_scores_together_and_a_model_of_ties_does_not() -> None:
+    rng = np.random.default_rng(0)
+    truth = np.linspace(-2, 2, 12)
+    left = rng.integers(12, size=20_000)
+    right = (left + rng.integers(1, 12, size=20_000)) % 12
+    gap = truth[left] - truth[right]
+    chances = np.array([slow_chances("davidson", each, 0.5) for each in gap])
+    draw = rng.random(20_000)
+    outcome = np.where(
+        draw < chances[:, 0], left + 1, np.where(draw < chances[:, :2].sum(axis=1), 0, right + 1)
+    )
+    problem = PairwiseRanking(comparisons={"left": left + 1, "right": right + 1, "label": outcome})
+    ours, half = (solve(problem, BradleyTerry(ties=ties)).solution for ties in ("davidson", "half"))
+    inside = [((each.low < truth) & (truth < each.high)).mean() for each in (ours, half)]
+    assert inside[0] >= 0.7
+    assert inside[1] <= 0.4
+    assert np.ptp(half.scores) < 0.8 * np.ptp(ours.scores)
+
+
+def test_intervals_are_computed_once_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    errors = Point.errors
+    monkeypatch.setattr(Point, "errors", lambda point: made.append(1) or errors(point))
+    result = solve(drawn(0, items=6, rows=60), "hodge.bradley-terry")
+    assert result.iterations >= 3
+    assert len(made) == 1
+    assert result.solution.low is not None
+    with pytest.warns(optiframe.NotConverged):
+        limited = solve(drawn(0, items=6, rows=60), "hodge.bradley-terry", budget={"iterations": 2})
+    assert limited.solution.low is not None
 
 
 def test_the_default_is_a_tenth_of_a_tie_for_each_compared_pair() -> None:
@@ -274,7 +367,7 @@ def test_few_votes_of_a_real_set_are_ranked_and_not_refused(
     problem = PairwiseRanking(comparisons={"left": left, "right": right, "label": label})
     with pytest.raises(Unsuited, match="set prior above 0"):
         solve(problem, BradleyTerry(prior=0))
-    result = solve(problem, "hodge.bradley-terry")
+    result = solve(problem, "hodge.bradley-terry", ties="half")
     assert result.status == "converged"
     ranking, theta = result.solution, result.solution.scores
     assert np.isfinite([theta, ranking.low, ranking.high]).all()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.bradley_terry import BradleyTerry
+from optiframe_hodgerank.solvers.crowd_bt import CrowdBradleyTerry
 
 import optiframe
 from optiframe.testing import SolverContract
@@ -22,6 +25,7 @@ QUICK: list[tuple[str, dict[str, Any]]] = [
     ("hodge.iht", {}),
     ("hodge.capped", {"share": 0.2, "per_pair": 2}),
     ("hodge.bradley-terry", {}),
+    ("ranking.crowd-bt", {}),
 ]
 LONGER: list[tuple[str, dict[str, Any]]] = [
     ("hodge.l2", {"split": True}),
@@ -34,6 +38,7 @@ LONGER: list[tuple[str, dict[str, Any]]] = [
     ("hodge.lbi", {"stop_rule": "cross-validation"}),
     ("hodge.ilts", {}),
     ("hodge.bradley-terry", {"prior": 0}),
+    ("hodge.bradley-terry", {"ties": "rao-kupper"}),
     ("hodge.bootstrap", {"draws": 20}),
     ("hodge.bootstrap", {"of": "hodge.iht", "draws": 40, "level": 0.95, "steps": 50}),
 ]
@@ -50,7 +55,11 @@ class TestSolvers(SolverContract):
         self.solver = optiframe.solver(name, **given)
 
     def instances(self) -> Iterable[PairwiseRanking]:
-        if isinstance(self.solver, BradleyTerry):
+        if isinstance(self.solver, BradleyTerry | CrowdBradleyTerry):
             data = {"name": "pairwise.random-order", "items": 6, "comparisons": 80}
-            return [optiframe.problem(dataset=data)]
+            nameless = optiframe.problem(dataset=data)
+            by_five = replace(
+                nameless.comparisons, worker=np.arange(nameless.rows) % 5, worker_ids=np.array(list("abcde"))
+            )
+            return [nameless, PairwiseRanking(comparisons=by_five)]
         return [votes(0), votes(1, noise=0.1)]

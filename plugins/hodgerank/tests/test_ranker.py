@@ -98,8 +98,8 @@ def test_items_never_compared_are_named() -> None:
 
 def test_batches_give_the_answer_of_all_comparisons_at_once() -> None:
     frame, truth = crowd()
-    model = RobustRanker().partial_fit(frame[:150], truth).partial_fit(frame[150:])
-    full = RobustRanker().fit(frame, truth)
+    model = RobustRanker("lbi").partial_fit(frame[:150], truth).partial_fit(frame[150:])
+    full = RobustRanker("lbi").fit(frame, truth)
     pd.testing.assert_frame_equal(model.scores_, full.scores_)
     pd.testing.assert_frame_equal(model.workers_, full.workers_)
     assert model.outliers_["row"].tolist() == full.outliers_["row"].tolist()
@@ -135,7 +135,7 @@ def test_columns_can_be_mapped_everywhere() -> None:
 
 
 def test_paths_are_at_hand_where_the_method_follows_one() -> None:
-    model = RobustRanker().fit(TINY)
+    model = RobustRanker("lbi").fit(TINY)
     assert isinstance(model.path_, Path)
     with pytest.raises(AttributeError, match="follows no path"):
         _ = RobustRanker("l2").fit(TINY).path_

@@ -43,9 +43,9 @@ def intervals(
     level
         Coverage of the intervals.
     method
-        "analytic": by the formula of the solver that gave the answer, which `hodge.l2` and
-        `hodge.bradley-terry` have; intervals are score -+ a multiple of the error. "bootstrap": for any
-        solver, which runs on all comparisons and again on `draws` samples of them (see
+        "analytic": by the formula of the solver that gave the answer, which `hodge.l2`,
+        `hodge.bradley-terry` and `ranking.crowd-bt` have; intervals are score -+ a multiple of the error.
+        "bootstrap": for any solver, which runs on all comparisons and again on `draws` samples of them (see
         `hodge.bootstrap`); intervals are quantiles of the samples' scores, and the frame has
         `rank_low, rank_high` too, those of the ranks. A result of `hodge.bootstrap` is not drawn again.
     solver
@@ -102,8 +102,8 @@ def _analytic(problem: PairwiseRanking, answer: Ranking, solver: AnySolver, leve
     formula = getattr(solver, "standard_errors", None)
     if formula is None:
         raise InvalidInput(
-            f"{solver.name} has no formula for intervals (hodge.l2 and hodge.bradley-terry have one); give "
-            "method = 'bootstrap', which solves again and again"
+            f"{solver.name} has no formula for intervals (hodge.l2, hodge.bradley-terry and "
+            "ranking.crowd-bt have one); give method = 'bootstrap', which solves again and again"
         )
     errors: Array | None = formula(problem, answer)
     if errors is None:

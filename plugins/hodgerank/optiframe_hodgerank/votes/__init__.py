@@ -1,0 +1,1 @@
+"""Who won: counts of votes on pairs, their likelihood with ties, its maximum, and what workers are worth."""
