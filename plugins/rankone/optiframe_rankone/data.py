@@ -265,6 +265,13 @@ class Crowd:
         return Crowd(table)
 
     @cached_property
+    def asked_gold(self) -> NDArray[np.bool_]:
+        """Workers who labelled a task with gold, shape (workers,)."""
+        asked = np.zeros(len(self.labels.worker_ids), dtype=bool)
+        asked[self.labels.worker[self.gold_codes[self.labels.task] >= 0]] = True
+        return asked
+
+    @cached_property
     def gold_agreement(self) -> Array:
         """N_i C_i of each worker with the gold, shape (workers,); 0 for who labelled none of it."""
         labels = self.labels

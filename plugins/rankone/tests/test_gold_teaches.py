@@ -11,7 +11,7 @@ from optiframe_rankone.problem import LabelAggregation
 
 import optiframe
 
-from .slow import co_occurrence, quietly, rows, single_coin
+from .slow import co_occurrence, quietly, rows, single_coin, texts
 
 SKILLS = np.random.default_rng(7).uniform(-0.1, 0.9, 30)
 
@@ -108,3 +108,18 @@ def test_a_worker_who_met_nobody_is_known_by_gold() -> None:
         solution = quietly(LabelAggregation(labels=rows(*told), gold=gold), solver).solution
         skill = solution.skills[solution.worker_ids.tolist().index("solo")]
         assert skill == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize("solver", ["rankone.pgd", "labels.crowd"])
+def test_who_labelled_gold_is_not_said_to_be_compared_with_nobody(solver: str) -> None:
+    # "solo" meets nobody, "left" and "right" only each other; "left" and "solo" labelled gold.
+    told = [(f"t{t:02}", f"w{w}", (t + (w == 2 and t % 3 == 0)) % 2) for t in range(12) for w in range(3)]
+    told += [(f"s{t}", "solo", t % 2) for t in range(6)]
+    told += [(f"p{t}", who, (t + (t == 3)) % 2) for t in range(6) for who in ("left", "right")]
+    gold = {"task": ["s0", "s1", "p0", "p1"], "label": [0, 1, 0, 1]}
+    without = texts(quietly(LabelAggregation(labels=rows(*told)), solver))
+    assert "1 worker sharing no task with anyone" in without
+    assert "2 workers in a bipartite group" in without
+    with_gold = texts(quietly(LabelAggregation(labels=rows(*told), gold=gold), solver))
+    assert "sharing no task with anyone" not in with_gold
+    assert "bipartite group" not in with_gold

@@ -57,7 +57,7 @@ def bootstrap_errors(
         if result.solution is None or result.solution.skills is None:
             raise InvalidInput(f"{method.name} gives no skills; use a method that does, such as rankone.pgd")
         unfinished += not result.status.complete
-        told = _compared(again) | _has_gold(again)
+        told = _compared(again) | again.crowd.asked_gold
         row[here] = np.where(told, result.solution.skills, np.nan)
     if unfinished:
         warnings.warn(f"{unfinished} of {draws} draws ended at a limit", NotConverged, stacklevel=2)
@@ -71,12 +71,6 @@ def _compared(problem: LabelAggregation) -> NDArray[np.bool_]:
     """Workers who share a task with another."""
     labels = problem.labels
     return np.bincount(labels.worker, weights=labels.per_task[labels.task] > 1) > 0
-
-
-def _has_gold(problem: LabelAggregation) -> NDArray[np.bool_]:
-    """Workers with a task whose label is known."""
-    labels = problem.labels
-    return np.bincount(labels.worker, weights=problem.gold_codes[labels.task] >= 0) > 0
 
 
 def _resampled(

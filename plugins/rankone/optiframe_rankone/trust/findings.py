@@ -8,9 +8,10 @@ import numpy as np
 
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
-from optiframe.tables.ids import Ids, listed
+from optiframe.tables.ids import listed
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.completion.skill_model import SkillModel
+from optiframe_rankone.data import Crowd
 from optiframe_rankone.ids import about
 from optiframe_rankone.trust import groups, input_warnings, intervals, label_habits
 from optiframe_rankone.trust.accuracy_intervals import evidence, guessing_chance, posterior_intervals
@@ -42,7 +43,6 @@ def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
     by one skill a worker (`reverses`), those on the fit of pairs for skills that are one (`fitted`).
     """
     crowd = model.crowd
-    ids = crowd.labels.worker_ids
     yield from cut_off(model, solution)
     yield from unusable(solution)
     yield from ties(solution)
@@ -61,7 +61,7 @@ def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
     graph = model.worker_graph
     if solution.settled:
         yield from signs(model, *solution.settled)
-    yield from unidentified(graph, ids)
+    yield from unidentified(graph, crowd)
     yield from joined_by_one_label(crowd)
     if solution.skills is None:
         return
@@ -186,12 +186,16 @@ def chance(model: SkillModel) -> Iterator[Finding]:
         )
 
 
-def unidentified(workers: WorkerGraph, ids: Ids) -> Iterator[Finding]:
-    """What the worker graph leaves open about the skills, whatever the method."""
+def unidentified(workers: WorkerGraph, crowd: Crowd) -> Iterator[Finding]:
+    """What the worker graph and the gold leave open about the skills, whatever the method."""
+    ids, settled = crowd.labels.worker_ids, np.zeros(workers.components, dtype=bool)
+    if crowd.gold is not None:  # who labelled some of it is known, and so are all in that group
+        settled = workers.sums(crowd.asked_gold.astype(np.float64)) > 0
+    open_ = ~settled[workers.component]
     yield from about(
         "warning",
         "worker",
-        ids[workers.isolated],
+        ids[workers.isolated & open_],
         "sharing no task with anyone: nothing to compare with, so the skill is assumed, not estimated",
         identifier="labels.isolated-worker",
     )
@@ -210,7 +214,7 @@ def unidentified(workers: WorkerGraph, ids: Ids) -> Iterator[Finding]:
     yield from about(
         "warning",
         "worker",
-        ids[workers.bipartite],
+        ids[workers.bipartite & open_],
         "in a bipartite group (no odd ring of workers who share tasks): only products of "
         "skills across its two sides are known, so the sizes of the skills depend on the start",
         identifier="labels.bipartite-group",
@@ -222,7 +226,8 @@ def uncompared(model: SkillModel) -> Iterator[Finding]:
     if model.crowd.labels.per_worker.min() > model.tau**2:  # nobody has the box {0}
         return
     lower, upper = model.box
-    alone = model.completion.uncompared & ~model.worker_graph.isolated & ((lower < 0) | (upper > 0))
+    nobody = model.with_gold.completion.uncompared[: len(lower)]
+    alone = nobody & ~model.worker_graph.isolated & ((lower < 0) | (upper > 0))
     yield from about(
         "warning",
         "worker",
