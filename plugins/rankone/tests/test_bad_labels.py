@@ -189,7 +189,7 @@ def test_many_classes_are_taken_where_each_is_used_or_scores_are_small(
     assert len(problem.classes) == values
 
 
-@pytest.mark.parametrize("solver", ["labels.dawid-skene", "labels.opt-ds"])
+@pytest.mark.parametrize("solver", ["labels.crowd", "labels.dawid-skene", "labels.opt-ds"])
 def test_confusion_matrices_that_no_memory_holds_are_refused(solver: str) -> None:
     problem = LabelAggregation(labels=distinct(30_000, 20_000, 10_000))
     with pytest.raises(Unsuited, match=r"between 20000 classes would take 9 GiB|tensor"):

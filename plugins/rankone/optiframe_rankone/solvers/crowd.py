@@ -11,6 +11,7 @@ from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.read.sizes import too_large_for_confusion
 from optiframe_rankone.solvers.pooled_em import Fit, Member, Workers
 
 MEMBERS = (
@@ -52,6 +53,9 @@ class CrowdMean(Solver[LabelAggregation, Aggregation, Workers]):
     monotone = True
     residual_meaning = "largest change of a task's posterior probability in the last step of a fit"
     reference = "Dawid and Skene 1979, with priors by empirical Bayes"
+
+    def unsuited(self, problem: LabelAggregation) -> str | None:
+        return too_large_for_confusion(len(problem.labels.worker_ids), len(problem.classes))
 
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
         together = np.zeros((len(problem.labels.task_ids), len(problem.classes)))
