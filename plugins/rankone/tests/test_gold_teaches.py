@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from optiframe_rankone.completion import skill_model
 from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.trust.intervals import skill_intervals, standard_errors
 
 import optiframe
 
@@ -108,6 +109,27 @@ def test_a_worker_who_met_nobody_is_known_by_gold() -> None:
         solution = quietly(LabelAggregation(labels=rows(*told), gold=gold), solver).solution
         skill = solution.skills[solution.worker_ids.tolist().index("solo")]
         assert skill == pytest.approx(0.8, abs=0.03)
+
+
+def test_errors_of_skills_fall_with_gold_and_intervals_hold_the_truth() -> None:
+    held, widths = [], []
+    for known in (0, 150):
+        problems = [crowd(known, seed) for seed in range(6)]
+        ends = [skill_intervals(p, quietly(p, "rankone.pgd").solution) for p in problems]
+        held.append(np.mean([(low <= SKILLS) & (high >= SKILLS) for low, high in ends]))
+        widths.append(np.mean([high - low for low, high in ends]))
+    assert widths[1] < 0.95 * widths[0]
+    assert min(held) > 0.8
+
+
+def test_gold_alone_tells_a_skill_as_well_as_known_truths() -> None:
+    told = [(f"s{t:02}", who, int(t < 8)) for t in range(40) for who in ("solo",)]
+    told += [(f"t{t}", "other", t % 2) for t in range(4)]
+    gold = {"task": [f"s{t:02}" for t in range(40)], "label": [0] * 40}
+    problem = LabelAggregation(labels=rows(*told), gold=gold)
+    other, solo = standard_errors(problem, quietly(problem, "rankone.pgd").solution)
+    assert np.isinf(other)
+    assert solo == pytest.approx(2 * np.sqrt(0.8 * 0.2 / 40), rel=0.03)
 
 
 @pytest.mark.parametrize("solver", ["rankone.pgd", "labels.crowd"])

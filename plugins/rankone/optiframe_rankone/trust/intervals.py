@@ -41,6 +41,8 @@ def standard_errors(problem: Source, solution: Given = None) -> Array:
     No error is below that of the same skill if the truth were known, which no method beats: when
     workers always agree, the pulls do not vary, and that alone would say that nothing is open.
 
+    Gold is one more worker, whose skill is known to be 1.
+
     Infinite for workers who share no task, whose component is bipartite, whose box is {0},
     or whose partners all have skill 0. For skills of another method, such as EM, these are
     the errors that least squares would have there. Bias and the clipping to the box are not
@@ -57,7 +59,9 @@ def standard_errors(problem: Source, solution: Given = None) -> Array:
     Ma et al., Sec. 4.1.
     """
     model, (_, x) = model_of(problem), with_skills(problem, solution)
-    return np.maximum(_sandwich(model, x), _known_truth(model.crowd, x))
+    rows = model.with_gold
+    errors = _sandwich(rows, x if rows is model else np.append(x, 1.0))
+    return np.maximum(errors[: len(x)], _known_truth(model.crowd, x))
 
 
 def _known_truth(crowd: Crowd, x: Array) -> Array:
@@ -70,8 +74,10 @@ def _known_truth(crowd: Crowd, x: Array) -> Array:
 
 def _sandwich(model: SkillModel, x: Array) -> Array:
     crowd, labels = model.crowd, model.crowd.labels
-    counts = labels.per_worker
-    telling = (counts > max(model.tau**2, 1.0)) & ~model.worker_graph.bipartite
+    counts, graph, lower = labels.per_worker, model.worker_graph, model.box[0]
+    held = lower > 0  # gold, which settles the sizes of its group and has no error of its own
+    unsettled = graph.bipartite & (graph.sums(held.astype(np.float64)) == 0)[graph.component]
+    telling = (counts > max(model.tau**2, 1.0)) & ~unsettled & ~held
     enlarged = np.sqrt(counts / np.maximum(counts - 1, 1))
     if model.plain and len(x) > _JOINT:
         curvature, total, squares = _plain_pulls(crowd, x, np.empty(0))
