@@ -16,6 +16,7 @@ from optiframe_rankone.data import Crowd
 from optiframe_rankone.read.copies import AGREEMENT, groups_of_copies
 
 _RISK = 0.01  # chance that anybody at all is said to give one label only who labels like the others
+_GLANCE = 2**17  # labels looked at first
 _SCALE = 10
 """Numbers up to this many are a scale of classes, such as grades; more may be measurements."""
 _PAIRS = 30  # neighbouring labels that differ, from which to tell whether they are near
@@ -54,11 +55,13 @@ def one_label_only(crowd: Crowd) -> Iterator[Finding]:
     if workers == 1:
         return
     some = np.zeros(workers, dtype=codes.dtype)
-    some[labels.worker] = codes
-    constant = np.bincount(labels.worker, weights=codes != some[labels.worker], minlength=workers) == 0
-    constant &= labels.per_worker > 1
-    if not constant.any():
-        return
+    for rows in (slice(_GLANCE), slice(None)):  # of millions of labels, few show that nobody is such a worker
+        worker, label = labels.worker[rows], codes[rows]
+        some[worker] = label
+        constant = np.bincount(worker, weights=label != some[worker], minlength=workers) == 0
+        constant &= labels.per_worker > 1
+        if not constant.any():
+            return
     against, checked = _against_the_others(crowd, ~constant)
     others = ~constant[labels.worker]
     share = ((against & others).sum() + 1.0) / ((checked & others).sum() + 2.0)
