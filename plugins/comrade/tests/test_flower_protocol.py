@@ -67,7 +67,7 @@ def test_a_broadcast_comes_out_as_it_went_in(number: int, point: list[float], ki
     x = np.array(point)
     arrays = {
         STEP_WITH_GRADIENT: {"gradient": -x},
-        OBJECTIVE: {"direction": 2 * x, "steps": np.array([0.0, 1.0])},
+        OBJECTIVE: {"direction": np.flip(x), "steps": np.array([0.0, 1.0])},
     }.get(kind, {})
     back = read_broadcast(write_broadcast(Broadcast(number, kind, x, arrays)))
     assert (back.round, back.kind) == (number, kind)
