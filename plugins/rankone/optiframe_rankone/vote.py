@@ -42,6 +42,22 @@ def vote(
     return from_scores(crowd, crowd.votes(weight), scale, skills)
 
 
+def first_vote(crowd: Crowd) -> Aggregation:
+    """Where EM begins: the majority; with gold, the vote weighted by what gold says of each worker.
+
+    A worker who was right on r of n gold tasks has weight log((M - 1) p/(1 - p)), p = (4 + r)/(6 + n): a few
+    gold tasks then outweigh a majority that errs on them, which EM from the majority would confirm.
+    """
+    labels, workers, classes = crowd.labels, len(crowd.labels.worker_ids), len(crowd.classes)
+    truth = crowd.gold_codes[labels.task]
+    if not (truth >= 0).any():
+        return vote(crowd, np.ones(workers), "votes")
+    asked = np.bincount(labels.worker[truth >= 0], minlength=workers)
+    right = np.bincount(labels.worker[truth == crowd.label_codes], minlength=workers)
+    p = (4.0 + right) / (6.0 + asked)
+    return weighted_vote(crowd, (classes * p - 1.0) / (classes - 1.0))
+
+
 def from_scores(
     crowd: Crowd, scores: Array, scale: Literal["votes", "log-odds"], skills: Array | None = None
 ) -> Aggregation:

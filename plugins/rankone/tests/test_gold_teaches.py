@@ -145,3 +145,22 @@ def test_who_labelled_gold_is_not_said_to_be_compared_with_nobody(solver: str) -
     with_gold = texts(quietly(LabelAggregation(labels=rows(*told), gold=gold), solver))
     assert "sharing no task with anyone" not in with_gold
     assert "bipartite group" not in with_gold
+
+
+@pytest.mark.parametrize(
+    "solver", ["labels.crowd", "labels.dawid-skene", "labels.one-coin-em", "labels.glad"]
+)
+def test_a_few_known_answers_win_against_a_majority_that_errs_on_them(solver: str) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 100)
+    right = rng.random((10, 100)) < np.repeat([0.8, 0.1], [4, 6])[:, None]
+    worker, task = np.indices(right.shape)
+    labels = {
+        "task": task.ravel(),
+        "worker": worker.ravel(),
+        "label": np.where(right, truth, 1 - truth).ravel(),
+    }
+    known = {"task": np.arange(3), "label": truth[:3]}
+    problem = LabelAggregation(labels=labels, gold=known, truth={"task": np.arange(100), "label": truth})
+    assert quietly(problem, solver).metrics["error"] < 0.05
+    assert quietly(LabelAggregation(labels=labels, truth=problem.truth), solver).metrics["error"] > 0.9

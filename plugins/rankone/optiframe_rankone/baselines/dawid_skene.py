@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numpy as np
 from pydantic import Field
 
 from optiframe.solving.solver import Iterates, Run, Solver
@@ -12,14 +11,15 @@ from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.baselines import confusion
 from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.read.sizes import too_large_for_confusion
+from optiframe_rankone.vote import first_vote
 
 
 class DawidSkene(Solver[LabelAggregation, Aggregation, None]):
     """EM for the Dawid-Skene model: a full confusion matrix for each worker.
 
     Needs several labels of each worker for each class; with few, the one-coin model has
-    fewer parameters to get wrong. Started at the vote shares of the majority (or at the
-    posteriors of a given start), it alternates
+    fewer parameters to get wrong. Started at the vote shares of the majority, with gold at a vote
+    weighted by it (or at the posteriors of a given start), it alternates
 
     - confusion[j, l, k] = expected share of label l among the labels of worker j on tasks of
       class k, and the prior = mean posterior (M step);
@@ -68,7 +68,7 @@ class DawidSkene(Solver[LabelAggregation, Aggregation, None]):
         given = confusion.one_hot(problem)
         estimate = self.prior == "estimated"
         if run.start is None:
-            first = problem.vote(np.ones(len(problem.labels.worker_ids)), "votes")
+            first = first_vote(problem.crowd)
         else:
             problem.check(run.start)
             first = run.start

@@ -16,6 +16,7 @@ from optiframe.tables.ids import Ids
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.baselines import confusion
 from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.vote import first_vote
 
 _MEAN = 1.0  # of the normal priors of abilities and of the logarithms of easiness, whose variance is 1
 _LARGEST = 30.0  # log easiness in an exponential, so that a long step of the search cannot overflow
@@ -83,7 +84,7 @@ class Glad(Solver[LabelAggregation, Aggregation, Difficulty]):
         labels, classes = problem.labels, len(problem.classes)
         workers, tasks = len(labels.worker_ids), len(labels.task_ids)
         if run.start is None:
-            posterior = problem.vote(np.ones(workers), "votes").probabilities
+            posterior = first_vote(problem.crowd).probabilities.copy()
         else:
             problem.check(run.start)
             posterior = run.start.probabilities

@@ -9,6 +9,7 @@ import numpy as np
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.vote import first_vote
 
 
 class IterativeWeightedMajority(Solver[LabelAggregation, Aggregation, None]):
@@ -39,7 +40,7 @@ class IterativeWeightedMajority(Solver[LabelAggregation, Aggregation, None]):
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
         labels, classes = problem.labels, len(problem.classes)
         if run.start is None:
-            answer = problem.vote(np.ones(len(labels.worker_ids)), "votes")
+            answer = first_vote(problem.crowd)
         else:
             problem.check(run.start)
             answer = run.start

@@ -10,6 +10,7 @@ from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.baselines import confusion
 from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.vote import first_vote
 
 
 class OneCoinEM(Solver[LabelAggregation, Aggregation, None]):
@@ -64,7 +65,7 @@ class OneCoinEM(Solver[LabelAggregation, Aggregation, None]):
     @staticmethod
     def _first(problem: LabelAggregation, run: Run) -> Aggregation:
         if run.start is None:
-            return problem.vote(np.ones(len(problem.labels.worker_ids)), "votes")
+            return first_vote(problem.crowd)
         problem.check(run.start)
         start: Aggregation = run.start
         return start

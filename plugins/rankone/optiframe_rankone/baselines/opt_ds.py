@@ -13,6 +13,7 @@ from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.baselines import confusion
 from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.read.sizes import too_large_for_confusion
+from optiframe_rankone.vote import first_vote
 
 _GROUPS = 3
 _MOST_CLASSES = 500  # the tensor has M^3 entries of 8 bytes: 1 GB
@@ -82,8 +83,9 @@ class OptDawidSkene(Solver[LabelAggregation, Aggregation, None]):
                 f"no spectral start: {error}; EM starts at the majority vote instead",
                 identifier="labels.no-spectral-start",
             )
-            votes = problem.vote(np.ones(len(problem.labels.worker_ids)), "votes")
-            model = confusion.m_step(given, votes.probabilities, self.floor, estimate_prior=False)
+            model = confusion.m_step(
+                given, first_vote(problem.crowd).probabilities, self.floor, estimate_prior=False
+            )
         else:
             classes = len(problem.classes)
             floor = min(self.floor, 0.5 / classes)

@@ -36,11 +36,11 @@ class CrowdMean(Solver[LabelAggregation, Aggregation, Workers]):
     - a confusion matrix whose prior counts 8 labels, shares of the classes estimated;
     - a confusion matrix whose prior counts 10 labels, classes equally likely, each label left out.
 
-    All start from the vote shares and end where no posterior changes by more than .001, or after 150
-    steps. Their mean is then tempered: the posterior of a task with c labels is raised to the power
-    1/(1 + (c - 1)/10), since labels of one task are wrong together more often than the models have it. Gold
-    is certain throughout, and so tells skills. Tasks with a single label take no part in the fits and are
-    judged by their outcome.
+    All start from the vote shares, or with gold from a vote weighted by it, and end where no posterior
+    changes by more than .001, or after 150 steps. Their mean is then tempered: the posterior of a task with
+    c labels is raised to the power 1/(1 + (c - 1)/10), since labels of one task are wrong together more often
+    than the models have it. Gold is certain throughout, and so tells skills. Tasks with a single label take
+    no part in the fits and are judged by their outcome.
 
     `Result.detail` has the workers' accuracies and confusion matrices, of the third fit. A step of a fit
     takes two passes over the labels; memory is 16 M^2 bytes a worker and 16 M bytes a task, M classes. An

@@ -26,6 +26,7 @@ from scipy.special import digamma, logit
 from optiframe.records.fields import Array
 from optiframe_rankone.data import Crowd
 from optiframe_rankone.kernels.posteriors import count_classes, pooled_posteriors
+from optiframe_rankone.vote import first_vote
 
 _ALONE = 1e6  # labels that a prior counts whose worker has no row of his own
 _LEAST = 0.05  # of a and b
@@ -71,7 +72,7 @@ class Workers:
 
 
 class Fit:
-    """The EM of one member on the labels of a crowd, from the vote shares; gold is certain throughout.
+    """The EM of one member on the labels of a crowd, from `first_vote`; gold is certain throughout.
 
     ``posterior``, shape (tasks, classes), is changed in place by `step`; tasks with one label have rows of
     zeros until `judge_single_labels`.
@@ -79,8 +80,7 @@ class Fit:
 
     def __init__(self, member: Member, crowd: Crowd) -> None:
         self.member, self.crowd = member, crowd
-        shares = crowd.votes(np.ones(len(crowd.labels.worker_ids)))
-        shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1.0)
+        shares = first_vote(crowd).probabilities
         known = crowd.gold_codes >= 0
         shares[known] = np.eye(shares.shape[1])[crowd.gold_codes[known]]
         self._single = ~known & (crowd.labels.per_task < 2)
