@@ -169,6 +169,15 @@ def test_where_the_model_does_not_fit_nobody_is_accused_or_called_a_spammer() ->
         }
 
 
+def test_honest_workers_among_clickers_are_not_said_to_guess_and_clickers_are() -> None:
+    for seed in range(3):
+        result = optiframe.solve(clickers(seed), "labels.crowd", trace=False)
+        assert found(result, "labels.all-may-be-guessing") == []
+        (said,) = found(result, "labels.possibly-guessing-worker")
+        assert {20, 21, 22} <= set(said.about)
+        assert len(set(said.about) & set(range(20))) <= 2
+
+
 @pytest.mark.parametrize("solver", ["rankone.pgd", "labels.crowd", "labels.dawid-skene"])
 def test_six_good_workers_among_passers_by_are_never_called_wrong(solver: str) -> None:
     for seed in range(3):
@@ -198,6 +207,27 @@ def test_findings_on_one_skill_a_worker_are_not_for_methods_without(solver: str,
         "labels.skill-size-bound",
         "labels.overlap-not-computed",
     }
+
+
+def loose_groups() -> LabelAggregation:
+    """Two groups of three workers whom one label joins, and two workers who meet only each other."""
+    given = [(f"{g}{t}", f"{g}{w}", (t + (w == t)) % 2) for g in "ab" for t in range(6) for w in range(3)]
+    pair = [(f"p{t}", who, (t + (t == 3)) % 2) for t in range(6) for who in ("left", "right")]
+    return LabelAggregation(labels=rows(*given, *pair, ("b0", "a0", 0)))
+
+
+@pytest.mark.parametrize("solver", ["labels.crowd", "labels.dawid-skene", "labels.glad", "labels.iwmv"])
+def test_what_only_agreement_of_pairs_leaves_open_is_not_said_of_other_methods(solver: str) -> None:
+    texts = {}
+    for name in (solver, "rankone.pgd"):
+        result = optiframe.solve(loose_groups(), name, trace=False)
+        (group,) = found(result, "labels.bipartite-group")
+        (bridge,) = found(result, "labels.groups-joined-by-one-label")
+        texts[name] = group.text, bridge.text
+    assert "only products of skills" in texts["rankone.pgd"][0]
+    assert "which side is right" in texts["rankone.pgd"][1]
+    assert "rests on the method's assumptions" in texts[solver][0]
+    assert "how their skills compare rests on that label alone" in texts[solver][1]
 
 
 def test_a_fit_that_would_take_too_long_is_said_to_be_unchecked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,8 +19,11 @@ _LABELS = 200_000  # up to so many bridges are looked for with every answer: som
 Codes = NDArray[np.int64]
 
 
-def joined_by_one_label(crowd: Crowd) -> Iterator[Finding]:
-    """Groups of two workers or more who share tasks with the others through one label only."""
+def joined_by_one_label(crowd: Crowd, oriented: bool) -> Iterator[Finding]:
+    """Groups of two workers or more who share tasks with the others through one label only.
+
+    ``oriented`` says whether the method knows skills up to sign, so that the label also decides who is right.
+    """
     labels = crowd.labels
     if len(labels) > _LABELS or not len(rows := bridges(labels)):
         return
@@ -31,11 +34,12 @@ def joined_by_one_label(crowd: Crowd) -> Iterator[Finding]:
         for row, side in zip(rows.tolist(), sides, strict=False)
     ]
     more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+    side = ", and which side is right where they disagree," if oriented else ""
     yield Finding(
         "warning",
         f"a single label joins a group of workers to the others ({len(rows)} such labels): how their skills "
-        "compare, and which side is right where they disagree, rests on that label alone. A few more tasks "
-        f"in common would settle it: {'; '.join(said)}{more}",
+        f"compare{side} rests on that label alone. A few more tasks in common would settle it: "
+        f"{'; '.join(said)}{more}",
         tuple(labels.worker_ids[np.unique(np.concatenate(sides))].tolist()),
         identifier="labels.groups-joined-by-one-label",
     )

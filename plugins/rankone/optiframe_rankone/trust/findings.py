@@ -61,8 +61,8 @@ def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
     graph = model.worker_graph
     if solution.settled:
         yield from signs(model, *solution.settled)
-    yield from unidentified(graph, crowd)
-    yield from joined_by_one_label(crowd)
+    yield from unidentified(graph, crowd, solution.fitted)
+    yield from joined_by_one_label(crowd, solution.oriented)
     if solution.skills is None:
         return
     if solution.unsettled:
@@ -105,7 +105,10 @@ def workers(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
         found = evidence(crowd, solution)
         chance = np.maximum(chance, guessing_chance(found, len(crowd.classes)))
         low, high = posterior_intervals(crowd, solution, LEVEL, found)
-        yield from doubtful(crowd, solution, chance, low, high)
+        # Intervals of posteriors allow for answers that are wrong together, so honest workers may reach 0:
+        # said to guess is who the pairs do not tell from 0 either.
+        agreement = chance_by_agreement(crowd, -np.abs(solution.skills), errors)
+        yield from doubtful(crowd, solution, chance, low, high, differs=agreement <= (1.0 - LEVEL) / 2.0)
         return
     fit = model_fit(model, solution.skills)
     yield from misfits(model, fit)
@@ -186,8 +189,12 @@ def chance(model: SkillModel) -> Iterator[Finding]:
         )
 
 
-def unidentified(workers: WorkerGraph, crowd: Crowd) -> Iterator[Finding]:
-    """What the worker graph and the gold leave open about the skills, whatever the method."""
+def unidentified(workers: WorkerGraph, crowd: Crowd, fitted: bool) -> Iterator[Finding]:
+    """What the worker graph and the gold leave open about the skills.
+
+    ``fitted`` says whether skills were fitted to correlations, which is what a bipartite group leaves open;
+    other methods compare its two sides by what they assume beyond correlations.
+    """
     ids, settled = crowd.labels.worker_ids, np.zeros(workers.components, dtype=bool)
     if crowd.gold is not None:  # who labelled some of it is known, and so are all in that group
         settled = workers.sums(crowd.asked_gold.astype(np.float64)) > 0
@@ -211,12 +218,17 @@ def unidentified(workers: WorkerGraph, crowd: Crowd) -> Iterator[Finding]:
             tuple(ids[apart].tolist()),
             identifier="labels.separate-groups",
         )
+    known = "how well its two sides compare rests on the method's assumptions"
+    if fitted:
+        known = (
+            "only products of skills across its two sides are known, so the sizes of the skills depend on "
+            "the start"
+        )
     yield from about(
         "warning",
         "worker",
         ids[workers.bipartite & open_],
-        "in a bipartite group (no odd ring of workers who share tasks): only products of "
-        "skills across its two sides are known, so the sizes of the skills depend on the start",
+        f"in a bipartite group (no odd ring of workers who share tasks): {known}",
         identifier="labels.bipartite-group",
     )
 

@@ -108,7 +108,7 @@ def far_from_majority(crowd: Crowd, solution: Aggregation) -> Iterator[Finding]:
             "warning",
             f"the answer differs from the majority vote on {differs:.0%} of the tasks: either many workers "
             "are wrong more often than right, or this method has taken the wrong side, as some do with "
-            "clickers, copiers or few labels for each task. Compare it with labels.crowd, and check some "
-            "tasks by hand or give known labels (`gold`)",
+            "clickers, copiers or few labels for each task. Compare it with labels.majority: check "
+            "some tasks on which the two differ by hand, or give known labels (`gold`)",
             identifier="labels.far-from-majority",
         )

@@ -20,7 +20,13 @@ LEVEL = 0.9  # of the intervals of skills
 
 
 def doubtful(
-    crowd: Crowd, solution: Aggregation, chance: Array, low: Array, high: Array
+    crowd: Crowd,
+    solution: Aggregation,
+    chance: Array,
+    low: Array,
+    high: Array,
+    *,
+    differs: NDArray[np.bool_] | None = None,
 ) -> Iterator[Finding]:
     """Likely adversaries and spammers.
 
@@ -32,6 +38,9 @@ def doubtful(
         the unluckiest; `reliably_below_0`.
     low, high
         Intervals of the skills, each of shape (workers,).
+    differs
+        Workers whose skill something else than the interval tells from 0, shape (workers,): they are not
+        said to guess. None: nobody.
     """
     assert solution.skills is not None
     values, ids, share = solution.skills, crowd.labels.worker_ids, f"{LEVEL:.0%}"
@@ -50,6 +59,8 @@ def doubtful(
     )
     yield from seemingly_wrong(crowd, solution, but=against)
     unclear = known & (low <= 0) & (high >= 0)
+    if differs is not None:
+        unclear &= ~differs
     if known.any() and (unclear | ~known).all() and values.any():
         yield Finding(
             "warning",
