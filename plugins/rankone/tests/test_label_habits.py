@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -228,6 +229,19 @@ def test_measurements_are_no_classes() -> None:
     [finding] = found(graded(lengths), "measured-numbers")
     assert finding.level == "warning"
     assert "120 different numbers" in finding.text
+
+
+def test_measurements_of_a_file_are_no_classes_although_decimals_stay_text_there(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    lengths = rng.uniform(1, 9, size=(40, 1)) + rng.normal(0, 0.3, size=(40, 3))
+    lines = [f"{t},{w},{length:.4f}" for t, of_task in enumerate(lengths) for w, length in enumerate(of_task)]
+    path = tmp_path / "labels.csv"
+    path.write_text("\n".join(["task,worker,label", *lines]))
+    problem = LabelAggregation(labels=path)
+    assert all(isinstance(label, str) for label in problem.classes)
+    [finding] = found(problem, "measured-numbers")
+    middle = sorted(lengths.ravel())[60]
+    assert f"such as {float(f'{middle:.4f}'):g}," in finding.text
 
 
 def test_percentages_that_lie_close_together_are_no_classes() -> None:

@@ -100,18 +100,34 @@ def _against_the_others(
 
 def measured(crowd: Crowd) -> Iterator[Finding]:
     """Labels that are numbers on a continuous scale, which are no classes."""
-    ids = crowd.labels.label_ids
-    if ids.dtype.kind not in "if" or len(ids) <= _SCALE:
+    if len(crowd.labels.label_ids) <= _SCALE:
+        return
+    ids = _numbers(crowd.labels.label_ids)
+    if ids is None:
         return
     fractions = bool((ids != np.rint(ids)).mean() > 0.5)
     if fractions or _near_where_they_differ(crowd, ids):
+        example = np.sort(ids)[len(ids) // 2]
         yield Finding(
             "warning",
-            f"the labels are {len(ids)} different numbers, such as {ids[len(ids) // 2]:g}, and look measured "
+            f"the labels are {len(ids)} different numbers, such as {example:g}, and look measured "
             "or graded: every number counts as a class of its own, and near numbers are no more alike than "
             "others. Take the median of each task, or put the numbers into a few classes first",
             identifier="labels.measured-numbers",
         )
+
+
+def _numbers(ids: Ids) -> Ids | None:
+    """The ids as numbers, also where they are text, as decimals of a CSV file are; None if some are none."""
+    if ids.dtype.kind in "iuf":
+        return ids
+    if ids.dtype.kind not in "OU":  # dates are no numbers, although NumPy would turn them into some
+        return None
+    try:
+        values = np.array(ids.tolist(), dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return values if np.isfinite(values).all() else None
 
 
 def _near_where_they_differ(crowd: Crowd, ids: Ids) -> bool:
