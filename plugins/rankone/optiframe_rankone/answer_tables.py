@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from optiframe.errors import InvalidInput
 from optiframe.tables.columns import Columns
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.data import Crowd
@@ -26,6 +27,17 @@ def probability_table(solution: Aggregation) -> Columns:
         "label": np.tile(solution.classes, tasks),
         "probability": solution.probabilities.ravel(),
     }
+
+
+def column_for_each_class(solution: Aggregation) -> Columns:
+    """Column `task`, and under the name of each class its probability; `InvalidInput` if two share a name."""
+    names = [str(value) for value in solution.classes.tolist()]
+    if len({"task", *names}) <= len(names):
+        raise InvalidInput(
+            f"the classes {', '.join(map(repr, solution.classes.tolist()))} and the column 'task' cannot "
+            "each name a column; use result_.solution.probabilities, an array in the order of classes_"
+        )
+    return {"task": solution.task_ids, **dict(zip(names, solution.probabilities.T, strict=True))}
 
 
 def confusion_table(solution: Aggregation) -> Columns:

@@ -11,6 +11,7 @@ from optiframe.records.fields import Array
 from optiframe.solving.result import Result
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids, locked
+from optiframe.tables.read import read_table
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.data import LabelTable
 from optiframe_rankone.ids import Codes, exact_positions, union
@@ -75,7 +76,15 @@ def as_rows(labels: LabelTable) -> Columns:
     }
 
 
-def one_after_the_other(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+def all_rows(earlier: LabelTable, batch: Any, columns: dict[str, str]) -> tuple[Columns, str | None]:
+    """The rows of both, in the columns that the batch's reader expects, and the kind of the batch's frame."""
+    first = as_rows(earlier)
+    later = read_table(batch, tuple(first), title="labels", rename=columns)
+    rows = {columns.get(name, name): _one_after_the_other(ids, later[name]) for name, ids in first.items()}
+    return rows, later.backend
+
+
+def _one_after_the_other(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
     """One column after the other; values of two kinds stay what they are."""
     if first.dtype != second.dtype:
         first, second = first.astype(object), second.astype(object)

@@ -71,6 +71,8 @@ class LabelTable:
         and 1, and so count as two. Not content.
     remarks
         What reading the table left open. Not content.
+    merged
+        Ids of each group of workers who have one vote together, first the one under whose name. Not content.
     """
 
     task: Codes
@@ -83,6 +85,7 @@ class LabelTable:
     repeats: Repeats | None = field(default=None, compare=False)
     look_alike: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     remarks: tuple[Finding, ...] = field(default=(), compare=False)
+    merged: tuple[Ids, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         for name in ("task", "worker", "label"):
@@ -275,14 +278,8 @@ class Crowd:
     def gold_agreement(self) -> Array:
         """N_i C_i of each worker with the gold, shape (workers,); 0 for who labelled none of it."""
         labels = self.labels
-        return agreement_with(
-            self.gold_codes,
-            labels.task,
-            labels.worker,
-            self.label_codes,
-            workers=len(labels.worker_ids),
-            classes=len(self.classes),
-        )
+        codes = self.gold_codes, labels.task, labels.worker, self.label_codes
+        return agreement_with(*codes, workers=len(labels.worker_ids), classes=len(self.classes))
 
 
 def agreement_with(

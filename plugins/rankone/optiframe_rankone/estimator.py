@@ -11,16 +11,16 @@ from optiframe.estimator import BudgetLike, Estimator
 from optiframe.solving.solve import whole_seed
 from optiframe.solving.sources import SolverChoice
 from optiframe.tables.ids import Ids
-from optiframe.tables.read import read_table, to_frame
+from optiframe.tables.read import to_frame
 from optiframe_rankone.answer import Aggregation
-from optiframe_rankone.answer_tables import class_table, confusion_table
-from optiframe_rankone.batches import as_rows, joined, one_after_the_other, warm_start
+from optiframe_rankone.answer_tables import class_table, column_for_each_class, confusion_table
+from optiframe_rankone.batches import all_rows, joined, warm_start
 from optiframe_rankone.data import LabelTable, Policy
 from optiframe_rankone.new_tasks import decide, share_right
 from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.read.copies import share_as_before
 from optiframe_rankone.read.further import FurtherLabels, known_table
 
-_COLUMNS = ("task", "worker", "label")
 _TIES = ("seed", "keep")
 
 
@@ -160,17 +160,13 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
         if labels is not None:
             problem = self._problem(labels, known)
         else:
-            batch = read_table(frame, _COLUMNS, title="labels", rename=theirs)
-            rows = as_rows(earlier)
-            every = {
-                theirs.get(name, name): one_after_the_other(rows[name], batch[name]) for name in _COLUMNS
-            }
+            every, backend = all_rows(earlier, frame, theirs)
             try:
                 problem = self._problem(every, known)
             except InvalidInput as error:
                 note = f"{error} (rows are counted after the {len(earlier)} labels learnt before)"
                 raise InvalidInput(note, error.problems) from None
-            problem = problem.model_copy(update={"labels": replace(problem.labels, backend=batch.backend)})
+            problem = problem.model_copy(update={"labels": replace(problem.labels, backend=backend)})
         before = self.result_
         return self._keep(problem, known, start=lambda: warm_start(problem, before))
 
@@ -179,7 +175,8 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
 
         Of all tasks learnt from; or of the tasks of another frame of labels, from these alone and what was
         learnt about the workers, which is not changed. There a worker who is new counts as the average
-        one. By solvers that give neither confusion matrices nor skills, it is the majority.
+        one, and workers who share a vote (`copies`) share it, too. By solvers that give neither confusion
+        matrices nor skills, it is the majority.
 
         Confidence is the share of the votes, or the posterior, of the winner. Raises
         `InvalidInput` before `fit`, and for a label that `fit` did not see.
@@ -226,15 +223,7 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
         Raises `InvalidInput` before `fit`, or when two classes would share a column.
         """
         solution = self._answer() if frame is None else self._decided(self._further(frame).labels)
-        names = [str(value) for value in solution.classes.tolist()]
-        if len({"task", *names}) <= len(names):
-            raise InvalidInput(
-                f"the classes {', '.join(map(repr, solution.classes.tolist()))} and the column 'task' cannot "
-                "each name a column; use result_.solution.probabilities, an array in the order of classes_"
-            )
-        columns: dict[str, Any] = {"task": solution.task_ids}
-        columns |= dict(zip(names, solution.probabilities.T, strict=True))
-        return to_frame(columns, solution.backend)
+        return to_frame(column_for_each_class(solution), solution.backend)
 
     def __sklearn_tags__(self) -> Any:
         """Asked by searches and cross-validation of scikit-learn, never here."""
@@ -276,7 +265,8 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
         return FurtherLabels(columns=columns, duplicates=self.duplicates, labels=frame, truth=truth)
 
     def _decided(self, labels: LabelTable) -> Aggregation:
-        return decide(self._answer(), self._asked().labels_per_worker, labels)
+        learnt = self._asked()
+        return decide(self._answer(), learnt.labels_per_worker, share_as_before(labels, learnt.labels.merged))
 
     def _problem(self, labels: Any, known: _Known) -> LabelAggregation:
         if self.ties not in _TIES:

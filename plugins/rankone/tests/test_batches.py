@@ -88,7 +88,7 @@ def test_fits_of_correlations_end_at_the_same_skills(solver: str) -> None:
 def test_clean_batches_are_never_decoded_and_repeats_are() -> None:
     told = [(f"t{t}", f"w{w}", (t * w) % 2) for t in range(6) for w in range(3)]
     model = LabelAggregator("labels.majority", duplicates="last").fit(rows(*told[:9]))
-    with mock.patch.object(estimator, "as_rows", side_effect=AssertionError("decoded")):
+    with mock.patch.object(estimator, "all_rows", side_effect=AssertionError("decoded")):
         model.partial_fit(rows(*told[9:]))
         with pytest.raises(AssertionError, match="decoded"):
             model.partial_fit(rows(("t0", "w0", 1)))

@@ -11,6 +11,7 @@ import pytest
 from optiframe_rankone import LabelAggregator
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 
+import optiframe
 from optiframe.errors import InvalidInput
 
 from .slow import single_coin
@@ -105,6 +106,22 @@ def test_columns_policies_and_kinds_of_frames_are_those_of_the_fit() -> None:
     answer = model.predict(twice)
     assert isinstance(answer, pl.DataFrame)
     assert answer["label"].to_list() == [2]
+
+
+def test_workers_who_shared_a_vote_share_it_in_other_labels_too() -> None:
+    tables = optiframe.dataset("synthetic.hostile-crowd", structure="copiers").inputs()
+    early, late = parted(pd.DataFrame(tables["labels"]), 200)
+    model = LabelAggregator(copies="share").fit(early)
+    [note] = [each for each in model.findings_ if each.identifier == "labels.copies-share-a-vote"]
+    named, others = set(note.about) & set(model.skills_["worker"]), set(note.about)
+    one = late[~late["worker"].isin(others - named)]
+    assert len(one) < len(late)
+    pd.testing.assert_frame_equal(model.predict(late), model.predict(one))
+    without_named = late[~late["worker"].isin(named)]  # the others vote under the name of who is not there
+    pd.testing.assert_frame_equal(model.predict(without_named), model.predict(one))
+    keeps = LabelAggregator(copies="keep").fit(early)
+    truth = pd.DataFrame(tables["truth"])
+    assert model.score(late, truth) == model.score(one, truth) > keeps.score(late, truth) + 0.2
 
 
 def test_what_cannot_be_decided_is_refused() -> None:

@@ -18,9 +18,9 @@ from scipy.sparse.csgraph import connected_components
 
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
-from optiframe.tables.ids import listed, locked
+from optiframe.tables.ids import Ids, listed, locked
 from optiframe_rankone.data import LabelTable
-from optiframe_rankone.ids import Codes, fixed_codes, without_unused
+from optiframe_rankone.ids import Codes, exact_positions, fixed_codes, without_unused
 from optiframe_rankone.kernels.labels import sort_labels, vote
 from optiframe_rankone.kernels.pairs import count_pairs
 
@@ -66,7 +66,7 @@ def share_votes(labels: LabelTable) -> LabelTable:
 
     It is the label that most of the group gave; where as many gave another, that of the named one.
     """
-    workers, classes = len(labels.worker_ids), len(labels.label_ids)
+    workers = len(labels.worker_ids)
     start, column, met, agreed = count_pairs(labels.first, labels.worker, labels.label, workers)
     groups = groups_of_copies(labels, sp.csr_array((met, column, start), shape=(workers, workers)), agreed)
     if not groups:
@@ -74,6 +74,31 @@ def share_votes(labels: LabelTable) -> LabelTable:
     leader = np.arange(workers)
     for group in groups:
         leader[group] = group[labels.per_worker[group].argmax()]
+    groups_of_ids = (labels.worker_ids[group[np.argsort(group != leader[group])]] for group in groups)
+    return replace(
+        _one_vote(labels, leader),
+        merged=(*labels.merged, *groups_of_ids),
+        remarks=(*labels.remarks, *_merged(labels, groups, leader)),
+    )
+
+
+def share_as_before(labels: LabelTable, merged: tuple[Ids, ...]) -> LabelTable:
+    """Labels of other tasks, in which each group of workers has one label a task as in an earlier table.
+
+    ``merged`` has the ids of each group, first the one under whose name it votes, there or not.
+    """
+    ids, leader = labels.worker_ids.astype(object), np.arange(len(labels.worker_ids))
+    for group in merged:
+        place = exact_positions(labels.worker_ids, group)
+        place = place[place >= 0]
+        if len(place):
+            leader[place], ids[place[0]] = place[0], group[0]
+    return _one_vote(replace(labels, worker_ids=ids), leader) if merged else labels
+
+
+def _one_vote(labels: LabelTable, leader: Workers) -> LabelTable:
+    """The labels, in which the workers of a leader have one label a task; ``leader`` has shape (workers,)."""
+    workers, classes = len(labels.worker_ids), len(labels.label_ids)
     named = leader[labels.worker]
     cell = (labels.task.astype(np.int64) * workers + named) * classes + labels.label
     each, place = np.unique(cell, return_inverse=True)
@@ -93,7 +118,6 @@ def share_votes(labels: LabelTable) -> LabelTable:
         label=named_label,
         worker_ids=locked(worker_ids),
         label_ids=locked(label_ids),
-        remarks=(*labels.remarks, *_merged(labels, groups, leader)),
     )
 
 
