@@ -86,7 +86,17 @@ def test_when_every_truth_is_gold_there_is_nothing_to_score() -> None:
 def test_a_label_that_only_gold_gives_is_a_class() -> None:
     problem = LabelAggregation(labels=SMALL, gold={"task": [1, 2], "label": ["z", "x"]})
     assert problem.classes.tolist() == ["x", "y", "z"]
-    assert optiframe.solve(problem, "labels.majority").solution.predicted()[0] == "z"
+    result = optiframe.solve(problem, "labels.majority")
+    assert result.solution.predicted()[0] == "z"
+    [note] = [each for each in result.findings if each.identifier == "labels.class-of-gold-only"]
+    assert (note.level, note.about) == ("note", ("z",))
+    assert note.text.startswith("1 class that no worker gave, added by the gold: z;")
+
+
+def test_gold_of_classes_that_workers_gave_adds_none() -> None:
+    problem = LabelAggregation(labels=SMALL, gold={"task": [1, 2], "label": ["y", "x"]})
+    said = {each.identifier for each in optiframe.solve(problem, "labels.majority").findings}
+    assert "labels.class-of-gold-only" not in said
 
 
 def test_gold_and_skills_take_their_column_names_from_the_mapping() -> None:

@@ -126,6 +126,7 @@ def classes(crowd: Crowd) -> Iterator[Finding]:
     if alike:
         yield _in_several_ways(crowd.classes, count, alike)
     yield from _rare(crowd, count, [code for codes in alike for code in codes])
+    yield from _only_gold(crowd.classes[count == 0])
     yield from _only_true(crowd)
 
 
@@ -179,6 +180,18 @@ def _rare(crowd: Crowd, count: NDArray[np.int64], said: list[int]) -> Iterator[F
             f"{listed(where)}); if it is a slip, mend it: a class too many changes every answer{meant}",
             (ids[one],),
             identifier="labels.rare-class",
+        )
+
+
+def _only_gold(added: Ids) -> Iterator[Finding]:
+    """Classes that the gold adds to those that workers gave."""
+    if len(added):
+        yield Finding(
+            "note",
+            f"{len(added)} class{'' if len(added) == 1 else 'es'} that no worker gave, added by the gold: "
+            f"{listed(added)}; if it is a slip, mend the gold: a class too many changes every answer",
+            tuple(added.tolist()),
+            identifier="labels.class-of-gold-only",
         )
 
 
