@@ -37,9 +37,8 @@ def decide(learnt: Aggregation, given: NDArray[np.int64], labels: LabelTable) ->
         For a label that is none of the earlier classes.
     """
     label, classes = _codes_in(learnt, labels), len(learnt.classes)
-    place = exact_positions(
-        learnt.worker_ids, labels.worker_ids
-    )  # -1, a new worker, takes the last row below
+    # -1, a new worker, takes the last row below
+    place = exact_positions(learnt.worker_ids, labels.worker_ids)
     share, skills, matrices = given / given.sum(), learnt.skills, learnt.confusion
     if skills is not None:
         skills = np.append(skills, share @ skills)[place]

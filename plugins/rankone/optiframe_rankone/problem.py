@@ -23,14 +23,12 @@ from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.answer_tables import further_tables
 from optiframe_rankone.completion.skill_model import WANTED, SkillModel
 from optiframe_rankone.data import Crowd, LabelTable, Policy, SkillTable, TruthTable
-from optiframe_rankone.read.sizes import refuse_ids_as_labels
+from optiframe_rankone.read.sizes import recommended, refuse_ids_as_labels
 from optiframe_rankone.read.tables import read_columns, read_labels, read_truth, refuse_contradictions
 from optiframe_rankone.read.true_skills import read_skills, refuse_low_skills
 from optiframe_rankone.trust import findings, groups, intervals
 from optiframe_rankone.worker_graph import WorkerGraph
 
-_CELLS = 100_000_000
-"""Entries of all confusion matrices up to which a method that has them is recommended: it takes 1.6 GB."""
 _TABLE = "data frame, mapping of columns, or path of a CSV or Parquet file, with the columns "
 
 
@@ -236,15 +234,7 @@ class LabelAggregation(Problem[Aggregation]):
         return vote.from_scores(self.crowd, scores, scale, skills)
 
     def recommended(self) -> Sequence[tuple[str, str]]:
-        workers, classes = len(self.labels.worker_ids), len(self.classes)
-        if workers * classes**2 > _CELLS:
-            why = f"confusion matrices of {workers} workers and {classes} classes would take too much memory"
-            return (("labels.one-coin-em", why),)
-        why = (
-            "its mean error on five real label sets, which helped to choose it, is lower than that of "
-            "labels.dawid-skene, rankone.pgd and the majority"
-        )
-        return (("labels.crowd", why),)
+        return (recommended(len(self.labels.worker_ids), len(self.classes)),)
 
     def check(self, solution: Any) -> None:
         """Raise `InvalidInput` unless this is an answer for these tasks, workers and classes, and finite."""
