@@ -15,6 +15,7 @@ from optiframe_hodgerank.answer import NORMAL_90, Ranking
 from optiframe_hodgerank.graph.laplacian import DENSE
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.votes.crowd import CrowdLikelihood, CrowdPoint, climb
+from optiframe_hodgerank.votes.crowd_errors import standard_errors
 from optiframe_hodgerank.votes.maximum import Likelihood, Point, without_workers
 from optiframe_hodgerank.votes.reading import worker_votes
 from optiframe_hodgerank.votes.reliability import Crowd, beliefs
@@ -99,7 +100,7 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
         if crowd is None:
             return problem.ranking(scores, scale="log-odds")
         if graph.items <= DENSE:
-            half = NORMAL_90 * point.errors()
+            half = NORMAL_90 * (standard_errors(point) if isinstance(point, CrowdPoint) else point.errors())
             ends = (scores - half, scores + half)
         strength = crowd.model.surprise(graph.margin, graph.differences(scores))
         return problem.ranking(scores, strength=strength, scale="log-odds", intervals=ends)

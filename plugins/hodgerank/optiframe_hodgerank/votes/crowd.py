@@ -10,7 +10,6 @@ import numpy as np
 from scipy.special import expit
 
 from optiframe.records.fields import Array
-from optiframe_hodgerank.votes.crowd_errors import standard_errors
 from optiframe_hodgerank.votes.curvature import Curvature
 from optiframe_hodgerank.votes.score_prior import LEAST_VARIANCE, ScorePrior
 from optiframe_hodgerank.votes.tally import Tally
@@ -96,10 +95,6 @@ class CrowdPoint:
             ridge=self.precision,
             less=less,
         )
-
-    def errors(self) -> Array:
-        """Standard errors of the scores, shape (items,); see `crowd_errors`."""
-        return standard_errors(self)
 
     @cached_property
     def steady(self) -> Array:

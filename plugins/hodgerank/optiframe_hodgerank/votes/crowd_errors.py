@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit, ndtri, stdtrit
 
 from optiframe.records.fields import Array
+from optiframe_hodgerank.votes.crowd import CrowdPoint
 from optiframe_hodgerank.votes.curvature import Curvature
 from optiframe_hodgerank.votes.workers import SHARES
-
-if TYPE_CHECKING:
-    from optiframe_hodgerank.votes.crowd import CrowdPoint
 
 _GROUPS = 20  # of workers
 _RARE = 1e-3  # a chance of a share that adds nothing to what is not known
