@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from optiframe.problems.constraints import ScipyConstraints as ScipyConstraints
     from optiframe.problems.datasets import DataFile as DataFile
     from optiframe.problems.datasets import DataSet as DataSet
+    from optiframe.problems.minimize import Composite as Composite
     from optiframe.problems.minimize import Minimize as Minimize
     from optiframe.problems.objective import FiniteSum as FiniteSum
     from optiframe.problems.objective import Objective as Objective
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from optiframe.problems.problem import Formulation as Formulation
     from optiframe.problems.problem import Problem as Problem
     from optiframe.problems.projection import Projection as Projection
+    from optiframe.problems.regularizer import Regularizer as Regularizer
     from optiframe.registry.by_name import ByName as ByName
     from optiframe.registry.by_name import Part as Part
     from optiframe.registry.by_name import part as part
@@ -77,9 +79,10 @@ _HOME = {
     "problems.objective": ("FiniteSum", "Objective", "from_function"),
     "registry.by_name": ("ByName", "Part", "part"),
     "findings": ("Finding",),
-    "problems.minimize": ("Minimize",),
+    "problems.minimize": ("Composite", "Minimize"),
     "problems.problem": ("Formulation", "Problem"),
     "problems.projection": ("Projection",),
+    "problems.regularizer": ("Regularizer",),
     "registry.registry": ("register",),
     "solving.result": ("Result", "Status", "Trace"),
     "solving.budget": ("Budget",),

@@ -50,10 +50,10 @@ class Complaints:
         self._heard.extend(error.problems)
         return True
 
-    def tell(self) -> None:
+    def tell(self, between: str = "; ") -> None:
         """Raise one `InvalidInput` for all that was taken."""
         if self._heard:
-            raise InvalidInput("; ".join(text for _, text in self._heard), self._heard)
+            raise InvalidInput(between.join(text for _, text in self._heard), self._heard)
 
 
 class UnknownName(OptiframeError, LookupError):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeVar, get_args
 
-from optiframe.errors import InvalidInput, nearest
+import narwhals as nw
+
+from optiframe.errors import InvalidInput, nearest, require
 from optiframe.findings import Finding
 from optiframe.problems.problem import Problem
 from optiframe.registry import registry
@@ -18,9 +21,14 @@ from optiframe.solving.result import Result
 from optiframe.solving.solve import solve
 from optiframe.solving.solver import Solver
 from optiframe.solving.sources import SolverChoice
+from optiframe.tables.columns import as_column
+from optiframe.tables.read import to_frame
 
 P = TypeVar("P", bound=Problem[Any])
 S = TypeVar("S")
+
+Output: TypeAlias = Literal["default", "pandas", "polars", "pyarrow"]
+"""Kinds of data frames that answers come in."""
 
 BudgetLike: TypeAlias = Budget | Mapping[str, Any] | None
 """How an estimator is given its budget."""
@@ -29,10 +37,11 @@ BudgetLike: TypeAlias = Budget | Mapping[str, Any] | None
 class Estimator(Generic[P, S]):
     """What estimators share: the choice of a solver, parameters by name, and asking for what was learnt.
 
-    Works without scikit-learn and imports nothing of it. With it, `sklearn.base.clone`, `get_params`
-    and `set_params` do what they do for any estimator, and one that is fitted with a frame may be the last
-    step of a pipeline whose other steps pass frames on. Tables are not matrices of features, so
-    scikit-learn's scorers do not apply, and its searches only to an estimator that has a `score`.
+    Works without scikit-learn and imports nothing of it unasked. With it, `sklearn.base.clone`, `get_params`,
+    `set_params` and `check_is_fitted` do what they do for any estimator; asked before `fit`, one raises an
+    error that is also scikit-learn's `NotFittedError`; and it may be the last step of a pipeline whose other
+    steps pass frames on. Tables are not matrices of features, so scikit-learn's scorers do not apply, and
+    its searches only to an estimator that has a `score`.
 
     A subclass, for problems `P` and answers `S`, has an ``__init__`` that gives these parameters to this
     one and keeps each of its own, unchanged and under its own name; and a `fit` that builds the problem and
@@ -133,8 +142,48 @@ class Estimator(Generic[P, S]):
         shown = (f"{k}={v!r}" for k, v in given.items() if v != default[k].default)
         return f"{type(self).__name__}({', '.join(shown)})"
 
+    def set_output(self, *, transform: Output | None = None) -> Self:
+        """Choose the kind of data frame that answers come in.
+
+        Parameters
+        ----------
+        transform
+            "pandas", "polars" or "pyarrow"; "default": the kind that the data came in. None changes nothing.
+            The name is scikit-learn's; `sklearn.base.clone` keeps the choice.
+
+        Raises
+        ------
+        InvalidInput
+            For any other kind.
+        """
+        if transform is not None:
+            known = get_args(Output)
+            if transform not in known:
+                hint = nearest(str(transform), known)
+                raise InvalidInput(f"transform must be one of {', '.join(known)}, got {transform!r}{hint}")
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def _given_out(self, frame: Any) -> Any:
+        """An answer, a frame or a dict of columns, in the kind that was chosen by `set_output`."""
+        kind = getattr(self, "_sklearn_output_config", {}).get("transform", "default")
+        if kind == "default":
+            return frame
+        if not isinstance(frame, Mapping):
+            frame = nw.from_native(frame, eager_only=True).to_dict(as_series=False)
+        require(kind)
+        return to_frame({name: as_column(list(values)) for name, values in frame.items()}, kind)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "result_")
+
+    def __sklearn_tags__(self) -> Any:
+        """Asked by pipelines, searches and checks of scikit-learn, never here."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        # Rows of a table are no samples with features.
+        table = InputTags(two_d_array=False, string=True, categorical=True)
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=table)
 
     def _table(self, chosen: Any) -> dict[str, Any]:
         """A name, a table or an object that was chosen, as a table; a solver's name in full."""
@@ -183,7 +232,7 @@ class Estimator(Generic[P, S]):
     def _answer(self) -> S:
         """The answer, for a method that needs it; InvalidInput before `fit`, or where none was found."""
         if not hasattr(self, "result_"):
-            raise InvalidInput("nothing has been learnt yet; call fit(frame) first")
+            raise _not_fitted("nothing has been learnt yet; call fit(frame) first")
         if self.result_.solution is None:
             raise InvalidInput(f"the last run found no answer: {self.result_.message}")
         return self.result_.solution
@@ -193,3 +242,18 @@ class Estimator(Generic[P, S]):
         self._answer()
         problem: P = self.result_.problem  # type: ignore[assignment]  # `fit` built it
         return problem
+
+
+def _not_fitted(text: str) -> InvalidInput:
+    """An error that scikit-learn takes for its own, where it is imported: nobody else waits for that one."""
+    exceptions = sys.modules.get("sklearn.exceptions")
+    if exceptions is None:
+        return InvalidInput(text)
+
+    class NotFitted(InvalidInput, exceptions.NotFittedError):  # type: ignore[misc, name-defined]
+        """Asked before `fit`."""
+
+        def __reduce__(self) -> tuple[Any, ...]:  # joblib brings errors of its workers home
+            return _not_fitted, (text,)
+
+    return NotFitted(text)

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from optiframe import InvalidInput, UnknownName
+from optiframe.comparison.processes.supervisor import CELL
 from optiframe.comparison.processes.watched import WatchedChild
 from optiframe.registry import registry
 from optiframe.testing import bad_solvers, dangerous_solvers
@@ -346,8 +347,8 @@ def test_a_child_ends_when_its_parent_is_killed(tmp_path: Path):
         while not children or children[0].cpu_times().user < 1.0:  # it is busy by now
             assert time.monotonic() < end
             time.sleep(0.02)
-            started = psutil.Process(parent.pid).children()  # the guardian, too
-            children = [child for child in started if "isolated_child" in " ".join(child.cmdline())]
+            started = psutil.Process(parent.pid).children(recursive=True)
+            children = [child for child in started if child.name() == CELL]
     finally:
         os.killpg(parent.pid, signal.SIGKILL)
         parent.wait()

@@ -119,6 +119,15 @@ def test_every_error_of_a_table_is_reported_at_once(write: Any) -> None:
     assert [line.split(":")[1].strip() for line in found] == ["budget.iterations", "budget.tolerance"]
 
 
+def test_errors_of_all_tables_are_reported_at_once(write: Any) -> None:
+    text = GOOD.replace("memory = 5", "memory = 0").replace("iterations = 50", "iterations = -1")
+    with pytest.raises(of.InvalidInput) as caught:
+        SolveFile.read(write(text.replace('"non-negative"', '"non-negativ"'))).check()
+    named = [keys[0] for keys, _ in caught.value.problems]
+    assert named == ["solver", "budget", "problem"]
+    assert len(str(caught.value).splitlines()) == 3
+
+
 def test_a_missing_table_says_what_to_add(write: Any) -> None:
     assert "problem: is missing; add a table [problem]" in message(write("seed = 1\n"), "problem")
     assert "problem.name: is missing; or give a `dataset`" in message(write("[problem]\n"), "problem")

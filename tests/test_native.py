@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from time import sleep
 from types import ModuleType
 from typing import Any
@@ -54,6 +55,14 @@ def python(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def reference_modules(plugin: str) -> set[ModuleType]:
+    """What the doors to a plugin's kernels know as `reference`."""
+    kernels = import_module(f"{plugin}.kernels")
+    names = [name for _, name, _ in iter_modules(kernels.__path__) if not name.startswith("_")]
+    doors = [import_module(f"{plugin}.kernels.{name}") for name in names]
+    return {door.reference for door in doors if hasattr(door, "reference")}
+
+
 def test_there_are_plugins_with_kernels() -> None:
     assert len(PLUGINS) == 5
 
@@ -64,9 +73,9 @@ def test_each_kernel_has_a_reference_of_its_name_and_each_reference_a_kernel(plu
     assert isinstance(extension, ModuleType) or not os.environ.get("CI"), f"{plugin} {extension}"
     if not isinstance(extension, ModuleType):
         pytest.skip(f"the compiled part of {plugin} {extension}")
-    module = import_module(f"{plugin}.kernels.reference")
     references = {
         name
+        for module in reference_modules(plugin)
         for name, one in inspect.getmembers(
             module, lambda one: inspect.isfunction(one) or inspect.isclass(one)
         )

@@ -344,3 +344,9 @@ def test_npy_files_are_read_without_pickle(tmp_path: Any) -> None:
     file.write_bytes(b"garbage")
     with pytest.raises(of.InvalidInput, match="not a NumPy array file of numbers"):
         Sample(weights=file)
+
+
+def test_a_printed_problem_shows_what_was_given_and_no_defaults() -> None:
+    problem = of.Projection([1.0, 2.0], onto="simplex")
+    assert str(problem) == "Projection(point=<array 2>, onto=Simplex(total=1.0))"
+    assert str(pickle.loads(pickle.dumps(problem))) == str(problem)

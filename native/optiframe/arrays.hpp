@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
+#include <cstdlib>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -18,6 +18,7 @@
 
 #include "dispatch.hpp"
 #include "interrupt.hpp"
+#include "memory.hpp"
 
 namespace optiframe {
 
@@ -146,11 +147,11 @@ template <class T> auto owned(std::vector<T>&& values) {
     return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
 }
 
-// Numbers that were allocated without being set, as a NumPy array.
-template <class T> auto owned(std::unique_ptr<T[]>&& values, std::size_t length) {
+// Numbers in room for so many, as a NumPy array of so many dimensions.
+template <class T, class... Sizes> auto owned(Room<T>&& values, Sizes... sizes) {
     T* kept = values.release();
-    nb::capsule owner(kept, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept, {length}, owner);
+    nb::capsule owner(kept, [](void* p) noexcept { std::free(p); });
+    return nb::ndarray<nb::numpy, T, nb::ndim<sizeof...(sizes)>>(kept, {sizes...}, owner);
 }
 
 } // namespace optiframe

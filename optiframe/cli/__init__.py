@@ -8,6 +8,7 @@ from importlib import import_module
 import click
 
 from optiframe.errors import DISTRIBUTION, OptiframeError
+from optiframe.printable import printable
 from optiframe.registry.user_modules import import_user_module
 
 _COMMANDS = {
@@ -16,6 +17,7 @@ _COMMANDS = {
     "solve": "solve the problem of a TOML file with the solver it names",
     "compare": "run many solvers on shared problems, each run in a process of its own",
     "report": "turn a comparison into a page and figures",
+    "publish": "turn a folder of comparisons into a static site",
     "rerun": "repeat a stored comparison and say what differs",
     "export": "write a comparison's cells and traces to CSV or Parquet",
     "check": "hold a solver to the contract, in isolation",
@@ -73,7 +75,7 @@ def main() -> None:
     try:
         code = _optiframe(prog_name="optiframe", standalone_mode=False)
     except OptiframeError as error:
-        for line in str(error).splitlines():
+        for line in printable(str(error)).splitlines():
             click.echo(f"{click.style('error:', fg='red', bold=True)} {line}", err=True)
         sys.exit(2)
     except click.ClickException as error:

@@ -6,6 +6,7 @@ import click
 
 from optiframe.comparison.units import bytes_of
 from optiframe.errors import InvalidInput
+from optiframe.printable import printable
 
 
 @click.command("check", short_help="hold a solver to the contract")
@@ -104,12 +105,14 @@ def command(  # noqa: PLR0917  # click calls it with keywords
             alike = likeness(outcome.failure)
             again = f", as {seen[alike]}" if alike in seen else ""
             click.echo(f"  {click.style('FAIL', fg='red', bold=True)}  {outcome.name}{again}")
-            for line in () if again else outcome.failure.splitlines():
+            for line in () if again else printable(outcome.failure).splitlines():
                 click.echo(f"        {line}")
             seen.setdefault(alike, repr(outcome.name))
         elif outcome.not_applicable is not None:
             without += 1
-            click.echo(f"  {click.style('n/a ', fg='yellow')}  {outcome.name}: {outcome.not_applicable}")
+            click.echo(
+                f"  {click.style('n/a ', fg='yellow')}  {outcome.name}: {printable(outcome.not_applicable)}"
+            )
         else:
             click.echo(f"  {click.style('pass', fg='green')}  {outcome.name}")
         passed = count - failed - without

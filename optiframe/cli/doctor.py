@@ -11,6 +11,7 @@ import click
 from optiframe.cli import BROKEN_IMPORTS, libraries
 from optiframe.errors import DISTRIBUTION, OptiframeError, is_installed
 from optiframe.native import REMEDY, kernels_of
+from optiframe.printable import printable
 from optiframe.registry.contracts import GROUP, KINDS
 from optiframe.registry.plugins import Entry, Plugin
 from optiframe.registry.registry import registry
@@ -83,17 +84,17 @@ def command(ctx: click.Context, quick: bool) -> None:
                         absent_packages.add(absent)
                     state = "broken" if absent is None else "not installed"
                     said = error if isinstance(error, OptiframeError) else repr(error)
-                    click.echo(f"{kind} {entry.name}  {_styled(state)}  {absent or said}")
+                    click.echo(f"{kind} {entry.name}  {_styled(state)}  {absent or printable(str(said))}")
     for trial in libraries.trials(found):
         library, tried = ", ".join(trial.libraries), ", ".join(trial.names)
         if trial.state == "broken":
             trouble = trouble or not trial.working
             silent += len(trial.names)
-            click.echo(f"{tried}  {_styled('broken')}  {trial.said}")
+            click.echo(f"{tried}  {_styled('broken')}  {printable(trial.said)}")
             click.echo(f"    needs {library}, {_others(trial.working)}")
         else:
             absent_packages.add(library)
-            click.echo(f"{library}  {_styled(trial.state)}  {trial.said}")
+            click.echo(f"{library}  {_styled(trial.state)}  {printable(trial.said)}")
             click.echo(f"    needed by {tried}")
     click.echo(_closing(trouble, silent, len(absent_packages)))
     ctx.exit(1 if trouble else 0)
@@ -104,7 +105,7 @@ def _say_plugin(plugin: Plugin) -> bool:
     version = f"{plugin.distribution} {plugin.version}"
     click.echo(f"{plugin.name}  {_styled(plugin.state)}  {version}  ({plugin.module})")
     if plugin.error:
-        click.echo(f"    {plugin.error}")
+        click.echo(f"    {printable(plugin.error)}")
         return True
     if plugin.state == "loaded" and not plugin.entries:
         click.echo(

@@ -17,10 +17,19 @@ if TYPE_CHECKING:
     from optiframe.problems.problem import Problem
 
 _PLURALS = {kind + "s": kind for kind in KINDS}
+_SHORT = {"sets": "constraint-sets", "datasets": "data-sets", "regularizers": "parts"}
+
+
+class _Kind(click.Choice[str]):
+    """The plural of a kind, as the headings write it, with hyphens or in short."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        plain = str(value).strip().lower().replace(" ", "-").replace("_", "-")
+        return super().convert(_SHORT.get(plain, plain), param, ctx)
 
 
 @click.command("list", short_help="what is there")
-@click.argument("kind", required=False, type=click.Choice([p.replace(" ", "-") for p in _PLURALS]))
+@click.argument("kind", required=False, type=_Kind([p.replace(" ", "-") for p in _PLURALS]))
 @click.argument("problem", required=False)
 @click.option(
     "--for",

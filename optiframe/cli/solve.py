@@ -16,6 +16,7 @@ from rich.text import Text
 from optiframe.errors import OptiframeError
 from optiframe.files import output
 from optiframe.files.solve_file import SolveFile
+from optiframe.printable import printable
 from optiframe.problems.problem import Problem
 from optiframe.solving.recommend import recommend
 from optiframe.solving.result import Result, Status
@@ -29,6 +30,7 @@ _COLOURS = {
     Status.DIVERGED: "red",
     Status.INFEASIBLE: "red",
 }
+_ROUNDING = 1e-12  # a violation below this is rounding, and is left to result.json
 _MARKS = {"note": ("note", "dim"), "warning": ("warning", "yellow"), "error": ("error", "bold red")}
 
 
@@ -77,7 +79,7 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     if dataset is not None:
         given.insert(0, f'problem.dataset="{dataset}"')
     document = SolveFile.read(file, given)
-    # Everything that can be wrong is found before anything runs.
+    document.check()  # everything that can be wrong is found, and said at once, before anything runs
     chosen, budget, seed, wanted = document.solver, document.budget, document.seed, document.output
     stem = Path(file).stem if file else "-".join(filter(None, (dataset, solver)))
     target = Path(folder or wanted.folder or Path("results") / stem)
@@ -105,14 +107,14 @@ def _say_raised(error: Exception, problem: Problem[Any], solver: Solver[Any, Any
     from optiframe.testing.failures import described_error, own_place
 
     if whole:
-        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+        click.echo(printable("".join(traceback.format_exception(error))), err=True, nl=False)
     raised = described_error(error, solver)
     said = (
         f"{solver.name} raised {raised}"
         if own_place(error, solver)
         else f"{raised}, while {solver.name} ran on {problem.name}"
     )
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {said}", err=True)
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {printable(said)}", err=True)
     if not whole:
         click.echo("the whole traceback: add --traceback", err=True)
 
@@ -123,13 +125,16 @@ def _print(
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     status = Text(str(result.status), style=f"bold {_COLOURS.get(result.status, 'yellow')}")
     names = f"{result.settings['problem']} by {result.settings['solver']['name']}"
-    console.print(Text.assemble((names, "bold"), ": ", status, f", {result.message}"))
+    console.print(Text.assemble((names, "bold"), ": ", status, f", {printable(result.message)}"))
+    if result.solution is not None:
+        for sentence in result.problem.in_words(result.solution):
+            console.print(Text(f"  {printable(sentence)}"))
     rows: list[tuple[str, str | Text]] = [
         (name.replace("_", " "), _number(value)) for name, value in result.metrics.items()
     ]
     if not math.isnan(result.objective):
         rows.append(("objective", _number(result.objective)))
-    if result.violation > 0:
+    if result.violation > _ROUNDING:
         rows.append(("violation", _number(result.violation)))
     rows.append(("iterations", str(result.iterations)))
     rows.append(("time", f"{result.time:.3g} s (setup {result.setup:.3g} s)"))
@@ -141,7 +146,7 @@ def _print(
         console.print(Text.assemble("  ", name.ljust(width), "  ", value))
     for finding in result.findings:
         word, style = _MARKS[finding.level]
-        console.print(Text.assemble("  ", (word, style), f": {finding.text}"))
+        console.print(Text.assemble("  ", (word, style), f": {printable(finding.text)}"))
 
 
 def _number(value: float) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import Field, NonNegativeInt, field_validator
 
-from optiframe.errors import InvalidInput, OptiframeError, nearest
+from optiframe.errors import Complaints, InvalidInput, OptiframeError, nearest
 from optiframe.files.toml_source import TomlSource, below
 from optiframe.problems.problem import Problem
 from optiframe.records.record import Record
@@ -82,6 +82,14 @@ class SolveFile(TomlSource):
                     fields = registry.registry().get(kind, name).model_fields
                     found += [f"{kind}.{field}" for field in fields]
         return found
+
+    def check(self) -> None:
+        """Raise one `InvalidInput` for what is wrong in any table; the problem, which reads data, is last."""
+        complaints = Complaints()
+        for name in ("solver", "budget", "seed", "output", "problem"):
+            with complaints:
+                getattr(self, name)
+        complaints.tell("\n")
 
     @cached_property
     def problem(self) -> Problem[Any]:

@@ -7,14 +7,13 @@ convex it can also be written for CVXPY and SciPy, so that any solver can be che
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from optiframe.errors import require
+from optiframe.errors import Unsuited, require
 from optiframe.records.fields import Array
 from optiframe.records.record import Record
 
@@ -51,18 +50,25 @@ class ConstraintSet(Record):
 
     Lifetime: built once, shared by problems, asked many times. `project` must not change
     its argument. A subclass gives `name`, its fields, `project`, and where it is convex
-    `as_cvxpy`. A set whose projection is decided by another program overrides
-    `projection_as_cvxpy`. `convex` says whether `as_cvxpy` describes the set itself.
+    `as_cvxpy`. A set without a projection gives `violation` and `inside` in its place. A set whose
+    projection is decided by another program overrides
+    `projection_as_cvxpy`. `convex` says whether `as_cvxpy` describes the set itself; `separable`
+    that it bounds each entry for itself.
     A set whose points are not arrays names their `point_type` and overrides `distance`,
     `origin` and `violation`; a point has a `shape`.
     """
 
     convex: ClassVar[bool] = True
+    separable: ClassVar[bool] = False
     point_type: ClassVar[type] = np.ndarray
 
-    @abstractmethod
     def project(self, v: Any) -> Any:
         """A nearest point of the set (Euclidean distance); any one of them where several are."""
+        raise Unsuited(f"the set {self.name!r} has no projection")
+
+    def farthest(self, d: Any) -> Any:
+        """A point of the set that lies farthest along the direction `d`, where there is one."""
+        raise Unsuited(f"the set {self.name!r} has no farthest point along a direction")
 
     def distance(self, x: Any, v: Any) -> float:
         """Euclidean distance of a point `x` of the set to `v`, which may be an array or a point."""
@@ -71,6 +77,10 @@ class ConstraintSet(Record):
     def origin(self, shape: tuple[int, ...]) -> Any:
         """The point of the set nearest to the origin."""
         return np.array(self.project(np.zeros(shape)))
+
+    def inside(self, shape: tuple[int, ...]) -> Any:
+        """A point of the set to start from; the nearest to the origin by default."""
+        return self.origin(shape)
 
     def violation(self, x: Any) -> float:
         """Euclidean distance of `x` to the set; 0.0 inside, inf where an entry is not finite."""
@@ -84,6 +94,16 @@ class ConstraintSet(Record):
 
     def check_shape(self, shape: tuple[int, ...]) -> None:
         """Raise `InvalidInput` when points of this shape cannot be in the set; fine by default."""
+
+    def offers(self, operation: Callable[..., Any]) -> bool:
+        """Whether this set has the operation: ``constraint_set.offers(ConstraintSet.project)``."""
+        return getattr(type(self), operation.__name__) is not getattr(ConstraintSet, operation.__name__)
+
+    def lacks(self, *operations: Callable[..., Any]) -> str | None:
+        """The operations of these that it has not, in words; None when it has all."""
+        words = {"project": "projection", "farthest": "farthest point along a direction"}
+        missing = [words.get(each.__name__, each.__name__) for each in operations if not self.offers(each)]
+        return f"the set {self.name!r} has no {' and no '.join(missing)}" if missing else None
 
     def recommended(self, problem: str) -> Sequence[tuple[str, str]]:
         """Names of solvers for `problem` ("minimize" or "projection") over this set, as for a problem."""
@@ -111,6 +131,7 @@ class WholeSpace(ConstraintSet):
     """Every point: no constraint."""
 
     name = "whole-space"
+    separable = True
 
     def project(self, v: Array) -> Array:
         return np.array(v, dtype=np.float64)

@@ -279,9 +279,9 @@ def _missing(files: Iterable[DataFile], damaged: Iterable[str], failed: str) -> 
     sentences = [
         f"{names}: not all found in {looked}" if several else f"{names}: not found in {looked}",
         *dict.fromkeys(damaged),
-        *([f"not downloaded: {failed}"] if failed else []),
+        f"put {'them' if several else 'it'} under a folder named in OPTIFRAME_DATA",  # early: tables cut it
         f"{'they come' if several else 'it comes'} from {sources}",
-        f"put {'them' if several else 'it'} under a folder named in OPTIFRAME_DATA",
+        *([f"not downloaded: {failed}"] if failed else []),
     ]
     return MissingData("; ".join(sentences))
 

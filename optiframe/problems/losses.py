@@ -7,6 +7,7 @@ gradient, the Hessian and the curvature bound.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self, cast
@@ -14,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Self, cast
 import numpy as np
 import scipy.sparse as sp
 from pydantic import Field, NonNegativeFloat, PlainValidator, model_validator
-from scipy.special import expit
+from scipy.special import expit, xlogy
 
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.objective import FiniteSum
@@ -87,9 +88,18 @@ class LinearModel(FiniteSum):
     def bends(self, z: Array) -> Array:
         """Second derivative of each row's loss by its prediction."""
 
+    def conjugates(self, u: Array) -> Array:
+        """Conjugate of each row's loss: the largest ``u z - loss(z)``; infinite where there is none."""
+        raise self._lacks("conjugate of its losses")
+
     @abstractmethod
     def loss_as_cvxpy(self, z: Any) -> Any:
         """Sum of the losses as a CVXPY expression of the predictions `z`."""
+
+    def offers(self, operation: Callable[..., Any]) -> bool:
+        if operation.__name__ == "conjugates":
+            return type(self).conjugates is not LinearModel.conjugates
+        return super().offers(operation)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -203,6 +213,7 @@ class LeastSquares(LinearModel):
     """Mean of half squared residuals: (z - y)^2 / 2."""
 
     name = "least-squares"
+    convex = True
     most_bend = 1.0
 
     def losses(self, z: Array) -> Array:
@@ -213,6 +224,9 @@ class LeastSquares(LinearModel):
 
     def bends(self, z: Array) -> Array:
         return np.ones_like(z)
+
+    def conjugates(self, u: Array) -> Array:
+        return np.asarray(u * (u / 2 + self.target))
 
     def loss_as_cvxpy(self, z: Any) -> Any:
         return require("cvxpy", "reference").sum_squares(z - self.target) / 2
@@ -254,6 +268,7 @@ class Logistic(LinearModel):
     """
 
     name = "logistic"
+    convex = True
     most_bend = 0.25
 
     target: Labels = Field(description="label of each row; or give data")
@@ -266,6 +281,12 @@ class Logistic(LinearModel):
 
     def bends(self, z: Array) -> Array:
         return np.asarray(expit(z) * expit(-z))
+
+    def conjugates(self, u: Array) -> Array:
+        share = -u * self.target  # between 0 and 1 where the conjugate is finite
+        inside = (share >= 0) & (share <= 1)
+        entropy = xlogy(share, share) + xlogy(1 - share, 1 - share)
+        return np.where(inside, entropy, np.inf)
 
     def loss_as_cvxpy(self, z: Any) -> Any:
         cp = require("cvxpy", "reference")
@@ -280,6 +301,7 @@ class SquaredHinge(LinearModel):
     """
 
     name = "squared-hinge"
+    convex = True
     most_bend = 2.0
 
     target: Labels = Field(description="label of each row; or give data")
@@ -292,6 +314,9 @@ class SquaredHinge(LinearModel):
 
     def bends(self, z: Array) -> Array:
         return np.where(self.target * z < 1, 2.0, 0.0)
+
+    def conjugates(self, u: Array) -> Array:
+        return np.where(u * self.target <= 0, u * (u / 4 + self.target), np.inf)
 
     def loss_as_cvxpy(self, z: Any) -> Any:
         cp = require("cvxpy", "reference")

@@ -1,19 +1,24 @@
-"""The basic problem of optimization: an objective over a constraint set."""
+"""The basic problems of optimization: an objective over a constraint set, with regularizers or without."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Self
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from pydantic import BeforeValidator, Field, PlainValidator, ValidationInfo, model_validator
 
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.constraints import ConstraintSet, CvxpyProgram, WholeSpace
+from optiframe.problems.duality import duality_gap
 from optiframe.problems.objective import Objective
 from optiframe.problems.points import check_point, named
-from optiframe.problems.problem import Problem
+from optiframe.problems.problem import Formulation, Problem
+from optiframe.problems.proximal import Proximal
+from optiframe.problems.regularizer import Regularizer, Terms
+from optiframe.problems.splitting import without_regularizers
 from optiframe.records.fields import Accepts, Array, as_array
 from optiframe.records.record import Record
 
@@ -27,14 +32,16 @@ def _as_point(value: Any, info: ValidationInfo) -> Any:
     return as_array(value)
 
 
-class Minimize(Problem[Any]):
-    """Minimize an objective over a constraint set.
+class Composite(Problem[Any]):
+    """Minimize an objective plus regularizers over a constraint set.
 
-    ``Minimize(objective, over=constraint_set)``. The objective is kept as `function`,
-    since `objective(solution)` is how every problem judges an answer.
+    ``Composite(objective, over=constraint_set, plus=regularizer)``. The objective is kept as `function`,
+    since `objective(solution)` is how every problem judges an answer. `plus` may be one regularizer or
+    several, which are added up; without any the problem is a `Minimize`, which is the special case that
+    most solvers take.
     """
 
-    name = "minimize"
+    name = "composite"
 
     function: Annotated[
         Objective,
@@ -46,6 +53,7 @@ class Minimize(Problem[Any]):
         BeforeValidator(named("constraint set")),
         Accepts("a constraint set by name with its parameters, [problem.over]"),
     ] = Field(default_factory=WholeSpace, description="where the answer may lie; default: anywhere")
+    plus: Terms = Field(default=(), description="regularizers added to the objective; default: none")
     start: Annotated[
         Any, PlainValidator(_as_point), Accepts("array, or path of a CSV or NPY file; a point of the set")
     ] = Field(default=None, description="where a solver begins unless told otherwise")
@@ -54,10 +62,11 @@ class Minimize(Problem[Any]):
         self,
         objective: Objective | Mapping[str, Any] | str,
         over: ConstraintSet | Mapping[str, Any] | str | None = None,
+        plus: Regularizer | Mapping[str, Any] | str | Sequence[Any] | None = None,
         start: Any = None,
         **unknown: Any,
     ) -> None:
-        given = {"over": over, "start": start}
+        given = {"over": over, "plus": plus, "start": start}
         Record.__init__(
             self, objective=objective, **{k: v for k, v in given.items() if v is not None}, **unknown
         )
@@ -65,6 +74,8 @@ class Minimize(Problem[Any]):
     @model_validator(mode="after")
     def _shapes_agree(self) -> Self:
         self.over.check_shape(self.function.shape)
+        for term in self.plus:
+            term.check_shape(self.function.shape)
         takes, holds = self.function.point_type, self.over.point_type
         if takes is not holds:
             raise InvalidInput(
@@ -78,10 +89,13 @@ class Minimize(Problem[Any]):
         return self
 
     def objective(self, solution: Array) -> float:
-        return self.function.value(solution)
+        return self.function.value(solution) + sum(term.value(solution) for term in self.plus)
 
     def violation(self, solution: Array) -> float:
         return self.over.violation(solution)
+
+    def duality_gap(self, solution: Any) -> float | None:
+        return duality_gap(self.function, self.proximal, solution)
 
     def check(self, solution: Any) -> None:
         check_point(solution, self.point_type, self.function.shape)
@@ -91,21 +105,92 @@ class Minimize(Problem[Any]):
         return self.over.point_type
 
     def initial(self) -> Any:
-        """The suggested start (a copy), or the point of the set nearest to the origin."""
-        return self.over.origin(self.function.shape) if self.start is None else copy.deepcopy(self.start)
+        """The suggested start (a copy), or a point of the set: the nearest to the origin, where it tells."""
+        return self.over.inside(self.function.shape) if self.start is None else copy.deepcopy(self.start)
+
+    @cached_property
+    def proximal(self) -> Proximal:
+        """The constraint set and the regularizers together: their proximal step, or why there is none."""
+        return Proximal(self.over, self.plus)
+
+    def lacks(self, operations: Sequence[Callable[..., Any]]) -> str | None:
+        """Which of these operations its objective and its set have not, in words; None when they have all."""
+        of_set = [each for each in operations if hasattr(ConstraintSet, each.__name__)]
+        of_objective = [each for each in operations if hasattr(Objective, each.__name__)]
+        return self.function.lacks(*of_objective) or self.over.lacks(*of_set)
+
+    def formulate(self) -> Formulation | None:
+        if not self.plus:
+            same = Minimize(self.function, over=self.over, start=self.start)
+            return Formulation(same, interpret=_same, encode=_same)
+        split = without_regularizers(self.function, self.over, self.plus)
+        if split is None:
+            return None
+        start = None if self.start is None else split.encode(self.start)
+        return Formulation(
+            Minimize(split.objective, over=split.over, start=start), split.interpret, split.encode
+        )
 
     def recommended(self) -> Sequence[tuple[str, str]]:
         return (
-            *self.over.recommended(self.name),
-            ("scipy.lbfgs", "the objective has a gradient and the constraints are at most bounds"),
-            ("scipy.trust-constr", "the constraints are ones that SciPy takes"),
+            ("gradient.proximal", "the regularizer has a proximal step"),
             ("cvxpy", "the problem is convex and can be written for CVXPY"),
+            ("scipy.lbfgs", "the regularizer can be split into bounds and smooth terms"),
         )
 
     def as_cvxpy(self) -> CvxpyProgram | None:
         cp = require("cvxpy", "reference")
         x = cp.Variable(self.function.shape)
-        cost, constraints = self.function.as_cvxpy(x), self.over.as_cvxpy(x)
-        if cost is None or constraints is None:
+        terms = [self.function.as_cvxpy(x), *(term.as_cvxpy(x) for term in self.plus)]
+        constraints = self.over.as_cvxpy(x)
+        if constraints is None or any(term is None for term in terms):
             return None
-        return CvxpyProgram(cp.Problem(cp.Minimize(cost), constraints), lambda: np.asarray(x.value))
+        cost = cp.Minimize(sum(terms[1:], start=terms[0]))
+        return CvxpyProgram(cp.Problem(cost, constraints), lambda: np.asarray(x.value))
+
+
+class Minimize(Composite):
+    """Minimize an objective over a constraint set.
+
+    ``Minimize(objective, over=constraint_set)``: a `Composite` without regularizers. A solver of `Minimize`
+    never meets one that it would have to add.
+    """
+
+    name = "minimize"
+
+    plus: ClassVar[tuple[Regularizer, ...]] = ()  # type: ignore[misc]  # no field: nobody can give one
+
+    def __init__(
+        self,
+        objective: Objective | Mapping[str, Any] | str,
+        over: ConstraintSet | Mapping[str, Any] | str | None = None,
+        start: Any = None,
+        **unknown: Any,
+    ) -> None:
+        given = {"over": over, "start": start}
+        Record.__init__(
+            self, objective=objective, **{k: v for k, v in given.items() if v is not None}, **unknown
+        )
+
+    @classmethod
+    def hint_for_unknown_key(cls, key: str, value: Any) -> str:
+        if key == "plus":
+            return 'regularizers belong to the problem "composite": write name = "composite"'
+        return super().hint_for_unknown_key(key, value)
+
+    def formulate(self) -> None:
+        return None
+
+    def recommended(self) -> Sequence[tuple[str, str]]:
+        return (
+            *self.over.recommended(self.name),
+            ("scipy.lbfgs", "the objective has a gradient and the constraints are at most bounds"),
+            ("gradient.projected", "the objective has a gradient and the set a projection"),
+            ("scipy.trust-constr", "the constraints are ones that SciPy takes"),
+            ("cvxpy", "the problem is convex and can be written for CVXPY"),
+            ("scipy.cobyqa", "the objective gives values only"),
+        )
+
+
+def _same(x: Any) -> Any:
+    return x

@@ -27,9 +27,11 @@ class Objective(Record):
     A subclass gives `name`, `shape` and `value`, and whichever of the other operations it
     has. A solver asks `offers(Objective.gradient)` before it relies on one. Arguments are
     never changed; results are new arrays. `point_type` says what a point is, where it is
-    not an array; gradients and directions are then of that type too.
+    not an array; gradients and directions are then of that type too. `convex` says that the function is
+    known to be convex, so that a bound on the least value can be trusted.
     """
 
+    convex: ClassVar[bool] = False
     point_type: ClassVar[type] = np.ndarray
 
     @property
@@ -93,6 +95,7 @@ class SquaredDistance(Objective):
     """Half the squared Euclidean distance to a point."""
 
     name = "squared-distance"
+    convex = True
 
     to: AnyArray = Field(description="the point to be near to")
 
@@ -118,6 +121,10 @@ class SquaredDistance(Objective):
     def as_cvxpy(self, x: Any) -> Any:
         cp = require("cvxpy", "reference")
         return cp.sum_squares(x - self.to) / 2
+
+
+class NotFollowed(InvalidInput):
+    """Autograd cannot differentiate a function."""
 
 
 class FromFunction(Objective):
@@ -167,10 +174,31 @@ class FromFunction(Objective):
         )
 
     def offers(self, operation: Callable[..., Any]) -> bool:
+        if operation.__name__ in ("gradient", "hessian_product") and self.given_gradient is None:
+            return self._not_followed is None
         if operation.__name__ == "hessian_product" and self.given_gradient is not None:
             # Whoever gives a gradient may have written the function with plain NumPy.
             return self.given_hessian_product is not None or self._traceable
         return super().offers(operation)
+
+    def lacks(self, *operations: Callable[..., Any]) -> str | None:
+        missing = super().lacks(*operations)
+        return (missing and self._not_followed) or missing
+
+    @cached_property
+    def _not_followed(self) -> str | None:
+        """Why autograd cannot follow the function, as far as one point tells; None where it can."""
+        if self.given_gradient is not None:
+            return None
+        point = np.random.default_rng(0).standard_normal(self.shape)
+        try:
+            with np.errstate(all="ignore"):  # the point may be outside the function's domain
+                self._gradient_by_autograd(point)
+        except NotFollowed as error:
+            return str(error)
+        except Exception:  # of the function itself, or a package that is missing: said on use
+            return None
+        return None
 
     @cached_property
     def _traceable(self) -> bool:
@@ -211,13 +239,13 @@ class FromFunction(Objective):
             near = point + 1e-6 * np.maximum(1.0, np.abs(point))
             if np.array_equal(derived(near), derived(point), equal_nan=True):
                 return np.zeros(self.shape)
-            raise self._not_followed(warning) from warning
+            raise self._cannot_follow(warning) from warning
         except (TypeError, ValueError, AttributeError, NotImplementedError) as error:
             self.value(point)  # a function that fails by itself says so in its own words
-            raise self._not_followed(error) from error
+            raise self._cannot_follow(error) from error
 
-    def _not_followed(self, error: Exception) -> InvalidInput:
-        return InvalidInput(
+    def _cannot_follow(self, error: Exception) -> NotFollowed:
+        return NotFollowed(
             f"autograd cannot follow {_title(self.function)} ({error}); write it with autograd.numpy "
             "in place of numpy, without assigning into arrays, or give its gradient"
         )

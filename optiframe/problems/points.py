@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,14 @@ def named(kind: str) -> Callable[[Any], Any]:
     """A validator that builds an objective or set from the table that names it."""
 
     def built(value: Any) -> Any:
+        if kind == "constraint set" and isinstance(value, list | tuple):  # several: their intersection
+            value = {"name": "intersection", "sets": value}
         if isinstance(value, str | Mapping):
             from optiframe.registry.registry import build
 
             return build(kind, value)
+        if kind == "objective" and isinstance(value, FunctionType):
+            raise InvalidInput("give a function of your own as optiframe.from_function(function, shape)")
         return value
 
     return built

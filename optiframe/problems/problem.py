@@ -48,6 +48,11 @@ class Problem(Record, Generic[S]):
     better: ClassVar[Mapping[str, Literal["lower", "higher"]]] = {}
     formulated_as: ClassVar[str] = ""
 
+    def __str__(self) -> str:
+        """The class with what was given, without the fields that kept their defaults."""
+        given = (f"{key}={value!r}" for key, value in self.__repr_args__() if key in self.model_fields_set)
+        return f"{type(self).__name__}({', '.join(given)})"
+
     @property
     def point_type(self) -> type | None:
         """What a point is, for problems over a space of points; None for any other problem."""
@@ -88,6 +93,26 @@ class Problem(Record, Generic[S]):
         """
         return {}
 
+    def refuses(self, solver: Record) -> str | None:
+        """Why this solver may have neither this problem nor what it formulates to, or None.
+
+        For what a solver has to know of and could ignore in silence, such as weights. `Solver.unsuited` is
+        the solver's own word, for one problem of the chain.
+        """
+        return None
+
+    def duality_gap(self, solution: S) -> float | None:
+        """How much lower the objective can be at most; None where that is not known.
+
+        Asked off the solver's clock for every recorded iterate of whatever solver; it becomes the column
+        `duality_gap` of the trace.
+        """
+        return None
+
+    def lacks(self, operations: Sequence[Callable[..., Any]]) -> str | None:
+        """What its parts lack of the operations that a solver `uses`, in words; None when nothing."""
+        return None
+
     def formulate(self) -> Formulation | None:
         """A more basic problem with the same answer, or None. Called once; see `formulation`."""
         return None
@@ -118,6 +143,10 @@ class Problem(Record, Generic[S]):
     def as_cvxpy(self) -> CvxpyProgram | None:
         """The whole problem as a CVXPY program, where it is convex; None otherwise."""
         return None
+
+    def in_words(self, solution: S) -> Sequence[str]:
+        """The solution in a few sentences, for people; the command line prints them. None by default."""
+        return ()
 
     def to_tables(self, solution: S) -> dict[str, Columns]:
         """The solution as tables, the main one first; written to CSV or Parquet by the command line.

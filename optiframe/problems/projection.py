@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -38,13 +38,17 @@ class Projection(Problem[Any]):
         return self
 
     def objective(self, solution: Array) -> float:
-        return self.onto.distance(solution, self.point) ** 2 / 2
+        distance = self.onto.distance(solution, self.point)
+        return distance * distance / 2  # a power would raise where this is inf
 
     def check(self, solution: Any) -> None:
         check_point(solution, self.point_type, self.point.shape)
 
     def violation(self, solution: Array) -> float:
         return self.onto.violation(solution)
+
+    def lacks(self, operations: Sequence[Callable[..., Any]]) -> str | None:
+        return self.onto.lacks(*(each for each in operations if hasattr(ConstraintSet, each.__name__)))
 
     @property
     def point_type(self) -> type:

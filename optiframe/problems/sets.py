@@ -34,6 +34,7 @@ class Box(ConstraintSet):
     """
 
     name = "box"
+    separable = True
 
     lower: Bound = Field(default_factory=lambda: as_bound(-np.inf), description="least value; default: none")
     upper: Bound = Field(
@@ -84,10 +85,52 @@ class Box(ConstraintSet):
         return ScipyConstraints(_bounds(self.lower, self.upper, shape))
 
 
+class LInfBall(ConstraintSet):
+    """No absolute value above a radius."""
+
+    name = "linf-ball"
+    separable = True
+
+    radius: PositiveFloat = Field(description="greatest absolute value of an entry")
+
+    def project(self, v: Array) -> Array:
+        return np.asarray(np.clip(v, -self.radius, self.radius))
+
+    def farthest(self, d: Array) -> Array:
+        return np.where(np.asarray(d) < 0, -self.radius, self.radius)
+
+    def as_cvxpy(self, x: Any) -> list[Any]:
+        return [x >= -self.radius, x <= self.radius]
+
+    def as_scipy(self, shape: tuple[int, ...]) -> ScipyConstraints:
+        return ScipyConstraints(_bounds(-self.radius, self.radius, shape))
+
+
+class Integers(ConstraintSet):
+    """Whole numbers between two bounds."""
+
+    name = "integers"
+    convex = False
+    separable = True
+
+    lower: float = Field(description="least value")
+    upper: float = Field(description="greatest value")
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> Self:
+        if math.ceil(self.lower) > math.floor(self.upper):
+            raise InvalidInput(f"no whole number lies between lower {self.lower:g} and upper {self.upper:g}")
+        return self
+
+    def project(self, v: Array) -> Array:
+        return np.asarray(np.clip(np.round(v), math.ceil(self.lower), math.floor(self.upper)))
+
+
 class NonNegative(ConstraintSet):
     """No entry below zero."""
 
     name = "non-negative"
+    separable = True
 
     def project(self, v: Array) -> Array:
         return np.asarray(np.maximum(v, 0.0))
@@ -116,6 +159,9 @@ class L1Ball(ConstraintSet):
             return np.array(v, dtype=np.float64)
         return np.asarray(np.sign(v) * _onto_simplex(size, self.radius))
 
+    def farthest(self, d: Array) -> Array:
+        return _one_entry(np.abs(d), np.where(np.asarray(d) < 0, -self.radius, self.radius))
+
     def as_cvxpy(self, x: Any) -> list[Any]:
         cp = require("cvxpy", "reference")
         return [cp.sum(cp.abs(x)) <= self.radius]
@@ -135,6 +181,10 @@ class L2Ball(ConstraintSet):
         if largest * norm <= self.radius:
             return np.array(v, dtype=np.float64)
         return np.asarray(scaled * (self.radius / norm))
+
+    def farthest(self, d: Array) -> Array:
+        size = float(np.linalg.norm(d))
+        return np.asarray(d) * (self.radius / size) if size > 0 else np.zeros(np.shape(d))
 
     def as_cvxpy(self, x: Any) -> list[Any]:
         cp = require("cvxpy", "reference")
@@ -175,6 +225,9 @@ class Simplex(ConstraintSet):
         if (v >= 0).all() and v.sum() == self.total:
             return v.copy()  # a point of the set stays bit for bit, so that its violation is 0.0
         return _onto_simplex(v, self.total)
+
+    def farthest(self, d: Array) -> Array:
+        return _one_entry(np.asarray(d), np.full(np.shape(d), self.total))
 
     def as_cvxpy(self, x: Any) -> list[Any]:
         cp = require("cvxpy", "reference")
@@ -244,6 +297,16 @@ def _bounds(lower: Array | float, upper: Array | float, shape: tuple[int, ...]) 
     from scipy.optimize import Bounds
 
     return Bounds(np.broadcast_to(lower, shape).ravel(), np.broadcast_to(upper, shape).ravel())
+
+
+def _one_entry(sizes: Array, values: Array) -> Array:
+    """Zero but for the entry of largest size (the first on ties), which has its value."""
+    point = np.zeros(sizes.shape)
+    if not point.size:
+        return point
+    at = np.unravel_index(int(np.argmax(sizes)), sizes.shape)
+    point[at] = values[at]
+    return point
 
 
 def _onto_simplex(v: Array, total: float) -> Array:

@@ -44,6 +44,7 @@ class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
     name = "cvxpy"
     requires = ("cvxpy", "clarabel")
     solves = Problem
+    uses = ()  # the program says it all
     one_shot = True
     point_type = object  # the program's `read` makes the point, whatever it is
     residual_meaning = "not computed; the engine's own tolerances decide"

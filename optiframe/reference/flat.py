@@ -9,6 +9,7 @@ import numpy as np
 from optiframe.errors import InvalidInput
 from optiframe.problems.constraints import ScipyConstraints
 from optiframe.problems.minimize import Minimize
+from optiframe.problems.objective import Objective
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Run
 
@@ -46,6 +47,13 @@ class Flat:
         """The Hessian at `flat` applied to a flat direction."""
         product = self.objective.hessian_product(self.point(flat), self.point(direction))
         return np.asarray(product, dtype=np.float64).ravel()
+
+    def hessian_matrix(self, flat: Array) -> Array:
+        """The Hessian as a matrix: the objective's own, or else a product for each entry."""
+        if self.objective.offers(Objective.hessian):
+            return self.hessian(flat)
+        columns = [self.hessian_product(flat, unit) for unit in np.eye(self.size)]
+        return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
 
     def hessian(self, flat: Array) -> Array:
         """The Hessian as a matrix."""

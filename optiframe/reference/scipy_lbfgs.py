@@ -33,6 +33,7 @@ class ScipyLBFGS(Solver[Minimize, Array, None]):
 
     name = "scipy.lbfgs"
     solves = Minimize
+    uses = (Objective.gradient,)
     requires = ("scipy",)
     accepts_start = True
     residual_meaning = "infinity norm of the projected gradient x - P(x - g)"
@@ -62,9 +63,6 @@ class ScipyLBFGS(Solver[Minimize, Array, None]):
         )
 
     def unsuited(self, problem: Minimize) -> str | None:
-        without = problem.function.lacks(Objective.gradient)
-        if without is not None:
-            return without
         constraints = problem.over.as_scipy(problem.function.shape)
         if constraints is None:
             return no_scipy_form(problem)

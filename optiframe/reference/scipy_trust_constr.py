@@ -31,6 +31,7 @@ class ScipyTrustConstr(Solver[Minimize, Array, None]):
 
     name = "scipy.trust-constr"
     solves = Minimize
+    uses = (Objective.gradient,)
     requires = ("scipy",)
     accepts_start = True
     monotone = False
@@ -88,9 +89,6 @@ class ScipyTrustConstr(Solver[Minimize, Array, None]):
         return iterates_from_callback(work, name="scipy.optimize.minimize (trust-constr)")
 
     def unsuited(self, problem: Minimize) -> str | None:
-        without = problem.function.lacks(Objective.gradient)
-        if without is not None:
-            return without
         return no_scipy_form(problem) if problem.over.as_scipy(problem.function.shape) is None else None
 
 

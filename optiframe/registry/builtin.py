@@ -5,6 +5,8 @@ from __future__ import annotations
 from optiframe.hookspec import Description, hookimpl
 
 _S = "optiframe.problems.sets:"
+_M = "optiframe.problems.matrix_sets:"
+_R = "optiframe.problems.regularizers:"
 _L = "optiframe.problems.losses:"
 
 
@@ -16,6 +18,12 @@ def optiframe_plugin() -> list[Description]:
             "minimize",
             "optiframe.problems.minimize:Minimize",
             "Minimize an objective over a constraint set",
+        ),
+        Description(
+            "problem",
+            "composite",
+            "optiframe.problems.minimize:Composite",
+            "Minimize an objective plus regularizers over a constraint set",
         ),
         Description(
             "problem",
@@ -46,4 +54,48 @@ def optiframe_plugin() -> list[Description]:
             "constraint set", "cardinality", _S + "Cardinality", "At most so many entries that are not zero"
         ),
         Description("constraint set", "zero-sum", _S + "ZeroSum", "Entries that sum to zero"),
+        Description("constraint set", "linf-ball", _S + "LInfBall", "No absolute value above a radius"),
+        Description("constraint set", "integers", _S + "Integers", "Whole numbers between two bounds"),
+        Description("constraint set", "affine", "optiframe.problems.linear_sets:Affine", "Linear equations"),
+        Description(
+            "constraint set",
+            "half-space",
+            "optiframe.problems.linear_sets:HalfSpace",
+            "One linear inequality",
+        ),
+        Description(
+            "constraint set", "polyhedron", "optiframe.problems.linear_sets:Polyhedron", "Linear inequalities"
+        ),
+        Description(
+            "constraint set",
+            "intersection",
+            "optiframe.problems.intersection:Intersection",
+            "Several sets at once",
+        ),
+        Description(
+            "constraint set", "second-order-cone", _M + "SecondOrderCone", "First entry above the norm"
+        ),
+        Description(
+            "constraint set",
+            "positive-semidefinite",
+            _M + "PositiveSemidefinite",
+            "Symmetric matrices without negative eigenvalues",
+        ),
+        Description(
+            "constraint set", "spectral-ball", _M + "SpectralBall", "Largest singular value at most a radius"
+        ),
+        Description("part", "regularizer.l1", _R + "L1", "Sum of absolute values (Lasso)"),
+        Description("part", "regularizer.squared-l2", _R + "SquaredL2", "Half the squared norm (ridge)"),
+        Description("part", "regularizer.elastic-net", _R + "ElasticNet", "Mixture of l1 and squared-l2"),
+        Description(
+            "part", "regularizer.group-l1", _R + "GroupL1", "Norms of groups of entries (group Lasso)"
+        ),
+        Description("part", "regularizer.nuclear-norm", _R + "NuclearNorm", "Sum of singular values"),
+        Description(
+            "part",
+            "regularizer.total-variation",
+            _R + "TotalVariation",
+            "Differences of neighbours in a vector (fused Lasso)",
+        ),
+        Description("part", "regularizer.l0", _R + "L0", "Number of entries that are not zero"),
     ]

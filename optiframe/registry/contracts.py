@@ -54,6 +54,14 @@ def check_class(kind: str, cls: type[Any], name: str) -> None:
         raise broken(f"lacks {', '.join(missing)}, which its base asks for")
     if not cls.summary():
         raise broken("has no docstring; its first line is the summary people see in lists")
+    if kind == "constraint set":
+        theirs = {
+            each
+            for each in ("project", "violation", "inside")
+            if getattr(cls, each) is not getattr(base, each)
+        }
+        if "project" not in theirs and theirs != {"violation", "inside"}:
+            raise broken("lacks project, or else violation and inside")
     if kind == "data set" and not cls.problem:
         raise broken("must set `problem` to the name of the problem it is for")
     if kind == "part" and not (cls.family and name.startswith(f"{cls.family}.")):

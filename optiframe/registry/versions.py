@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib import metadata
+from pathlib import Path
 
 from optiframe.errors import DISTRIBUTION, distribution_of
 from optiframe.records.record import Record
@@ -41,7 +43,18 @@ def version(distribution: str) -> str:
 @cache
 def _owner(package: str) -> str | None:
     """The distribution a top-level package comes from; remembered, since it takes a tenth of a second."""
+    if _is_loose(package):
+        return None
     return next(iter(metadata.packages_distributions().get(package, [])), None)
+
+
+def _is_loose(module: str) -> bool:
+    """Whether a module is a file in a folder where no distribution is installed, such as a user's script."""
+    found = sys.modules.get(module)
+    file = getattr(found, "__file__", None)
+    if file is None or hasattr(found, "__path__"):
+        return False
+    return next(Path(file).parent.glob("*.dist-info"), None) is None
 
 
 def forget() -> None:

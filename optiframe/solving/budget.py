@@ -17,4 +17,8 @@ class Budget(Record):
 
     time: PositiveFloat | None = Field(default=None, description="seconds inside the solver; none: no limit")
     iterations: PositiveInt | None = Field(default=10_000, description="iterations at most; none: no limit")
+    evaluations: PositiveInt | None = Field(
+        default=None,
+        description="calls of the objective (values, gradients, Hessian products) at most; none: no limit",
+    )
     tolerance: NonNegativeFloat = Field(default=1e-6, description="stop when the residual is at most this")

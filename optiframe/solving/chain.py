@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from optiframe.errors import Unsuited
+from optiframe.errors import InvalidInput, Unsuited
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.solving.evaluation import Evaluation, always_has_objective
 from optiframe.solving.solver import Solver
@@ -14,10 +14,15 @@ from optiframe.solving.solver import Solver
 class Chain:
     """The posed problem, then what it formulates to, up to the one the solver takes."""
 
-    def __init__(self, problems: tuple[Problem[Any], ...], steps: tuple[Formulation, ...]) -> None:
+    def __init__(
+        self,
+        problems: tuple[Problem[Any], ...],
+        steps: tuple[Formulation, ...],
+        evaluated_at: int | None = None,
+    ) -> None:
         self.problems = problems
         self.steps = steps
-        self._evaluated_at: int | None = None
+        self._evaluated_at = evaluated_at
 
     @classmethod
     def reach(cls, problem: Problem[Any], solver: Solver[Any, Any, Any]) -> Chain:
@@ -33,6 +38,30 @@ class Chain:
         if isinstance(found, str):
             raise Unsuited(f"{solver.name} cannot take this problem: {found}")
         return found
+
+    @classmethod
+    def of_depth(cls, problem: Problem[Any], depth: int, evaluated_at: int) -> Chain:
+        """The chain of a problem and so many formulations; its objective is that of problem `evaluated_at`.
+
+        Raises
+        ------
+        InvalidInput
+            Where there are fewer formulations.
+        """
+        problems: list[Problem[Any]] = [problem]
+        steps: list[Formulation] = []
+        while len(steps) < depth:
+            formulation = problems[-1].formulation
+            if formulation is None:
+                raise InvalidInput(f"{problems[-1].name!r} has no formulation, and the answer is of one")
+            problems.append(formulation.problem)
+            steps.append(formulation)
+        return cls(tuple(problems), tuple(steps), evaluated_at)
+
+    @property
+    def evaluated_at(self) -> int | None:
+        """Which of the problems the objective is of; None before an answer was evaluated."""
+        return self._evaluated_at
 
     @property
     def last(self) -> Problem[Any]:
@@ -57,6 +86,14 @@ class Chain:
             solutions.append(step.interpret(solutions[-1]))
         return solutions[::-1]
 
+    def duality_gap(self, solution: Any) -> float | None:
+        """`Problem.duality_gap` of the problem that the objective is of; an answer was evaluated before."""
+        assert self._evaluated_at is not None
+        problem = self.problems[self._evaluated_at]
+        if type(problem).duality_gap is Problem.duality_gap:
+            return None  # interpreting may cost as much as evaluating
+        return problem.duality_gap(self.interpret(solution)[self._evaluated_at])
+
     def evaluate(self, solution: Any) -> Evaluation:
         """Objective of the outermost problem that has one, and the worst violation of the chain.
 
@@ -80,7 +117,9 @@ class Chain:
         else:
             problem, answer = pairs[self._evaluated_at]
             objective = float(problem.objective(answer))
-        return Evaluation(solutions[0], objective, violation, self.problems[self._evaluated_at])
+        return Evaluation(
+            solutions[0], objective, violation, self.problems[self._evaluated_at], given=solution
+        )
 
 
 def _wrong_points(problem: Problem[Any], solver: Solver[Any, Any, Any]) -> str | None:
@@ -103,8 +142,12 @@ def _walk(problem: Problem[Any], solver: Solver[Any, Any, Any]) -> Chain | str:
     reasons: dict[str, list[str]] = {}  # reason -> names of the problems it was given for
     while True:
         last = problems[-1]
+        refusal = last.refuses(solver)
+        if refusal is not None:
+            reasons.setdefault(refusal, []).append(last.name)
+            break
         if isinstance(last, solver.solves):
-            reason = _wrong_points(last, solver) or solver.unsuited(last)
+            reason = _wrong_points(last, solver) or last.lacks(solver.uses) or solver.unsuited(last)
             if reason is None:
                 return Chain(tuple(problems), tuple(steps))
             reasons.setdefault(reason, []).append(last.name)

@@ -13,12 +13,16 @@ from optiframe.problems.projection import Projection
 
 @dataclass(frozen=True)
 class Evaluation:
-    """An answer in the domain's terms with its worth; `problem` is the one the objective is of."""
+    """An answer in the domain's terms with its worth; `problem` is the one the objective is of.
+
+    `given` is the same answer in the solver's terms.
+    """
 
     solution: Any
     objective: float
     violation: float
     problem: Problem[Any]
+    given: Any = None
 
     @property
     def lacks_objective(self) -> bool:

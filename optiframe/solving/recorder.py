@@ -42,6 +42,8 @@ class Recorder:
         # A point that is not finite is a verdict here, not a reason for NumPy to warn.
         with np.errstate(invalid="ignore", over="ignore"):
             solution = self._solver.finish(self._chain.last, iterate)
+            if is_complex(solution):  # a later one, too: judging it would drop the imaginary part
+                raise BrokenPlugin(f"{self._solver.name} gave complex numbers; an answer is real")
             evaluated = self._chain.evaluate(solution)
         row = {
             "iteration": iteration,
@@ -50,6 +52,8 @@ class Recorder:
             "violation": evaluated.violation,
             "residual": float(iterate.residual),
         }
+        if self._record and (gap := self._chain.duality_gap(solution)) is not None:
+            row["duality_gap"] = gap
         info = iterate.info or {}
         if not row.keys().isdisjoint(info):
             raise BrokenPlugin(f"{self._solver.name}: info cannot hold {', '.join(row.keys() & info.keys())}")
@@ -65,12 +69,16 @@ class Recorder:
         if not self._solver.monotone and (
             self._best is None or self._rank(evaluated) < self._rank(self._best[1])
         ):
-            kept = replace(evaluated, solution=copy.deepcopy(evaluated.solution))
+            # Both at once: where they are one object, they stay one.
+            outer, given = copy.deepcopy((evaluated.solution, evaluated.given))
+            kept = replace(evaluated, solution=outer, given=given)
             self._best = (iteration, kept, copy.deepcopy(iterate.detail))
         self.seconds += perf_counter() - began
         had_value = before is not None and not math.isnan(before[1].objective)
         lost_value = had_value and math.isnan(evaluated.objective)
-        if math.isinf(evaluated.objective) or lost_value or _not_finite(solution):
+        # The objective of an answer that is proved best may be beyond float64.
+        overflown = math.isinf(evaluated.objective) and iterate.residual != 0
+        if overflown or lost_value or _not_finite(solution):
             return "the answer or its objective is no longer finite"
         return "the objective is nan; check its function and its data" if evaluated.lacks_objective else ""
 
@@ -104,6 +112,12 @@ class Recorder:
         if not evaluated.violation <= FEASIBLE:
             return 1, evaluated.violation if math.isfinite(evaluated.violation) else math.inf
         return 0, evaluated.objective if math.isfinite(evaluated.objective) else math.inf
+
+
+def is_complex(solution: Any) -> bool:
+    """Whether an answer is an array of complex numbers, or holds one."""
+    parts = (solution,) if isinstance(solution, np.ndarray) else getattr(solution, "__dict__", {}).values()
+    return any(isinstance(part, np.ndarray) and part.dtype.kind == "c" for part in parts)
 
 
 def _not_finite(solution: Any) -> bool:

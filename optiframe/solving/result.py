@@ -27,6 +27,7 @@ class Status(StrEnum):
     FINISHED = "finished"
     ITERATION_LIMIT = "iteration_limit"
     TIME_LIMIT = "time_limit"
+    EVALUATION_LIMIT = "evaluation_limit"
     STALLED = "stalled"
     DIVERGED = "diverged"
     INFEASIBLE = "infeasible"
@@ -48,6 +49,16 @@ class Status(StrEnum):
         return self in _OF_COMPARISON
 
     @property
+    def short(self) -> bool:
+        """Whether a limit or a dead end stopped the solver before its own end."""
+        return self in (
+            Status.ITERATION_LIMIT,
+            Status.TIME_LIMIT,
+            Status.EVALUATION_LIMIT,
+            Status.STALLED,
+        )
+
+    @property
     def complete(self) -> bool:
         """Whether the solver reached its own end rather than a limit."""
         return self in (Status.CONVERGED, Status.FINISHED)
@@ -65,6 +76,7 @@ _MEANINGS = {
     Status.FINISHED: "the solver reached its own end",
     Status.ITERATION_LIMIT: "the iteration budget is used up",
     Status.TIME_LIMIT: "the time budget is used up",
+    Status.EVALUATION_LIMIT: "the evaluation budget is used up",
     Status.STALLED: "no further progress is possible",
     Status.DIVERGED: "the iterates stopped being finite or grew without bound",
     Status.INFEASIBLE: "no point satisfies the constraints",
@@ -143,6 +155,12 @@ class Result(Generic[S, D]):
     settings: dict[str, Any] = field(repr=False)
     evaluated: Problem[Any] = field(repr=False)
     problem: Problem[S] = field(repr=False)
+
+    @property
+    def duality_gap(self) -> float | None:
+        """How much lower the objective can be at most, where the problem tells (`Problem.duality_gap`)."""
+        told = self.solution is not None and self.evaluated is self.problem
+        return self.problem.duality_gap(self.solution) if told else None
 
     @property
     def solved(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import platform
 import threading
@@ -14,15 +15,17 @@ import numpy as np
 
 from optiframe.errors import BrokenPlugin, InvalidInput, Unsuited
 from optiframe.findings import Finding
+from optiframe.problems.minimize import Composite
 from optiframe.problems.problem import Problem
 from optiframe.records.fields import as_array
 from optiframe.solving.budget import Budget
 from optiframe.solving.chain import Chain
 from optiframe.solving.clock import Clock
+from optiframe.solving.counting import Evaluations, Spent, observed
 from optiframe.solving.evaluation import Evaluation
 from optiframe.solving.progress import Silent, Watch
 from optiframe.solving.recorder import Recorder
-from optiframe.solving.result import Result, Status
+from optiframe.solving.result import FEASIBLE, Result, Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 
 # A stream of its own: data drawn with default_rng(0) and a solver run with seed 0 would otherwise
@@ -37,6 +40,7 @@ _WITHOUT_ANSWER = (
     Status.STALLED,
     Status.TIME_LIMIT,
     Status.ITERATION_LIMIT,
+    Status.EVALUATION_LIMIT,
 )
 
 
@@ -92,8 +96,23 @@ class Runner:
         )
         # What the solver sees may be watched; what evaluates its answers is not.
         self.given = self.chain.last if observe is None else observe(self.chain.last)
+        self.seen = self._limited()
         self.recorder = Recorder(self.chain, solver, record)
+        self.kept: Evaluation | None = None  # the answer that the result gives, once there is one
         self.setup = perf_counter() - began
+
+    def _limited(self) -> Evaluations | None:
+        """What counts the evaluations, where the budget limits them."""
+        if self.budget.evaluations is None:
+            return None
+        if not isinstance(self.given, Composite):
+            raise InvalidInput(
+                f"budget: evaluations: {self.solver.name} takes the problem {self.given.name!r}, whose "
+                "evaluations are not counted; only those of an objective are. Limit iterations or time"
+            )
+        seen = Evaluations(self.budget.evaluations, self.given)
+        self.given = observed(self.given, seen)
+        return seen
 
     def _inner_start(self, start: Any) -> Any:
         inner = self.chain.encode(start)
@@ -115,14 +134,17 @@ class Runner:
         inner = Runner(
             problem,
             solver,
-            seed=int(self.run.rng.integers(2**63)),
+            seed=self.run.inner_seed(),
             budget=limits,
             start=start,
             record=False,
             stop=self.stop,
             report=False,
         )
-        return inner.result()
+        try:
+            return inner.result()
+        finally:
+            self.run.drew = self.run.drew or inner.run.drew
 
     def result(self) -> Result[Any, Any]:
         """Run to the end; raises what the solver raises, and `BrokenPlugin` where it breaks its contract."""
@@ -163,7 +185,14 @@ class Runner:
             except StopIteration as end:
                 clock.pause()
                 return iterate, *self._verdict(end.value, iterate)
+            except Spent as spent:
+                clock.pause()
+                if spent.of is not self.seen:  # of the run that this one is inside
+                    raise
+                return self._spent(iterate)
             elapsed = clock.pause()
+            if self.seen is not None and type(iterate) is Iterate:
+                iterate = self._counted(iterate)
             if type(iterate) is not Iterate or iterate.steps < 1 or run.iterations == 0:
                 self._check(iterate)
             run.iterations += iterate.steps
@@ -191,6 +220,36 @@ class Runner:
             if stop.is_set():
                 return iterate, Status.CANCELLED, "stopped by the user"
             progress.update(run.iterations, elapsed, residual)
+
+    def _counted(self, iterate: Iterate) -> Iterate:
+        """The iterate with the evaluations so far, as a copy: the solver may be stopped in mid-step."""
+        assert self.seen is not None
+        info = {**(iterate.info or {}), "evaluations": self.seen.total}
+        x, detail = copy.deepcopy((iterate.x, iterate.detail))
+        return Iterate(x, iterate.residual, iterate.steps, info, detail)
+
+    def _spent(self, iterate: Iterate | None) -> tuple[Iterate | None, Status, str]:
+        """The end at the budget of evaluations: the last iterate, or the best point seen where better.
+
+        An iterate that is more than its point (the solver has a detail, or makes an answer of it) stays.
+        """
+        assert self.seen is not None
+        made = f"{self.seen.limit:g} evaluations"
+        plain = iterate is None or (iterate.detail is None and type(self.solver).finish is Solver.finish)
+        if plain and self.seen.best is not None and not self._as_good(iterate):
+            self.run.iterations += 1
+            iterate = Iterate(self.seen.best, info={"evaluations": self.seen.total})
+            return iterate, Status.EVALUATION_LIMIT, f"stopped after {made}, with the best point of them"
+        residual = math.nan if iterate is None else iterate.residual
+        return iterate, Status.EVALUATION_LIMIT, self._limit(made, residual)
+
+    def _as_good(self, iterate: Iterate | None) -> bool:
+        """Whether an iterate is feasible, and no worse than the best point that was evaluated."""
+        assert self.seen is not None
+        last = self.chain.last
+        if iterate is None or not last.violation(iterate.x) <= FEASIBLE:
+            return False
+        return last.objective(iterate.x) <= self.seen.least
 
     def _check(self, thing: Any) -> None:
         """Raise `BrokenPlugin` unless this is an iterate the loop can work with."""
@@ -233,6 +292,12 @@ class Runner:
 
     def _conclude(self, iterate: Iterate | None, status: Status, message: str) -> Result[Any, Any]:
         elapsed = self.clock.read()
+        if self.seen is not None and not self.seen.total:
+            self.run.warn(
+                f"{self.solver.name} reads the data and never asks the objective, so that the budget's "
+                "evaluations did not limit it; limit its time or iterations",
+                identifier="budget.evaluations-not-counted",
+            )
         if iterate is None or status is Status.INFEASIBLE:
             nothing = Evaluation(None, math.nan, math.nan, self.chain.last)
             return self._result(nothing, None, status, message, elapsed)
@@ -241,6 +306,7 @@ class Runner:
             if diverged:
                 status, message = Status.DIVERGED, diverged
         evaluated, detail, note = self.recorder.keep(iterate)
+        self.kept = evaluated
         if note and self.report:
             self.run.findings += self.solver.remarks(self.problem, evaluated, self.recorder.last)
         return self._result(evaluated, detail, status, message + note, elapsed)

@@ -49,7 +49,7 @@ def solve(
     seed
         Fixes every random choice: same seed, same answer, on one machine and thread count.
     budget
-        Limits on time, iterations and residual; a `Budget` or the same keys in a mapping.
+        Limits on time, iterations, evaluations and residual; a `Budget` or the same keys in a mapping.
     start
         Where to begin, in the problem's own terms, for solvers that accept one.
     progress
@@ -96,7 +96,7 @@ def solve(
         ).result()
     if recommended is not None:
         result = recommended.noted(result)
-    if result.status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED, Status.DIVERGED):
+    if result.status.short or result.status is Status.DIVERGED:
         warnings.warn(f"{solver.name}: {result.message}", NotConverged, stacklevel=2)
     return result
 

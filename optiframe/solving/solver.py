@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, NoReturn, TypeVar
 import numpy as np
 
 from optiframe.findings import Finding
+from optiframe.problems.constraints import ConstraintSet
 from optiframe.problems.problem import Problem
 from optiframe.records.record import Record
 from optiframe.solving.budget import Budget
@@ -78,7 +79,8 @@ Iterates = Generator[Iterate, None, Any]
 class Run:
     """What a solver is given besides the problem.
 
-    `rng` is the only source of randomness a solver may use. `start` is the caller's start,
+    `rng` is the only source of randomness a solver may use; a comparison runs a solver that never asks for it
+    with one seed only where the data do not depend on the seed either. `start` is the caller's start,
     encoded in the terms of the solver's problem, or None. `budget` holds the limits; the
     core enforces them between iterates, a solver that takes long steps may look ahead
     with `time_left()`, `steps_left()` and `stopping`.
@@ -94,7 +96,8 @@ class Run:
         stop: threading.Event,
         inner: Callable[..., Result[Any, Any]],
     ) -> None:
-        self.rng = rng
+        self._rng = rng
+        self.drew = False  # whether the solver has asked for random numbers
         self.start = start
         self.budget = budget
         self.iterations = 0
@@ -103,9 +106,19 @@ class Run:
         self._stop = stop
         self._inner = inner
 
+    @property
+    def rng(self) -> np.random.Generator:
+        """The only source of randomness a solver may use."""
+        self.drew = True
+        return self._rng
+
     def time_left(self) -> float:
         """Seconds of the time budget left; inf when there is no limit."""
         return math.inf if self.budget.time is None else max(0.0, self.budget.time - self._clock.read())
+
+    def inner_seed(self) -> int:
+        """A seed for a solver inside this one; whether that one draws numbers is found out from it."""
+        return int(self._rng.integers(2**63))
 
     @property
     def stopping(self) -> bool:
@@ -154,6 +167,8 @@ class Solver(Record, Generic[P, S, D]):
     Class attributes: `name` (``family.method``), `solves` (a `Problem` class), `point_type`
     (what it calculates with: arrays by default, `object` for anything), `accepts_start`,
     `monotone` (False: the objective may rise, so the core keeps the best recorded iterate),
+    `uses` (the operations of objectives and sets it calls, such as ``Objective.gradient``; a problem whose
+    parts lack one is refused by the core; by default the projection),
     `residual_meaning` (what the residual is, in words), `requires` (distributions that do the work, such
     as ``"cvxpy"`` or ``"scikit-learn:sklearn"``, whose versions are recorded with the result and whose
     modules `optiframe doctor` tries), `one_shot` (a black box: it yields once and is then asked
@@ -161,6 +176,7 @@ class Solver(Record, Generic[P, S, D]):
     """
 
     solves: ClassVar[type[Problem[Any]]]
+    uses: ClassVar[tuple[Callable[..., Any], ...]] = (ConstraintSet.project,)
     accepts_start: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
     residual_meaning: ClassVar[str] = ""

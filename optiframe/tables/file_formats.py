@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput, require
 from optiframe.tables.columns import Coder, Column, Columns
 from optiframe.tables.csv_cells import parse, separator_of
+from optiframe.tables.excel import excel_header, is_workbook
 from optiframe.tables.plain_csv import read_plain
 
 
@@ -92,6 +93,25 @@ def read_lines(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
         raise InvalidInput(f"{path.name} line 1: column {', '.join(map(repr, doubled))} occurs twice")
     by_column = zip(*rows, strict=True) if rows else ([] for _ in names)
     return {name: parse(column) for name, column in zip(names, by_column, strict=True)}, lines
+
+
+def header(path: Path) -> list[str]:
+    """Names of the columns of a table in a file; none where they cannot be read (reading it says why)."""
+    if path.suffix.lower() == ".parquet":
+        parquet, arrow = require("pyarrow.parquet", "frames"), require("pyarrow", "frames")
+        try:
+            return list(parquet.read_schema(os.fspath(path)).names)
+        except (arrow.ArrowException, OSError):
+            return []
+    if is_workbook(path):
+        return excel_header(path)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            line = next((line for line in file if line.strip()), "")
+            names = next(csv.reader([line], strict=True, delimiter=separator_of(line)), [])
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return []
+    return [name.strip() for name in names]
 
 
 def _refuse_header_again(title: str, header: list[str], rows: list[list[str]], lines: list[int]) -> None:

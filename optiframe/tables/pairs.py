@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from optiframe.errors import Complaints, InvalidInput
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
+from optiframe.tables.ids import spelled_alike
 from optiframe.tables.read import Table, encode, gap_words, missing
 
 Ids = NDArray[Any]
@@ -19,6 +21,25 @@ Ids = NDArray[Any]
 _BOOLEANS = {bool, np.bool_}
 _COMMA = re.compile(r"^[+-]?\d*,\d+$")
 _WHOLE = re.compile(r"^(-?\d+)\.0*$")
+
+OUTCOMES = ("left", "right", "tie")
+"""What a label may stand for that is no item's id."""
+
+# What labels of the two sides are often called; 0 is a tie by itself, and not beside 1 alone.
+_SIDES = {
+    **dict.fromkeys(
+        ("left", "first", "a", "model_a", "item_a", "option_a", "l", "1", "true", "win", "won"),
+        "left",
+    ),
+    **dict.fromkeys(
+        ("right", "second", "b", "model_b", "item_b", "option_b", "r", "2", "-1", "false", "loss", "lost"),
+        "right",
+    ),
+    **dict.fromkeys(("tie", "ties", "tied", "draw", "both", "equal", "neither", "none", "same"), "tie"),
+}
+_NUMBERS = {"0", "1", "2", "-1"}  # that name sides where labels are only these, and items are others too
+_SHOWN = 6  # labels in a mapping that an error proposes
+_MOST = 0.9  # share of labels that are no items' from which on all may name sides
 
 
 @dataclass(frozen=True)
@@ -32,8 +53,12 @@ class Pairs:
     item_ids: Ids
 
 
-def read_preferences(table: Table) -> tuple[Pairs, Array, Array | None]:
+def read_preferences(
+    table: Table, outcomes: Mapping[str, str] | None = None
+) -> tuple[Pairs, Array, Array | None]:
     """Pairs; by how much left was preferred: the `margin` where the table has one, else who won; weights.
+
+    `outcomes` says what labels stand for that are no ids; see `who_won`.
 
     Raises
     ------
@@ -47,7 +72,7 @@ def read_preferences(table: Table) -> tuple[Pairs, Array, Array | None]:
     with complaints:
         _refuse_own(table, pairs)
     with complaints:
-        preferred = numbers(table, "margin") if "margin" in table else who_won(table, pairs)
+        preferred = numbers(table, "margin") if "margin" in table else who_won(table, pairs, outcomes)
     with complaints:
         weight = _weights(table) if "weight" in table else None
     complaints.tell()
@@ -68,7 +93,7 @@ def _refuse_own(table: Table, pairs: Pairs) -> None:
     own = np.flatnonzero(pairs.first == pairs.second)
     if len(own):
         first = int(own[0])
-        more = f" ({len(own)} rows are so: {table.places(own)})" if len(own) > 1 else ""
+        more = f" ({len(own)} such rows: {table.places(own)})" if len(own) > 1 else ""
         raise InvalidInput(
             f"{table.title} {table.place(first)}: left and right are both {pairs.left[first]}{more}; an item "
             f"cannot be compared with itself, drop the row{'s' if more else ''}"
@@ -99,23 +124,34 @@ def joined(left: Ids, right: Ids) -> Ids:
     return np.concatenate([left, right])
 
 
-def who_won(table: Table, pairs: Pairs) -> Array:
+def who_won(table: Table, pairs: Pairs, outcomes: Mapping[str, str] | None = None) -> Array:
     """+1 where left won, -1 where right did, 0 for a tie: an empty label, or 0 where no item is called so.
+
+    Parameters
+    ----------
+    table, pairs
+        The table, and its columns `left` and `right`.
+    outcomes
+        What labels stand for that are no ids: label as text -> "left", "right" or "tie". None: the problem
+        has no such mapping, and errors propose none.
 
     Raises
     ------
     InvalidInput
-        For a label that is neither item nor a tie, or that is true or false, naming the rows.
+        For a label that is neither item nor a tie, or that is true or false, naming the rows, and with the
+        mapping to write where labels look like names of the sides.
     """
-    left, right, item_ids, label = pairs.left, pairs.right, pairs.item_ids, table["label"]
+    left, right, item_ids = pairs.left, pairs.right, pairs.item_ids
+    label = _translated(table["label"], left, right, outcomes) if outcomes else table["label"]
     gap = missing(label)
     if gap.any() and label.dtype == object:
         label = label.copy()
         label[gap] = None  # NA as text names nobody, and pandas' NA is neither equal to an id nor different
     kinds = {type(value) for value in label.tolist()} if label.dtype == object else {label.dtype.type}
     if kinds & _BOOLEANS and not {type(value) for value in item_ids.tolist()} & _BOOLEANS:
+        how = "" if outcomes is None else ', or set outcomes = { true = "left", false = "right" }'
         raise InvalidInput(
-            f"{table.title}: the labels are true or false; give the winner's id, not true or false"
+            f"{table.title}: the labels are true or false; give the winner's id, not true or false{how}"
         )
     given = label
     if label.dtype == object and left.dtype != object:  # text beside numbers: one cell made the column text
@@ -133,11 +169,21 @@ def who_won(table: Table, pairs: Pairs) -> Array:
         neither = rows[~(empty | zero)]
         if len(neither):
             row = int(neither[0])
-            more = f" ({len(neither)} rows are so: {table.places(neither)})" if len(neither) > 1 else ""
+            more = f" ({len(neither)} such rows: {table.places(neither)})" if len(neither) > 1 else ""
+            for item in (left[row], right[row]):
+                if spelled_alike(np.array([item, label[row]], dtype=object)):
+                    raise InvalidInput(
+                        f"{table.title} {table.place(row)}: the label is {given[row]!r} and the item {item!r}"
+                        f"{more}; they differ in capitals or blanks alone: spell them alike"
+                    )
+            how = (
+                "" if outcomes is None else _mapping(given[neither], given[~gap], item_ids, bool(zero.any()))
+            )
+            words = f" or one of {', '.join(outcomes)}" if outcomes else ""
             raise InvalidInput(
                 f"{table.title} {table.place(row)}: the label is {given[row]}, which is neither left "
-                f"({left[row]}) nor right ({right[row]}){more}; give the winner's id, or leave it empty or 0 "
-                "for a tie"
+                f"({left[row]}) nor right ({right[row]}){more}; give the winner's id{words}, or leave it "
+                f"empty or 0 for a tie{how}"
             )
         if zero.any() and any(value in (0, "0") for value in item_ids.tolist()):
             raise InvalidInput(
@@ -145,6 +191,45 @@ def who_won(table: Table, pairs: Pairs) -> Array:
                 "label of ties empty"
             )
     return np.asarray(won.astype(np.float64) - lost)
+
+
+def _translated(label: Ids, left: Ids, right: Ids, outcomes: Mapping[str, str]) -> Ids:
+    """Labels that stand for a side become its id, and those for a tie become None."""
+    codes, words = encode(label, "labels")
+    stands = [outcomes.get(_plain(word), "") for word in words.tolist()]
+    found = label.astype(object)
+    for outcome, ids in zip(OUTCOMES, (left, right, np.full(len(label), None)), strict=True):
+        rows = np.array([one == outcome for one in stands])[codes]
+        found[rows] = ids[rows]
+    return found
+
+
+def _plain(label: Any) -> str:
+    """A label as a key of a mapping: text, with whole numbers plain, and true and false as TOML has them."""
+    if type(label) in _BOOLEANS:
+        return str(label).lower()
+    return _WHOLE.sub(r"\1", str(label).strip())
+
+
+def _mapping(wrong: Ids, labels: Ids, item_ids: Ids, zeros: bool) -> str:
+    """What to write where labels name sides: they look like that, or most are no items'; empty where not.
+
+    `wrong` are those that are neither of the row's items, `labels` all that are not empty.
+    """
+    words, items = list(dict.fromkeys(map(_plain, wrong.tolist()))), set(map(_plain, item_ids.tolist()))
+    every = set(map(_plain, labels.tolist()))
+    if items & set(words):  # numbers may be both: those of sides and of items
+        if len(every) < 2 or not every <= _NUMBERS or items <= _NUMBERS:
+            return ""
+        words = sorted(every - {"0"})
+    sides = {word: _SIDES.get(word.lower(), "") for word in words[:_SHOWN]}
+    strange = len(words) <= len(OUTCOMES) and len(wrong) >= _MOST * len(labels)
+    if len(words) > _SHOWN or not (any(sides.values()) or strange):
+        return ""
+    if zeros:
+        sides["0"] = "right" if set(words) == {"1"} else "tie"
+    shown = ", ".join(f'"{word}" = "{side or "left, right or tie"}"' for word, side in sides.items())
+    return f". If labels name the side, say so: outcomes = {{ {shown} }}"
 
 
 def empty_labels(table: Table, preferred: Array) -> tuple[Finding, ...]:
@@ -170,6 +255,48 @@ def empty_labels(table: Table, preferred: Array) -> tuple[Finding, ...]:
     )
 
 
+def read_outcomes(value: Any) -> dict[str, str]:
+    """Label as text -> left, right or tie, checked.
+
+    Raises
+    ------
+    InvalidInput
+        For anything else.
+    """
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"must be a table of label to left, right or tie, got {value!r}")
+    for label, outcome in value.items():
+        if outcome not in OUTCOMES:
+            raise InvalidInput(f"the label {label} must stand for left, right or tie, not {outcome!r}")
+    return {str(label).lower() if label in (True, False) else str(label): out for label, out in value.items()}
+
+
+def spelled_twice(title: str, what: str, ids: Ids) -> tuple[Finding, ...]:
+    """A warning that names items, workers or users that differ in capitals and blanks alone; or nothing.
+
+    Parameters
+    ----------
+    title
+        Of the table.
+    what
+        "item", "worker" or "user": what the ids are of.
+    ids
+        All of them, each once.
+    """
+    twice = spelled_alike(ids)
+    if not twice:
+        return ()
+    shown = "; ".join(" and ".join(repr(one) for one in alike) for alike in twice[:5])
+    more = f" and {len(twice) - 5} more" if len(twice) > 5 else ""
+    many = f"one {what}" if len(twice) == 1 else f"{len(twice)} {what}s"
+    text = (
+        f"{title}: {many} may be spelled in several ways, and each spelling counts as a {what} of its own: "
+        f"{shown}{more}. If they are one, spell them alike"
+    )
+    about = tuple(one for alike in twice for one in alike)
+    return (Finding("warning", text, about, identifier=f"comparisons.{what}-spelled-twice"),)
+
+
 def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
     """A column of finite numbers; text from a file is read as numbers.
 
@@ -188,7 +315,7 @@ def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
         kind = "a positive number" if above == 0 else "a finite number"
         if _COMMA.match(str(values[int(wrong[0])])):
             kind += ", and decimals are written with a point"
-        more = f" ({len(wrong)} rows are so: {table.places(wrong)})" if len(wrong) > 1 else ""
+        more = f" ({len(wrong)} such rows: {table.places(wrong)})" if len(wrong) > 1 else ""
         shown = values[int(wrong[0])]
         raise InvalidInput(
             f"{table.title} {table.place(int(wrong[0]))}: the {column} is "

@@ -1,7 +1,7 @@
 """Tables: any data frame or file in, checked columns inside, the same kind out.
 
-Files are CSV (UTF-8, a header line) and, with pyarrow, Parquet. Frames are whatever
-narwhals knows (pandas, polars, pyarrow, ...), or a mapping of column name to values.
+Files are CSV (UTF-8, a header line), with pyarrow Parquet, and with openpyxl Excel workbooks.
+Frames are whatever narwhals knows (pandas, polars, pyarrow, ...), or a mapping of column name to values.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ from optiframe.tables.columns import (
     missing,
     place,
 )
-from optiframe.tables.file_formats import read_csv, read_parquet
+from optiframe.tables.excel import is_workbook, read_excel
+from optiframe.tables.file_formats import header, read_csv, read_parquet
 from optiframe.tables.unused_columns import likely
 
-__all__ = ["Coded", "Coder", "Column", "Table", "encode", "missing", "read_table", "to_frame"]
+__all__ = ["Coded", "Coder", "Column", "Table", "encode", "headings", "missing", "read_table", "to_frame"]
 
 _SHOWN = 5  # rows named in a message before "and N more"
 
@@ -105,7 +106,7 @@ def read_table(
     Parameters
     ----------
     value
-        A data frame, a mapping of column name to values, or the path of a CSV or Parquet file.
+        A data frame, a mapping of column name to values, or the path of a CSV, Parquet or Excel file.
     required, optional
         Columns to take, by the names the problem uses; of further ones the table keeps the names (`unused`).
     title
@@ -136,6 +137,8 @@ def read_table(
         title = path.name
         if path.suffix.lower() == ".parquet":
             raw = _from_frame(read_parquet(path), title, coder)[0]
+        elif is_workbook(path):
+            raw, lines = read_excel(path)
         else:
             cells, lines = read_csv(path, coder)
             raw = {**cells}
@@ -174,6 +177,19 @@ def read_table(
                 raise InvalidInput(f"{title} {table.places(empty)}: {column} {what}")
     complaints.tell()
     return table
+
+
+def headings(value: Any) -> list[str]:
+    """Names of the columns of a frame, a mapping or a file; none where there is no table to be read."""
+    if isinstance(value, str | Path):
+        return header(resolve(value))
+    if isinstance(value, Mapping):
+        return [str(name) for name in value]
+    try:
+        frame: Any = nw.from_native(value, eager_only=True)
+    except (TypeError, DuplicateError):
+        return []
+    return [str(name) for name in frame.columns]
 
 
 def _is_empty(gaps: NDArray[Any]) -> str:
@@ -258,7 +274,7 @@ def _from_frame(value: Any, title: str, coder: Coder | None) -> tuple[dict[str, 
     except TypeError:
         raise InvalidInput(
             f"{title}: a {type(value).__name__} is not a table; give a data frame (pandas, polars, "
-            "pyarrow), a mapping of columns, or the path of a CSV or Parquet file"
+            "pyarrow), a mapping of columns, or the path of a CSV, Parquet or Excel file"
         ) from None
     except DuplicateError:
         raise InvalidInput(f"{title}: two columns have the same name; rename one") from None

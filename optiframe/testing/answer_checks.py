@@ -18,8 +18,6 @@ from optiframe.solving.chain import Chain
 from optiframe.solving.result import Status
 from optiframe.testing.cases import AnyProblem, Case, NotApplicable
 
-_FELL_SHORT = (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED)  # and says so
-
 
 def check_answer_is_feasible(case: Case) -> None:
     """The answer satisfies the constraints within the tolerance."""
@@ -57,7 +55,7 @@ def check_reaches_the_known_optimum(case: Case) -> None:
     result = case.solve()
     if result.objective - case.optimum <= case.tolerance * max(1.0, abs(case.optimum)):
         return
-    if case.may_run_out and result.status in _FELL_SHORT:
+    if case.may_run_out and result.status.short:
         return
     hint = "; its residual must be that of the point it yields" if result.status is Status.CONVERGED else ""
     case.fail(
@@ -110,7 +108,7 @@ def check_is_better_than_chance(case: Case) -> None:
                 f"the {name} is {reached:.4g}, no better than the {bar:.4g} of an answer "
                 f"that never looked at the data ({result.status})"
             )
-            if result.status in _FELL_SHORT:
+            if result.status.short:
                 raise NotApplicable(f"the run says that it fell short; {text}")
             case.fail(text)
 

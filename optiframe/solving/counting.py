@@ -1,0 +1,148 @@
+"""Counting, and limiting, how often a solver asks an objective, by an objective that stands in for it."""
+
+from __future__ import annotations
+
+import copy
+import math
+import types
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from optiframe.problems.minimize import Composite
+from optiframe.problems.objective import FiniteSum, Objective
+from optiframe.problems.problem import Problem
+from optiframe.solving.result import FEASIBLE
+
+_COUNTED = ("value", "gradient", "hessian_product", "hessian")
+
+
+class Spent(BaseException):
+    """The budget of evaluations is used up; not an `Exception`, so that a solver lets it pass."""
+
+    def __init__(self, of: Evaluations) -> None:
+        super().__init__()
+        self.of = of
+
+
+class Evaluations:
+    """How often an objective was asked, and the best point that was seen on the way.
+
+    Parameters
+    ----------
+    limit
+        How many evaluations there may be, all kinds together; the next one raises `Spent`.
+    problem
+        Judges whether a point that would be the best is feasible; without it none is kept.
+    """
+
+    def __init__(self, limit: float = math.inf, problem: Problem[Any] | None = None) -> None:
+        self.counts: defaultdict[str, float] = defaultdict(float)
+        self.limit = limit
+        self.best: Any = None  # the feasible point with the least value so far, a copy
+        self.least = math.inf  # what the objective is there
+        self._problem = problem
+
+    @property
+    def total(self) -> float:
+        """All evaluations so far."""
+        return sum(self.counts.values())
+
+    def before(self, kind: str, share: float) -> None:
+        """One more evaluation, of a share of the terms."""
+        if self.total + share > self.limit:
+            raise Spent(self)
+        self.counts[kind] += share
+
+    def after(self, share: float, value: Any, point: Any) -> None:
+        """What the objective's value at a point was."""
+        if self._problem is None or share < 1 or not value < self.least:
+            return
+        whole = value + self._problem.proximal.value(point)  # type: ignore[attr-defined]  # a Composite
+        if whole < self.least and self._problem.violation(point) <= FEASIBLE:
+            self.least, self.best = whole, copy.deepcopy(point)
+
+
+def counted(problem: Problem[Any]) -> tuple[Problem[Any], Mapping[str, float]]:
+    """A problem with the same content whose objective counts its evaluations, and the counts.
+
+    The counts are by kind ("value", "gradient", "hessian_product", "hessian") in full passes over
+    the objective's terms: an evaluation of a `FiniteSum` over a tenth of its terms counts a tenth.
+    What a method of the objective calls inside does not count again. Only a `Composite` (or
+    `Minimize`) has an objective to observe; any other problem comes back as it is, and its counts
+    stay empty.
+
+    The stand-in is of the objective's own type, with its fields and fingerprint; pickled or sent
+    to another process it is the original, which does not count.
+    """
+    seen = Evaluations()
+    return observed(problem, seen), seen.counts
+
+
+def observed(problem: Problem[Any], seen: Evaluations) -> Problem[Any]:
+    """The problem whose objective tells `seen` of its evaluations, as `counted` explains."""
+    if not isinstance(problem, Composite):
+        return problem
+    twin: Problem[Any] = _twin(problem, type(problem), function=_observed(problem.function, seen, 1.0))
+    twin.__dict__.pop("formulation", None)  # made anew, of the stand-in
+    return twin
+
+
+def _observed(objective: Objective, seen: Evaluations, share: float) -> Objective:
+    cls = _observing(type(objective))
+    twin: Objective = _twin(objective, cls, _original=objective, _seen=seen, _share=share)
+    return twin
+
+
+def _twin(thing: Any, cls: type[Any], **changes: Any) -> Any:
+    """A record of class `cls` with the content of `thing`, without validating it all again."""
+    twin: Any = object.__new__(cls)
+    object.__setattr__(twin, "__dict__", {**thing.__dict__, **changes})
+    for slot in ("__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__"):
+        object.__setattr__(twin, slot, getattr(thing, slot))
+    return twin
+
+
+@cache
+def _observing(cls: type[Objective]) -> type[Objective]:
+    """A subclass that hands every evaluation on to the original, after counting it."""
+    body: dict[str, Any] = {
+        "__module__": cls.__module__,
+        "__qualname__": cls.__qualname__,
+        "__doc__": cls.__doc__,
+        # The original answers: what it offers may depend on its fields.
+        "offers": lambda self, operation: self._original.offers(operation),
+        "__reduce_ex__": lambda self, protocol: (_itself, (self._original,)),
+        "model_copy": lambda self, **how: _observed(
+            self._original.model_copy(**how), self._seen, self._share
+        ),
+    }
+    for kind in _COUNTED:
+        if getattr(cls, kind) is not getattr(Objective, kind):  # what it lacks, the stand-in lacks
+            body[kind] = _counting(kind)
+    if issubclass(cls, FiniteSum):
+        body["take"] = _take
+    made: type[Objective] = types.new_class(cls.__name__, (cls,), exec_body=lambda names: names.update(body))
+    return made
+
+
+def _itself(original: Objective) -> Objective:
+    return original
+
+
+def _counting(kind: str) -> Callable[..., Any]:
+    def evaluate(self: Any, *point: Any, **named: Any) -> Any:
+        self._seen.before(kind, self._share)
+        answer = getattr(self._original, kind)(*point, **named)
+        if kind == "value" and point:
+            self._seen.after(self._share, answer, point[0])
+        return answer
+
+    evaluate.__name__ = kind
+    return evaluate
+
+
+def _take(self: Any, indices: Any) -> Any:
+    part = self._original.take(indices)
+    return _observed(part, self._seen, self._share * len(part) / len(self._original))
