@@ -10,8 +10,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,96 @@ class Raises(_Misbehaving):
 
     def act(self, x: Any, problem: Minimize) -> Any:
         raise ZeroDivisionError("the step became zero")
+
+
+@register
+class RaisesEscapes(_Misbehaving):
+    """Raises with words that drive a terminal."""
+
+    name = "mis.raises-escapes"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        print("\x1b[2Jcleared", file=sys.stderr)
+        raise ValueError("\x1b]0;a title\x07 and \u202eturned")
+
+
+class _LeavesAReply(_Misbehaving):
+    """Puts something else where its reply is expected, and ends."""
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        reply = own_folder() / "outcome.json"
+        self.put(reply)
+        os._exit(0)
+
+    def put(self, reply: Path) -> None:
+        raise NotImplementedError
+
+
+def own_folder() -> Path:
+    """The folder that this process shares with who watches it: stacks go there."""
+    for link in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            target = link.readlink()
+            if target.name == "stacks.txt":
+                return target.parent
+    raise FileNotFoundError("no folder of this cell is open")
+
+
+@register
+class RepliesByPipe(_LeavesAReply):
+    """A pipe that nobody writes to."""
+
+    name = "mis.replies-by-pipe"
+
+    def put(self, reply: Path) -> None:
+        os.mkfifo(reply)
+
+
+@register
+class RepliesWithoutEnd(_LeavesAReply):
+    """A link to a device that never ends."""
+
+    name = "mis.replies-without-end"
+
+    def put(self, reply: Path) -> None:
+        reply.symlink_to("/dev/zero")
+
+
+@register
+class PatchesClocks(_Misbehaving):
+    """Makes its clocks run a million times too fast."""
+
+    name = "mis.patches-clocks"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        right = time.perf_counter
+        for module in list(sys.modules.values()):
+            if getattr(module, "perf_counter", None) is right:
+                module.perf_counter = lambda: 1e6 * right()  # type: ignore[attr-defined]
+        return x
+
+
+@register
+class TruncatesTheBoard(_Misbehaving):
+    """Cuts off the file through which it says where it is, and goes on."""
+
+    name = "mis.truncates-the-board"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        for file in own_folder().iterdir():
+            os.truncate(file, 0)
+        time.sleep(1.0)
+        return x
+
+
+@register
+class AnswersComplex(_Misbehaving):
+    """Its answer has an imaginary part."""
+
+    name = "mis.answers-complex"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        return x + 1j
 
 
 @register
@@ -171,6 +263,17 @@ class Cancels(_Misbehaving):
 
 
 @register
+class FindsNoPoint(_Misbehaving):
+    """Ends at its limit before it has any point, as a library may."""
+
+    name = "mis.finds-no-point"
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        return Status.TIME_LIMIT, "no point was found in time"
+        yield
+
+
+@register
 class FindsOut(_Misbehaving):
     """Finds out that the problem does not suit when it has begun."""
 
@@ -239,6 +342,30 @@ class HoardsByMapping(_Misbehaving):
 
 
 @register
+class HoardsInSharedFiles(_Misbehaving):
+    """Fills a file in shared memory, and dies before it removes the one that it has mapped."""
+
+    name = "mis.hoards-in-shared-files"
+    bytes: int = 10**9
+    dies: bool = False
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        from multiprocessing import shared_memory
+
+        small = shared_memory.SharedMemory(name=f"mis-small-{self.bytes}", create=True, size=1000)
+        with open(f"/dev/shm/mis-large-{self.bytes}", "wb") as file:
+            for _ in range(self.bytes // 10**7):
+                file.write(b"x" * 10**7)
+                file.flush()
+                time.sleep(0.01)
+            time.sleep(0.2)
+        if self.dies:
+            os.kill(os.getpid(), signal.SIGKILL)
+        small.unlink()
+        return x
+
+
+@register
 class Fostering(_Misbehaving):
     """Has its memory in a process of its own."""
 
@@ -302,6 +429,56 @@ class LeavesADaemon(_Misbehaving):
         while not Path(self.pids).exists():
             time.sleep(0.01)
         return x
+
+
+@register
+class LeavesFiles(_Misbehaving):
+    """Writes a temporary file, and ends the process before it is removed."""
+
+    name = "mis.leaves-files"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        _, name = tempfile.mkstemp(prefix="litter-")
+        print(name, file=sys.stderr, flush=True)
+        os._exit(3)
+
+
+@register
+class HidesAHelper(_Misbehaving):
+    """Starts a helper in a session of its own, with nothing in its environment."""
+
+    name = "mis.hides-a-helper"
+    pids: str
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        sleeper = [sys.executable, "-c", "import time; time.sleep(3600)"]
+        helper = subprocess.Popen(sleeper, env={}, start_new_session=True)
+        Path(self.pids).write_text(str(helper.pid))
+        return x
+
+
+@register
+class KillsItsSupervisor(HidesAHelper):
+    """Does the same, and kills the process that watches it."""
+
+    name = "mis.kills-its-supervisor"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        super().act(x, problem)
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(3600)
+
+
+@register
+class StopsItsSupervisor(HidesAHelper):
+    """Starts a helper, stops the process that watches it, and never comes back."""
+
+    name = "mis.stops-its-supervisor"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        super().act(x, problem)
+        os.kill(os.getppid(), signal.SIGSTOP)
+        time.sleep(3600)
 
 
 @register
@@ -405,3 +582,69 @@ class Detonates(SquaredDistance):
     @classmethod
     def load(cls, **inputs: Any) -> Any:
         os.kill(os.getpid(), signal.SIGBUS)
+
+
+@register
+class ChangesTheData(_Misbehaving):
+    """Moves the data, which only reading is allowed of, to where its answer is the best."""
+
+    name = "mis.changes-the-data"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        point = problem.function.to  # type: ignore[attr-defined]  # it knows too much, being bad
+        ctypes.memmove(point.ctypes.data, x.ctypes.data, point.nbytes)
+        return x
+
+
+@register
+class PatchesTheObjective(_Misbehaving):
+    """Has the objective say that its answer is better than any."""
+
+    name = "mis.patches-the-objective"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        SquaredDistance.value = lambda self, x: -1e6  # type: ignore[method-assign]
+        return x
+
+
+class _Loaded(np.ndarray):
+    """An array that runs a command where it is unpickled."""
+
+    def __reduce__(self) -> Any:
+        return os.system, (f"touch {os.environ['MIS_TOUCHED']}",)
+
+
+@register
+class AnswersWithCode(_Misbehaving):
+    """Its answer is a command, for who reads it."""
+
+    name = "mis.answers-with-code"
+    touched: str
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        os.environ["MIS_TOUCHED"] = self.touched
+        return x.view(_Loaded)
+
+
+@register
+class TakesBackItsAnswer(_Misbehaving):
+    """Says what it is worth, and leaves no answer."""
+
+    name = "mis.takes-back-its-answer"
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        from optiframe.comparison.run import answers
+
+        answers._write = lambda *given: None
+        return x
+
+
+@register
+class AnotherEachTime(SquaredDistance):
+    """An objective that draws its centre from a source of its own."""
+
+    name = "mis.another-each-time"
+
+    @classmethod
+    def load(cls, **inputs: Any) -> Any:
+        return cls(to=np.frombuffer(os.urandom(16), dtype=np.uint64) / 2.0**64)

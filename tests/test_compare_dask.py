@@ -19,6 +19,7 @@ from distributed import Client, LocalCluster
 from optiframe import InvalidInput, Status
 from optiframe.comparison.engine import run_plan
 from optiframe.comparison.plan.plan import read_plan
+from optiframe.comparison.processes.supervisor import CELL
 from optiframe.comparison.records import Records
 from optiframe.comparison.run.dask import DaskExecutor
 from optiframe.registry.user_modules import import_user_module
@@ -73,7 +74,7 @@ def statuses(records: Records) -> list[Status]:
 
 
 def children(pid: int) -> list[psutil.Process]:
-    return [p for p in psutil.Process(pid).children(recursive=True) if "cell_main" in " ".join(p.cmdline())]
+    return [p for p in psutil.Process(pid).children(recursive=True) if p.name() == CELL]
 
 
 def test_a_worker_killed_in_the_middle_loses_no_cell(cluster, tmp_path):

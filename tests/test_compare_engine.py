@@ -94,6 +94,39 @@ def test_cells_start_in_the_plans_order_and_only_when_there_is_room(tmp_path):
     assert claimed == [1, 1, 1]
 
 
+@pytest.mark.parametrize("matters", [False, True])
+def test_seeds_that_cannot_differ_are_run_once(tmp_path, matters):
+    cells = [cell(solver=solver, seed=seed) for solver in ("descent", "ascent") for seed in range(3)]
+
+    def without_numbers(request):
+        return dataclasses.replace(solved_here(request), seed_matters=matters)
+
+    records, asked = run(plan_of(*cells), tmp_path, Here(without_numbers, workers=1))
+    assert len(asked) == (6 if matters else 2)
+    assert len({row.outcome.objective for row in records.rows}) == 1
+    notes = [found for row in records.rows for found in row.outcome.findings]
+    assert [note["identifier"] for note in notes] == ["cell.same-for-every-seed"] * (6 - len(asked))
+    again, asked = run(plan_of(*cells), tmp_path)
+    assert (asked, again.rows) == ([], records.rows)
+
+
+def test_data_that_follow_the_seed_are_solved_for_each(tmp_path):
+    cells = [cell(seed=seed) for seed in range(3)]
+    table = {**cells[0].problem.table, "start": {"from": "seed"}}
+    problem = dataclasses.replace(cells[0].problem, table=table)
+    plan = plan_of(*(dataclasses.replace(one, problem=problem) for one in cells))
+    fixed = Here(lambda request: outcome(seed_matters=False), workers=1)
+    _, asked = run(plan, tmp_path, fixed)
+    assert len(asked) == 3
+
+
+@pytest.mark.parametrize("status", [Status.ERROR, Status.TIMEOUT])
+def test_a_failure_is_not_taken_for_the_other_seeds(tmp_path, status):
+    plan = plan_of(*(cell(seed=seed) for seed in range(3)))
+    fails = Here(lambda request: outcome(status=status, seed_matters=False), workers=1)
+    assert len(run(plan, tmp_path, fails)[1]) == 3
+
+
 def test_a_run_that_breaks_off_is_resumed(tmp_path):
     cells = [cell(seed=seed) for seed in range(4)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,8 +20,11 @@ import psutil
 import pytest
 
 from optiframe.comparison.cells import Limits, Measure, Request
+from optiframe.comparison.engine import run_plan
+from optiframe.comparison.plan.plan import make_plan
 from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.isolation import Progress, run_isolated
+from optiframe.comparison.stats.loss_table import suboptimality
 from optiframe.solving.result import Status
 
 pytestmark = pytest.mark.slow  # many processes, or a browser: minutes of a small machine
@@ -51,7 +55,9 @@ def on_problem(request: Request, **objective: Any) -> Request:
 
 
 def cases(folder: Path) -> dict[str, Request]:
-    pids = {name: str(folder / name) for name in ("child", "session", "daemon")}
+    pids = {
+        name: str(folder / name) for name in ("child", "session", "daemon", "hidden", "supervised", "stopped")
+    }
     return {
         "busy": ask("mis.busy", LIMIT),
         "sleeps": ask("mis.sleeps", LIMIT, first=1.5),
@@ -60,6 +66,12 @@ def cases(folder: Path) -> dict[str, Request]:
         "hangs in C": ask("mis.hangs-in-c", LIMIT),
         "honest": ask("mis.honest"),
         "raises": ask("mis.raises"),
+        "raises escapes": ask("mis.raises-escapes"),
+        "replies by a pipe": ask("mis.replies-by-pipe"),
+        "replies without end": ask("mis.replies-without-end"),
+        "truncates the board": ask("mis.truncates-the-board"),
+        "patches clocks": ask("mis.patches-clocks"),
+        "answers complex": ask("mis.answers-complex"),
         "leaves": ask("mis.leaves"),
         "fails at once": ask("mis.fails-at-once"),
         "segfaults": ask("mis.segfaults"),
@@ -67,17 +79,28 @@ def cases(folder: Path) -> dict[str, Request]:
         "hoards": ask("mis.hoards", memory=MEMORY),
         "hoards at once": ask("mis.hoards", memory=MEMORY, piece=10**12),
         "hoards by mapping": ask("mis.hoards-by-mapping", memory=MEMORY),
+        "hoards in shared files": ask("mis.hoards-in-shared-files", memory=MEMORY),
+        "leaves shared files": ask("mis.hoards-in-shared-files", bytes=2 * 10**7, dies=True),
         "fostering": ask("mis.fostering", memory=MEMORY),
         "floods": ask("mis.floods"),
         "leaves a child": ask("mis.leaves-a-child", pids=pids["child"]),
         "leaves a session": ask("mis.leaves-a-child", pids=pids["session"], new_session=True),
         "leaves a daemon": ask("mis.leaves-a-daemon", pids=pids["daemon"]),
+        "leaves files": ask("mis.leaves-files"),
+        "hides a helper": ask("mis.hides-a-helper", pids=pids["hidden"]),
+        "kills its supervisor": ask("mis.kills-its-supervisor", pids=pids["supervised"]),
+        "stops its supervisor": ask("mis.stops-its-supervisor", LIMIT, pids=pids["stopped"]),
         "leaves a thread": ask("mis.leaves-a-thread"),
         "wrong shape": ask("mis.wrong-shape"),
         "nan": ask("mis.nan"),
         "forges": ask("mis.forges"),
+        "changes the data": ask("mis.changes-the-data"),
+        "patches the objective": ask("mis.patches-the-objective"),
+        "answers with code": ask("mis.answers-with-code", touched=str(folder / "touched")),
+        "takes back its answer": ask("mis.takes-back-its-answer"),
         "threads": ask("mis.threads"),
         "unsuited": ask("mis.unsuited"),
+        "finds no point": ask("mis.finds-no-point"),
         "finds out": ask("mis.finds-out"),
         "finds out late": ask("mis.finds-out", late=True),
         "counts without end": ask("mis.counts-without-end"),
@@ -108,6 +131,12 @@ def outcomes(pids: Path) -> dict[str, Outcome]:
 EXPECTED = {
     "honest": (Status.FINISHED, "its own end"),
     "raises": (Status.ERROR, "ZeroDivisionError: the step became zero"),
+    "raises escapes": (Status.ERROR, "ValueError: \\x1b]0;a title\\x07 and \\u202eturned"),
+    "replies by a pipe": (Status.CRASHED, "its reply cannot be read: it is not a regular file"),
+    "replies without end": (Status.CRASHED, "its reply cannot be read: Too many levels of symbolic links"),
+    "truncates the board": (Status.CRASHED, "the process died: bus error (SIGBUS)"),
+    "patches clocks": (Status.CRASHED, " s of a process that lived "),
+    "answers complex": (Status.ERROR, "BrokenPlugin: mis.answers-complex gave complex numbers"),
     "leaves": (Status.ERROR, "SystemExit: 0"),
     "fails at once": (Status.ERROR, "while warming up: OSError: the library is not there"),
     "busy": (Status.TIMEOUT, f"killed at the hard limit of {LIMIT:g} s while solving"),
@@ -126,17 +155,28 @@ EXPECTED = {
     "hoards": (Status.OUT_OF_MEMORY, "350 MB"),
     "hoards at once": (Status.OUT_OF_MEMORY, "memory ran out with a limit of 350 MB"),
     "hoards by mapping": (Status.OUT_OF_MEMORY, "over the limit of 350 MB while solving"),
+    "hoards in shared files": (Status.OUT_OF_MEMORY, "over the limit of 350 MB while solving"),
+    "leaves shared files": (Status.CRASHED, "it was killed from outside the comparison"),
     "fostering": (Status.OUT_OF_MEMORY, "over the limit of 350 MB while solving"),
     "floods": (Status.FINISHED, "its own end"),
     "leaves a child": (Status.FINISHED, "its own end"),
     "leaves a session": (Status.FINISHED, "its own end"),
     "leaves a daemon": (Status.FINISHED, "its own end"),
+    "leaves files": (Status.CRASHED, "ended with exit code 3"),
+    "hides a helper": (Status.FINISHED, "its own end"),
+    "kills its supervisor": (Status.CRASHED, "it was killed from outside the comparison"),
+    "stops its supervisor": (Status.TIMEOUT, f"killed at the hard limit of {LIMIT:g} s while solving"),
     "leaves a thread": (Status.FINISHED, "its own end"),
     "wrong shape": (Status.ERROR, "BrokenPlugin: mis.wrong-shape does not give an answer to 'minimize'"),
     "nan": (Status.DIVERGED, "no longer finite"),
     "forges": (Status.CRASHED, "its reply is not an outcome: message: Input should be a valid string"),
+    "changes the data": (Status.FINISHED, "its own end"),
+    "patches the objective": (Status.FINISHED, "its own end"),
+    "answers with code": (Status.ERROR, "its answer cannot be judged: it holds posix.system, which is not"),
+    "takes back its answer": (Status.ERROR, "its answer cannot be judged: the run left none"),
     "threads": (Status.FINISHED, "its own end"),
     "unsuited": (Status.UNSUITED, "it wants more than three unknowns"),
+    "finds no point": (Status.TIME_LIMIT, "no point was found in time"),
     "finds out": (Status.UNSUITED, "its matrix is singular"),
     "finds out late": (Status.ERROR, "Unsuited: it was suited a moment ago"),
     "counts without end": (Status.CRASHED, "its reply is not an outcome: it counts 1e+30 iterations"),
@@ -187,10 +227,62 @@ def test_who_cannot_write_its_outcome_says_so(outcomes: dict[str, Outcome]) -> N
     assert "set TMPDIR" in outcomes["cannot write"].stderr
 
 
+def test_no_control_character_leaves_a_cell(outcomes: dict[str, Outcome]) -> None:
+    outcome = outcomes["raises escapes"]
+    assert "\\x1b[2Jcleared" in outcome.stderr
+    assert not any("\x1b" in text for text in (outcome.message, outcome.stderr, outcome.traceback))
+
+
+def test_temporary_files_go_with_their_cell(outcomes: dict[str, Outcome]) -> None:
+    litter = Path(outcomes["leaves files"].stderr.strip())
+    assert litter.name.startswith("litter-")
+    assert not litter.exists()
+    assert not litter.parent.exists()
+
+
+def test_files_in_shared_memory_go_with_their_cell(outcomes: dict[str, Outcome]) -> None:
+    assert outcomes["leaves shared files"].memory > 2e7
+    assert not list(Path("/dev/shm").glob("mis-*"))
+
+
 def test_an_answer_needs_no_stack(outcomes: dict[str, Outcome]) -> None:
     assert outcomes["honest"].traceback == ""
     assert outcomes["honest"].objective == pytest.approx(2.5 / 64)
     assert outcomes["honest"].iterations == 3
+
+
+@pytest.mark.parametrize(
+    ("case", "claimed", "words"),
+    [
+        ("changes the data", "objective 0 (in truth 1.25)", ["changed the problem's", "claimed numbers"]),
+        ("patches the objective", "objective -1e+06 (in truth 1.25)", ["claimed numbers"]),
+    ],
+)
+def test_a_row_holds_what_the_answer_is_worth_and_names_who_claimed_more(
+    case: str, claimed: str, words: list[str], outcomes: dict[str, Outcome]
+) -> None:
+    outcome = outcomes[case]
+    assert outcome.objective == 1.25
+    assert outcome.solved == outcomes["honest"].solved
+    assert not outcome.trace
+    texts = " ".join(found["text"] for found in outcome.findings)
+    assert all(word in texts for word in (*words, claimed))
+
+
+def test_the_ranking_of_the_others_stands_beside_who_cheats(tmp_path: Path) -> None:
+    solvers = ["mis.honest", "mis.changes-the-data", "mis.patches-the-objective"]
+    plan = make_plan([BOWL], solvers, modules=[str(HERE / "misbehaving.py")], workers=1)
+    records = run_plan(plan, tmp_path, show=False)
+    best = records.rows[0].outcome.objective
+    assert records.best == {records.rows[0].outcome.solved: best}
+    assert [row.outcome.objective for row in records.rows] == [best, 1.25, 1.25]
+    gaps = [suboptimality(row.outcome, records.best) for row in records.rows]
+    assert gaps == pytest.approx([0.0, 1.25 - best, 1.25 - best])
+
+
+def test_an_answer_runs_no_code_where_it_is_read(pids: Path, outcomes: dict[str, Outcome]) -> None:
+    assert outcomes["answers with code"].metrics == {}
+    assert not (pids / "touched").exists()
 
 
 def test_the_message_names_the_file_that_is_missing(outcomes: dict[str, Outcome]) -> None:
@@ -204,11 +296,32 @@ def test_a_gigabyte_of_output_leaves_its_end_and_the_last_words(outcomes: dict[s
     assert len(said) < 100_000
 
 
-@pytest.mark.parametrize("name", ["child", "session", "daemon"])
-def test_what_a_cell_started_is_gone_with_it(name: str, pids: Path, outcomes: dict[str, Outcome]) -> None:
-    assert outcomes[f"leaves a {name}"].status is Status.FINISHED
-    for pid in map(int, (pids / name).read_text().split()):
-        assert ended(pid)
+@pytest.mark.parametrize(
+    ("name", "case"),
+    [
+        ("child", "leaves a child"),
+        ("session", "leaves a session"),
+        ("daemon", "leaves a daemon"),
+        ("hidden", "hides a helper"),
+    ],
+)
+def test_what_a_cell_started_is_gone_with_it(
+    name: str, case: str, pids: Path, outcomes: dict[str, Outcome]
+) -> None:
+    started = [*map(int, (pids / name).read_text().split())]
+    assert all(map(ended, started))
+    (note,) = [found for found in outcomes[case].findings if found["identifier"] == "cell.left-processes"]
+    # A repeated solve leaves others, too.
+    assert int(re.search(r"while (\d+) of the processes it had started", note["text"])[1]) >= len(started)
+
+
+@pytest.mark.parametrize("name", ["supervised", "stopped"])
+@pytest.mark.usefixtures("outcomes")
+def test_what_a_cell_without_supervisor_started_is_gone_too(name: str, pids: Path) -> None:
+    began = time.monotonic()
+    while not ended(int((pids / name).read_text())):  # its new parent kills it, when it hears of it
+        assert time.monotonic() - began < 5.0
+        time.sleep(0.02)
 
 
 def test_linear_algebra_and_compiled_loops_keep_to_the_threads(outcomes: dict[str, Outcome]) -> None:
@@ -320,21 +433,25 @@ def test_when_the_main_process_is_killed_nothing_it_started_outlives_it(
     assert list(tmp_path.glob("optiframe-*")) == []
 
 
-def test_a_guardian_that_was_killed_is_replaced(tmp_path: Path) -> None:
+@pytest.mark.parametrize("helper", ["reaper.py", "fork_server"])
+def test_a_helper_process_that_was_killed_is_replaced(helper: str) -> None:
     code = (
         "import psutil, sys, signal; sys.path.insert(0, sys.argv[1])\n"
         "from test_compare_isolation import ask, run_isolated\n"
         "for _ in range(2):\n"
         "    print(run_isolated(ask('mis.honest')).status)\n"
-        "    [guardian] = [c for c in psutil.Process().children()]\n"
-        "    print(guardian.pid); guardian.kill(); guardian.wait()\n"
+        "    [helper] = [c for c in psutil.Process().children() if sys.argv[2] in ' '.join(c.cmdline())]\n"
+        "    print(helper.pid); helper.kill(); helper.wait()\n"
     )
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code, str(HERE)], capture_output=True, text=True, check=True
+        [sys.executable, "-W", "error", "-c", code, str(HERE), helper],
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    first, guardian, second, another = done.stdout.split()
+    first, killed, second, another = done.stdout.split()
     assert (first, second) == ("finished", "finished")
-    assert guardian != another
+    assert killed != another
     assert done.stderr == ""
 
 

@@ -38,7 +38,8 @@ import dataclasses
 from optiframe.comparison.engine import run_plan
 from optiframe.comparison.run.local import LocalExecutor
 from tests.comparing import cell, outcome, plan_of
-bad = dataclasses.replace(cell().solver, table={"name": "no-such.solver"}, title="[red]odd[/red]")
+bad = {"table": {"name": "no-such.solver"}, "title": "[red]odd[/red]", "content": "of nothing"}
+bad = dataclasses.replace(cell().solver, **bad)
 cells = [cell(seed=0), cell(seed=1), dataclasses.replace(cell(seed=2), solver=bad)]
 quick = LocalExecutor(2, 3, lambda *_: outcome()) if sys.argv[4] == "quick" else None
 run_plan(plan_of(*cells), sys.argv[2], show=sys.argv[3] == "show", executor=quick)

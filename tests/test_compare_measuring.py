@@ -21,13 +21,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optiframe import Minimize, Projection, from_function
-from optiframe.comparison.cells import Limits, Measure, Request
+from optiframe.comparison.cells import Limits, Measure, Pickled, Request
 from optiframe.comparison.plan.plan import make_plan
 from optiframe.comparison.plan.requests import request_of
 from optiframe.comparison.processes.memory import memory_of
 from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.copies import Copies
-from optiframe.comparison.run.counting import counted
 from optiframe.comparison.run.isolation import run_isolated
 from optiframe.comparison.run.repeats import is_another_wanted, narrow_enough, order_statistic_interval
 from optiframe.comparison.run.wire import (
@@ -42,6 +41,7 @@ from optiframe.errors import Unsuited
 from optiframe.problems.losses import LeastSquares, Logistic
 from optiframe.problems.objective import Objective, SquaredDistance
 from optiframe.problems.sets import Box
+from optiframe.solving.counting import counted
 from optiframe.solving.result import Status
 
 pytestmark = pytest.mark.slow  # seconds together; `make quick` has others of their kind
@@ -279,8 +279,9 @@ def test_repeats_that_do_not_fit_are_left_out_and_said_so() -> None:
 
 
 def test_objects_made_in_python_travel_as_they_are() -> None:
-    things = {"problem": Minimize(from_function(lambda x: ((x - 1) ** 2).sum(), 2, lambda x: 2 * (x - 1)))}
-    outcome = ask("mis.honest", Measure(repeat=2), problem=None, objects=cloudpickle.dumps(things))
+    problem = Minimize(from_function(lambda x: ((x - 1) ** 2).sum(), 2, lambda x: 2 * (x - 1)))
+    objects = {"problem": Pickled(cloudpickle.dumps(problem))}
+    outcome = ask("mis.honest", Measure(repeat=2), problem=None, objects=objects)
     assert outcome.status is Status.FINISHED
     assert outcome.objective == 0.0
     assert len(outcome.times) == 2
@@ -288,8 +289,8 @@ def test_objects_made_in_python_travel_as_they_are() -> None:
 
 def test_objects_larger_than_a_pipe_arrive_whole() -> None:
     centre = np.full(2_000_000, 2.0)
-    things = {"problem": Minimize(SquaredDistance(to=centre))}
-    outcome = ask("mis.honest", Measure(), problem=None, objects=cloudpickle.dumps(things))
+    objects = {"problem": Pickled(cloudpickle.dumps(Minimize(SquaredDistance(to=centre))))}
+    outcome = ask("mis.honest", Measure(), problem=None, objects=objects)
     assert outcome.objective == pytest.approx(4_000_000 / 64)
     assert outcome.memory > centre.nbytes
 
@@ -325,7 +326,7 @@ seconds = st.floats(0, 1e9) | st.just(math.nan)
 def test_an_outcome_comes_back_as_it_left(tmp_path_factory: pytest.TempPathFactory, outcome: Outcome) -> None:
     folder = tmp_path_factory.mktemp("reply")
     write_reply(outcome, folder)
-    assert repr(read_reply(folder)) == repr(outcome)  # as text, in which nan equals nan
+    assert repr(read_reply(folder, math.inf)) == repr(outcome)  # as text, in which nan equals nan
 
 
 @pytest.mark.parametrize(
@@ -352,23 +353,23 @@ def test_a_malformed_reply_says_what_is_wrong(change: dict[str, Any], words: str
     reply = tmp_path / "outcome.json"
     reply.write_text(json.dumps(json.loads(reply.read_text()) | change))
     with pytest.raises(Malformed, match=words):
-        read_reply(tmp_path)
+        read_reply(tmp_path, 60.0)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b"null"])
 def test_what_is_not_json_is_malformed(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "outcome.json").write_bytes(content)
     with pytest.raises(Malformed, match=r"its reply is not an outcome: \w"):
-        read_reply(tmp_path)
+        read_reply(tmp_path, 60.0)
 
 
 def test_no_reply_is_none(tmp_path: Path) -> None:
-    assert read_reply(tmp_path) is None
+    assert read_reply(tmp_path, 60.0) is None
 
 
 def test_a_text_too_long_to_keep_loses_its_middle(tmp_path: Path) -> None:
     write_reply(Outcome(Status.ERROR, "begin" + "x" * 10**6 + "end"), tmp_path)
-    outcome = read_reply(tmp_path)
+    outcome = read_reply(tmp_path, 60.0)
     assert outcome is not None
     assert outcome.message.startswith("begin")
     assert outcome.message.endswith("end")
@@ -402,7 +403,7 @@ def short() -> dict[str, Any]:
 
 def read_reply_of(outcome: Outcome, folder: Path) -> Outcome:
     write_reply(outcome, folder)
-    received = read_reply(folder)
+    received = read_reply(folder, 60.0)
     assert received is not None
     return received
 
@@ -413,11 +414,11 @@ def test_values_of_a_finding_become_plain() -> None:
 
 
 def test_a_request_says_only_plain_data(tmp_path: Path) -> None:
-    request = Request("k", {"name": "p"}, {"name": "s"}, 0, {}, Limits(), Measure(), objects=b"\n\n")
-    (whole,) = request_parts(request, tmp_path, 1.0)
-    line, _, objects = bytes(whole).partition(b"\n")
-    assert json.loads(line)["objects"] == 2
-    assert objects == b"\n\n"
+    sent = {"problem": Pickled(b"\n\n", (b"123",))}
+    request = Request("k", {"name": "p"}, {"name": "s"}, 0, {}, Limits(), Measure(), objects=sent)
+    line, *objects = map(bytes, request_parts(request, tmp_path, 1.0))
+    assert json.loads(line)["objects"] == {"problem": [2, 3]}
+    assert objects == [b"\n\n", b"123"]
 
 
 def test_large_arrays_of_a_problem_travel_without_a_copy_of_them_here(tmp_path: Path) -> None:
@@ -432,7 +433,8 @@ def test_large_arrays_of_a_problem_travel_without_a_copy_of_them_here(tmp_path: 
         tracemalloc.stop()
     assert peak < centre.nbytes / 8
     received, *_ = read_request(io.BytesIO(b"".join(parts)))
-    problem = pickle.loads(received.objects or b"", buffers=received.buffers)["problem"]
+    sent = received.objects["problem"]
+    problem = pickle.loads(sent.content, buffers=sent.buffers)
     assert problem == plan.cells[0].problem.thing
 
 

@@ -835,7 +835,8 @@ def test_a_table_with_arrays_becomes_an_object_for_each_seed() -> None:
         }
     }
     plan = make_plan(table, "labels.majority", seeds=2)
-    first, second = (pickle.loads(request_of(plan, cell).objects or b"")["problem"] for cell in natural(plan))
+    sent = [request_of(plan, cell).objects["problem"] for cell in natural(plan)]
+    first, second = (pickle.loads(one.content, buffers=one.buffers) for one in sent)
     assert first.fingerprint() != second.fingerprint()
     again = of.problem(dataset={**table["dataset"], "seed": 1})
     assert second.fingerprint() == again.fingerprint()
@@ -854,7 +855,7 @@ def test_a_request_has_the_seed_filled_in_and_is_plain_data(
     cell = next(c for c in plan.cells if c.problem.title.endswith("(workers=7)") and c.seed == 3)
     request = request_of(plan, cell)
     assert request.problem == {"dataset": {"name": "synthetic.single-coin", "workers": 7, "seed": 3}}
-    assert request.objects is None
+    assert request.objects == {}
     assert request.budget == plan.budget.model_dump()
     assert request.modules == (str(tmp_path / "brought_alone.py"), "json.tool")
     assert all(Path(entry).is_absolute() for entry in (*request.path, request.folder))
@@ -887,9 +888,10 @@ def test_objects_of_a_notebook_travel_to_a_fresh_process(tmp_path: Path) -> None
         "from optiframe.comparison.plan.requests import request_of\n"
         + STEP.split("\n", 1)[1].replace("acme.step", "own.step")
         + "plan = make_plan(Minimize(objective('squared-distance', to=[1.0, 2.0])), Step(size=0.25))\n"
-        "data = request_of(plan, plan.cells[0]).objects\n"
-        "read = 'import pickle, sys; o = pickle.load(sys.stdin.buffer); '\n"
-        'read += \'print(o["solver"].size, o["problem"].fingerprint())\'\n'
+        "sent = request_of(plan, plan.cells[0]).objects\n"
+        "data = sent['solver'].content + sent['problem'].content\n"
+        "read = 'import pickle, sys; s, p = (pickle.load(sys.stdin.buffer) for _ in range(2)); '\n"
+        "read += 'print(s.size, p.fingerprint())'\n"
         "print(plan.cells[0].problem.thing.fingerprint(), flush=True)\n"
         "subprocess.run([sys.executable, '-c', read], input=data, check=True)\n"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -201,7 +202,7 @@ def test_a_measure_ranks_only_with_a_direction_and_where_objectives_mean_the_sam
             "b": outcome(2.0, metrics={"error": 0.2}),
         }
     }
-    assert losses.measures(compared(same, better={"error": "lower"})) == ["suboptimality", "error"]
+    assert losses.measures(compared(same, better={"error": "lower"})) == ["error", "suboptimality"]
     same["p"]["b"] = outcome(2.0, solved="relaxed", metrics={"error": 0.2})
     assert losses.measures(compared(same, better={"error": "lower"})) == ["error"]
     assert "different formulations" in losses.incomparable(compared(same))["p"]
@@ -288,8 +289,19 @@ def test_a_solver_that_meets_no_other_has_no_rank() -> None:
     assert math.isnan(last.mean_rank)
 
 
+def test_gaps_within_the_tolerance_are_ties_and_a_chain_of_them_is_none() -> None:
+    gaps = {"p": {"a": outcome(0.0), "b": outcome(9e-7), "c": outcome(1.8e-6), "d": outcome(2.7e-6)}}
+    found = losses.loss_table(compared(gaps), "suboptimality")["p"]
+    assert [found[solver][0] for solver in "abcd"] == [0.0, 0.0, 1.8e-6, 1.8e-6]
+    strict = losses.loss_table(replace(compared(gaps), tolerance=0.0), "suboptimality")["p"]
+    assert strict["b"][0] == 9e-7
+    near = {"p": {"a": 0.0725, "b": 0.0725 * (1 + 1e-7), "c": 0.0726}}
+    ranked = ranking.standings(compared(near, better={"error": "lower"}), "error")
+    assert [(s.solver, s.shared) for s in ranked] == [("a", 1), ("b", 1), ("c", 0)]
+
+
 def test_differences_of_rounding_are_ties_and_a_run_without_the_metric_is_not_ranked() -> None:
-    near = compared({"p": {"a": outcome(1e-15), "b": outcome(0.0), "c": outcome(1e-9)}})
+    near = compared({"p": {"a": outcome(1e-15), "b": outcome(0.0), "c": outcome(1e-5)}})
     assert [s.shared for s in ranking.standings(near, "suboptimality")] == [1, 1, 0]
     lacking = compared(
         {"p": {"a": 9.0, "b": outcome(metrics={}), "c": 1.0}},

@@ -69,7 +69,7 @@ def test_an_outcome_comes_back_as_it_was(tmp_path):
     (row,) = load(tmp_path).rows
     assert (row.problem, row.solver, row.seed, row.key) == ("bowl", "descent", 2**70, one.key)
     for field in dataclasses.fields(given):
-        assert same(getattr(row.outcome, field.name), getattr(given, field.name)), field.name
+        assert same(getattr(row.outcome, field.name), getattr(given.printable(), field.name)), field.name
     assert (tmp_path / "tracebacks" / f"{one.key[:16]}.txt").read_text() == given.traceback
 
 
@@ -224,10 +224,40 @@ def test_what_is_no_whole_store_of_ours_is_reported_and_not_overwritten(tmp_path
     assert ("another program" if make is another_programs else "damaged") in refused(tmp_path, create=create)
 
 
-def test_an_empty_file_left_by_a_crash_becomes_a_store(tmp_path):
-    (tmp_path / FILE).touch()
+@pytest.mark.parametrize("create", [True, False])
+def test_a_store_without_content_is_refused_and_not_begun_afresh(tmp_path, create):
+    run_into(tmp_path, (cell(), outcome()))
+    (tmp_path / FILE).write_bytes(b"")
+    assert "it is empty" in refused(tmp_path, create=create)
+    assert (tmp_path / FILE).stat().st_size == 0
+
+
+def test_who_is_killed_while_making_a_store_leaves_none(tmp_path):
+    script = (
+        "import os, signal, sys; from pathlib import Path; from optiframe.comparison.store import schema\n"
+        "schema._fill = lambda connection: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "schema.connect(Path(sys.argv[1]))"
+    )
+    assert subprocess.run([sys.executable, "-c", script, tmp_path], check=False).returncode == -signal.SIGKILL
+    assert not (tmp_path / FILE).exists()
     run_into(tmp_path, (cell(), outcome()))
     assert len(load(tmp_path).rows) == 1
+
+
+def test_no_control_character_of_a_stored_text_comes_out_of_it(tmp_path):
+    message = "\x1b]0;title\x07 ends\r\nhere\u202e"
+    run_into(tmp_path, (cell(), outcome(message=message, metrics={"\x9berror": 1.0})))
+    (row,) = load(tmp_path).rows
+    assert row.outcome.message == "\\x1b]0;title\\x07 ends\nhere\\u202e"
+    assert list(row.outcome.metrics) == ["\\x9berror"]
+
+
+def test_no_text_of_a_csv_file_is_a_formula(tmp_path):
+    run_into(tmp_path, (cell(), outcome(message="=HYPERLINK(1)", metrics={"@cmd": -1.0})))
+    (path,) = export(load(tmp_path), cells=[tmp_path / "cells.csv"])
+    table = pd.read_csv(path)
+    assert table["message"][0] == "'=HYPERLINK(1)"
+    assert table["metric.@cmd"][0] == -1.0
 
 
 def test_a_status_nobody_knows_is_reported(tmp_path):

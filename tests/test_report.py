@@ -84,7 +84,7 @@ def plain(text: str) -> str:
 
 
 def test_nothing_inserted_becomes_markup(text: str, reading: Reading) -> None:
-    assert len(reading.scripts) == 3  # the data, Plotly, our own
+    assert len(reading.scripts) == 5  # the data, Plotly, our own three
     assert samples.HOSTILE not in text
     assert "<b>bold</b>" not in text
     assert samples.HOSTILE in reading.text
@@ -112,7 +112,7 @@ def test_the_policy_allows_our_own_scripts_and_nothing_from_elsewhere(reading: R
     assert "http" not in policy
     for _, attributes in reading.elements:
         assert not attributes.keys() & {"src", "onclick", "onload", "srcset", "action"}
-        assert str(attributes.get("href") or "#").startswith("#")
+        assert str(attributes.get("href") or "#").startswith(("#", "data:text/csv;charset=utf-8,"))
 
 
 def test_the_page_can_be_used_with_a_keyboard_and_a_screen_reader(reading: Reading) -> None:
@@ -131,7 +131,10 @@ def test_the_page_can_be_used_with_a_keyboard_and_a_screen_reader(reading: Readi
 
 def test_the_page_says_who_wins_what_failed_and_how_to_repeat_it(reading: Reading) -> None:
     said = plain(reading.text)
-    assert "By suboptimality, newton and lbfgs memory=10 share the first rank over 2 problems" in said
+    assert "newton had the lowest prediction error of the 4 solvers on both problems it can" in said
+    assert "lbfgs memory=10, the next, is 3.6 times faster." in said
+    assert "newton and lbfgs memory=10 reach the best objective known on both problems" in said
+    assert "within the tolerance of 1e-6" in said
     assert "6 of 60 runs failed (5 diverged, 1 crashed); 5 did not take place" in said
     assert "optiframe rerun 'results/a b'" in said
     assert "memory = {sweep = [10, 20]}" in said
@@ -190,7 +193,7 @@ def test_the_terminal_says_why_a_result_is_empty_and_keeps_a_value_beside_its_br
 @pytest.mark.slow
 def test_a_value_of_a_title_stays_beside_its_bracket() -> None:
     written = page(samples.beside_one_without_truth())
-    assert '(outlier_share<wbr><span class="whole">=0.25)</span>' in written
+    assert '(outlier_<wbr>share<wbr><span class="whole">=0.25)</span>' in written
     assert ".whole { white-space: nowrap; }" in written
 
 
@@ -223,9 +226,10 @@ def test_measures_with_the_same_verdict_share_a_sentence_and_the_third_waits() -
     said = verdict(replace(made, rows=tuple(rows)))
     where = "on ridge n=200 & p=50"
     few = "Two seeds are too few to rule out chance; it takes at least six."
+    time = f"{second}, the next, is 3 times faster."
     assert said.opening == [
-        f"newton had the lower error {where} (0 vs 1.05). It ranks first by loss, too. {few}",
-        f"By regret, all solvers rank alike {where}.",
+        f"newton had the lower error {where} (0 vs 1.05). It ranks first by loss, too. {few} {time}",
+        f"newton and {second} reach the same regret {where} (0).",
         "No run failed.",
     ]
     assert said.more == [f"{second} had the higher skill {where} (1.05 vs 0). It ranks first by reach, too."]
@@ -402,7 +406,9 @@ def test_figures_are_written_for_every_problem_with_an_objective(tmp_path: Path)
         "performance-profile-0.0001.png",
         "data-profile-0.0001.pdf",
     } <= names
-    assert len(names) == len(written) == 2 * (2 + 2)
+    assert (
+        len(names) == len(written) == 2 * (2 + 2 + 2)
+    )  # convergence, and profiles by objective and by the primary metric
     for path in written:
         content = path.read_bytes()
         assert content.startswith(b"%PDF" if path.suffix == ".pdf" else b"\x89PNG")
@@ -492,7 +498,9 @@ def test_the_command_writes_page_and_figures_of_a_stored_comparison(tmp_path: Pa
     assert written == [
         "convergence-ridge-n-200-p-50.png",
         "data-profile-0.01.png",
+        "data-profile-prediction-error.png",
         "performance-profile-0.01.png",
+        "performance-profile-prediction-error.png",
     ]
 
 

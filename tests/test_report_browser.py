@@ -102,6 +102,39 @@ def test_no_text_of_the_comparison_is_run_or_becomes_markup(opened: Opened) -> N
     assert any("Content Security Policy" in complaint for complaint in opened.complaints)
 
 
+def test_one_problem_and_measure_is_drawn_at_a_time(opened: Opened) -> None:
+    page = opened.page
+    shown = page.locator(".quality:visible")
+    assert shown.count() == 1
+    assert shown.get_attribute("data-measure") == "prediction error"
+    page.locator("#quality-measure").select_option("suboptimality")
+    assert page.locator(".quality:visible figcaption").first.inner_text() == "Suboptimality by solver"
+    page.locator("#quality-problem").select_option("2")
+    assert page.locator(".quality:visible").get_attribute("data-problem") == "labels Zürich 🎲"
+    assert page.locator("#progress:visible").count() == 0  # traces of the sample hold no metric
+    assert opened.complaints == []
+
+
+@pytest.mark.parametrize("kind", ["svg", "png", "csv"])
+def test_every_figure_can_be_saved(kind: str, opened: Opened) -> None:
+    places = [".quality:visible figure >> nth=1", *(f"figure:has(#{chart})" for chart in CHARTS)]
+    for place in places:
+        with opened.page.expect_download() as started:
+            opened.page.locator(place).locator(".downloads").get_by_text(kind.upper(), exact=True).click()
+        file = started.value
+        assert file.suggested_filename.endswith(f".{kind}")
+        content = Path(file.path()).read_bytes()
+        if kind == "png":
+            assert imread(BytesIO(content)).shape[1] >= 1000
+        elif kind == "svg":
+            assert b"<svg" in content[:200]
+            assert b"descent step=0.1" in content
+        else:
+            assert content.startswith((b"solver,", b"problem,solver,"))
+            assert b"\nnewton," in content or b",newton," in content
+    assert opened.complaints == []
+
+
 def test_the_switches_change_the_axes(opened: Opened) -> None:
     kind = "([id, axis]) => document.getElementById(id)._fullLayout[axis].type"
     for box, axis, before, after in (
@@ -124,6 +157,7 @@ def test_unticking_a_solver_hides_it_in_every_chart(opened: Opened) -> None:
     for chart in CHARTS:
         assert opened.drawn_lines(chart) == 3
         assert opened.traces(chart) < before[chart]
+    assert opened.page.locator(".quality:visible .of-solver:visible").count() == 3 * 3  # two charts, a legend
     opened.page.locator("#problem").select_option("1")
     assert opened.drawn_lines("against-time") == 2  # one hidden, one failed on this problem
     opened.page.locator("#legend input").nth(1).check()
@@ -238,7 +272,8 @@ def test_the_keyboard_reaches_and_works_every_control(opened: Opened) -> None:
         press("Tab")
         reached.append(opened.page.evaluate(focus))
     named = [name for name in reached if name]  # the charts' own buttons have no name
-    assert named == ["0", "1", "2", "3", "problem", "log-x", "log-y", "bands", "measure", "gap", "cost"]
+    charts = ["quality-problem", "quality-measure", "problem", "log-x", "log-y", "bands"]
+    assert named == ["0", "1", "2", "3", *charts, "measure", "gap", "cost"]
     outline = opened.page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
     opened.page.locator("#log-x").focus()

@@ -1,8 +1,8 @@
 """What is asked for: a plan of cells, and the request that a child process gets for one.
 
 A `Plan` is made of cells; a `Cell` is one problem, one solver and one seed. A `Request` is
-all that a child process needs to run a cell. It is plain data: JSON values, and for objects made
-in Python one block of pickled bytes that goes through a pipe and never through a file.
+all that a child process needs to run a cell. It is plain data: JSON values, and for each object made
+in Python a block of pickled bytes that goes through a pipe and never through a file.
 """
 
 from __future__ import annotations
@@ -146,14 +146,20 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Pickled:
+    """An object made in Python as bytes: a cloudpickle, and beside it its large arrays as in memory."""
+
+    content: bytes = field(repr=False)
+    buffers: tuple[Any, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
 class Request:
     """All that a child process needs to run one cell.
 
-    `problem` and `solver` are tables (seed filled in), or None where `objects`, a cloudpickle of
-    ``{"problem": ..., "solver": ...}``, holds the object; its large arrays are not in it but beside
-    it, in `buffers`, as they lie in memory. `path` is the parent's ``sys.path``. `checksums` are those
-    of the files and the data set that the tables name, as they are in `key`. `blocked` are modules that
-    must not be imported, with the reasons.
+    `problem` and `solver` are tables (seed filled in), or None where `objects` has the object under that
+    name. `path` is the parent's ``sys.path``. `checksums` are those of the files and the data set that the
+    tables name, as they are in `key`. `blocked` are modules that must not be imported, with the reasons.
     """
 
     key: str
@@ -163,11 +169,10 @@ class Request:
     budget: Mapping[str, Any]
     limits: Limits
     measure: Measure
-    objects: bytes | None = field(default=None, repr=False)
+    objects: Mapping[str, Pickled] = field(default_factory=dict)
     modules: tuple[str, ...] = ()
     path: tuple[str, ...] = ()
     folder: str = "."
     where: str = ""
-    buffers: tuple[Any, ...] = field(default=(), repr=False)
     checksums: Checksums = field(default=Checksums(), repr=False)
     blocked: Mapping[str, str] = field(default_factory=dict, repr=False)

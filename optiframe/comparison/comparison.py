@@ -145,6 +145,12 @@ class Comparison:
         chosen = measure or next(iter(measures(self.records)), None)
         return [] if chosen is None else [pair.text for pair in pairs(self.records, chosen)]
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: who wins, the primary metric by solver, against time and as a table."""
+        from optiframe.report.notebook import comparison_html
+
+        return comparison_html(self.records)
+
     def __repr__(self) -> str:
         ended = len(self.records.outcomes)
         return (

@@ -8,6 +8,7 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -15,13 +16,14 @@ from typing import Any
 from optiframe.comparison.cells import Cell, Plan, Request
 from optiframe.comparison.environment import environment
 from optiframe.comparison.live import View, view_for
-from optiframe.comparison.plan.requests import request_of
+from optiframe.comparison.plan.requests import draws, request_of
 from optiframe.comparison.plan.unchanged import DataChanged
 from optiframe.comparison.records import Outcome, Records
 from optiframe.comparison.run.executor import Executor
 from optiframe.comparison.run.executors import executor_for
 from optiframe.comparison.store.store import Store
 from optiframe.errors import OptiframeError
+from optiframe.findings import Finding
 from optiframe.solving.result import Status
 
 # Between looks at cells that another process runs: short beside a cell, whose start alone takes longer.
@@ -131,21 +133,26 @@ class _Work(Iterator[Request]):
         return self.total - len(self._pending) - len(self._running) - self.given_up
 
     def __next__(self) -> Request:
-        for key, cell in list(self._pending.items()):
-            claimed = self._store.claim(key, self._again.get(key))
-            if claimed == "busy":
-                continue
-            del self._pending[key]
-            if claimed == "finished":
-                self._view.elsewhere(cell)
-                continue
-            self._running[key] = cell
-            self._view.started(cell)
-            try:
-                return request_of(self._plan, cell)
-            except Exception as error:  # an object that cannot be sent is that cell's failure, not the run's
-                self._fail(cell, error)
+        for cell in list(self._pending.values()):
+            if cell.key in self._pending and self._drawn(cell):
+                try:
+                    return request_of(self._plan, cell)
+                except Exception as error:  # an object that cannot be sent fails its cell, not the run
+                    self._fail(cell, error)
         raise StopIteration
+
+    def _drawn(self, cell: Cell) -> bool:
+        """Claim a cell, which counts as running then; False where another process has it or had it."""
+        claimed = self._store.claim(cell.key, self._again.get(cell.key))
+        if claimed == "busy":
+            return False
+        del self._pending[cell.key]
+        if claimed == "finished":
+            self._view.elsewhere(cell)
+            return False
+        self._running[cell.key] = cell
+        self._view.started(cell)
+        return True
 
     def _fail(self, cell: Cell, error: Exception) -> None:
         known = isinstance(error, OptiframeError)
@@ -156,8 +163,23 @@ class _Work(Iterator[Request]):
         self._end(cell, Outcome(Status.ERROR, said, traceback=whole, provisional=provisional))
 
     def ended(self, request: Request, outcome: Outcome) -> None:
-        """Commit what came of a request."""
-        self._end(self._running[request.key], outcome)
+        """Commit what came of a request, for every seed that it cannot differ for."""
+        cell = self._running[request.key]
+        self._end(cell, outcome)
+        if outcome.answered and not (outcome.seed_matters or outcome.provisional or draws(cell.problem)):
+            self._share(cell, outcome)
+
+    def _share(self, cell: Cell, outcome: Outcome) -> None:
+        """Give the outcome of a cell to those that differ from it by the seed alone."""
+        text = (
+            f"Not run again: neither the data nor the solver uses the seed. These are the results of seed "
+            f"{cell.seed}."
+        )
+        note = asdict(Finding("note", text, identifier="cell.same-for-every-seed"))
+        shared = replace(outcome, findings=(*outcome.findings, note))
+        for other in list(self._pending.values()):
+            if _content(other) == _content(cell) and self._drawn(other):
+                self._end(other, shared)
 
     def _end(self, cell: Cell, outcome: Outcome) -> None:
         # Neither is an end: the cell runs again next time.
@@ -176,6 +198,10 @@ class _Work(Iterator[Request]):
                 self._store.finish(cell.key, outcome, self._again.get(cell.key))
         del self._running[cell.key]
         self._view.ended(cell, outcome)
+
+
+def _content(cell: Cell) -> tuple[str, str]:
+    return cell.problem.content, cell.solver.content
 
 
 class Terminated(SystemExit):

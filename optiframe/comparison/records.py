@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
+from optiframe.printable import all_printable
 from optiframe.solving.result import FEASIBLE, Status
 
 Direction = Literal["lower", "higher"]
@@ -41,7 +42,7 @@ class Outcome:
         empty where the objective is not observed.
     trace
         The first solve's trace by column: iteration, time (stretched to end at the median time),
-        objective, violation, residual, info.
+        objective, violation, residual, info. As the cell claims it: only the final answer is judged apart.
     better
         The problem's metrics with the direction that is better, where it says so.
     stderr, traceback
@@ -51,6 +52,9 @@ class Outcome:
     provisional
         Whether this is not the cell's result, since a file changed under it: it is shown, and the
         cell runs again.
+    seed_matters
+        False where the solver asked for no random numbers, so that another seed gives the same on the same
+        data; not stored.
     """
 
     status: Status
@@ -78,6 +82,7 @@ class Outcome:
     versions: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict, repr=False)
     provisional: bool = False
+    seed_matters: bool = True
 
     @property
     def answered(self) -> bool:
@@ -97,6 +102,15 @@ class Outcome:
     def succeeded(self) -> bool:
         """Whether there is an answer that counts, and it is feasible within 1e-6."""
         return self.answered and self.violation <= FEASIBLE
+
+    def printable(self) -> Outcome:
+        """This outcome without control characters in its texts, which foreign code has written."""
+        texts = {part.name: getattr(self, part.name) for part in fields(self) if part.name not in _NUMBERS}
+        columns = {all_printable(name): column for name, column in self.trace.items()}
+        return replace(self, trace=columns, **{name: all_printable(value) for name, value in texts.items()})
+
+
+_NUMBERS = ("status", "trace", "times")  # what `printable` need not walk through
 
 
 @dataclass(frozen=True)
@@ -124,7 +138,8 @@ class Records:
     running). `best` gives, by the fingerprint of the problem actually solved, the lowest
     objective ever stored for it by a feasible answer. `config` is the text of the file,
     `environment` that of the main process, `started` and `ended` are ISO times in UTC. `fixed` are
-    the titles of problems with the same data for every seed, as far as that is known.
+    the titles of problems with the same data for every seed, as far as that is known. `tolerance` is
+    the budget's: relative gaps of objectives and metrics up to it are ties.
     """
 
     rows: tuple[Row, ...]
@@ -137,6 +152,7 @@ class Records:
     started: str = ""
     ended: str = ""
     fixed: frozenset[str] = frozenset()
+    tolerance: float = 1e-6
 
     @property
     def outcomes(self) -> list[tuple[Row, Outcome]]:

@@ -16,6 +16,7 @@ from optiframe.comparison.records import Direction, Records, Row
 from optiframe.comparison.stats.digits import digits_apart
 from optiframe.comparison.stats.no_ranking_reason import no_metrics_reason, no_ranking_reason
 from optiframe.comparison.store.tracebacks import traceback_file
+from optiframe.comparison.units import wrapped
 from optiframe.solving.result import FEASIBLE, Status
 
 _TITLES = 0.5  # share of the terminal's width that problems and solvers may take together
@@ -25,6 +26,7 @@ _STYLES = {  # of the others: red
     Status.FINISHED: "green",
     Status.ITERATION_LIMIT: "yellow",
     Status.TIME_LIMIT: "yellow",
+    Status.EVALUATION_LIMIT: "yellow",
     Status.STALLED: "yellow",
     Status.UNSUITED: "dim",
     Status.CANCELLED: "dim",
@@ -50,10 +52,10 @@ def print_table(records: Records, console: Console) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     if why := no_ranking_reason(records):
         console.print(Text(why))
-    widths = _widths([records.problems, records.solvers], console.width)
-    for title, width in zip(("problem", "solver"), widths, strict=True):
-        table.add_column(title, overflow="fold", width=width)
-    table.add_column("runs", overflow="fold")
+    widths = _widths(records.problems, records.solvers, console.width)
+    for title, width in zip(("problem", "solver")[-len(widths) :], widths, strict=True):
+        table.add_column(title, width=width)
+    table.add_column("runs", overflow="fold", min_width=9)  # the longest word of a status
     table.add_column("time", justify="right", no_wrap=True)
     measured = any(
         math.isfinite(_median(rows, _measure(_of(problem, cells), records)[0]))
@@ -63,20 +65,23 @@ def print_table(records: Records, console: Console) -> None:
     if measured:  # a column of nothing would look like a fault
         table.add_column("result", justify="right")
     for problem in records.problems:
-        _add_problem(table, problem, _of(problem, cells), records, measured)
+        _add_problem(table, problem, _of(problem, cells), records, (widths, measured))
     console.print(table)
     for sentence in (*_reasons(records.rows), *_notes(records, cells)):
         console.print(sentence)
 
 
-def _widths(columns: Sequence[Sequence[str]], console: int) -> list[int | None]:
-    """Widths that keep words whole, such as a value and its bracket; None each where there is no room."""
+def _widths(problems: Sequence[str], solvers: Sequence[str], console: int) -> list[int]:
+    """Widths of problems and solvers that keep words whole, such as a value and its bracket.
+
+    Where there is no room for both, one: problems then stand in lines of their own above their solvers.
+    """
     widths = []
-    for titles in columns:
+    for titles in (problems, solvers):
         word = max((len(word) for title in titles for word in title.split()), default=0)
         longest = max(map(len, titles), default=0)
-        widths.append(min(longest, max(word, console // 4)))
-    return list(widths) if sum(widths) <= _TITLES * console else [None] * len(widths)
+        widths.append(max(1, min(longest, max(word, console // 4))))
+    return widths if sum(widths) <= _TITLES * console else [max(8, min(max(widths), console // 2 - 4))]
 
 
 def _of(problem: str, cells: dict[tuple[str, str], list[Row]]) -> dict[str, list[Row]]:
@@ -85,22 +90,31 @@ def _of(problem: str, cells: dict[tuple[str, str], list[Row]]) -> dict[str, list
 
 
 def _add_problem(
-    table: Table, problem: str, group: dict[str, list[Row]], records: Records, measured: bool
+    table: Table,
+    problem: str,
+    group: dict[str, list[Row]],
+    records: Records,
+    layout: tuple[Sequence[int], bool],
 ) -> None:
+    widths, measured = layout
     measure, direction = _measure(group, records)
     values = {solver: _median(rows, measure) for solver, rows in group.items()}
     known = [value for value in values.values() if math.isfinite(value)]
     comparable = measure != "objective" or len(_solved(group)) <= 1
     best = (max if direction == "higher" else min)(known) if len(known) > 1 and comparable else None
-    digits = digits_apart(known) if measure != "objective" else 3
+    digits = digits_apart(known, tolerance=records.tolerance) if measure != "objective" else 3
+    # Text: a title may hold what rich takes for markup.
+    heading = Text("\n".join(wrapped(problem, widths[0])))
+    if len(widths) == 1:
+        table.add_row(heading, style="bold")
     for number, (solver, rows) in enumerate(group.items()):
         value = values[solver]
         result = Text("" if math.isnan(value) else f"{measure} {_number(value, digits)}")
         if best is not None and math.isclose(value, best, rel_tol=1e-6, abs_tol=1e-12):
             result.stylize("bold")
         table.add_row(
-            Text(problem if number == 0 else ""),  # Text: a title may hold what rich takes for markup
-            Text(solver),
+            *([heading if number == 0 else Text("")] if len(widths) > 1 else []),
+            Text("\n".join(wrapped(solver, widths[-1]))),
             _statuses(rows),
             _seconds(_median(rows, "time")),
             *([result] if measured else []),

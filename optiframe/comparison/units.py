@@ -10,6 +10,7 @@ from optiframe.errors import InvalidInput
 
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+_MARKS = re.compile(r"(?<=[_/,-])|(?<=\.)(?=[a-z])")  # after these a word too long for its line is broken
 _AMOUNT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*")
 
 
@@ -54,3 +55,19 @@ def duration(seconds: float) -> str:
 def joined(names: Sequence[str], last: str = "and") -> str:
     """`a, b and c`."""
     return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def wrapped(name: str, letters: int) -> list[str]:
+    """Lines of at most so many letters, broken between words; a longer word after its marks (`rankone.`)."""
+    lines = [""]
+    for word in name.split():
+        pieces = [word] if len(word) <= letters else _MARKS.split(word)
+        for number, piece in enumerate(pieces):
+            space = " " if lines[-1] and not number else ""
+            if lines[-1] and len(lines[-1]) + len(space) + len(piece) > letters:
+                lines.append("")
+                space = ""
+            lines[-1] += space + piece
+            while len(lines[-1]) > letters:  # no mark in it: nothing else can be done
+                lines[-1:] = [lines[-1][:letters], lines[-1][letters:]]
+    return lines

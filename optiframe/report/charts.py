@@ -29,29 +29,19 @@ def chart_data(records: Records) -> dict[str, Any]:
             {"title": title, "light": look.light, "dark": look.dark, "dash": look.dash, "symbol": look.symbol}
             for title, look in looks(records.solvers).items()
         ],
-        "convergence": _groups(records, order),
+        "convergence": _groups(records, order) + _metric_groups(records, order),
         "profiles": _profiles(records, order),
     }
 
 
 def _groups(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
-    """One group for each problem actually solved; curves of different formulations never share a chart."""
+    """One group for each problem actually solved: different formulations never share a chart."""
     groups: dict[tuple[str, str], dict[str, Any]] = {}
     sides: tuple[Literal["time", "iterations"], ...] = ("time", "iterations")
     for against in sides:
         for curve in convergence.convergence(records, against=against):
-            made: dict[str, Any] = {"problem": curve.problem, "time": [], "iterations": []}
-            group = groups.setdefault((curve.problem, curve.solved), made)
-            group[against].append(
-                {
-                    "solver": order[curve.solver],
-                    "seeds": int(curve.seeds),
-                    "x": rounded(curve.x),
-                    "y": rounded(curve.median),
-                    "low": rounded(curve.low),
-                    "high": rounded(curve.high),
-                }
-            )
+            group = groups.setdefault((curve.problem, curve.solved), _group(curve.problem, "suboptimality"))
+            group[against].append(_curve(curve, order))
     found = list(groups.values())
     for group in found:
         same = [other for other in found if other["problem"] == group["problem"]]
@@ -59,6 +49,33 @@ def _groups(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
         several = f", formulation {place} of {len(same)}" if len(same) > 1 else ""
         group["title"] = f"{group['problem']}{several}"
     return found
+
+
+def _metric_groups(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
+    """A group for each problem and metric with a known direction that traces have."""
+    groups: dict[tuple[str, str], dict[str, Any]] = {}
+    sides: tuple[Literal["time", "iterations"], ...] = ("time", "iterations")
+    for metric in (name for name in measures(records) if name != "suboptimality"):
+        for against in sides:
+            for curve in convergence.metric_progress(records, metric, against=against):
+                group = groups.setdefault((curve.problem, metric), _group(curve.problem, metric))
+                group[against].append(_curve(curve, order))
+    return list(groups.values())
+
+
+def _group(problem: str, measure: str) -> dict[str, Any]:
+    return {"problem": problem, "title": problem, "measure": measure, "time": [], "iterations": []}
+
+
+def _curve(curve: convergence.Convergence, order: dict[str, int]) -> dict[str, Any]:
+    return {
+        "solver": order[curve.solver],
+        "seeds": int(curve.seeds),
+        "x": rounded(curve.x),
+        "y": rounded(curve.median),
+        "low": rounded(curve.low),
+        "high": rounded(curve.high),
+    }
 
 
 def _profiles(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import io
 import math
-import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,7 +22,7 @@ from optiframe.comparison.stats.loss_table import measures
 from optiframe.errors import InvalidInput, require
 from optiframe.report.charts import AXES
 from optiframe.report.looks import Look, looks
-from optiframe.report.writing import write_bytes
+from optiframe.report.writing import stem, write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -140,8 +139,8 @@ def _all(records: Records, wide: bool) -> Iterator[tuple[str, Callable[[], Figur
     drawn = {curve.problem for curve in curves_of.convergence(records, against="iterations")}
     for problem in records.problems:
         if problem in drawn:
-            stem = _stem(problem) or "problem"
-            name = next(n for k in range(len(taken) + 1) if (n := f"{stem}-{k}" if k else stem) not in taken)
+            own = stem(problem) or "problem"
+            name = next(n for k in range(len(taken) + 1) if (n := f"{own}-{k}" if k else own) not in taken)
             taken.add(name)
             yield f"convergence-{name}", partial(convergence, records, problem, wide=wide)
     shown: dict[str, dict[str, Any]] = {
@@ -149,17 +148,13 @@ def _all(records: Records, wide: bool) -> Iterator[tuple[str, Callable[[], Figur
         for gap in records.gaps
         if any(max(curve.y, default=0) > 0 for curve in profiles.data_profile(records, gap=gap))
     }
-    # Where suboptimality does not compare all that a metric does, the first metric is drawn too.
+    # The primary metric is drawn too: it compares what suboptimality does not.
     measure = next(iter(measures(records)), "suboptimality")
     if measure != "suboptimality" and len(records.solvers) > 1:
-        shown[_stem(measure)] = {"measure": measure}
+        shown[stem(measure)] = {"measure": measure}
     for name, how in shown.items():
         yield f"performance-profile-{name}", partial(profile, records, "performance", wide=wide, **how)
         yield f"data-profile-{name}", partial(profile, records, "data", wide=wide, **how)
-
-
-def _stem(title: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60]
 
 
 def _target(
@@ -184,9 +179,21 @@ def _figure(wide: bool, panels: int) -> tuple[Figure, list[Any]]:
     # Panels stand under each other in one column and side by side in two.
     shape = (1, panels) if wide else (panels, 1)
     with matplotlib.rc_context(_STYLE):
-        figure: Figure = module.Figure(figsize=(width, 2.3 * shape[0] + 0.5), layout="constrained")
+        figure: Figure = _displayed(module.Figure)(
+            figsize=(width, 2.3 * shape[0] + 0.5), layout="constrained"
+        )
         axes = figure.subplots(*shape, squeeze=False)
     return figure, list(axes.flat)
+
+
+@cache
+def _displayed(kind: type[Figure]) -> type[Figure]:
+    """Figures that a notebook shows although pyplot is not loaded, which would register them."""
+
+    def _repr_png_(self: Figure) -> bytes:
+        return _rendered(self, "png", dpi=120)
+
+    return type("Figure", (kind,), {"_repr_png_": _repr_png_, "__doc__": kind.__doc__})
 
 
 def _readable(axis: Any) -> None:
@@ -240,7 +247,7 @@ def _legend(figure: Figure, axes: Sequence[Any], wide: bool) -> Figure:
     return figure
 
 
-def _rendered(figure: Figure, kind: str) -> bytes:
+def _rendered(figure: Figure, kind: str, dpi: int = 300) -> bytes:
     matplotlib = require("matplotlib", "report")
     buffer = io.BytesIO()
     # Without a date the same comparison gives the same file.
@@ -248,7 +255,7 @@ def _rendered(figure: Figure, kind: str) -> bytes:
     with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
         # A title may have a letter that the font lacks; a box stands for it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure.savefig(buffer, format=kind, dpi=300, metadata=metadata)
+        figure.savefig(buffer, format=kind, dpi=dpi, metadata=metadata)
     return buffer.getvalue()
 
 

@@ -6,6 +6,8 @@
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const touch = window.matchMedia("(pointer: coarse)");
   const print = window.matchMedia("print");
+  const titles = {}; // by chart, what its file is called
+  const problems = [...new Set(data.convergence.map((group) => group.title))];
   const shown = data.solvers.map(() => true);
   // Plotly reads a little HTML in text and fills in %{...}; a title is to be read as it is written.
   const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
@@ -56,7 +58,8 @@
     };
   }
 
-  function draw(id, traces, x, y) {
+  function draw(id, name, traces, x, y) {
+    titles[id] = name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
     const layout = {
       font: { family: style("--text"), size: 13, color: style("--ink") },
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
@@ -72,7 +75,7 @@
   function line(curve, ys, more) {
     const solver = data.solvers[curve.solver];
     return {
-      type: "scatter", mode: "lines+markers", x: curve.x, y: ys, meta: plain(solver.title),
+      type: "scatter", mode: "lines+markers", x: curve.x, y: ys, meta: plain(solver.title), name: plain(solver.title),
       visible: shown[curve.solver], customdata: [curve.solver],
       line: { color: colour(curve.solver), width: 2.2, dash: solver.dash, shape: "hv" },
       marker: { symbol: solver.symbol, size: 7.5, maxdisplayed: 9, color: colour(curve.solver) },
@@ -97,7 +100,7 @@
   }
 
   function drawConvergence() {
-    const group = data.convergence[Number(by("problem").value)];
+    const group = data.convergence.find((one) => one.title === problems[Number(by("problem").value)] && one.measure === by("progress").value);
     const logX = by("log-x").checked, logY = by("log-y").checked;
     for (const against of ["time", "iterations"]) {
       const curves = group[against];
@@ -115,7 +118,8 @@
       const id = `against-${against}`;
       const drawn = curves.flatMap((c) => [...c.y, ...c.low].map(edge)).filter((value) => value > 0);
       const x = axis(title, logX, logX ? across(id, curves) : { rangemode: "tozero" });
-      draw(id, traces, x, axis("suboptimality", logY, logY ? ticks(drawn, by(id).clientHeight - 60, true) : {}));
+      const y = axis(group.measure, logY, logY ? ticks(drawn, by(id).clientHeight - 60, true) : {});
+      draw(id, `${group.measure} ${group.title} ${id}`, traces, x, y);
     }
   }
 
@@ -152,12 +156,16 @@
     const share = { range: [-0.02, 1.04], tickformat: ".0%", dtick: 0.2 };
     const steps = (curves) => curves.map((c) => line(c, c.y));
     const ratio = `times the best ${cost === "time" ? "time" : `number of ${cost}`}`;
-    draw("performance", steps(profile.performance), axis(ratio, true, across("performance", profile.performance)), axis("share of runs", false, share));
-    draw("data-profile", steps(profile.data), axis(profile.axis, true, across("data-profile", profile.data)), axis("share of runs", false, share));
+    const name = `${measure} within ${gap} ${cost}`;
+    draw("performance", `performance profile ${name}`, steps(profile.performance), axis(ratio, true, across("performance", profile.performance)), axis("share of runs", false, share));
+    draw("data-profile", `data profile ${name}`, steps(profile.data), axis(profile.axis, true, across("data-profile", profile.data)), axis("share of runs", false, share));
   }
 
   // ---- the legend: one for all charts ----------------------------------------------------------
   function drawAll() {
+    for (const part of document.querySelectorAll(".of-solver")) {
+      part.style.visibility = shown[Number(part.dataset.solver)] ? "" : "hidden";
+    }
     if (data.convergence.length) drawConvergence();
     if (data.profiles.length) drawProfiles();
   }
@@ -177,31 +185,26 @@
     });
   }
 
-  // ---- tables ---------------------------------------------------------------------------------
-  function sort(table, column, heading) {
-    const down = heading.getAttribute("aria-sort") === "ascending";
-    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-    heading.setAttribute("aria-sort", down ? "descending" : "ascending");
-    const number = heading.classList.contains("number");
-    const key = (row) => {
-      const cell = row.cells[column];
-      if (!number) return cell.textContent.trim();
-      return cell.dataset.sort === undefined ? NaN : Number(cell.dataset.sort.replace("inf", "Infinity"));
-    };
-    const order = (a, b) => {
-      if (!number) return a.localeCompare(b, undefined, { numeric: true }) * (down ? -1 : 1);
-      // What is not known comes last in either direction.
-      if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) - Number.isNaN(b);
-      return a === b ? 0 : (a < b ? -1 : 1) * (down ? -1 : 1);
-    };
-    const rows = [...table.tBodies[0].rows].map((row) => [key(row), row]);
-    rows.sort((a, b) => order(a[0], b[0]));
-    table.tBodies[0].append(...rows.map(([, row]) => row));
-    by("said").textContent = `sorted by ${heading.textContent.trim()}, ${down ? "descending" : "ascending"}`;
-  }
-  for (const table of document.querySelectorAll("table.sortable")) {
-    [...table.tHead.rows[0].cells].forEach((heading, column) => {
-      heading.querySelector("button").addEventListener("click", () => sort(table, column, heading));
+  // ---- saving charts --------------------------------------------------------------------------
+  const cell = (value) => {
+    if (value === null || value === undefined) return "";
+    const text = typeof value === "string" && /^[=+\-@\t]/.test(value) ? `'${value}` : String(value);
+    return /[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+  };
+  for (const button of document.querySelectorAll(".downloads button[data-chart]")) {
+    button.addEventListener("click", () => {
+      const chart = by(button.dataset.chart), name = titles[button.dataset.chart];
+      if (button.dataset.kind === "csv") {
+        const head = ["solver", chart.layout.xaxis.title.text, chart.layout.yaxis.title.text];
+        const rows = chart.data.filter((trace) => trace.visible && trace.meta !== "band")
+          .flatMap((trace) => trace.x.map((x, i) => [data.solvers[trace.customdata[0]].title, x, trace.y[i]]));
+        return saveText(`${name}.csv`, "text/csv", [head, ...rows].map((row) => row.map(cell).join(",")).join("\n") + "\n");
+      }
+      const traces = chart.data.map((trace) => ({ ...trace, showlegend: trace.meta !== "band" }));
+      const layout = { ...chart.layout, showlegend: true, legend: { orientation: "h", y: -0.2 }, paper_bgcolor: style("--paper") };
+      const kind = button.dataset.kind;
+      return Plotly.toImage({ data: traces, layout }, { format: kind, width: 760, height: 560, scale: kind === "png" ? 3 : 1 })
+        .then((place) => saveAs(`${name}.${kind}`, place));
     });
   }
 
@@ -223,7 +226,18 @@
 
   // ---- begin ------------------------------------------------------------------------------------
   if (data.convergence.length) {
-    by("problem").replaceChildren(...data.convergence.map((group, i) => new Option(group.title, i)));
+    by("problem").replaceChildren(...problems.map((title, i) => new Option(title, i)));
+    const choose = () => {
+      const title = problems[Number(by("problem").value)];
+      const found = data.convergence.filter((group) => group.title === title).map((group) => group.measure);
+      const before = by("progress").value;
+      const now = offer("progress", found, (value) => value, found[0]);
+      by("progress").closest("label").hidden = data.convergence.every((group) => group.measure === "suboptimality");
+      if (now !== before) by("log-y").checked = now === "suboptimality";
+    };
+    choose();
+    by("problem").addEventListener("change", choose);
+    by("progress").addEventListener("change", () => { by("log-y").checked = by("progress").value === "suboptimality"; });
     document.querySelector("#convergence .drawn").hidden = false;
     // Where one solver ends a hundred times as late as another, the faster ones would all lie on the axis.
     const apart = data.convergence.some((group) => {
@@ -231,13 +245,27 @@
       return ends.length > 0 && Math.max(...ends) >= 100 * Math.min(...ends);
     });
     by("log-x").checked = apart;
-    for (const id of ["problem", "log-x", "log-y", "bands"]) by(id).addEventListener("change", drawConvergence);
+    for (const id of ["problem", "progress", "log-x", "log-y", "bands"]) by(id).addEventListener("change", drawConvergence);
   }
   if (data.profiles.length) {
     const measures = [...new Set(data.profiles.map((profile) => profile.measure))];
     by("measure").replaceChildren(...measures.map((measure) => new Option(measure, measure)));
     document.querySelector("#profiles .drawn").hidden = false;
     for (const id of ["measure", "gap", "cost"]) by(id).addEventListener("change", drawProfiles);
+  }
+  const groups = [...document.querySelectorAll(".quality")];
+  if (groups.length > 1) {
+    const shownProblems = [...new Set(groups.map((group) => group.dataset.problem))];
+    const show = () => {
+      const problem = shownProblems[Number(by("quality-problem").value)];
+      const here = groups.filter((group) => group.dataset.problem === problem);
+      const measure = offer("quality-measure", here.map((group) => group.dataset.measure), (value) => value, here[0].dataset.measure);
+      for (const group of groups) group.hidden = !(here.includes(group) && group.dataset.measure === measure);
+    };
+    by("quality-problem").replaceChildren(...shownProblems.map((problem, i) => new Option(problem, i)));
+    for (const id of ["quality-problem", "quality-measure"]) by(id).addEventListener("change", show);
+    document.querySelector("#quality .controls").hidden = false;
+    show();
   }
   const rankings = [...document.querySelectorAll(".ranking")];
   if (rankings.length > 1) {

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +16,19 @@ from optiframe.comparison.stats.loss_table import Failure, reason
 from optiframe.comparison.stats.no_ranking_reason import no_metrics_reason, ranking_measures
 from optiframe.comparison.stats.pair_tests import PairVerdict, overall
 from optiframe.comparison.stats.paired_samples import one_data_set, pairs, too_few, unit
-from optiframe.comparison.stats.summary import summarize
+from optiframe.comparison.stats.summary import Summary, summarize
 from optiframe.comparison.units import duration
 from optiframe.errors import require
 from optiframe.report import charts, tables
+from optiframe.report.document import Trusted, document, own_text
+from optiframe.report.drawing import Drawing
 from optiframe.report.looks import looks
 from optiframe.report.numbers import DASH, counted, size
+from optiframe.report.quality import against_time, by_solver
 from optiframe.report.redact import anonymous, redact
 from optiframe.report.verdict import verdict
 from optiframe.report.writing import write_bytes
 from optiframe.solving.result import Status
-
-_VALUE = re.compile(r"=[^\s=,()&<>]{1,16}[),]*")  # short enough for any column; no part of an entity
 
 
 def write_page(records: Records, path: str | Path, *, again: str = "") -> Path:
@@ -54,44 +53,26 @@ def write_page(records: Records, path: str | Path, *, again: str = "") -> Path:
     return write_bytes(Path(path), page(records, again=again).encode())
 
 
-def page(records: Records, *, again: str = "") -> str:
-    """The page of a comparison as text; see `write_page`."""
-    jinja = require("jinja2", "report")
+def page(records: Records, *, again: str = "", shared: str = "", home: str = "", cells: str = "") -> str:
+    """The page of a comparison as text; see `write_page`.
+
+    As part of a site, `shared` is the address of Plotly's script, which is then not in the page, `home` that
+    of the site's first page, and `cells` that of a file with the cells.
+    """
     offline = require("plotly.offline", "report")
-    own = resources.files("optiframe.report")
-    scripts = {"plotly": offline.get_plotlyjs(), "script": (own / "page.js").read_text("utf-8")}
-    environment = jinja.Environment(
-        autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    trusted = jinja.filters.Markup  # our own files, and JSON that `embedded` made harmless
-    environment.filters["breakable"] = _breakable
-    environment.filters["whole"] = lambda text: trusted(_whole(str(jinja.filters.escape(text))))
-    template = environment.from_string((own / "template.html").read_text("utf-8"))
     content = _content(records)
-    text: str = template.render(
-        **content,
-        again=again,
-        hashes=" ".join(f"'sha256-{_digest(script)}'" for script in scripts.values()),
-        style=trusted((own / "style.css").read_text("utf-8")),
-        data=trusted(charts.embedded(content["drawn"])),
-        **{name: trusted(script) for name, script in scripts.items()},
+    return document(
+        "template.html",
+        {
+            **content,
+            "again": again,
+            "shared": shared,
+            "home": home,
+            "cells": cells,
+            "data": Trusted(charts.embedded(content["drawn"])),
+        },
+        {"plotly": "" if shared else offline.get_plotlyjs(), "script": own_text("page.js")},
     )
-    return text
-
-
-def _breakable(name: str) -> str:
-    """A name that may be broken after an underscore (a space without width), so that tables fit."""
-    return name.replace("_", "_\u200b")
-
-
-def _whole(escaped: str) -> str:
-    """Escaped text in which a parameter's value stays beside its bracket, and may begin a line."""
-    return _VALUE.sub(r'<wbr><span class="whole">\g<0></span>', escaped)
-
-
-def _digest(script: str) -> str:
-    """The hash by which the page's policy knows this script; no other script may run."""
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _content(records: Records) -> dict[str, Any]:
@@ -110,6 +91,9 @@ def _content(records: Records) -> dict[str, Any]:
         "metrics_first": _metrics_first(records, drawn),
         "absent": _absent(drawn, bool(ranked)),
         "without_objective": _without_curve(records, drawn),
+        "quality": _quality(records, summaries, ranked),
+        "any_interval": any(not math.isnan(i.low) for s in summaries for i in s.measures.values()),
+        "any_failed": any(s.failures for s in summaries),
         "drawn": drawn,
         "summary": tables.summary(records, summaries),
         "metrics": tables.metrics(records, summaries),
@@ -119,6 +103,25 @@ def _content(records: Records) -> dict[str, Any]:
         "failures": failures(records),
         "environment": _environment(records),
     }
+
+
+@dataclass(frozen=True)
+class Quality:
+    """The drawings of one problem by one measure: the values, and the values against time."""
+
+    problem: str
+    measure: str
+    drawings: list[Drawing]
+
+
+def _quality(records: Records, summaries: list[Summary], ranked: list[str]) -> list[Quality]:
+    found = []
+    for problem in records.problems:
+        for measure in ranked:
+            made = [draw(records, summaries, problem, measure) for draw in (by_solver, against_time)]
+            if kept := [drawing for drawing in made if drawing]:
+                found.append(Quality(problem, measure, kept))
+    return found
 
 
 @dataclass(frozen=True)
@@ -187,9 +190,8 @@ def _duration(started: str, ended: str) -> str:
 
 def _metrics_first(records: Records, drawn: dict[str, Any]) -> bool:
     """Whether the metrics say more than curves: no common objective is drawn for most of the solvers."""
-    common = max(
-        (len({curve["solver"] for curve in group["time"]}) for group in drawn["convergence"]), default=0
-    )
+    groups = [group for group in drawn["convergence"] if group["measure"] == "suboptimality"]
+    common = max((len({curve["solver"] for curve in group["time"]}) for group in groups), default=0)
     return 2 * common <= len(records.solvers)
 
 
@@ -208,7 +210,7 @@ def _absent(drawn: dict[str, Any], ranked: bool) -> str:
 
 
 def _without_curve(records: Records, drawn: dict[str, Any]) -> list[str]:
-    curves = {group["problem"] for group in drawn["convergence"]}
+    curves = {g["problem"] for g in drawn["convergence"] if g["measure"] == "suboptimality"}
     return [problem for problem in records.problems if problem not in curves]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import median
 
@@ -26,13 +26,14 @@ _NAMES = {"memory": "peak memory"}
 
 @dataclass(frozen=True)
 class Value:
-    """What one cell of a table shows; `detail` is smaller, `sort` orders a column of numbers."""
+    """What one cell of a table shows; `detail` is smaller, `sort` orders numbers, `link` is an address."""
 
     text: str
     detail: str = ""
     sort: float | None = None
     solver: str = ""
     tone: str = ""
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,28 @@ class Table:
     numeric: frozenset[int] = field(default_factory=frozenset)
 
 
-def _solver(title: str) -> Value:
+def trimmed(table: Table, optional: Sequence[str] = ()) -> Table:
+    """The table without columns that hold nothing: only dashes, or only zeros in an optional one."""
+    kept = [
+        place
+        for place, column in enumerate(table.columns)
+        if place < table.heads
+        or not table.rows
+        or any(
+            row[place].text != DASH and not (column in optional and row[place].text == "0")
+            for row in table.rows
+        )
+    ]
+    return replace(
+        table,
+        columns=[table.columns[place] for place in kept],
+        rows=[[row[place] for place in kept] for row in table.rows],
+        numeric=frozenset(new for new, place in enumerate(kept) if place in table.numeric),
+    )
+
+
+def solver_value(title: str) -> Value:
+    """A solver's name with its colour and marker."""
     return Value(title, solver=title)
 
 
@@ -61,6 +83,11 @@ def _interval(interval: Interval | None, show: Callable[[float], str] = number) 
     low, high = show(interval.low), show(interval.high)
     known = not (math.isnan(interval.low) or math.isnan(interval.high)) and low != high
     return _number(interval.median, show, f"{low} to {high}" if known else "")
+
+
+def interval_value(interval: Interval | None, measure: str) -> Value:
+    """A median with its interval, in the unit of its measure."""
+    return _interval(interval, _UNITS.get(measure, number))
 
 
 def _statuses(summary: Summary) -> Value:
@@ -78,7 +105,7 @@ def summary(records: Records, summaries: Iterable[Summary]) -> Table:
     rows = [
         [
             Value(s.problem),
-            _solver(s.solver),
+            solver_value(s.solver),
             _number(s.runs),
             _number(s.failures) if not s.failures else Value(str(s.failures), "", s.failures, tone="bad"),
             _statuses(s),
@@ -87,8 +114,10 @@ def summary(records: Records, summaries: Iterable[Summary]) -> Table:
         for s in found
     ]
     columns = ["problem", "solver", "runs", "failures", "status", *(_NAMES.get(n, n) for n in used)]
-    caption = "Medians over seeds; below each, its 95% bootstrap interval."
-    return Table("Summary", caption, columns, rows, 2, frozenset({2, 3, *range(5, len(columns))}))
+    spread = any(value.detail for row in rows for value in row[5:])
+    caption = f"Medians over seeds{'; below each, its 95% bootstrap interval' if spread else ''}."
+    table = Table("Summary", caption, columns, rows, 2, frozenset({2, 3, *range(5, len(columns))}))
+    return trimmed(table, ["failures"])
 
 
 def _known(summary: Summary, name: str) -> bool:
@@ -107,7 +136,8 @@ def metrics(records: Records, summaries: Iterable[Summary]) -> Table | None:
     heads = [f"{name} ({better[name]} is better)" if name in better else name for name in names]
     digits = {
         (problem, name): digits_apart(
-            s.measures[name].median for s in kept if s.problem == problem and name in s.measures
+            (s.measures[name].median for s in kept if s.problem == problem and name in s.measures),
+            tolerance=records.tolerance,
         )
         for problem in dict.fromkeys(s.problem for s in kept)
         for name in names
@@ -115,32 +145,36 @@ def metrics(records: Records, summaries: Iterable[Summary]) -> Table | None:
     rows = [
         [
             Value(s.problem),
-            _solver(s.solver),
+            solver_value(s.solver),
             *(_interval(s.measures.get(n), partial(number, significant=digits[s.problem, n])) for n in names),
         ]
         for s in kept
     ]
-    caption = "What the problems say of the answers; medians over seeds with 95% intervals."
+    spread = any(value.detail for row in rows for value in row[2:])
+    caption = f"Scores of the answers: medians over seeds{' with 95% intervals' if spread else ''}."
     columns = ["problem", "solver", *heads]
-    return Table("Metrics", caption, columns, rows, 2, frozenset(range(2, len(columns))))
+    return trimmed(Table("Metrics", caption, columns, rows, 2, frozenset(range(2, len(columns)))))
 
 
 def standings(records: Records, measure: str) -> Table:
     """The solvers in order of their mean rank."""
+    found = ranking.standings(records, measure)
     rows = [
         [
-            _solver(s.solver),
+            solver_value(s.solver),
             _number(s.mean_rank),
             _number(s.wins),
             _number(s.shared),
             _number(s.problems),
             _number(s.failures),
         ]
-        for s in ranking.standings(records, measure)
+        for s in found
     ]
     columns = ["solver", "mean rank", "wins", "shared wins", "problems", "failures"]
-    caption = f"Ranks by {measure} on each problem (median over seeds), averaged; a failure ranks last."
-    return Table("Standings", caption, columns, rows, 1, frozenset(range(1, 6)))
+    last = "; a failure ranks last" if any(s.failures for s in found) else ""
+    caption = f"Ranks by {measure} on each problem (median over seeds), averaged{last}."
+    table = Table("Standings", caption, columns, rows, 1, frozenset(range(1, 6)))
+    return trimmed(table, ["wins", "shared wins", "failures"])
 
 
 def pairs(measure: str, verdicts: Sequence[PairVerdict]) -> Table:
@@ -177,13 +211,15 @@ def time_to_target(records: Records) -> Table | None:
     if not any(math.isfinite(v) for found in kept.values() for values in found.values() for v in values):
         return None
     rows = [
-        [Value(problem), _solver(solver), *(_reached(found[gap]) for gap in records.gaps)]
+        [Value(problem), solver_value(solver), *(_reached(found[gap]) for gap in records.gaps)]
         for (problem, solver), found in kept.items()
     ]
     columns = ["problem", "solver", *(f"gap {gap:g}" for gap in records.gaps)]
+    all_there = all(math.isfinite(v) for found in kept.values() for values in found.values() for v in values)
+    never = "" if all_there else "; a run that never gets there counts as ∞"
     caption = (
-        "Time until the relative suboptimality is within the gap: median over seeds, a run that never "
-        "gets there counting as ∞; below, how many got there."
+        f"Time until the relative suboptimality is within the gap: median over seeds{never}. "
+        "Below, how many got there."
     )
     return Table("Time to target", caption, columns, rows, 2, frozenset(range(2, len(columns))))
 

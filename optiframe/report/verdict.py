@@ -16,8 +16,10 @@ from optiframe.comparison.stats.no_ranking_reason import no_ranking_reason, rank
 from optiframe.comparison.stats.pair_tests import PairVerdict
 from optiframe.comparison.stats.paired_samples import one_data_set, pairs, too_few, unit
 from optiframe.comparison.stats.ranking import Standing
+from optiframe.comparison.stats.timings import unsteady_times
 from optiframe.comparison.units import joined
-from optiframe.report.numbers import counted, number
+from optiframe.report.numbers import counted, number, seconds
+from optiframe.report.speed import speed_among, speed_beside_next
 from optiframe.solving.result import Status
 
 # More names than this in a sentence are not read, nor so many letters of names.
@@ -63,27 +65,38 @@ def verdict(records: Records, judged: Mapping[str, list[PairVerdict]] | None = N
         known = judged or {measure: pairs(records, measure) for measure in ranking_measures(records)}
         why = no_ranking_reason(records)
         said = [*([why] if why else []), *_rankings(records, known)]
-    return Verdict([*said[:_OPEN], _endings(records)], said[_OPEN:])
+    return Verdict([*said[:_OPEN], *_unsteady(records), _endings(records)], said[_OPEN:])
 
 
 def _rankings(records: Records, judged: Mapping[str, list[PairVerdict]]) -> list[str]:
-    """A statement for each group of measures that agree, in the order of their first measures."""
+    """A statement for each group of measures that agree, in the order of their first measures.
+
+    The first is by the primary metric and says how fast the winners are, too.
+    """
     groups: dict[_Ranking, list[tuple[str, list[Standing]]]] = {}
     for measure, verdicts in judged.items():
         standings = [s for s in ranking.standings(records, measure) if not math.isnan(s.mean_rank)]
         if len(standings) > 1:
             leaders = tuple(s.solver for s in standings if s.mean_rank == standings[0].mean_rank)
-            key = _Ranking(leaders, len(standings), _sure(records, leaders, verdicts))
+            sure = "" if len(leaders) == len(standings) else _sure(records, leaders, verdicts)
+            key = _Ranking(leaders, len(standings), sure)
             groups.setdefault(key, []).append((measure, standings))
     told: list[str] = []
     warned: set[str] = set()
     for key, measures in groups.items():
-        parts = [_first(records, key, *measures[0]), _also(key, [measure for measure, _ in measures[1:]])]
+        first = _first(records, key, *measures[0])
+        # Time stands beside the primary metric alone: that is what one chooses by.
+        beside, after = ".", ""
+        if not told and len(key.leaders) > 1:
+            beside = speed_among(records, key.leaders)
+        elif not told:
+            after = speed_beside_next(records, key.leaders[0], measures[0][1][1].solver)
+        parts = [f"{first}{beside}", _also(key, [measure for measure, _ in measures[1:]])]
         if key.sure not in warned:
             parts.append(key.sure)
-        if too_few(judged[measures[0][0]]):  # how many problems it takes is said once
+        if key.sure and too_few(judged[measures[0][0]]):  # how many problems it takes is said once
             warned.add(key.sure)
-        told.append(" ".join(filter(None, parts)))
+        told.append(" ".join(filter(None, [*parts, after])))
     return told
 
 
@@ -92,9 +105,20 @@ def _first(records: Records, said: _Ranking, measure: str, standings: list[Stand
     count = max(s.problems for s in standings)
     # A solver may lack a measure, or suit none of its problems.
     some = said.ranked < len(records.solvers)
-    if len(said.leaders) == said.ranked:
-        alike = f"the {said.ranked} solvers that have it" if some else "all solvers"
-        return f"By {measure}, {alike} rank alike {_over(records, count)}."
+    everyone = len(said.leaders) == said.ranked
+    alike = f"the {said.ranked} solvers that have it" if some else f"all {said.ranked} solvers"
+    who = alike if everyone and said.ranked > 2 else _names(list(said.leaders), "other")
+    if len(said.leaders) > 1 and all(s.shared == count for s in standings if s.solver in said.leaders):
+        if measure == "suboptimality":
+            within = f", within the tolerance of {_power(records.tolerance)}"
+            said_of = f"{who} reach the best objective known {_on(records, count)}{within}"
+        else:
+            which = "" if everyone else f"{_superlative(directions(records)[measure])} "
+            said_of = f"{who} reach the same {which}{measure} {_on(records, count)}"
+            said_of += _values(records, measure, said.leaders, count)
+        return f"{said_of[0].upper()}{said_of[1:]}" if who is alike else said_of
+    if everyone:
+        return f"By {measure}, {who} rank alike {_over(records, count)}"
     first = standings[0]
     if len(said.leaders) == 1 and first.wins == first.problems:
         better = directions(records)[measure]
@@ -102,17 +126,25 @@ def _first(records: Records, said: _Ranking, measure: str, standings: list[Stand
             which = f"the {better} {measure}" + (" of the 2 solvers that have it" if some else "")
         else:
             have = " that have it" if some else ""
-            which = f"the {better.replace('er', 'est')} {measure} of the {said.ranked} solvers{have}"
-        values = _values(records, measure, first)
-        return f"{first.solver} had {which} {_on(records, first.problems)}{values}."
+            which = f"the {_superlative(better)} {measure} of the {said.ranked} solvers{have}"
+        values = _values(records, measure, said.leaders, first.problems)
+        return f"{first.solver} had {which} {_on(records, first.problems)}{values}"
     rank = f"mean rank {number(first.mean_rank)} of {said.ranked}"
     if len(said.leaders) > 1:
         return (
             f"By {measure}, {_names(list(said.leaders), 'other')} share the first rank "
-            f"{_over(records, count)} ({rank})."
+            f"{_over(records, count)} ({rank})"
         )
     wins = f"best on {first.wins}" + (f", tied on {first.shared}" if first.shared else "")
-    return f"By {measure}, {first.solver} ranks first {_over(records, count)}: {wins} ({rank})."
+    return f"By {measure}, {first.solver} ranks first {_over(records, count)}: {wins} ({rank})"
+
+
+def _superlative(better: str) -> str:
+    return better.replace("er", "est")
+
+
+def _power(tolerance: float) -> str:
+    return f"{tolerance:g}".replace("e-0", "e-")
 
 
 def _over(records: Records, count: int) -> str:
@@ -130,24 +162,23 @@ def _on(records: Records, count: int) -> str:
     return whole if count == all_ else f"{whole} it can be judged by"
 
 
-def _values(records: Records, measure: str, first: Standing) -> str:
-    """The values of the first and of the next, problem by problem; empty where they are many."""
-    if first.problems > _SHOWN:
+def _values(records: Records, measure: str, leaders: tuple[str, ...], problems: int) -> str:
+    """What the leaders reach and what the next does, problem by problem; empty where they are many."""
+    if problems > _SHOWN:
         return ""
     sign = 1.0 if directions(records)[measure] == "lower" else -1.0
     shown = []
     for runs in loss_table(records, measure).values():
         found = medians(runs)
-        if first.solver not in found or len(found) < 2:
+        if len(found) < 2 or not set(leaders) <= set(found):
             continue
-        own = found.pop(first.solver)
-        next_ = min(found.values())
+        own = min(found.pop(leader) for leader in leaders)
+        next_ = min(found.values(), default=math.nan)
         digits = digits_apart((own, next_))
-        other = number(sign * next_, digits) if math.isfinite(next_) else "a failure"
-        words = "vs" if len(found) == 1 else "next is"
-        mark = " " if len(found) == 1 else ", "
-        shown.append(f"{number(sign * own, digits)}{mark}{words} {other}")
-    return f" ({(', ' if ' vs ' in shown[0] else '; ').join(shown)})" if shown else ""
+        other = "a failure" if next_ == math.inf else number(sign * next_, digits)
+        words = " vs" if len(found) == 1 else ", next is"
+        shown.append(f"{number(sign * own, digits)}{f'{words} {other}' if found else ''}")
+    return f" ({('; ' if ' is ' in shown[0] else ', ').join(shown)})" if shown else ""
 
 
 def _also(said: _Ranking, measures: list[str]) -> str:
@@ -156,9 +187,9 @@ def _also(said: _Ranking, measures: list[str]) -> str:
         return ""
     by = _names(measures, "other measure")
     if len(said.leaders) == said.ranked:
-        return f"So they do by {by}."
+        return f"The same holds by {by}."
     if len(said.leaders) > 1:
-        return f"They share it by {by}, too."
+        return f"These solvers share the first rank by {by}, too."
     return f"It ranks first by {by}, too."
 
 
@@ -203,6 +234,19 @@ def _names(names: list[str], word: str) -> str:
     if kept == len(names):
         return joined(names)
     return joined([*names[:kept], counted(len(names) - kept, word)])
+
+
+def _unsteady(records: Records) -> list[str]:
+    """A warning where times of short solves vary too much to be compared."""
+    found = unsteady_times(records)
+    if not found:
+        return []
+    worst = found[0]
+    more = len(found) - 1
+    others = f"; {counted(more, 'other')} {'varies' if more == 1 else 'vary'} likewise" if more else ""
+    vary = f"{worst.solver} on {worst.problem} vary from {seconds(worst.low)} to {seconds(worst.high)}"
+    remedy = '`repeat = "auto"` times short solves more often.'
+    return [f"Do not rely on the shortest times: those of {vary}{others}. {remedy}"]
 
 
 def _endings(records: Records) -> str:

@@ -12,9 +12,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from optiframe.comparison.cells import Cell, Checksums, Choice, Plan, Request
+from optiframe.comparison.cells import Cell, Checksums, Choice, Pickled, Plan, Request
 from optiframe.comparison.plan.content_key import classes_and_functions
-from optiframe.comparison.plan.sweep import fill
+from optiframe.comparison.plan.sweep import fill, seeded
 from optiframe.comparison.plan.unchanged import unchanged
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.problem import Problem
@@ -42,6 +42,11 @@ class BuiltHere:
             return construct.problem(**table)
 
 
+def draws(problem: Choice) -> bool:
+    """Whether the problem's data follow the seed of the cell."""
+    return seeded(problem.thing.table if isinstance(problem.thing, BuiltHere) else problem.table)
+
+
 def request_of(plan: Plan, cell: Cell) -> Request:
     """What a child process needs to run the cell.
 
@@ -51,12 +56,7 @@ def request_of(plan: Plan, cell: Cell) -> Request:
         For an object that cannot be sent to another process, naming it, and for one that a
         store has read, which no longer knows it.
     """
-    things = {
-        kind: _thing(choice, cell.seed)
-        for kind, choice in (("problem", cell.problem), ("solver", cell.solver))
-        if choice.table is None
-    }
-    objects, buffers = _pickled(things) if things else (None, ())
+    choices = (("problem", cell.problem), ("solver", cell.solver))
     return Request(
         key=cell.key,
         problem=None if cell.problem.table is None else fill(cell.problem.table, cell.seed),
@@ -65,8 +65,10 @@ def request_of(plan: Plan, cell: Cell) -> Request:
         budget=plan.budget.model_dump(),
         limits=plan.limits,
         measure=plan.measure,
-        objects=objects,
-        buffers=buffers,
+        # Apart from one another: who judges an answer is sent the problem and never the solver.
+        objects={
+            kind: _pickled(_thing(choice, cell.seed)) for kind, choice in choices if choice.table is None
+        },
         modules=plan.modules,
         path=tuple(str(Path(entry).absolute()) for entry in sys.path),  # "" is this process's folder
         folder=str(plan.folder.absolute()),
@@ -86,8 +88,8 @@ def _thing(choice: Choice, seed: int) -> Any:
     return choice.thing.build(seed) if isinstance(choice.thing, BuiltHere) else choice.thing
 
 
-def _pickled(things: Mapping[str, Any]) -> tuple[bytes, tuple[pickle.PickleBuffer, ...]]:
-    """The objects, and beside them their large arrays, which are not copied."""
+def _pickled(thing: Any) -> Pickled:
+    """The object, and beside it its large arrays, which are not copied."""
     cloudpickle = require("cloudpickle", "compare")
     buffers: list[pickle.PickleBuffer] = []
 
@@ -97,26 +99,23 @@ def _pickled(things: Mapping[str, Any]) -> tuple[bytes, tuple[pickle.PickleBuffe
         buffers.append(buffer)
         return False
 
-    with _by_value(cloudpickle, things.values()):
+    with _by_value(cloudpickle, thing):
         try:
-            data: bytes = cloudpickle.dumps(dict(things), protocol=5, buffer_callback=keep_in)
+            data: bytes = cloudpickle.dumps(thing, protocol=5, buffer_callback=keep_in)
         except Exception as error:  # pickling runs the objects' own code, which raises what it likes
-            names = " and ".join(str(getattr(thing, "name", thing)) for thing in things.values())
             raise InvalidInput(
-                f"{names} cannot be sent to another process ({type(error).__name__}: {error}); keep open "
-                "files, locks and the like out of it"
+                f"{getattr(thing, 'name', thing)} cannot be sent to another process "
+                f"({type(error).__name__}: {error}); keep open files, locks and the like out of it"
             ) from error
-    return data, tuple(buffers)
+    return Pickled(data, tuple(buffers))
 
 
 @contextmanager
-def _by_value(cloudpickle: Any, things: Any) -> Iterator[None]:
+def _by_value(cloudpickle: Any, thing: Any) -> Iterator[None]:
     """Have classes whose module the child could not import travel whole, for the time of the block."""
     modules = {
         cls.__module__: sys.modules[cls.__module__]
-        for thing in things
-        if isinstance(thing, Record)
-        for cls in classes_and_functions(thing)
+        for cls in (classes_and_functions(thing) if isinstance(thing, Record) else ())
         if isinstance(cls, type)
         and cls.__module__ in sys.modules
         and not _importable(sys.modules[cls.__module__])

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
+import stat
 from contextlib import suppress
 from pathlib import Path
 
 from optiframe.comparison.records import Outcome
 from optiframe.solving.result import Status
 
+_PART = 1024 * 1024  # bytes read at once
 _STACKS = 64 * 1024  # bytes read of the stacks of a process: many threads
 
 
@@ -51,10 +55,25 @@ def in_words(code: int) -> str:
 def stacks(path: Path) -> str:
     """What faulthandler wrote when the process died or came to its limit."""
     try:
-        with path.open("rb") as file:
-            return file.read(_STACKS).decode(errors="replace")
+        return read_regular(path, _STACKS).decode(errors="replace")
     except OSError:
         return ""
+
+
+def read_regular(path: Path, most: int) -> bytes:
+    """The first bytes of a regular file; what else a process may have put in its place is refused.
+
+    A pipe would be waited for and a device has no end. Raises `OSError`.
+    """
+    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(file, "rb", buffering=0) as stream:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        parts, left = [], most
+        while left and (part := stream.read(min(left, _PART))):
+            parts.append(part)
+            left -= len(part)
+    return b"".join(parts)
 
 
 def memory_kills() -> int:

@@ -8,10 +8,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from optiframe.comparison.processes.shared_files import SharedFiles
 from optiframe.errors import require
 
 _SHARE = 50  # a look at the tree may take one part in this many of the time, so that it disturbs little
-_STATUS = re.compile(r"^(VmHWM|VmRSS|VmData):\s+(\d+) kB", re.MULTILINE)
+_STATUS = re.compile(r"^(VmHWM|VmRSS|VmData|RssShmem):\s+(\d+) kB", re.MULTILINE)
 
 
 class TreeMemory:
@@ -19,31 +20,38 @@ class TreeMemory:
 
     A process alone counts by its resident memory. With descendants, memory that they share
     (what a fork has not changed) counts once, where the system tells (Linux). A process once seen
-    goes on counting when its parent has ended.
+    goes on counting when its parent has ended, and so do their files in shared memory. `keeper` is the
+    process whose descendants are what the process `pid` has started, abandoned or not: its supervisor,
+    or itself.
     """
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, keeper: int) -> None:
         self._psutil = require("psutil", "compare")
         self._root: Any = None
+        self._keeper: Any = None
         with suppress(self._psutil.Error):
             self._root = self._psutil.Process(pid)
+            self._keeper = self._psutil.Process(keeper)
         self._others: set[Any] = set()
         self._next_look = 0.0
         self._pid = pid
+        self._shared = SharedFiles()
         self.peak = 0
 
     def sample(self) -> int:
         """Bytes now; 0 when everything has ended."""
-        if self._root is None:
+        if self._keeper is None:
             return 0
         began = perf_counter()
         if began >= self._next_look:
             # Finding descendants reads about every process there is.
             with suppress(self._psutil.Error):
-                self._others.update(self._root.children(recursive=True))
-            self._others = {process for process in self._others if process.is_running()}
-        elif self._others:
-            return 0  # looking at the whole tree costs too much to do it as often
+                self._others.update(self._keeper.children(recursive=True))
+            self._others = {one for one in self._others if one != self._root and one.is_running()}
+        elif self._others:  # looking at the whole tree costs too much to do it as often
+            files, _ = self._files()
+            self.peak = max(self.peak, files)
+            return files
         if self._others:
             now = sum(self._shared_once(process) for process in (self._root, *self._others))
             highest = now
@@ -51,11 +59,24 @@ class TreeMemory:
             values = memory_of(self._pid)
             now = values.get("VmRSS") or self._resident(self._root)
             highest = max(now, values.get("VmHWM", 0))
+        files, mapped = self._files()
+        now += max(0, files - mapped)
+        highest = max(highest, now)
         if began >= self._next_look:
             ended = perf_counter()
             self._next_look = ended + _SHARE * (ended - began)
         self.peak = max(self.peak, highest)
         return now
+
+    def _files(self) -> tuple[int, int]:
+        """Bytes of their files in shared memory, and how much shared memory is counted as resident."""
+        pids = [self._pid, *(process.pid for process in self._others)]
+        files = self._shared.look(pids)
+        return files, sum(memory_of(pid).get("RssShmem", 0) for pid in pids) if files else 0
+
+    def close(self) -> None:
+        """Remove what they have left in shared memory; they have ended."""
+        self._shared.remove()
 
     def _shared_once(self, process: Any) -> int:
         with suppress(self._psutil.Error):
@@ -71,7 +92,7 @@ class TreeMemory:
 
 
 def memory_of(pid: int | str) -> dict[str, int]:
-    """What Linux says of a process, in bytes: VmHWM (highest resident), VmRSS and VmData; else empty.
+    """What Linux says of a process, in bytes: VmHWM (highest resident), VmRSS, VmData, RssShmem; else empty.
 
     Not `ru_maxrss`: a new process begins with the peak of the one that started it.
     """

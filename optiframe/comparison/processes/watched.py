@@ -13,38 +13,40 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 from optiframe.comparison.cells import Limits
 from optiframe.comparison.processes import exit_reasons
 from optiframe.comparison.processes.memory import TreeMemory
-from optiframe.comparison.processes.reaper import end_all
 from optiframe.comparison.processes.reaper_client import known_to_reaper
 from optiframe.comparison.processes.spawn import start_child
 from optiframe.comparison.units import in_words
 from optiframe.errors import MissingPackage
+from optiframe.printable import printable
 
 Say = Callable[..., None]
 
 _UNLIMITED = Limits()  # pinned to one thread; as much memory as there is
 _TAIL = 8192  # bytes kept of what it writes to standard error: the stack of a crash fits in
 _FRAMES = 4  # innermost frames shown: they reach from a library back to the solver's line
+_WRITTEN = 1024 * 1024  # bytes written at once
 _TURN = 0.05  # seconds between two looks at whether it lives: nobody waits for less
 _LAST_WORDS = 0.5  # seconds a hanging child has to write where it is
 
 
 class WatchedChild:
-    """`module.main()` in a new interpreter, in a session of its own.
+    """`module.main()` in a fresh process, in a session of its own.
 
     It gets the task as one line of JSON and our ``sys.path``, and answers with lines of JSON
-    on its standard output. It never writes to our terminal: the end of what it writes to
-    standard error is kept. When we die, it and all it started are killed. Of the limits, `threads`
-    and `memory` (of it and all it started) are kept here, and the time by who calls `next`.
+    on its standard output. Without a task, `ask` sends it what it reads from standard input. It never
+    writes to our terminal: the end of what it writes to standard error is kept.
+    When we die, it and all it started are killed. Of the limits, `threads` and `memory` (of it and all it
+    started) are kept here, and the time by who calls `next`.
     """
 
-    def __init__(self, module: str, task: Mapping[str, Any], limits: Limits = _UNLIMITED) -> None:
+    def __init__(self, module: str, task: Mapping[str, Any] | None, limits: Limits = _UNLIMITED) -> None:
         self._marker = secrets.token_hex(8)
         self._folder = Path(tempfile.mkdtemp(prefix="optiframe-"))  # the reaper removes it if we die
         self._known = known_to_reaper(0, self._marker, self._folder)
@@ -54,21 +56,39 @@ class WatchedChild:
         except BaseException:
             self._ended()
             raise
-        group_is(self._process.pid)
+        group_is(self._process.group)
         self._limit, self._held = limits.memory, 0
         self._memory: TreeMemory | None = None
         with contextlib.suppress(MissingPackage):  # without psutil the child's own bound has to do
-            self._memory = TreeMemory(self._process.pid)
+            self._memory = TreeMemory(self._process.pid, self._process.keeper)
         self._next_look = 0.0
         self._lines = b""
         self._errors = b""
         self._pipes = selectors.DefaultSelector()
         for pipe in (self._process.stdout, self._process.stderr):
             self._pipes.register(cast(Any, pipe), selectors.EVENT_READ)
-        stdin = cast(Any, self._process.stdin)
-        with contextlib.suppress(BrokenPipeError):  # it died at once; `next` says so
-            stdin.write(json.dumps(task).encode() + b"\n")
-            stdin.close()
+        if task is not None:
+            with contextlib.suppress(BrokenPipeError):  # it died at once; `next` says so
+                self._process.stdin.write(json.dumps(task).encode() + b"\n")
+                self._process.stdin.close()
+
+    @property
+    def gone(self) -> bool:
+        """Whether it has ended."""
+        return self._process.poll() is not None
+
+    def ask(self, parts: Iterable[memoryview], seconds: float) -> None:
+        """Write to its standard input, one part after the other, until all is written or it is gone."""
+        end, pipe = time.monotonic() + seconds, self._process.stdin
+        os.set_blocking(pipe.fileno(), False)
+        with selectors.DefaultSelector() as writable, contextlib.suppress(BrokenPipeError):
+            writable.register(pipe, selectors.EVENT_WRITE)
+            for part in parts:
+                left = part
+                while left and not self.gone and time.monotonic() < end:
+                    self._read(0.0)  # it may have much to say meanwhile
+                    if writable.select(_TURN):
+                        left = left[os.write(pipe.fileno(), left[:_WRITTEN]) :]
 
     def next(self, seconds: float) -> dict[str, Any] | None:
         """The next thing it says; None when it is gone, over its memory, or silent for so many seconds."""
@@ -99,7 +119,7 @@ class WatchedChild:
                 self._ask_where_it_is()
             self.kill()
             return reason + self._stack("; it was here:")
-        code = self._process.returncode
+        code = cast(int, self._process.returncode)
         hint = (
             "; perhaps the memory ran out" if code == -signal.SIGKILL else " before it was done" * (code >= 0)
         )
@@ -107,10 +127,10 @@ class WatchedChild:
 
     def kill(self) -> None:
         """End it and everything it started."""
-        # Once it has been waited for, its number may be another's; what it left is known by the marker.
-        end_all(0 if self._process.returncode is not None else self._process.pid, self._marker)
-        self._ended()  # before it is waited for: then its number may be given to another
-        self._process.wait()
+        self._process.end()
+        if self._memory is not None:
+            self._memory.close()
+        self._ended()
         self._pipes.close()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             with contextlib.suppress(OSError):  # what was not written any more
@@ -153,7 +173,7 @@ class WatchedChild:
 
     def _stack(self, words: str) -> str:
         """The innermost frames of the main thread, which comes last, or else its last words."""
-        text = self._errors.decode(errors="replace")
+        text = printable(self._errors.decode(errors="replace"))
         frames = re.findall(
             r'^  File "(.*)", line (\d+) in (.*)$', text.rpartition("recent call first")[2], re.M
         )

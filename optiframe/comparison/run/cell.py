@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import platform
-import sys
 import time
 import traceback
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from optiframe.comparison.cells import Limits, Request
 from optiframe.comparison.plan.unchanged import DataChanged, unchanged
-from optiframe.comparison.processes.memory import peak_of_this_process, refuse_more_than
+from optiframe.comparison.processes.memory import peak_of_this_process
 from optiframe.comparison.records import Outcome
+from optiframe.comparison.run import loading
 from optiframe.comparison.run.copies import Copies
 from optiframe.comparison.run.timing import TimedSolves
 from optiframe.comparison.run.wire import Board
@@ -26,11 +25,11 @@ from optiframe.solving.result import Status
 class OneCell:
     """One request on its way to an outcome; `stage` says where it is when something goes wrong."""
 
-    def __init__(self, request: Request, board: Board, deadline: float) -> None:
-        self.request, self.board, self.deadline = request, board, deadline
+    def __init__(self, request: Request, board: Board, deadline: float, folder: Path) -> None:
+        self.request, self.board, self.deadline, self.folder = request, board, deadline, folder
         self.known: dict[str, Any] = {}  # what goes into the outcome whatever happens
         self.stage = "starting"
-        self.made_in_python = request.objects is not None
+        self.made_in_python = bool(request.objects)
 
     def outcome(self) -> Outcome:
         """What came of it; whatever the cell's code raises is an outcome as well."""
@@ -46,7 +45,7 @@ class OneCell:
             at = f"{self.request.where}: " if self.request.where and self.stage == "loading" else ""
             return self._failed(Status.ERROR, f"{at}{error}")
         except Unsuited as error:
-            if self.stage in ("warming up", "solving") and self.board.read()[1] == 0:
+            if self.stage in ("warming up", "solving") and self.board.iterations == 0:
                 return self._finish(Outcome(Status.UNSUITED, str(error)))  # found out by looking closer
             return self._failed(Status.ERROR, f"Unsuited: {error}")
         except UnknownName as error:
@@ -75,53 +74,48 @@ class OneCell:
         problem, solver = self._load()
         self.known["loading"] = time.perf_counter() - began
         self.known["better"] = dict(type(problem).better)
+        from optiframe.comparison.run.answers import Place, write_answer
         from optiframe.solving.chain import why_unsuited
+        from optiframe.solving.runner import Runner
 
         reason = why_unsuited(problem, solver)
         if reason is not None:
             return self._finish(Outcome(Status.UNSUITED, reason))
-        copies = Copies(problem, dynamic=self.made_in_python)
+        copies, before = Copies(problem, dynamic=self.made_in_python), problem.fingerprint()
         if self.request.measure.warmup:
             self._warm_up(copies.fresh(), solver)
-        return self._finish(
-            TimedSolves(self.request, self.board, self.deadline, self._at).outcome(copies, solver)
-        )
+
+        def keep(runner: Runner) -> None:
+            """Leave the answer for who judges it, before another solve can change it."""
+            if runner.kept is not None:
+                after = copies.fresh().fingerprint()
+                place = Place(len(runner.chain.steps), runner.chain.evaluated_at or 0, before, after)
+                write_answer(runner.kept.given, place, self.folder)
+
+        solves = TimedSolves(self.request, self.board, self.deadline, self._at, keep)
+        return self._finish(solves.outcome(copies, solver))
 
     def _load(self) -> tuple[Any, Any]:
         """The problem and the solver, with everything they import."""
-        from optiframe.errors import require
-        from optiframe.records.fields import paths_relative_to
-        from optiframe.registry import registry
         from optiframe.registry.user_modules import import_user_module
         from optiframe.registry.versions import versions_of
         from optiframe.solving import construct
 
         request = self.request
-        sys.path.extend(folder for folder in request.path if folder not in sys.path)
-        if request.limits.memory is not None:
-            refuse_more_than(request.limits.memory)
-        registry.block(request.blocked)
+        loading.settle(request)
         for module in request.modules:
             import_user_module(module)
-        made: Mapping[str, Any] = {}
-        if request.objects is not None:
-            require("cloudpickle", "compare")
-            import pickle
-
-            made = pickle.loads(request.objects, buffers=request.buffers)  # from our parent's pipe
-            self.request = replace(request, objects=None, buffers=())
-        solver, problem, folder = made.get("solver"), made.get("problem"), Path(request.folder)
-        with unchanged(request.checksums, folder, request.problem):
+        with unchanged(request.checksums, Path(request.folder), request.problem):
+            solver = loading.unpickled(request, "solver")
             if solver is None:
                 try:
                     solver = construct.solver(**(request.solver or {}))
                 except UnknownName as error:  # what is said of input begins with the problem's place
                     raise UnknownName(str(error)) from None
             self.known["versions"] = {"python": platform.python_version(), **versions_of(solver)}
-            if problem is None:
-                with paths_relative_to(folder):
-                    problem = construct.problem(**(request.problem or {}))
-        _limit_threads(request.limits)
+            problem = loading.problem_of(request)
+        self.request = replace(request, objects={})  # they are made
+        loading.limit_threads(request.limits)
         self.known["environment"] = _environment(request.limits)
         return problem, solver
 
@@ -137,7 +131,7 @@ class OneCell:
         Runner(problem, solver, seed=self.request.seed, budget=brief, watch=self.board).result()
         self.known["warmup"] = time.perf_counter() - began
         self.board.warmed_up(self.known["warmup"])
-        _limit_threads(self.request.limits)  # of libraries that have only just been loaded
+        loading.limit_threads(self.request.limits)  # of libraries that have only just been loaded
         self.known["environment"] = _environment(self.request.limits)
 
 
@@ -147,12 +141,6 @@ def _said(error: BaseException) -> str:
         return str(error)
     except Exception:  # its type is told all the same, and the traceback is kept
         return ""
-
-
-def _limit_threads(limits: Limits) -> None:
-    from optiframe.errors import require
-
-    require("threadpoolctl", "compare").threadpool_limits(limits.threads)
 
 
 def _environment(limits: Limits) -> dict[str, Any]:

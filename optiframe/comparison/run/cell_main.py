@@ -8,6 +8,7 @@ from __future__ import annotations
 import faulthandler
 import os
 import sys
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -25,7 +26,7 @@ def main() -> None:
     except EOFError:  # whoever asked is gone
         os._exit(1)
     _settle(folder, deadline)
-    cell = OneCell(request, Board(folder), deadline)
+    cell = OneCell(request, Board(folder), deadline, folder)
     del request  # the cell lets go of the pickled objects when it has made them
     outcome = cell.outcome()
     cell.board.stage("writing its outcome")
@@ -47,7 +48,11 @@ def main() -> None:
 
 
 def _settle(folder: Path, deadline: float) -> None:
-    """Stacks go to a file of their own, standard input is empty, the system sacrifices us first."""
+    """Our stacks and temporary files go to our folder, input is empty, the system sacrifices us first."""
+    temporary = folder / "tmp"  # removed with the folder, whatever ends us
+    with suppress(OSError):  # a full disk: whoever needs the folder will say so
+        temporary.mkdir()
+        os.environ["TMPDIR"], tempfile.tempdir = str(temporary), None
     stacks = (folder / STACKS).open("w", encoding="utf-8")
     faulthandler.enable(stacks)
     left = deadline - time.monotonic()

@@ -11,7 +11,7 @@ import os
 import secrets
 import selectors
 import shutil
-import subprocess
+import signal
 import tempfile
 import threading
 import time
@@ -24,11 +24,11 @@ from typing import Any
 from optiframe.comparison.cells import Request
 from optiframe.comparison.processes.exit_reasons import Tail, died, in_words, memory_kills, stacks
 from optiframe.comparison.processes.memory import TreeMemory
-from optiframe.comparison.processes.reaper import end_all
 from optiframe.comparison.processes.reaper_client import known_to_reaper
-from optiframe.comparison.processes.spawn import start_child
+from optiframe.comparison.processes.spawn import Child, start_child
 from optiframe.comparison.records import Outcome
-from optiframe.comparison.run.wire import STACKS, Board, Malformed, read_reply, request_parts
+from optiframe.comparison.run.judging import Judges
+from optiframe.comparison.run.wire import STACKS, BoardReader, Malformed, read_reply, request_parts
 from optiframe.errors import OptiframeError
 from optiframe.findings import Finding
 from optiframe.solving.result import Status
@@ -37,6 +37,7 @@ _TURN = 0.05  # seconds between two looks: what is over a limit is not over it f
 _MUCH = 0.1  # share of the hard limit from which a warm-up is mentioned when a cell runs into it
 _TAIL = 64 * 1024  # bytes kept of what it writes: enough for the stacks of many threads
 _OUTPUT_TAIL = 8 * 1024  # and of its standard output, which rarely says why something failed
+_LAST_LOOK = "Timeout ("  # what faulthandler writes first when the limit is near
 _READ = 1024 * 1024  # bytes read at once, so that a flood of output costs little
 
 
@@ -58,8 +59,11 @@ def run_isolated(
     request: Request,
     tell: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
+    judges: Judges | None = None,
 ) -> Outcome:
     """Run one cell in a fresh process; what it does there becomes an outcome, whatever it is.
+
+    Its answer is judged in another process, which never runs the solver's code.
 
     Parameters
     ----------
@@ -69,6 +73,8 @@ def run_isolated(
         Told where the cell is whenever that has changed, at most 20 times a second, from this thread.
     stop
         Once set, the process is killed and the outcome `cancelled`.
+    judges
+        Who judges the answer; None: a process that is started for this one.
 
     Returns
     -------
@@ -85,18 +91,23 @@ def run_isolated(
         Where the system cannot start a process, and where the temporary folder is full.
     """
     marker = secrets.token_hex(8)
-    with _room() as (folder, board), known_to_reaper(0, marker, folder) as group_is:
-        return _Run(request, folder, board, tell, stop).outcome(marker, group_is)
+    with (
+        _room() as (folder, board),
+        (judges or Judges()).prepared(request, stop) as case,
+        known_to_reaper(0, marker, folder) as group_is,
+    ):
+        return case.judged(_Run(request, folder, board, tell, stop).outcome(marker, group_is), folder)
 
 
 @contextmanager
-def _room() -> Iterator[tuple[Path, Board]]:
+def _room() -> Iterator[tuple[Path, BoardReader]]:
     """A folder for the two processes, with the board in it; removed at the end."""
     folder: Path | None = None
+    board: BoardReader | None = None
     try:
         try:
             folder = Path(tempfile.mkdtemp(prefix="optiframe-"))
-            board = Board(folder, create=True)
+            board = BoardReader(folder)
         except OSError as error:
             where = f" {tempfile.tempdir}" if tempfile.tempdir else ""  # none: no folder can be written to
             raise OptiframeError(
@@ -105,6 +116,8 @@ def _room() -> Iterator[tuple[Path, Board]]:
             ) from None
         yield folder, board
     finally:
+        if board is not None:
+            board.close()
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -116,7 +129,7 @@ class _Run:
         self,
         request: Request,
         folder: Path,
-        board: Board,
+        board: BoardReader,
         tell: Callable[[Progress], None] | None,
         stop: threading.Event | None,
     ) -> None:
@@ -131,23 +144,25 @@ class _Run:
         self._started = time.monotonic()
         self._deadline = self._started + self._request.limits.time
         child = start_child("optiframe.comparison.run.cell_main", self._request.limits.threads, marker)
+        memory = TreeMemory(child.pid, child.keeper)
         try:
             try:
-                group_is(child.pid)
-                memory = TreeMemory(child.pid)
+                group_is(child.group)
                 self._connect(child)
                 verdict = self._watch(child, memory)
             finally:
-                end_all(child.pid, marker)
-                group_is(0)  # before it is waited for: then its number may be given to another
-                child.wait()
+                child.end()
+                group_is(0)
+                memory.close()
             wall = time.monotonic() - self._started
             self._drain()
         finally:
             self._disconnect(child)
-        return self._account(child.returncode, verdict, wall, memory.peak, memory_kills() > kills)
+        assert child.returncode is not None
+        outcome = self._account(child.returncode, verdict, wall, memory.peak, memory_kills() > kills)
+        return replace(outcome, findings=(*outcome.findings, *_abandoned(child.left))).printable()
 
-    def _connect(self, child: subprocess.Popen[bytes]) -> None:
+    def _connect(self, child: Child) -> None:
         """Pipes without waiting: everything is read, and the request written, between two looks."""
         said = request_parts(self._request, self._folder, self._deadline)
         for pipe, tail in ((child.stdout, self._output), (child.stderr, self._errors)):
@@ -157,21 +172,17 @@ class _Run:
         assert child.stdin is not None
         os.set_blocking(child.stdin.fileno(), False)
         self._selector.register(child.stdin, selectors.EVENT_WRITE, said)
-        if hasattr(os, "pidfd_open"):
-            with suppress(OSError):  # an old kernel, or a sandbox: then we look every turn
-                self._ended = os.pidfd_open(child.pid)
-                self._selector.register(self._ended, selectors.EVENT_READ, None)
+        self._ended = child.ended()
+        if self._ended is not None:  # else we look every turn
+            self._selector.register(self._ended, selectors.EVENT_READ, None)
 
-    def _watch(self, child: subprocess.Popen[bytes], memory: TreeMemory) -> Outcome | None:
+    def _watch(self, child: Child, memory: TreeMemory) -> Outcome | None:
         """Until the child ends (None) or has to be killed (why)."""
         limits, last, next_look = self._request.limits, None, 0.0
         while True:
             now = time.monotonic()
             if now >= self._deadline:
-                return Outcome(
-                    Status.TIMEOUT,
-                    f"killed at the hard limit of {limits.time:g} s{self._where()}{self._spent()}",
-                )
+                return self._timeout()
             if self._stop is not None and self._stop.is_set():
                 return Outcome(Status.CANCELLED, f"stopped by the user{self._where()}")
             if now >= next_look:
@@ -234,14 +245,18 @@ class _Run:
                 while self._read(key.fileobj, key.data):
                     pass
 
-    def _disconnect(self, child: subprocess.Popen[bytes]) -> None:
+    def _disconnect(self, child: Child) -> None:
         self._selector.close()
-        if self._ended is not None:
-            os.close(self._ended)
         for pipe in (child.stdin, child.stdout, child.stderr):
             if pipe is not None:
                 with suppress(OSError):
                     pipe.close()
+
+    def _timeout(self) -> Outcome:
+        limit = self._request.limits.time
+        return Outcome(
+            Status.TIMEOUT, f"killed at the hard limit of {limit:g} s{self._where()}{self._spent()}"
+        )
 
     def _where(self) -> str:
         stage, iterations, _ = self._board.read()
@@ -262,10 +277,13 @@ class _Run:
         outcome = verdict
         if outcome is None:
             try:
-                outcome = read_reply(self._folder)
+                outcome = read_reply(self._folder, wall)
             except Malformed as error:
                 outcome = Outcome(Status.CRASHED, str(error))
         stack = stacks(self._folder / STACKS)
+        if outcome is None and code == -signal.SIGSEGV and stack.startswith(_LAST_LOOK):
+            # Writing down the stack of a running thread is not safe: the limit was near, and that ended it.
+            outcome = self._timeout()
         if outcome is None:
             outcome = died(code, memory_kill, self._errors.data, self._where())
         elif code != 0 and verdict is None:
@@ -280,3 +298,11 @@ class _Run:
             traceback=outcome.traceback or (stack if outcome.status.of_comparison else ""),
             stderr=self._errors.text() + self._output.text("\n[standard output]\n"),
         )
+
+
+def _abandoned(processes: int) -> tuple[dict[str, Any], ...]:
+    """A finding where a cell ended before what it had started."""
+    if not processes:
+        return ()
+    text = f"It ended while {processes} of the processes it had started still ran; they were killed."
+    return (asdict(Finding("note", text, identifier="cell.left-processes")),)

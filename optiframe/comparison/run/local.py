@@ -5,11 +5,13 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from optiframe.comparison.cells import Request
 from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.executor import Tell
 from optiframe.comparison.run.isolation import run_isolated
+from optiframe.comparison.run.judging import Judges
 
 Runner = Callable[..., Outcome]
 _Ended = queue.SimpleQueue[tuple[Request, Outcome | BaseException]]
@@ -25,12 +27,13 @@ class LocalExecutor:
     cells
         How many cells there are: no more threads than that.
     runner
-        What runs one request; tests give their own.
+        What runs one request; by default `run_isolated`.
     """
 
-    def __init__(self, workers: int, cells: int, runner: Runner = run_isolated) -> None:
+    def __init__(self, workers: int, cells: int, runner: Runner | None = None) -> None:
         self.workers = max(1, min(workers, cells))
-        self._runner = runner
+        self._judges = Judges(keep=self.workers)
+        self._runner = runner or partial(run_isolated, judges=self._judges)
         self._stop = threading.Event()
         self._threads: set[threading.Thread] = set()
         self._ended: _Ended = queue.SimpleQueue()
@@ -77,4 +80,5 @@ class LocalExecutor:
         self._stop.set()
         for thread in tuple(self._threads):
             thread.join()
+        self._judges.close()
         self._stop = threading.Event()

@@ -4,35 +4,49 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from optiframe.comparison.cells import Request
 from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.copies import Copies
+from optiframe.comparison.run.repeats import SHORT, agree, is_another_wanted
 from optiframe.comparison.run.wire import Board, clipped
 from optiframe.files.plain import plain
 from optiframe.findings import Finding
 from optiframe.solving.result import Result, Status
 
-_SHORT = 0.05  # seconds of a solve in which being observed may show in its time
+if TYPE_CHECKING:
+    from optiframe.solving.runner import Runner
+
 _CALL = 1e-6  # seconds that counting one evaluation may cost
 _VISIBLE = 0.02  # share of the time from which that cost matters: a fifth of what we may be wrong by
 
 
 class TimedSolves:
-    """What a request asks to be measured; `at` is told where we are, for when something goes wrong."""
+    """What a request asks to be measured.
 
-    def __init__(self, request: Request, board: Board, deadline: float, at: Callable[[str], None]) -> None:
-        self.request, self.board, self.deadline, self._at = request, board, deadline, at
+    `at` is told where we are, for when something goes wrong, and `keep` is given the first solve, whose
+    answer counts, as soon as it has ended.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        board: Board,
+        deadline: float,
+        at: Callable[[str], None],
+        keep: Callable[[Runner], None],
+    ) -> None:
+        self.request, self.board, self.deadline = request, board, deadline
+        self._at, self._keep = at, keep
 
     def outcome(self, copies: Copies, solver: Any) -> Outcome:
         """Solve until the times are told well enough; `copies` gives a fresh problem to each solve."""
-        from optiframe.comparison.run.counting import counted
-        from optiframe.comparison.run.repeats import is_another_wanted
         from optiframe.solving.budget import Budget
+        from optiframe.solving.counting import counted
 
         self._at("solving")
         # Collecting garbage walks over everything there is and empties the processor's caches: 0.1 ms
@@ -47,53 +61,46 @@ class TimedSolves:
             stand_in, counts = counted(given)
             return stand_in
 
-        first, first_cpu, cost = self._timed(
+        first = self._timed(
             copies.fresh(), solver, budget, record=True, observe=observe if measure.count else None
         )
+        self._keep(first.runner)
         evaluations = {kind: float(number) for kind, number in counts.items()}
-        outcome = self._first(first, evaluations)
-        observed = first.time < _SHORT or sum(evaluations.values()) * _CALL > _VISIBLE * first.time
+        outcome = self._first(first.result, evaluations)
+        taken = first.result.time
+        observed = taken < SHORT or sum(evaluations.values()) * _CALL > _VISIBLE * taken
         # The first solve is the one that is observed; it is one of the timed only if that cannot show.
-        times, cpus, costs = ([], [], [cost]) if observed else ([first.time], [first_cpu], [cost])
-        findings, same = list(outcome.findings), True
+        timed, costs, same = [] if observed else [first], [first.cost], True
+        times = [one.result.time for one in timed]
         while is_another_wanted(times, measure.repeat, costs=costs, left=self.deadline - time.monotonic()):
             self._at(f"solving, repeat {len(costs)}")
-            again, cpu, cost = self._timed(copies.fresh(), solver, budget, record=False)
-            same = same and not _differs(first, again)
-            times.append(again.time)
-            cpus.append(cpu)
-            costs.append(cost)
-        if not same:
-            findings.append(asdict(_DIFFERENT))
-        if not times:
-            times, cpus = [first.time], [first_cpu]
-        if measure.repeat != "auto" and len(times) < measure.repeat:
-            text = f"timed {len(times)} of {measure.repeat} times: the hard limit was near"
-            findings.append(asdict(Finding("note", text, identifier="cell.fewer-repeats")))
+            again = self._timed(copies.fresh(), solver, budget, record=False)
+            same = same and not _differs(first.result, again.result)
+            timed.append(again)
+            times.append(again.result.time)
+            costs.append(again.cost)
+        times = times or [taken]
         middle = median(times)
         return replace(
             outcome,
-            findings=tuple(findings),
+            findings=(*outcome.findings, *map(asdict, _remarks(times, measure.repeat, same))),
             times=tuple(times),
             time=middle,
-            cpu=median(cpus),
-            trace=_on_the_clock_of(middle, first.time, outcome.trace),
+            cpu=median(one.cpu for one in timed or [first]),
+            trace=_on_the_clock_of(middle, taken, outcome.trace),
+            # What ends by the clock may end elsewhere next time, whatever the seed.
+            seed_matters=first.runner.run.drew or budget.time is not None or not same,
         )
 
-    def _timed(
-        self, problem: Any, solver: Any, budget: Any, **how: Any
-    ) -> tuple[Result[Any, Any], float, float]:
-        """A solve with its CPU seconds (of processes it started and waited for, too) and whole seconds."""
-        gc.collect()  # garbage of what ran before is not this solve's to collect
-        began, cpu = time.perf_counter(), _cpu_seconds()
-        result = self._solve(problem, solver, budget, **how)
-        return result, _cpu_seconds() - cpu, time.perf_counter() - began
-
-    def _solve(self, problem: Any, solver: Any, budget: Any, **how: Any) -> Result[Any, Any]:
+    def _timed(self, problem: Any, solver: Any, budget: Any, **how: Any) -> _Timed:
         from optiframe.solving.runner import Runner
 
+        started = time.perf_counter()
+        gc.collect()  # garbage of what ran before is not this solve's to collect
+        cpu = _cpu_seconds()
         runner = Runner(problem, solver, seed=self.request.seed, budget=budget, watch=self.board, **how)
-        return runner.result()
+        result = runner.result()
+        return _Timed(runner, result, _cpu_seconds() - cpu, time.perf_counter() - started)
 
     def _first(self, result: Result[Any, Any], evaluations: Mapping[str, float]) -> Outcome:
         status, message = result.status, result.message
@@ -122,6 +129,34 @@ class TimedSolves:
             evaluations=evaluations,
             trace={name: [float(value) for value in result.trace[name]] for name in result.trace.names},
         )
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """A solve with its CPU seconds (of processes it started and waited for, too) and whole seconds."""
+
+    runner: Runner
+    result: Result[Any, Any]
+    cpu: float
+    cost: float
+
+
+def _remarks(times: list[float], repeat: int | str, same: bool) -> Iterator[Finding]:
+    """What is wrong with the repeats."""
+    if not same:
+        yield _DIFFERENT
+    if repeat != "auto" and len(times) < int(repeat):
+        text = f"timed {len(times)} of {repeat} times: the hard limit was near"
+        yield Finding("note", text, identifier="cell.fewer-repeats")
+    if repeat == 1 and median(times) < SHORT and not agree(times):
+        low, high = (1e3 * end for end in (min(times), max(times)))
+        text = (
+            f"Its time is unstable: {len(times)} solves took between {low:.3g} and {high:.3g} ms. Set "
+            'repeat = "auto" for a better estimate.'
+            if len(times) > 1
+            else 'Its time was measured once and may be far off. Set repeat = "auto" for a better estimate.'
+        )
+        yield Finding("note", text, identifier="cell.unstable-time")
 
 
 def _on_the_clock_of(

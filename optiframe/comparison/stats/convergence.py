@@ -25,7 +25,7 @@ _Array = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class Convergence:
-    """Suboptimality of one solver on one problem, over its seeds.
+    """Suboptimality, or a metric, of one solver on one problem, over its seeds.
 
     Parameters
     ----------
@@ -90,6 +90,38 @@ def convergence(records: Records, *, against: Literal["time", "iterations"] = "t
     return curves
 
 
+def metric_progress(
+    records: Records, metric: str, *, against: Literal["time", "iterations"] = "time"
+) -> list[Convergence]:
+    """How a metric develops, as `convergence` does for suboptimality; one group a problem.
+
+    Over the successful runs whose trace has the metric (`Problem.trace_metrics`), at each point over those
+    that have begun; a run keeps its last value. A curve is drawn where at least half of them have begun.
+    """
+    runs: dict[tuple[str, str], list[tuple[_Array, _Array]]] = {}
+    for row, outcome in records.outcomes:
+        values = outcome.trace.get(metric, ())
+        if outcome.succeeded and len(values):
+            points = trace_points(outcome)
+            x = points.times if against == "time" else points.iterations
+            y = np.array([math.nan if v is None else v for v in values], dtype=float)[: len(x)]
+            known = np.isfinite(y) & np.isfinite(x[: len(y)])
+            if known.any():
+                runs.setdefault((row.problem, row.solver), []).append((x[: len(y)][known], y[known]))
+    curves = []
+    for (problem, solver), found in runs.items():
+        grid = _thin(np.unique(np.concatenate([x for x, _ in found])))
+        values_at = np.array([_at(grid, x, y, before=math.nan) for x, y in found])
+        shown = 2 * np.isfinite(values_at).sum(axis=0) >= len(found)
+        part = values_at[:, shown]
+        low = np.nanquantile(part, _OUTER, axis=0, method="lower")
+        high = np.nanquantile(part, 1 - _OUTER, axis=0, method="higher")
+        columns = (grid[shown], np.nanmedian(part, axis=0), low, high)
+        places, middle, bottom, top = (tuple(column.tolist()) for column in columns)
+        curves.append(Convergence(problem, problem, solver, places, middle, bottom, top, len(found)))
+    return curves
+
+
 def _groups(records: Records) -> dict[tuple[str, str], tuple[str, list[Outcome]]]:
     """By problem and solver, in the plan's order: the group's name, and the runs.
 
@@ -134,10 +166,10 @@ def _steps(outcome: Outcome, records: Records, against: str) -> tuple[_Array, _A
     return x, y
 
 
-def _at(grid: _Array, x: _Array, y: _Array) -> _Array:
-    """A run's values at the grid: of the last point recorded by then, inf before the first."""
+def _at(grid: _Array, x: _Array, y: _Array, before: float = math.inf) -> _Array:
+    """A run's values at the grid: of the last point recorded by then, and what holds before the first."""
     place = np.searchsorted(x, grid, side="right")
-    return np.concatenate(([math.inf], y))[place]
+    return np.concatenate(([before], y))[place]
 
 
 def _thin(union: _Array) -> _Array:

@@ -6,18 +6,18 @@ import math
 from collections.abc import Iterable
 from itertools import pairwise
 
-from optiframe.comparison.stats.loss_table import ROUNDING
+from optiframe.comparison.stats.loss_table import metric_tie
 
 MOST = 9  # differences in later digits are no reader's concern, and would make a table of digits
 
 
-def digits_apart(values: Iterable[float], least: int = 3) -> int:
+def digits_apart(values: Iterable[float], least: int = 3, tolerance: float = 0.0) -> int:
     """The significant digits, from `least` to 9, at which values that differ also print differently.
 
-    Values that differ by rounding alone are equal, as they are in ranks.
+    Values that differ by rounding alone, or by no more than a relative tolerance, are equal, as in ranks.
     """
     known = sorted({value for value in values if math.isfinite(value)})
-    near = [(low, high) for low, high in pairwise(known) if high - low > ROUNDING * max(1.0, abs(high))]
+    near = [(low, high) for low, high in pairwise(known) if high - low > metric_tie(high, tolerance)]
     for digits in range(least, MOST):
         if all(f"{low:.{digits - 1}e}" != f"{high:.{digits - 1}e}" for low, high in near):
             return digits

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from optiframe.comparison.records import Records
-from optiframe.comparison.stats.loss_table import ROUNDING, directions
+from optiframe.comparison.stats.loss_table import directions, metric_tie
 from optiframe.errors import InvalidInput, nearest
 
 _NO_METRIC = ("suboptimality", "objective", "time")
@@ -55,8 +55,7 @@ def distances(records: Records, measure: str) -> dict[tuple[str, int, str], floa
         best = min(own.values(), default=math.inf)
         for solver, number in own.items():
             apart = number - best if math.isfinite(number) else math.inf
-            # A metric is often a mean: what differs by the rounding of its sum is the same.
-            tied = math.isfinite(apart) and apart <= ROUNDING * max(1.0, abs(best))
+            tied = math.isfinite(apart) and apart <= metric_tie(best, records.tolerance)
             found[problem, seed, solver] = 0.0 if tied else apart
     return found
 

@@ -6,7 +6,7 @@ Failures are decided here and nowhere else, so that tables, tests and profiles a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from optiframe.comparison.records import Direction, Outcome, Records
@@ -14,7 +14,9 @@ from optiframe.comparison.stats.intervals import median
 from optiframe.errors import InvalidInput, nearest
 from optiframe.solving.result import FEASIBLE, Status
 
-ROUNDING = 1e-12  # suboptimalities below this differ by the order of summation, not by the method: a tie
+ROUNDING = (
+    1e-12  # what differs by no more than this differs by the order of summation: a tie at any tolerance
+)
 _PLAIN: Mapping[str, Direction] = {"suboptimality": "lower", "objective": "lower", "time": "lower"}
 Table = dict[str, dict[str, dict[int, float]]]  # a measure by problem, solver and seed; lower is better
 _BY_OBJECTIVE = ("suboptimality", "objective")
@@ -101,12 +103,13 @@ def measures(records: Records) -> list[str]:
 
     Those are "suboptimality", where at least one problem is comparable by its objective (see
     `incomparable`), and the metrics with a known direction that some successful run has. Among equals
-    suboptimality comes first, then the metrics in the order in which their directions are given.
+    the metrics come first, in the order in which their directions are given: the first is the problem's
+    primary metric, which says how good an answer is, where suboptimality says how well it was computed.
     Time alone is not among them, since being quick says nothing of an answer: see the profiles.
     """
     left_out = incomparable(records)
     known = [name for name in directions(records) if name not in _PLAIN]
-    ranked: dict[str, set[tuple[str, str]]] = {name: set() for name in ("suboptimality", *known)}
+    ranked: dict[str, set[tuple[str, str]]] = {name: set() for name in (*known, "suboptimality")}
     for row, outcome in records.outcomes:
         if not outcome.succeeded:
             continue
@@ -181,8 +184,8 @@ def loss_table(records: Records, measure: str) -> Table:
     Left out are runs that have not ended, unsuited pairs, pairs of problem and solver that succeeded
     and never have the measure (a majority vote estimates no skills), and for suboptimality and
     objective the problems that are not comparable by them. A successful run that lacks the measure
-    which the solver has for other seeds of the problem is a failure. Metrics that differ by rounding
-    alone are made equal.
+    which the solver has for other seeds of the problem is a failure. Suboptimalities and metrics that
+    differ by no more than the tolerance (`Records.tolerance`, relatively) are made equal.
 
     Raises
     ------
@@ -211,11 +214,11 @@ def loss_table(records: Records, measure: str) -> Table:
                 loss = math.inf
             else:
                 measured.add((row.problem, row.solver))
-            if measure == "suboptimality" and loss < ROUNDING:
-                loss = 0.0
         table.setdefault(row.problem, {}).setdefault(row.solver, {})[row.seed] = loss
-    if measure not in _PLAIN:
-        _tie(table)
+    if measure == "suboptimality":
+        _tie(table, lambda gap: max(records.tolerance, ROUNDING), anchor=0.0)
+    elif measure not in _PLAIN:
+        _tie(table, lambda size: metric_tie(size, records.tolerance))
     lacking = succeeding - measured
     known_there = {problem for problem, _ in measured}
     nowhere = {problem for problem, _ in lacking} - known_there
@@ -226,14 +229,23 @@ def loss_table(records: Records, measure: str) -> Table:
     }
 
 
-def _tie(table: Table) -> None:
-    """Make equal, within a problem and seed, what differs by rounding alone: a metric is often a mean."""
+def metric_tie(size: float, tolerance: float) -> float:
+    """How far values of a metric of this size may be apart and tie: the tolerance relatively, or rounding."""
+    return max(tolerance * abs(size), ROUNDING * max(1.0, abs(size)))
+
+
+def _tie(table: Table, width: Callable[[float], float], anchor: float = -math.inf) -> None:
+    """Make equal, within a problem and seed, what is no further than a width from the best of its group.
+
+    Groups begin at `anchor` and at the best value that is in none yet, so that a chain of small steps
+    does not tie its ends.
+    """
     for runs in table.values():
         for seed in {seed for by_seed in runs.values() for seed in by_seed}:
             having = [by_seed for by_seed in runs.values() if math.isfinite(by_seed.get(seed, math.inf))]
-            least = -math.inf
+            least = anchor
             for by_seed in sorted(having, key=lambda by_seed: by_seed[seed]):
-                if by_seed[seed] - least <= ROUNDING * max(1.0, abs(by_seed[seed])):
+                if by_seed[seed] - least <= width(by_seed[seed]):
                     by_seed[seed] = least
                 least = by_seed[seed]
 

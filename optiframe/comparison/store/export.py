@@ -100,8 +100,16 @@ def export(
 
 
 def _for_text(table: Columns) -> Columns:
-    """Numbers that are missing become empty: the one spelling that every reader of CSV takes for a gap."""
-    return {name: _gaps(column) if column.dtype == float else column for name, column in table.items()}
+    """As a spreadsheet reads it: a number that is missing is an empty cell, and no text is a formula."""
+    return {
+        no_formula(name): _gaps(column) if column.dtype == float else _objects(map(no_formula, column))
+        for name, column in table.items()
+    }
+
+
+def no_formula(value: Any) -> Any:
+    """An apostrophe before a text that spreadsheets would run, such as a message that begins with '='."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t")) else value
 
 
 def _gaps(column: NDArray[Any]) -> NDArray[Any]:

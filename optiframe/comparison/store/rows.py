@@ -14,6 +14,7 @@ from optiframe.comparison.cells import Cell, Choice, ExecutorChoice, Limits, Mea
 from optiframe.comparison.records import Outcome
 from optiframe.errors import InvalidInput
 from optiframe.files.plain import plain
+from optiframe.printable import printable
 from optiframe.solving.budget import Budget
 from optiframe.solving.result import Status
 
@@ -112,7 +113,7 @@ def outcome_from(row: Mapping[str, Any], points: Iterable[Mapping[str, Any]], tr
         numbers = {name: row[column] for name, column in _COLUMNS.items()}
         fields |= {name: math.nan if value is None else float(value) for name, value in numbers.items()}
         fields |= {name: str(row[name]) for name in _TEXTS}
-        return Outcome(**fields, **documents)
+        return Outcome(**fields, **documents).printable()  # whoever wrote the store
     except (ValueError, TypeError, AttributeError) as error:
         raise InvalidInput(f"the store holds a cell that cannot be understood ({error})") from None
 
@@ -130,6 +131,9 @@ def spec_of(cell: Cell) -> str:
 def cell_from(key: str, seed: str, spec: str) -> Cell:
     """The cell that `spec_of` described."""
     parts = from_json(spec)
+    shown = ("title", "name", "where")  # a parameter keeps its value, whatever that is
+    for part in parts.values():
+        part |= {name: printable(part[name]) for name in shown}
     return Cell(key, Choice(**parts["problem"]), Choice(**parts["solver"]), int(seed))
 
 

@@ -8,10 +8,12 @@ milliseconds beside the half second that starting the cell's process takes.
 
 from __future__ import annotations
 
+import os
+import secrets
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib import metadata
 from pathlib import Path
 
@@ -85,16 +87,15 @@ def connect(folder: Path) -> sqlite3.Connection:
             f"cannot make the output folder {folder}: {error.strerror}; choose another with --output"
         ) from None
     with speaking(path):
-        connection = _open(path, "rwc")
+        if not path.exists():
+            _create(path)
+        connection = _open(path, "rw")
         try:
-            version = _recognise(connection, path)
+            _recognise(connection, path)
             _write_ahead(connection)
             connection.execute("PRAGMA synchronous = FULL")
-            if version is None:
-                _create(connection)
-                _recognise(connection, path)
-            else:  # a file that cannot be written to must say so before anything runs
-                _upgrade(connection, path)
+            # Before anything runs: a file that cannot be written to must say so now.
+            _upgrade(connection, path)
         except BaseException:
             connection.close()
             raise
@@ -124,8 +125,7 @@ def connect_to_read(folder: Path) -> sqlite3.Connection:
             idle = not path.with_name(FILE + "-wal").exists()
             connection = _open(path, "ro", "&immutable=1" if idle else "")
         try:
-            if _recognise(connection, path) is None:
-                raise InvalidInput(f"{path} is empty; run optiframe compare first")
+            _recognise(connection, path)
         except BaseException:
             connection.close()
             raise
@@ -163,12 +163,12 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             return
 
 
-def _recognise(connection: sqlite3.Connection, path: Path) -> int | None:
-    """The schema version; None for a new file. `InvalidInput` for what must be left alone."""
+def _recognise(connection: sqlite3.Connection, path: Path) -> int:
+    """The schema version. `InvalidInput` for what must be left alone."""
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if not tables and application in (0, APPLICATION):
-        return None
+        raise _damaged(path, "it is empty, and a store never is")
     if application != APPLICATION or "meta" not in tables:
         raise InvalidInput(
             f"{path} is a database of another program; it is left as it is; choose another folder"
@@ -187,11 +187,24 @@ def _recognise(connection: sqlite3.Connection, path: Path) -> int | None:
     return version
 
 
-def _create(connection: sqlite3.Connection) -> None:
+def _create(path: Path) -> None:
+    """Make the file under another name and then give it its own: whatever kills us leaves no half a store."""
+    unfinished = path.with_name(f".{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        with closing(_open(unfinished, "rwc")) as connection:
+            _fill(connection)
+        try:
+            os.link(unfinished, path)  # unlike a rename, it does not replace what another process has made
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without links
+            unfinished.rename(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _fill(connection: sqlite3.Connection) -> None:
     with transaction(connection):
-        (made,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if made:  # another process was faster
-            return
         for statement in filter(None, map(str.strip, _TABLES.split(";"))):
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")

@@ -45,6 +45,7 @@ from optiframe.comparison.store.schema import (
 )
 from optiframe.comparison.store.tracebacks import read_traceback, write_traceback
 from optiframe.errors import InvalidInput
+from optiframe.printable import all_printable, printable
 from optiframe.solving.result import Status
 
 # Ends that may be bad luck: a busy machine, too low a limit, a bug that has been fixed since.
@@ -219,7 +220,16 @@ class Store:
 
     def records(self) -> Records:
         """Our run's plan, or the latest's, with every outcome known, and the best objectives of all runs."""
-        latest = self._latest()
+        return self._records_of(self._plans()[-1])
+
+    def history(self) -> list[Records]:
+        """As `records`, of every plan the store has run, the one run last at the end.
+
+        Another version of a solver makes another plan: the store keeps what the earlier one did.
+        """
+        return [self._records_of(plan) for plan in self._plans()]
+
+    def _records_of(self, latest: sqlite3.Row) -> Records:
         cells, _ = self._cells(latest["id"], "position")
         outcomes = self._outcomes(latest["id"])
         rows = [
@@ -231,7 +241,7 @@ class Store:
                 solver_name=cell.solver.name,
                 seed=cell.seed,
                 outcome=outcomes.get(cell.key),
-                parameters=parameters_of(cell),
+                parameters=all_printable(parameters_of(cell)),
             )
             for cell in cells
         ]
@@ -241,29 +251,34 @@ class Store:
             best={r["solved"]: r["objective"] for r in self._rows("SELECT solved, objective FROM best")},
             gaps=tuple(settings["gaps"]),
             better=settings["better"],
-            config=latest["config"],
-            environment=from_json(latest["environment"]),
-            title=latest["title"],
+            config=printable(latest["config"]),
+            environment=all_printable(from_json(latest["environment"])),
+            title=printable(latest["title"]),
             started=latest["began"],
             ended=latest["done"] or "",
             fixed=frozenset(cell.problem.title for cell in cells if not seeded(cell.problem.table)),
+            tolerance=float(settings["budget"].get("tolerance", Records.tolerance)),
         )
 
     def _latest(self) -> sqlite3.Row:
         """The plan of our run, or of the latest, with what is known of its runs."""
+        return self._plans()[-1]
+
+    def _plans(self) -> list[sqlite3.Row]:
+        """Every plan, by its last run, with what is known of its runs."""
         # A store that has begun a run is asked about that one, whatever others have begun since.
         found = self._rows(
             "SELECT plans.*, runs.environment, "
             "(SELECT min(started) FROM runs AS r WHERE r.plan = plans.id) AS began, "
             "(SELECT max(ended) FROM runs AS r WHERE r.plan = plans.id) AS done "
-            "FROM runs JOIN plans ON plans.id = runs.plan WHERE runs.id = ? OR ? IS NULL "
-            "ORDER BY runs.id DESC LIMIT 1",
+            "FROM runs JOIN plans ON plans.id = runs.plan WHERE runs.id = ? OR ? IS NULL AND "
+            "runs.id = (SELECT max(id) FROM runs AS r WHERE r.plan = plans.id) ORDER BY runs.id",
             self._run,
             self._run,
         )
         if not found:
             raise InvalidInput(f"{self.path} holds no run yet; run optiframe compare first")
-        return found[0]
+        return found
 
     def _cells(self, plan: str, order: Literal["turn", "position"]) -> tuple[list[Cell], list[int]]:
         """The cells of a plan and their positions, in the order of running or of the plan."""
