@@ -1,12 +1,12 @@
 #include "ids.hpp"
 
+#include "table.hpp"
+
 #include <optiframe/arrays.hpp>
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
-#include <unordered_map>
 
 namespace optiframe::rankone {
 namespace {
@@ -16,53 +16,55 @@ constexpr std::uint64_t crowded = 4; // numbers in the span of the values for ea
 // Values near each other: a table of all numbers of their span.
 Encoded encode_crowded(std::span<const std::int64_t> values, std::int64_t least, std::uint64_t span) {
     Encoded found{room<std::int32_t>(values.size()), {}};
-    std::vector<std::int32_t> place(span, -1);
+    const auto place = zeros<std::int32_t>(span); // 1 where there is one, then its code
     interrupt::in_blocks(static_cast<std::int64_t>(values.size()), [&](std::int64_t begin, std::int64_t end) {
         for (auto k = begin; k < end; ++k) {
             const auto above = static_cast<std::uint64_t>(read(values[k])) - static_cast<std::uint64_t>(least);
             if (above >= span) refuse_code();
             found.codes[k] = static_cast<std::int32_t>(above);
-            place[above] = 0;
+            place[above] = 1;
         }
     });
     found.ids.reserve(span);
-    for (std::uint64_t k = 0; k < span; ++k)
-        if (place[k] == 0) {
+    interrupt::in_blocks(static_cast<std::int64_t>(span), [&](std::int64_t begin, std::int64_t end) {
+        for (auto k = begin; k < end; ++k) {
+            if (place[k] == 0) continue;
             place[k] = static_cast<std::int32_t>(found.ids.size());
-            found.ids.push_back(least + static_cast<std::int64_t>(k));
+            found.ids.push_back(least + k);
         }
+    });
     if (found.ids.size() < span) // else no number is left out: nothing to look up
-        interrupt::in_blocks(static_cast<std::int64_t>(values.size()), [&](std::int64_t begin, std::int64_t end) {
-            for (auto k = begin; k < end; ++k) found.codes[k] = place[found.codes[k]];
-        });
+        renumber(found.codes, values.size(), place.get());
     return found;
 }
 
 // Codes by first appearance, which are then replaced by those in the order of the ids.
 Encoded encode_scattered(std::span<const std::int64_t> values) {
+    struct Id {
+        std::int64_t value;
+        std::int32_t code;
+    };
     Encoded found{room<std::int32_t>(values.size()), {}};
-    std::unordered_map<std::int64_t, std::int32_t> table;
+    Table table;
+    std::vector<Id> ids;
     interrupt::Pace pace;
     for (std::size_t k = 0; k < values.size(); ++k) {
         pace.after(8);
         const auto value = read(values[k]);
-        const auto [at, fresh] = table.try_emplace(value, static_cast<std::int32_t>(found.ids.size()));
-        if (fresh) found.ids.push_back(value);
-        found.codes[k] = at->second;
+        const auto [code, fresh] = table.code_of(static_cast<std::uint64_t>(value), [](std::int32_t) { return true; });
+        found.codes[k] = code;
+        if (fresh) ids.push_back({value, code});
     }
-    std::vector<std::int32_t> order(found.ids.size()), rank(found.ids.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+    std::sort(ids.begin(), ids.end(), [&](const Id& a, const Id& b) {
         pace.after(1);
-        return found.ids[a] < found.ids[b];
+        return a.value < b.value;
     });
-    std::vector<std::int64_t> sorted(found.ids.size());
-    for (std::size_t k = 0; k < order.size(); ++k) {
-        sorted[k] = found.ids[order[k]];
-        rank[order[k]] = static_cast<std::int32_t>(k);
+    std::vector<std::int32_t> rank(ids.size());
+    for (std::size_t k = 0; k < ids.size(); ++k) {
+        found.ids.push_back(ids[k].value);
+        rank[ids[k].code] = static_cast<std::int32_t>(k);
     }
-    found.ids = std::move(sorted);
-    for (std::size_t k = 0; k < values.size(); ++k) found.codes[k] = rank[found.codes[k]];
+    renumber(found.codes, values.size(), rank.data());
     return found;
 }
 

@@ -1,7 +1,7 @@
 // Whole numbers as ids: their codes.
 #pragma once
 
-#include "memory.hpp"
+#include <optiframe/memory.hpp>
 
 #include <cstdint>
 #include <span>

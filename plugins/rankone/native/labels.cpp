@@ -1,9 +1,9 @@
 #include "labels.hpp"
 
+#include <optiframe/counting.hpp>
 #include <optiframe/interrupt.hpp>
 
-#include <algorithm>
-#include <numeric>
+#include <utility>
 
 namespace optiframe::rankone {
 namespace {
@@ -12,18 +12,6 @@ namespace {
 struct Carried {
     std::int32_t code, label;
 };
-
-// Where each code's rows begin once they are sorted by it.
-std::vector<std::int64_t> begins(Codes codes, std::size_t count) {
-    std::vector<std::int64_t> at(count + 1);
-    interrupt::Pace pace;
-    for (const auto code : codes) {
-        pace.after(1);
-        ++at[code + 1];
-    }
-    std::partial_sum(at.begin(), at.end(), at.begin());
-    return at;
-}
 
 } // namespace
 
@@ -38,13 +26,13 @@ SortedLabels sort_labels(Coded task, Coded worker, Codes label) {
     copy_codes(worker.codes, worker.count, sorted.worker.get(), "worker");
     const auto by_worker = room<Carried>(n);
     const auto by_task = room<Carried>(n);
-    auto at = begins({sorted.worker.get(), n}, worker.count);
+    auto at = begins(Codes{sorted.worker.get(), n}, worker.count);
     for (std::size_t k = 0; k < n; ++k) {
         pace.after(1);
         by_worker[at[sorted.worker[k]]++] = {sorted.task[k], label[k]};
     }
     const auto ends = std::move(at); // of each worker's labels, which have all been put in place
-    at = begins({sorted.task.get(), n}, task.count);
+    at = begins(Codes{sorted.task.get(), n}, task.count);
     for (std::size_t i = 0, k = 0; i < worker.count; ++i)
         for (; static_cast<std::int64_t>(k) < ends[i]; ++k) {
             pace.after(1);

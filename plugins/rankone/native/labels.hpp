@@ -1,8 +1,6 @@
 // Labels of a crowd: their order, and the vote.
 #pragma once
 
-#include "memory.hpp"
-
 #include <optiframe/arrays.hpp>
 
 #include <cstdint>

@@ -9,7 +9,6 @@
 
 #include <nanobind/stl/tuple.h>
 
-#include <cstdlib>
 #include <limits>
 #include <tuple>
 
@@ -38,19 +37,13 @@ Labels labels_of(const FirstArray& first, const CodeArray& worker, const CodeArr
     return {span(first), span(worker), span(label), workers, size_of(classes, "classes")};
 }
 
-template <class T, class... Sizes> auto handed_over(rankone::Room<T>&& values, Sizes... sizes) {
-    T* kept = values.release();
-    nb::capsule owner(kept, [](void* p) noexcept { std::free(p); });
-    return nb::ndarray<nb::numpy, T, nb::ndim<sizeof...(sizes)>>(kept, {sizes...}, owner);
-}
-
 auto encode(FirstArray values) {
     rankone::Encoded found;
     {
         nb::gil_scoped_release unlocked;
         found = rankone::encode(span(values));
     }
-    return std::make_tuple(handed_over(std::move(found.codes), values.size()), owned(std::move(found.ids)));
+    return std::make_tuple(owned(std::move(found.codes), values.size()), owned(std::move(found.ids)));
 }
 
 auto encode_texts(FirstArray start, In<std::uint8_t> letters) {
@@ -61,7 +54,7 @@ auto encode_texts(FirstArray start, In<std::uint8_t> letters) {
         nb::gil_scoped_release unlocked;
         found = rankone::encode_texts(texts);
     }
-    return std::make_tuple(handed_over(std::move(found.codes), texts.size()), owned(std::move(found.first)));
+    return std::make_tuple(owned(std::move(found.codes), texts.size()), owned(std::move(found.first)));
 }
 
 auto sort_labels(CodeArray task, CodeArray worker, CodeArray label, std::int64_t tasks, std::int64_t workers) {
@@ -74,18 +67,18 @@ auto sort_labels(CodeArray task, CodeArray worker, CodeArray label, std::int64_t
         sorted = rankone::sort_labels(by_task, by_worker, span(label));
     }
     const auto n = task.size();
-    return std::make_tuple(handed_over(std::move(sorted.task), n), handed_over(std::move(sorted.worker), n),
-                           handed_over(std::move(sorted.label), n));
+    return std::make_tuple(owned(std::move(sorted.task), n), owned(std::move(sorted.worker), n),
+                           owned(std::move(sorted.label), n));
 }
 
 auto vote(FirstArray first, CodeArray worker, CodeArray label, Numbers weight, std::int64_t classes) {
     const auto labels = labels_of(first, worker, label, weight.size(), classes);
-    rankone::Room<double> scores;
+    Room<double> scores;
     {
         nb::gil_scoped_release unlocked;
         scores = rankone::vote(labels, span(weight));
     }
-    return handed_over(std::move(scores), labels.tasks(), labels.classes);
+    return owned(std::move(scores), labels.tasks(), labels.classes);
 }
 
 auto count_pairs(FirstArray first, CodeArray worker, CodeArray label, std::int64_t workers) {
@@ -95,8 +88,9 @@ auto count_pairs(FirstArray first, CodeArray worker, CodeArray label, std::int64
         nb::gil_scoped_release unlocked;
         found = rankone::count_pairs(rankone::SortedByWorker(labels));
     }
-    return std::make_tuple(owned(std::move(found.start)), owned(std::move(found.column)),
-                           owned(std::move(found.shared)), owned(std::move(found.agreed)));
+    const auto entries = static_cast<std::size_t>(found.start.back());
+    return std::make_tuple(owned(std::move(found.start)), owned(std::move(found.column), entries),
+                           owned(std::move(found.shared), entries), owned(std::move(found.agreed), entries));
 }
 
 auto count_table(FirstArray first, CodeArray worker, CodeArray label, std::int64_t workers) {
@@ -107,8 +101,8 @@ auto count_table(FirstArray first, CodeArray worker, CodeArray label, std::int64
         nb::gil_scoped_release unlocked;
         table = rankone::count_table(rankone::SortedByWorker(labels));
     }
-    return std::make_tuple(handed_over(std::move(table.shared), size, size),
-                           handed_over(std::move(table.agreed), size, size));
+    return std::make_tuple(owned(std::move(table.shared), size, size),
+                           owned(std::move(table.agreed), size, size));
 }
 
 double misses(CodeArray start, CodeArray column, Numbers known, Numbers target, Numbers x) {
@@ -156,23 +150,26 @@ auto task_pulls(FirstArray first, CodeArray worker, CodeArray label, Numbers x, 
 // Of workers x labels x classes.
 template <class T> using Cube = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-auto count_classes(FirstArray first, CodeArray worker, CodeArray label, InRows<double> posterior, std::int64_t workers) {
+auto count_classes(FirstArray first, CodeArray worker, CodeArray label, Numbers weight, InRows<double> posterior,
+                   std::int64_t workers) {
     const auto size = size_of(workers, "workers"), classes = posterior.shape(1);
     const auto labels = labels_of(first, worker, label, size, static_cast<std::int64_t>(classes));
+    if (weight.size() != 0) check_length(weight, label.size(), "weight");
     check_length(posterior, labels.tasks(), "posterior");
-    rankone::Room<double> counts;
+    Room<double> counts;
     {
         nb::gil_scoped_release unlocked;
-        counts = rankone::count_classes(labels, {posterior.data(), posterior.size()});
+        counts = rankone::count_classes(labels, span(weight), {posterior.data(), posterior.size()});
     }
-    return handed_over(std::move(counts), size, classes, classes);
+    return owned(std::move(counts), size, classes, classes);
 }
 
-double pooled_posteriors(FirstArray first, CodeArray worker, CodeArray label, In<std::uint8_t> known,
+double pooled_posteriors(FirstArray first, CodeArray worker, CodeArray label, Numbers weight, In<std::uint8_t> known,
                          OutRows<double> posterior, Cube<const double> counts, std::tuple<double, double> abilities,
                          double strength, Numbers odds, InRows<double> errors, Numbers shares, bool without_own) {
     const auto size = counts.shape(0), classes = posterior.shape(1);
     const auto labels = labels_of(first, worker, label, size, static_cast<std::int64_t>(classes));
+    if (weight.size() != 0) check_length(weight, label.size(), "weight");
     check_length(posterior, labels.tasks(), "posterior");
     check_length(known, labels.tasks(), "known");
     check_length(odds, classes, "odds");
@@ -187,7 +184,7 @@ double pooled_posteriors(FirstArray first, CodeArray worker, CodeArray label, In
                                span(shares), without_own};
     nb::gil_scoped_release unlocked;
     const rankone::Counts totals({counts.data(), counts.size()}, size, classes);
-    return rankone::pooled_posteriors(labels, span(known), totals, prior, {posterior.data(), posterior.size()});
+    return rankone::pooled_posteriors(labels, span(weight), span(known), totals, prior, {posterior.data(), posterior.size()});
 }
 
 } // namespace
@@ -205,9 +202,9 @@ NB_MODULE(_native, m) {
     m.def("label_weights", &label_weights, exact("first"), exact("worker"), exact("x"));
     m.def("task_pulls", &task_pulls, exact("first"), exact("worker"), exact("label"), exact("x"), exact("classes"),
           exact("pull"));
-    m.def("count_classes", &count_classes, exact("first"), exact("worker"), exact("label"), exact("posterior"),
-          exact("workers"));
-    m.def("pooled_posteriors", &pooled_posteriors, exact("first"), exact("worker"), exact("label"), exact("known"),
-          exact("posterior"), exact("counts"), nb::arg("abilities"), nb::arg("strength"), exact("odds"),
+    m.def("count_classes", &count_classes, exact("first"), exact("worker"), exact("label"), exact("weight"),
+          exact("posterior"), exact("workers"));
+    m.def("pooled_posteriors", &pooled_posteriors, exact("first"), exact("worker"), exact("label"), exact("weight"),
+          exact("known"), exact("posterior"), exact("counts"), nb::arg("abilities"), nb::arg("strength"), exact("odds"),
           exact("errors"), exact("shares"), nb::arg("without_own"));
 }

@@ -10,6 +10,7 @@ namespace optiframe::rankone {
 namespace {
 
 constexpr std::int64_t at_a_time = 1 << 23; // pairs of labels: 32 MB
+constexpr std::size_t piece = 1 << 20;      // pairs of workers, and those of one worker more: 12 MB
 
 // A pair of labels, filed under the worker of the later one.
 struct Met {
@@ -107,21 +108,28 @@ Labels SortedByWorker::labels() const { return {first_, worker_, label_, workers
 PairCounts count_pairs(const SortedByWorker& given) {
     const Labels labels = given.labels();
     const std::size_t workers = labels.workers;
-    // Pairs i < j, by j and then i.
-    std::vector<std::int32_t> before, each(workers), entries(workers + 1);
-    std::vector<Tally> found;
+    struct Before {
+        std::int32_t worker;
+        Tally tally;
+    };
+    // Pairs i < j, by j and then i; in pieces, as moving all to more room takes longer than Ctrl-C may wait.
+    std::vector<std::vector<Before>> found;
+    std::vector<std::int32_t> each(workers), entries(workers + 1);
     std::int64_t total = 0;
     for_each_worker(labels, workers, [&](std::size_t j, auto met, auto tallies) {
+        if (found.empty() || found.back().size() >= piece) found.emplace_back();
+        auto& part = found.back();
         for (const auto i : met) {
-            before.push_back(i);
-            found.push_back(tallies[i]);
-            ++each[j], ++entries[i + 1], ++entries[j + 1], total += 2;
+            part.push_back({i, tallies[i]});
+            ++entries[i + 1];
         }
+        each[j] = static_cast<std::int32_t>(met.size());
+        entries[j + 1] += each[j];
+        total += 2 * std::int64_t{each[j]};
     });
     if (total > std::numeric_limits<std::int32_t>::max())
         throw std::invalid_argument("there are more pairs of workers than a matrix can hold");
-    PairCounts counts{std::move(entries), std::vector<std::int32_t>(total), std::vector<double>(total),
-                      std::vector<double>(total)};
+    PairCounts counts{std::move(entries), room<std::int32_t>(total), room<double>(total), room<double>(total)};
     for (std::size_t i = 0; i < workers; ++i) counts.start[i + 1] += counts.start[i];
     auto next = counts.start;
     const auto put = [&](std::size_t row, std::size_t column, Tally tally) {
@@ -131,8 +139,16 @@ PairCounts count_pairs(const SortedByWorker& given) {
         counts.agreed[at] = tally.agreed;
     };
     // A row gets the workers before in its own turn, and those after in theirs: columns rise.
-    for (std::size_t j = 0, k = 0; j < workers; ++j)
-        for (const auto last = k + each[j]; k < last; ++k) put(j, before[k], found[k]), put(before[k], j, found[k]);
+    interrupt::Pace pace;
+    std::size_t j = 0;
+    for (const auto& part : found)
+        for (std::size_t k = 0; k < part.size(); ++j) {
+            for (const auto last = k + each[j]; k < last; ++k) {
+                put(j, part[k].worker, part[k].tally);
+                put(part[k].worker, j, part[k].tally);
+            }
+            pace.after(16 * std::int64_t{each[j]} + 1);
+        }
     return counts;
 }
 

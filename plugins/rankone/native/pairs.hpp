@@ -8,8 +8,8 @@ namespace optiframe::rankone {
 // A symmetric sparse matrix by rows, columns rising; nothing on the diagonal.
 struct PairCounts {
     std::vector<std::int32_t> start; // of each row, and the number of entries
-    std::vector<std::int32_t> column;
-    std::vector<double> shared, agreed; // tasks labelled by both, and those with one label from both
+    Room<std::int32_t> column;
+    Room<double> shared, agreed; // tasks labelled by both, and those with one label from both
 };
 
 // Labels in order of task and then worker, no worker twice in a task: copies, as counts lead to places.

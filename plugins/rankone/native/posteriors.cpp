@@ -28,12 +28,12 @@ template <class Run> auto with_classes(std::size_t count, Run run) {
     }
 }
 
-// Multiplies by the chance of one label under each class, with the task's posterior so far taken out of the
-// counts where `own` is 1: (s m_kl + N_kl - q_k) / (s + N_k - q_k), m_kl being the prior's chance. It is
+// Calls take(k, chance) with the chance of one label under each class k, with `own` times the task's posterior
+// so far taken out of the counts: (s m_kl + N_kl - q_k) / (s + N_k - q_k), m_kl being the prior's chance. It is
 // the worker's ability r = A / B, at odds with the class: r e / (1 - r + r e) where the label is the class.
-template <class K>
-void multiply(K classes, std::size_t worker, std::size_t label, double own, const Counts& counts, const Prior& prior,
-              const double* posterior, double* product) {
+template <class K, class Take>
+void chances(K classes, std::size_t worker, std::size_t label, double own, const Counts& counts, const Prior& prior,
+             const double* posterior, Take take) {
     const std::size_t n = classes.size();
     const double *given = &counts.given[(worker * n + label) * n], *of_class = &counts.of_class[worker * n];
     const double* errors = &prior.errors[label * n];
@@ -43,8 +43,14 @@ void multiply(K classes, std::size_t worker, std::size_t label, double own, cons
         const double less = own * posterior[k], lifted = right * prior.odds[k], sum = wrong + lifted;
         const double chance = k == label ? lifted : wrong * errors[k];
         const double over = prior.strength * chance + (given[k] - less) * sum;
-        product[k] *= std::max(over / ((prior.strength + of_class[k] - less) * sum), least_chance);
+        take(k, std::max(over / ((prior.strength + of_class[k] - less) * sum), least_chance));
     }
+}
+
+// Chances of scores, in place.
+void exponentials(double* score, std::size_t n) {
+    const double most = *std::max_element(score, score + n);
+    for (std::size_t k = 0; k < n; ++k) score[k] = std::exp(score[k] - most);
 }
 
 void scale(double* product, std::size_t n) {
@@ -66,22 +72,23 @@ Counts::Counts(std::span<const double> given, std::size_t workers, std::size_t c
             }
 }
 
-Room<double> count_classes(const Labels& labels, std::span<const double> posterior) {
+Room<double> count_classes(const Labels& labels, Weights weight, std::span<const double> posterior) {
     auto counts = zeros<double>(labels.workers * labels.classes * labels.classes);
     with_classes(labels.classes, [&](auto classes) {
         const std::size_t n = classes.size();
         labels.each_task([&](std::size_t t, std::int64_t begin, std::int64_t end) {
             for (auto e = begin; e < end; ++e) {
                 double* of_label = &counts[(labels.worker_of(e) * n + labels.label_of(e)) * n];
-                for (std::size_t k = 0; k < n; ++k) of_label[k] += posterior[t * n + k];
+                const double times = weight.empty() ? 1.0 : weight[static_cast<std::size_t>(e)];
+                for (std::size_t k = 0; k < n; ++k) of_label[k] += times * posterior[t * n + k];
             }
         });
     });
     return counts;
 }
 
-double pooled_posteriors(const Labels& labels, std::span<const std::uint8_t> known, const Counts& counts,
-                         const Prior& prior, std::span<double> posterior) {
+double pooled_posteriors(const Labels& labels, Weights weight, std::span<const std::uint8_t> known,
+                         const Counts& counts, const Prior& prior, std::span<double> posterior) {
     const double own = prior.without_own ? 1.0 : 0.0;
     return with_classes(counts.classes, [&](auto classes) {
         const std::size_t n = classes.size();
@@ -92,9 +99,21 @@ double pooled_posteriors(const Labels& labels, std::span<const std::uint8_t> kno
             double* mine = &posterior[t * n];
             for (std::size_t k = 0; k < n; ++k)
                 product[k] = prior.shares.empty() ? 1.0 : prior.shares[k] - own * mine[k] + 1.0;
-            for (auto e = begin; e < end; ++e) {
-                multiply(classes, labels.worker_of(e), labels.label_of(e), own, counts, prior, mine, product.data());
-                if ((e - begin) % before_scaling == before_scaling - 1) scale(product.data(), n);
+            const auto label = [&](std::int64_t e, double times, auto take) {
+                chances(classes, labels.worker_of(e), labels.label_of(e), times * own, counts, prior, mine, take);
+            };
+            if (weight.empty()) {
+                for (auto e = begin; e < end; ++e) {
+                    label(e, 1.0, [&](std::size_t k, double chance) { product[k] *= chance; });
+                    if ((e - begin) % before_scaling == before_scaling - 1) scale(product.data(), n);
+                }
+            } else {
+                for (std::size_t k = 0; k < n; ++k) product[k] = std::log(product[k]);
+                for (auto e = begin; e < end; ++e) {
+                    const double times = weight[static_cast<std::size_t>(e)];
+                    label(e, times, [&](std::size_t k, double chance) { product[k] += times * std::log(chance); });
+                }
+                exponentials(product.data(), n);
             }
             double sum = 0.0;
             for (std::size_t k = 0; k < n; ++k) sum += product[k];

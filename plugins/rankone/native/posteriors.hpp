@@ -9,6 +9,8 @@
 
 namespace optiframe::rankone {
 
+using Weights = std::span<const double>; // how many times each label counts; empty: each once
+
 // Of each worker: how often each label is expected on each class, [label][class] of one worker after another.
 struct Counts {
     Counts(std::span<const double> given, std::size_t workers, std::size_t classes);
@@ -31,10 +33,10 @@ struct Prior {
 };
 
 // Sums of the posteriors of the tasks to which a worker gave a label: workers x classes x classes.
-Room<double> count_classes(const Labels& labels, std::span<const double> posterior);
+Room<double> count_classes(const Labels& labels, Weights weight, std::span<const double> posterior);
 
 // New posteriors, tasks x classes, of tasks whose class is not known; their largest change.
-double pooled_posteriors(const Labels& labels, std::span<const std::uint8_t> known, const Counts& counts,
-                         const Prior& prior, std::span<double> posterior);
+double pooled_posteriors(const Labels& labels, Weights weight, std::span<const std::uint8_t> known,
+                         const Counts& counts, const Prior& prior, std::span<double> posterior);
 
 } // namespace optiframe::rankone

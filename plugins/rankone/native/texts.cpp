@@ -1,5 +1,7 @@
 #include "texts.hpp"
 
+#include "table.hpp"
+
 #include <optiframe/interrupt.hpp>
 
 #include <algorithm>
@@ -24,55 +26,21 @@ std::uint64_t key_of(std::string_view text) {
     return std::hash<std::string_view>{}(text) | 0xff;
 }
 
-// Ids by first appearance, found by their keys: an open table, at most half full. The one of the standard library
-// takes six times as long for a hundred thousand ids, as it looks at each text in another place. It keeps the
-// letters of the ids, as another thread may change those that were given while ids are sorted by them.
-class Table {
+// The letters of ids, kept, as another thread may change those that were given while ids are sorted by them.
+class Ids {
 public:
-    std::int32_t code_of(std::size_t row, std::string_view text) {
-        const auto key = key_of(text);
-        for (auto at = place(key);; at = (at + 1) & (cells_.size() - 1)) {
-            auto& cell = cells_[at];
-            if (cell.code < 0) {
-                const auto code = static_cast<std::int32_t>(first.size());
-                cell = {key, code};
-                first.push_back(static_cast<std::int64_t>(row));
-                letters_.insert(letters_.end(), text.begin(), text.end());
-                end_.push_back(letters_.size());
-                if (2 * first.size() > cells_.size()) grow();
-                return code;
-            }
-            if (cell.key == key && (text.size() <= brief || id(cell.code) == text)) return cell.code;
-        }
+    void add(std::string_view text) {
+        letters_.insert(letters_.end(), text.begin(), text.end());
+        end_.push_back(letters_.size());
     }
 
-    std::string_view id(std::int32_t code) const { return {letters_.data() + end_[code], end_[code + 1] - end_[code]}; }
-
-    std::vector<std::int64_t> first; // row of each id
+    std::size_t size() const { return end_.size() - 1; }
+    std::string_view operator[](std::int32_t code) const {
+        return {letters_.data() + end_[code], end_[code + 1] - end_[code]};
+    }
 
 private:
-    struct Cell {
-        std::uint64_t key = 0;
-        std::int32_t code = -1;
-    };
-
-    // Multiples of 2^64 over the golden ratio are far apart, which spreads keys that are near each other.
-    std::size_t place(std::uint64_t key) const { return key * 0x9E3779B97F4A7C15u >> (64 - bits_); }
-
-    void grow() {
-        std::vector<Cell> before(std::size_t{1} << ++bits_);
-        before.swap(cells_);
-        for (const auto& cell : before) {
-            if (cell.code < 0) continue;
-            auto at = place(cell.key);
-            while (cells_[at].code >= 0) at = (at + 1) & (cells_.size() - 1);
-            cells_[at] = cell;
-        }
-    }
-
-    int bits_ = 10;
-    std::vector<Cell> cells_ = std::vector<Cell>(std::size_t{1} << bits_);
-    std::vector<char> letters_; // of all ids
+    std::vector<char> letters_;       // of all ids
     std::vector<std::size_t> end_{0}; // of the letters of each id, after where the first begins
 };
 
@@ -86,25 +54,34 @@ struct Id {
 EncodedTexts encode_texts(const Texts& texts) {
     EncodedTexts found{room<std::int32_t>(texts.size()), {}};
     Table table;
+    Ids ids;
+    std::vector<std::int64_t> first; // row of each id
     interrupt::Pace pace;
     for (std::size_t k = 0; k < texts.size(); ++k) {
         const auto text = texts[k];
         pace.after(8 + static_cast<std::int64_t>(text.size()) / 8);
-        found.codes[k] = table.code_of(k, text);
+        const auto same = [&](std::int32_t code) { return text.size() <= brief || ids[code] == text; };
+        const auto [code, fresh] = table.code_of(key_of(text), same);
+        found.codes[k] = code;
+        if (!fresh) continue;
+        ids.add(text);
+        first.push_back(static_cast<std::int64_t>(k));
     }
-    std::vector<Id> ids(table.first.size());
-    for (std::size_t k = 0; k < ids.size(); ++k)
-        ids[k] = {prefix(table.id(static_cast<std::int32_t>(k))), static_cast<std::int32_t>(k)};
-    std::sort(ids.begin(), ids.end(), [&](const Id& a, const Id& b) {
+    std::vector<Id> order(ids.size());
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        const auto code = static_cast<std::int32_t>(k);
+        order[k] = {prefix(ids[code]), code};
+    }
+    std::sort(order.begin(), order.end(), [&](const Id& a, const Id& b) {
         pace.after(1);
-        return a.prefix != b.prefix ? a.prefix < b.prefix : table.id(a.code) < table.id(b.code);
+        return a.prefix != b.prefix ? a.prefix < b.prefix : ids[a.code] < ids[b.code];
     });
-    std::vector<std::int32_t> rank(ids.size());
-    for (std::size_t k = 0; k < ids.size(); ++k) {
-        found.first.push_back(table.first[ids[k].code]);
-        rank[ids[k].code] = static_cast<std::int32_t>(k);
+    std::vector<std::int32_t> rank(order.size());
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        found.first.push_back(first[order[k].code]);
+        rank[order[k].code] = static_cast<std::int32_t>(k);
     }
-    for (std::size_t k = 0; k < texts.size(); ++k) found.codes[k] = rank[found.codes[k]];
+    renumber(found.codes, texts.size(), rank.data());
     return found;
 }
 

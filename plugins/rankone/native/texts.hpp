@@ -1,8 +1,6 @@
 // Texts as ids: their codes.
 #pragma once
 
-#include "memory.hpp"
-
 #include <optiframe/arrays.hpp>
 
 #include <cstdint>

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from optiframe_rankone.plots.worker_graph import plot_worker_graph as plot_worker_graph
     from optiframe_rankone.tools.bootstrap import bootstrap_errors as bootstrap_errors
     from optiframe_rankone.tools.intervals import intervals as intervals
+    from optiframe_rankone.tools.label_stream import LabelStream as LabelStream
     from optiframe_rankone.tools.learning_curve import accuracy_by_labels as accuracy_by_labels
     from optiframe_rankone.tools.next_labels import suggest as suggest
     from optiframe_rankone.tools.streaming import count_labels as count_labels
@@ -39,6 +40,7 @@ __getattr__, _, __all__ = exports(
         "tools.bootstrap": ("bootstrap_errors",),
         "estimator": ("LabelAggregator",),
         "tools.intervals": ("intervals",),
+        "tools.label_stream": ("LabelStream",),
         "tools.streaming": ("count_labels", "write_answers"),
         "completion.label_counts": ("LabelCounts",),
         "tools.learning_curve": ("accuracy_by_labels",),
@@ -113,6 +115,12 @@ def optiframe_plugin() -> list[Description]:
             "labels.opt-ds",
             ".baselines.opt_ds:OptDawidSkene",
             "Confusion matrices from moments of three groups of workers, then EM",
+        ),
+        Description(
+            "solver",
+            "labels.ebcc",
+            ".baselines.ebcc:EnhancedBayes",
+            "Variational Bayes for confusion matrices of subtypes of the classes (EBCC)",
         ),
         Description(
             "solver",

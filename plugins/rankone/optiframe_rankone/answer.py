@@ -116,6 +116,17 @@ class Aggregation:
         return np.asarray(reduce(np.add, self.winners.T.astype(np.int64)))
 
     @property
+    def _first_winner(self) -> NDArray[np.int64]:
+        """The first class with the highest score of each task, shape (tasks,)."""
+        if len(self.classes) > _FEW:
+            return np.asarray(self.winners.argmax(axis=1))
+        first = np.zeros(len(self.scores), dtype=np.int64)
+        for k in range(len(self.classes) - 1, 0, -1):  # as `winners`, column by column
+            first[self.winners[:, k]] = k
+        first[self.winners[:, 0]] = 0
+        return first
+
+    @property
     def tied(self) -> NDArray[np.bool_]:
         """Tasks with more than one winner, shape (tasks,)."""
         return np.asarray(self._winning > 1)
@@ -135,7 +146,7 @@ class Aggregation:
     @property
     def confidence(self) -> Array:
         """Share or posterior of the winner, of one of them where there is a tie, shape (tasks,)."""
-        return np.asarray(self.probabilities.max(axis=1))
+        return over_classes(np.maximum, self.probabilities)
 
     @property
     def settled(self) -> tuple[Array, ...]:
@@ -154,7 +165,7 @@ class Aggregation:
         whether another task is tied.
         """
         chance = np.random.default_rng(seed).random(len(self.task_ids))
-        chosen = self.winners.argmax(axis=1)
+        chosen = self._first_winner
         tied = np.flatnonzero(self.tied)
         if len(tied):
             count = self._winning[tied]
@@ -205,7 +216,7 @@ class Aggregation:
         A tied task has no label (None); `tied` then names the tied labels, joined by "|".
         """
         tied = self.tied
-        label = self.classes[self.winners.argmax(axis=1)]
+        label = self.classes[self._first_winner]
         if tied.any():
             label = label.astype(object)
             label[tied] = None
@@ -249,14 +260,19 @@ def log_odds(skills: Array, classes: int) -> Array:
     return np.where(skills == 0.0, 0.0, np.log((classes - 1) * p / (1.0 - p)))
 
 
+def temperature(cooling: float, count: Array) -> Array:
+    """What the log-odds of tasks are divided by, `Aggregation.cooling`, for so many labels of each."""
+    return np.asarray(1.0 + cooling * np.maximum(count - 1.0, 0.0))
+
+
 def softmax(scores: Array) -> Array:
     """Probabilities proportional to exp(scores), by rows."""
-    powers = np.exp(scores - over_classes(np.maximum, scores)[:, None])
+    powers: Array = np.exp(scores - over_classes(np.maximum, scores)[:, None])
     powers /= over_classes(np.add, powers)[:, None]
     return powers
 
 
-def over_classes(operation: np.ufunc, scores: Array) -> Array:
+def over_classes(operation: np.ufunc, scores: NDArray[Any]) -> NDArray[Any]:
     """An operation such as the sum or maximum over the classes of each task, shape (tasks,)."""
     # Column by column: NumPy takes ten times as long over the few entries of each row.
     columns = reduce(operation, scores.T) if scores.shape[1] <= _FEW else operation.reduce(scores, axis=1)

@@ -44,6 +44,10 @@ def joined(earlier: LabelTable, batch: LabelTable) -> LabelTable | None:
     if (old[np.minimum(at, len(old) - 1)] == new[order]).any():
         return None
     task, worker, label = (np.insert(before[name], at, after[name][order]) for name in before)
+    weight = None
+    if earlier.weight is not None or batch.weight is not None:
+        counted, added = (table.weighted(np.ones(len(table))) for table in (earlier, batch))
+        weight = np.insert(counted, at, added[order])
     alike = {name: ids_alike(ids) for name, ids in tables.items()}
     return LabelTable(
         task=task,
@@ -52,6 +56,7 @@ def joined(earlier: LabelTable, batch: LabelTable) -> LabelTable | None:
         task_ids=tables["task"],
         worker_ids=tables["worker"],
         label_ids=tables["label"],
+        weight=weight,
         backend=batch.backend,
         look_alike={name: ids for name, ids in alike.items() if ids},
     )
@@ -68,19 +73,23 @@ def _one_table(first: Ids, second: Ids) -> tuple[Ids, NDArray[np.int64], NDArray
 
 
 def as_rows(labels: LabelTable) -> Columns:
-    """Labels as columns of ids: task, worker, label."""
-    return {
+    """Labels as columns of ids: task, worker, label; and weight, where they have one."""
+    rows: Columns = {
         "task": labels.task_ids[labels.task],
         "worker": labels.worker_ids[labels.worker],
         "label": labels.label_ids[labels.label],
     }
+    return rows if labels.weight is None else {**rows, "weight": labels.weight}
 
 
 def all_rows(earlier: LabelTable, batch: Any, columns: dict[str, str]) -> tuple[Columns, str | None]:
     """The rows of both, in the columns that the batch's reader expects, and the kind of the batch's frame."""
     first = as_rows(earlier)
-    later = read_table(batch, tuple(first), title="labels", rename=columns)
-    rows = {columns.get(name, name): _one_after_the_other(ids, later[name]) for name, ids in first.items()}
+    later = read_table(batch, ("task", "worker", "label"), ("weight",), title="labels", rename=columns)
+    second = later.columns
+    if "weight" in first or "weight" in second:
+        first, second = ({"weight": np.ones(len(rows["task"])), **rows} for rows in (first, second))
+    rows = {columns.get(name, name): _one_after_the_other(ids, second[name]) for name, ids in first.items()}
     return rows, later.backend
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
+import numpy as np
+
 from optiframe.errors import InvalidInput, nearest
 from optiframe.estimator import BudgetLike, Estimator
 from optiframe.solving.solve import whole_seed
@@ -20,6 +22,7 @@ from optiframe_rankone.new_tasks import decide, share_right
 from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.read.copies import share_as_before
 from optiframe_rankone.read.further import FurtherLabels, known_table
+from optiframe_rankone.trust.intervals import assumptions_hold
 
 _TIES = ("seed", "keep")
 
@@ -59,7 +62,8 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
         The labels that occur, sorted, shape (classes,).
     skills_
         A frame of the kind given to `fit` with the columns worker, labels, skill, accuracy, skill_low,
-        skill_high, accuracy_low, accuracy_high (90% intervals); the first two when the solver estimates none.
+        skill_high, accuracy_low, accuracy_high (90% intervals), intervals_valid (false where a finding says
+        that they do not hold); the first two when the solver estimates none.
     confusion_
         A frame with the columns worker, class, label, probability: how likely the worker gives the label to
         a task of the class. AttributeError where the solver has no confusion matrices.
@@ -171,21 +175,24 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
         return self._keep(problem, known, start=lambda: warm_start(problem, before))
 
     def predict(self, frame: Any = None) -> Any:
-        """Labels of tasks: a frame of the kind given with task, label, confidence, tied.
+        """Labels of tasks: a frame of the kind given with task, label, confidence, tied, confidence_valid.
 
         Of all tasks learnt from; or of the tasks of another frame of labels, from these alone and what was
         learnt about the workers, which is not changed. There a worker who is new counts as the average
         one, and workers who share a vote (`copies`) share it, too. By solvers that give neither confusion
         matrices nor skills, it is the majority.
 
-        Confidence is the share of the votes, or the posterior, of the winner. Raises
+        Confidence is the share of the votes, or the posterior, of the winner; `confidence_valid` is the same
+        for all tasks, false where a finding says that the method's assumptions do not hold. Raises
         `InvalidInput` before `fit`, and for a label that `fit` did not see.
         """
         solution = self._answer() if frame is None else self._decided(self._further(frame).labels)
         columns = dict(solution.columns())
         if self.ties == "seed":
             columns["label"] = solution.predicted(whole_seed(self.seed))
-        return to_frame(columns, solution.backend)
+        valid = assumptions_hold(self._asked().model, self._answer())
+        columns["confidence_valid"] = np.full(len(solution.task_ids), valid)
+        return self._given_out(to_frame(columns, solution.backend))
 
     def fit_predict(self, frame: Any, truth: Any = None, *, gold: Any = None) -> Any:
         """`fit`, then `predict`."""
@@ -223,19 +230,13 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
         Raises `InvalidInput` before `fit`, or when two classes would share a column.
         """
         solution = self._answer() if frame is None else self._decided(self._further(frame).labels)
-        return to_frame(column_for_each_class(solution), solution.backend)
-
-    def __sklearn_tags__(self) -> Any:
-        """Asked by searches and cross-validation of scikit-learn, never here."""
-        from sklearn.utils import Tags, TargetTags
-
-        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+        return self._given_out(to_frame(column_for_each_class(solution), solution.backend))
 
     @property
     def skills_(self) -> Any:
         """What was learnt about workers; see the class."""
         result = self._learnt("skills_")
-        return to_frame(result.to_tables()["workers"], result.solution.backend)
+        return self._given_out(to_frame(result.to_tables()["workers"], result.solution.backend))
 
     @property
     def confusion_(self) -> Any:
@@ -244,15 +245,16 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
         if solution.confusion is None:
             raise AttributeError(
                 f"{self.result_.settings['solver']['name']} has no confusion matrices; labels.crowd, "
-                "labels.dawid-skene and labels.opt-ds have"
+                "labels.dawid-skene, labels.ebcc and labels.opt-ds have"
             )
-        return to_frame(confusion_table(solution), solution.backend)
+        return self._given_out(to_frame(confusion_table(solution), solution.backend))
 
     @property
     def class_shares_(self) -> Any:
         """How often each class occurs; see the class."""
         result = self._learnt("class_shares_")
-        return to_frame(class_table(self._asked().crowd, result.solution), result.solution.backend)
+        table = class_table(self._asked().crowd, result.solution)
+        return self._given_out(to_frame(table, result.solution.backend))
 
     def _known_of(self, frame: Any, truth: Any, gold: Any) -> _Known:
         return _Known(

@@ -14,6 +14,8 @@ from optiframe.tables.read import encode
 
 Codes = NDArray[np.integer[Any]]
 
+_FEW = 8  # codes that are counted one after the other: bincount waits for the count before
+
 
 def fixed_codes(codes: Any) -> NDArray[np.int32]:
     """Codes of 32 bits in one piece, read-only; the same memory where they are so already."""
@@ -25,6 +27,13 @@ def fixed_codes(codes: Any) -> NDArray[np.int32]:
 def firsts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Where groups of these sizes begin one after the other, and where the last ends, shape (groups + 1,)."""
     return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def counts_of(codes: Codes, size: int) -> NDArray[np.int64]:
+    """How often each code below `size` occurs, shape (size,)."""
+    if size > _FEW:
+        return np.bincount(codes, minlength=size)
+    return np.array([np.count_nonzero(codes == code) for code in range(size)], dtype=np.int64)
 
 
 def union(first: Ids, second: Ids) -> Ids:
@@ -40,7 +49,7 @@ def exact_positions(ids: Ids, wanted: Ids) -> NDArray[np.int64]:
     Unlike `optiframe.tables.ids.positions`, 1 and "1" are two ids: a crowd may give both. Sorted ids of
     one type are looked up together, so that millions take no time.
     """
-    if ids.dtype == wanted.dtype and ids.dtype != object:
+    if len(ids) and ids.dtype == wanted.dtype and ids.dtype != object:
         at = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
         return np.where(ids[at] == wanted, at, -1)
     table = {value: code for code, value in enumerate(ids.tolist())}

@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.tables.ids import listed
-from optiframe_rankone.answer import Aggregation, log_odds
+from optiframe_rankone.answer import Aggregation, log_odds, temperature
 from optiframe_rankone.data import LabelTable, TruthTable
 from optiframe_rankone.ids import Codes, exact_positions, fixed_codes
-from optiframe_rankone.kernels.labels import vote
 
 _TINY = 1e-300  # of a probability, so that its logarithm is finite
 
@@ -44,16 +43,19 @@ def decide(learnt: Aggregation, given: NDArray[np.int64], labels: LabelTable) ->
         skills = np.append(skills, share @ skills)[place]
     if matrices is None:
         weight = np.ones(len(place)) if skills is None else log_odds(skills, classes)
-        scores = vote(labels.first, labels.worker, label, weight, classes)
+        scores = labels.votes(label, weight, classes)
     else:
         average = np.einsum("j,jkl->kl", share, matrices)
         logs = np.log(np.maximum(np.concatenate([matrices, average[None]])[place], _TINY))
         by_class = (logs[labels.worker, k, label] for k in range(classes))
-        counts = (np.bincount(labels.task, weights=each, minlength=len(labels.task_ids)) for each in by_class)
+        counts = (
+            np.bincount(labels.task, weights=labels.weighted(each), minlength=len(labels.task_ids))
+            for each in by_class
+        )
         scores = np.column_stack(list(counts))
         if learnt.prior is not None:
             scores += np.log(np.maximum(learnt.prior, _TINY))
-        scores /= 1.0 + learnt.cooling * (labels.per_task[:, None] - 1)
+        scores /= temperature(learnt.cooling, labels.counted_per_task)[:, None]
     by_votes = skills is None and matrices is None
     return Aggregation(
         labels.task_ids,

@@ -15,6 +15,7 @@ from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
+from optiframe.records.record import Record
 from optiframe.solving import sources
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
@@ -35,9 +36,10 @@ _TABLE = "data frame, mapping of columns, or path of a CSV or Parquet file, with
 class LabelAggregation(Problem[Aggregation]):
     """Find the true labels of tasks from what workers of unknown skill said.
 
-    Labels have the columns `task, worker, label`, one row for each task and worker. The
-    classes are the labels that workers gave, and those of the gold, whatever their ids; a true label
-    that is none of them is no class, since no solver sees the truth, and counts as missed.
+    Labels have the columns `task, worker, label`, one row for each task and worker, and may have a column
+    `weight`: how many times the label counts, such as how sure its worker was. The classes are the labels
+    that workers gave, and those of the gold, whatever their ids; a true label that is none of them is no
+    class, since no solver sees the truth, and counts as missed.
 
     Formulates to rank-one completion: under the one-coin model, where worker i is right
     with chance p_i and wrong in every other way with equal chance, the correlation of two
@@ -66,6 +68,11 @@ class LabelAggregation(Problem[Aggregation]):
     **Nobody to compare with.** The skill of a worker who shares no task cannot be estimated;
     it stays where the solver started (1/2, within the box), which a finding says.
 
+    **Weights** are counts: of a label of weight w every sum over labels has w times its part. Solvers that
+    cannot do that are `Unsuited` to labels with weights (those that can say so by `label_weights`), and
+    `rankone.*` are among them: they count pairs of labels. Labels of weight 0 are left out. Findings about
+    how often workers agree count each label once.
+
     **Gold** is certain in the answer, and its tasks are left out of the metrics. It teaches skills: in
     the least squares it is one more worker, whose skill is 1, and EM takes the class of its tasks as known.
     """
@@ -93,9 +100,11 @@ class LabelAggregation(Problem[Aggregation]):
         description="workers who agree far more often than their accuracy explains, as if they copied: keep: "
         "each has a vote; share: one vote for a group of them, under the name of one. A warning names them",
     )
-    labels: Annotated[LabelTable, PlainValidator(read_labels), Accepts(_TABLE + "task, worker, label")] = (
-        Field(description="what each worker said about each task")
-    )
+    labels: Annotated[
+        LabelTable,
+        PlainValidator(read_labels),
+        Accepts(_TABLE + "task, worker, label, and weight if labels have weights"),
+    ] = Field(description="what each worker said about each task; weight: how many times the label counts")
     truth: Annotated[TruthTable | None, PlainValidator(read_truth), Accepts(_TABLE + "task, label")] = Field(
         None, description="known true labels, for the metrics only; an empty label is not known"
     )
@@ -194,6 +203,15 @@ class LabelAggregation(Problem[Aggregation]):
         """Least and largest skill of each worker, each of shape (workers,)."""
         return self.model.box
 
+    def refuses(self, solver: Record) -> str | None:
+        if self.labels.weight is None or getattr(solver, "label_weights", False):
+            return None
+        return (
+            "its labels have weights, and this method counts each label once; labels.crowd, "
+            "labels.dawid-skene and labels.majority count weights. To count each label once, leave the "
+            'column out: columns = { weight = "" }'
+        )
+
     def formulate(self) -> Formulation:
         return Formulation(self.model.with_gold.completion, interpret=self._from_rows, encode=self._to_rows)
 
@@ -274,14 +292,20 @@ class LabelAggregation(Problem[Aggregation]):
 
         Further `classes`, `probabilities` and `confusion` (`answer_tables.further_tables`).
         With skills, `skill_low`, `skill_high`, `accuracy_low` and `accuracy_high` are the ends of 90%
-        intervals (`intervals`; nan where the answer is not finite). `groups` is there for skills fitted to
-        correlations, for up to 300 workers and 200,000 labels (`worker_groups`).
+        intervals (`intervals`; nan where the answer is not finite). `confidence_valid` in the first table and
+        `intervals_valid` in the second are false where a finding says that the method's assumptions do not
+        hold. `groups` is there for skills fitted to correlations, for up to 300 workers and 200,000 labels
+        (`worker_groups`).
         """
-        tables: dict[str, Columns] = {"labels": solution.columns()}
+        valid = intervals.assumptions_hold(self.model, solution)
+        tables: dict[str, Columns] = {
+            "labels": {**solution.columns(), "confidence_valid": np.full(len(solution.task_ids), valid)}
+        }
         workers: dict[str, Any] = {"worker": solution.worker_ids, "labels": self.labels_per_worker}
         if solution.skills is not None:
             workers |= {"skill": solution.skills, "accuracy": solution.accuracies}
             workers |= intervals.interval_columns(self.model, solution)
+            workers["intervals_valid"] = np.full(len(solution.worker_ids), valid)
         tables["workers"] = workers
         if solution.fitted and intervals.is_finite(solution) and groups.counted_in_time(self.labels):
             tables["groups"] = groups.worker_groups(self.model, solution)

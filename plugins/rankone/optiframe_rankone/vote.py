@@ -52,8 +52,10 @@ def first_vote(crowd: Crowd) -> Aggregation:
     truth = crowd.gold_codes[labels.task]
     if not (truth >= 0).any():
         return vote(crowd, np.ones(workers), "votes")
-    asked = np.bincount(labels.worker[truth >= 0], minlength=workers)
-    right = np.bincount(labels.worker[truth == crowd.label_codes], minlength=workers)
+    asked, right = (
+        np.bincount(labels.worker, weights=labels.weighted(told.astype(np.float64)), minlength=workers)
+        for told in (truth >= 0, truth == crowd.label_codes)
+    )
     p = (4.0 + right) / (6.0 + asked)
     return weighted_vote(crowd, (classes * p - 1.0) / (classes - 1.0))
 

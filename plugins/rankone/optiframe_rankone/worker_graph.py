@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from optiframe_rankone.ids import Codes
 
 _LABELS_EACH = 16  # labels a worker in the first block, which usually connects all; four times as many then
+_PAIRS_EACH = 8  # pairs of each worker, which usually connect all where all pairs do
 _BLOCK = 2**22  # labels at a time at most: 250 MB
 
 
@@ -62,6 +63,23 @@ class WorkerGraph:
                 break
         return graph
 
+    @classmethod
+    def of_pairs(cls, shared: sp.csr_array) -> WorkerGraph:
+        """From the tasks that each pair of workers shares: symmetric, nothing on the diagonal.
+
+        A few pairs of each worker are kept where they connect all workers and some ring among them is odd,
+        as in most crowds; else all pairs.
+        """
+        workers, size = shared.shape[0], np.diff(shared.indptr)
+        if shared.nnz > 2 * _PAIRS_EACH * workers and size.all():
+            kept = shared.indptr[:-1, None] + size[:, None] * np.arange(_PAIRS_EACH) // _PAIRS_EACH
+            ends = np.repeat(np.arange(workers), _PAIRS_EACH), shared.indices[kept.ravel()]
+            rows, columns = np.concatenate(ends), np.concatenate(ends[::-1])
+            few = cls(sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=shared.shape))
+            if few.components == 1 and not few.bipartite.any():
+                return few
+        return cls(shared)
+
     @cached_property
     def component(self) -> NDArray[np.int64]:
         """Component of each worker, shape (workers,)."""
@@ -84,9 +102,11 @@ class WorkerGraph:
         In the double cover, where each worker is doubled and each edge crosses, a worker
         is connected with the own double exactly when an odd cycle passes through the component.
         """
-        cover = sp.block_array([[None, self.edges], [self.edges.T, None]], format="csr")
+        edges, workers = self.edges, self.edges.shape[0]
+        columns = np.concatenate([edges.indices + workers, edges.indices])
+        start = np.concatenate([edges.indptr, edges.indptr[1:] + edges.nnz])
+        cover = sp.csr_array((np.ones(len(columns)), columns, start), shape=(2 * workers, 2 * workers))
         side = connected_components(cover, directed=False)[1]
-        workers = self.edges.shape[0]
         return np.asarray((side[:workers] != side[workers:]) & ~self.isolated)
 
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:

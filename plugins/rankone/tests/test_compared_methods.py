@@ -98,13 +98,13 @@ def test_codes_are_split_by_order_or_one_by_one() -> None:
 
 def test_a_round_of_messages_equals_the_sums_that_define_it() -> None:
     problem = small(classes=2, tasks=12)
-    labels, (sign,) = problem.labels, binary_tasks.signs(problem, "thresholds")
+    labels, (sign,) = problem.labels, binary_tasks.signs(problem.crowd, "thresholds")
     y = np.random.default_rng(0).normal(1, 1, len(labels))
     task, worker = labels.task.tolist(), labels.worker.tolist()
     edges = range(len(labels))
     x = [sum(sign[f] * y[f] for f in edges if task[f] == task[e] and f != e) for e in edges]
     after = np.array([sum(sign[f] * x[f] for f in edges if worker[f] == worker[e] and f != e) for e in edges])
-    assert kos._round(problem, sign, y) == pytest.approx(after / np.sqrt(np.mean(after**2)))
+    assert kos._round(problem.crowd, sign, y) == pytest.approx(after / np.sqrt(np.mean(after**2)))
 
 
 @pytest.mark.parametrize("classes", [2, 3])

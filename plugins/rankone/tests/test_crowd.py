@@ -13,19 +13,23 @@ from scipy.special import digamma, expit, logit
 
 import optiframe
 
-from .slow import coin
+from .slow import coin, single_coin
 
 
 def slow_step(
-    member: Member, q: np.ndarray, cells: list[tuple[int, int, int]], workers: int, ab: tuple[float, float]
+    member: Member,
+    q: np.ndarray,
+    cells: list[tuple[int, int, int, float]],
+    workers: int,
+    ab: tuple[float, float],
 ) -> tuple[np.ndarray, tuple[float, float]]:
     """The formulas of `pooled_em`, label by label."""
     classes, (a, b) = q.shape[1], ab
     own = 1.0 if member.without_own else 0.0
     n, count = np.zeros((workers, classes, classes)), np.zeros(workers)
-    for i, j, y in cells:
-        n[j, :, y] += q[i]
-        count[j] += 1
+    for i, j, y, w in cells:
+        n[j, :, y] += w * q[i]
+        count[j] += w
     right = np.array([np.trace(each) for each in n])
     for _ in range(2):
         total = sum(digamma(c + a + b) - digamma(a + b) for c in count) + 0.02
@@ -41,23 +45,29 @@ def slow_step(
             d[k] = logit(np.clip((p[k, k] + 20 * mean) / (p[k].sum() + 20), 0.02, 0.98)) - logit(mean)
             e[k] = (p[k] + 20 / (classes - 1)) / (p[k].sum() - p[k, k] + 20)
     score = np.log(q.sum(axis=0) - own * q + 1) if member.shares else np.zeros(q.shape)
-    for i, j, y in cells:
-        r = (a + right[j] - own * q[i, y]) / (a + b + count[j] - own)
+    for i, j, y, w in cells:
+        r = (a + right[j] - w * own * q[i, y]) / (a + b + count[j] - w * own)
         for k in range(classes):
             g = expit(logit(r) + d[k])
             m = g if k == y else (1 - g) * e[k, y]
-            f = (s * m + n[j, k, y] - own * q[i, k]) / (s + n[j, k].sum() - own * q[i, k])
-            score[i, k] += np.log(max(f, 1e-10))
+            less = w * own * q[i, k]
+            f = (s * m + n[j, k, y] - less) / (s + n[j, k].sum() - less)
+            score[i, k] += w * np.log(max(f, 1e-10))
     found = np.exp(score - score.max(axis=1, keepdims=True))
     return found / found.sum(axis=1, keepdims=True), (a, b)
 
 
 @pytest.mark.parametrize("member", MEMBERS)
 @pytest.mark.parametrize("classes", [2, 3])
-def test_three_steps_are_those_of_the_formulas(member: Member, classes: int) -> None:
-    problem = coin(1, np.array([0.8, 0.6, 0.7, 0.1]), tasks=25, per_task=3, classes=classes)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_three_steps_are_those_of_the_formulas(member: Member, classes: int, weighted: bool) -> None:
+    inputs = single_coin(1, np.array([0.8, 0.6, 0.7, 0.1]), tasks=25, per_task=3, classes=classes)
+    if weighted:
+        inputs["labels"]["weight"] = np.random.default_rng(2).uniform(0.2, 3.0, 75)
+    problem = LabelAggregation(**inputs)
     labels, fit = problem.labels, Fit(member, problem.crowd)
-    cells = list(zip(labels.task, labels.worker, problem.label_codes, strict=True))
+    weight = np.ones(75) if labels.weight is None else labels.weight
+    cells = list(zip(labels.task, labels.worker, problem.label_codes, weight, strict=True))
     q, ab = fit.posterior.copy(), (4.0, 2.0)
     for _ in range(3):
         fit.step()

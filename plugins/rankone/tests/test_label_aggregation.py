@@ -73,7 +73,7 @@ def test_tables_of_an_answer_hold_labels_and_workers() -> None:
     result = optiframe.solve(problem, "rankone.pgd")
     workers = result.to_tables()["workers"]
     ends = ["skill_low", "skill_high", "accuracy_low", "accuracy_high"]
-    assert list(workers) == ["worker", "labels", "skill", "accuracy", *ends]
+    assert list(workers) == ["worker", "labels", "skill", "accuracy", *ends, "intervals_valid"]
     assert (workers["skill_low"] < workers["skill"]).all()
     assert (workers["skill"] < workers["skill_high"]).all()
     assert workers["labels"].sum() == 240

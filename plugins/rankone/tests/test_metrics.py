@@ -80,6 +80,7 @@ def test_tasks_without_finite_scores_count_as_wrong_and_the_other_metrics_stay()
     workers = result.to_tables()["workers"]
     assert np.isnan(workers["skill_low"]).all()
     assert np.isnan(workers["accuracy_high"]).all()
+    assert not workers["intervals_valid"].any()
 
 
 def test_skills_that_are_no_numbers_have_an_error_that_is_none_and_a_finding_that_says_why() -> None:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from optiframe_rankone import LabelAggregator, intervals
+from optiframe_rankone.batches import as_rows
 from optiframe_rankone.completion.counts import correlations_of
+from optiframe_rankone.completion.label_pairs import LabelPairs
+from optiframe_rankone.completion.pairs import DensePairs, SparsePairs
 from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.trust.model_fit import LIMIT, model_fit
 
@@ -13,7 +17,7 @@ import optiframe
 from optiframe import Result
 from optiframe.findings import Finding
 
-from .slow import co_occurrence, coin, rows
+from .slow import co_occurrence, coin, rows, single_coin
 
 ONE_SKILL = ("rankone.pgd", "labels.one-coin-em", "labels.iwmv", "labels.ratio")
 FIT = "labels.one-skill-does-not-fit"
@@ -259,3 +263,47 @@ def test_of_many_workers_those_with_the_most_labels_are_looked_at(monkeypatch: p
     assert not fit.holds
     assert fit.together.tolist() == [[0, 1], [2, 3], [4, 5]]
     assert model_fit(of_the_model(2).model, np.full(100, 0.5)).holds
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "left in the labels", "not yet counted", "with gold"])
+def test_pairs_of_some_workers_are_those_of_all(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = single_coin(3, np.full(80, 0.5), tasks=60 if kind == "sparse" else 300, per_task=4, classes=3)
+    gold = {"task": [1, 2], "label": [0, 1]} if kind == "with gold" else None
+    problem = LabelAggregation(labels=given["labels"], gold=gold)
+    if kind == "left in the labels":
+        monkeypatch.setattr("optiframe_rankone.completion.skill_model._MOST_PAIRS", 10)
+    if kind != "not yet counted":
+        problem.formulate()
+        expected = {"sparse": SparsePairs, "left in the labels": LabelPairs}.get(kind, DensePairs)
+        assert isinstance(problem.model.with_gold.least_squares.pairs, expected)
+    kept = np.array([0, 3, 4, 11, 30, 31, 32, 77])
+    shared, correlation = problem.model.pair_counts_of(kept)
+    cells = np.ix_(kept, kept)
+    met, agreed = (counted[cells] for counted in co_occurrence(problem))
+    assert (shared.toarray() == met).all()
+    assert (correlation == correlations_of(met, agreed, 3)[met > 0]).all()
+
+
+@pytest.mark.parametrize("structure", [None, "clickers"])
+@pytest.mark.parametrize("solver", ["rankone.pgd", "labels.one-coin-em", "labels.crowd"])
+def test_tables_say_that_intervals_and_confidences_are_not_valid_where_the_finding_does(
+    solver: str, structure: str | None
+) -> None:
+    if structure is None:
+        problem = coin(0, np.full(12, 0.6), tasks=100, per_task=5)
+    else:
+        problem = optiframe.problem(dataset={"name": "synthetic.hostile-crowd", "structure": structure})
+    result = optiframe.solve(problem, solver, progress=False)
+    warned = bool(found(result, FIT))
+    assert warned == (structure is not None and solver != "labels.crowd")
+    tables, labels = result.to_tables(), problem.labels
+    model = LabelAggregator(solver).fit(as_rows(labels))
+    columns = (
+        tables["workers"]["intervals_valid"],
+        tables["labels"]["confidence_valid"],
+        intervals(result)["valid"],
+        model.predict()["confidence_valid"],
+        model.predict(rows(*((0, worker, 0) for worker in labels.worker_ids[:3])))["confidence_valid"],
+    )
+    for column in columns:
+        assert (np.asarray(column) == (not warned)).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from optiframe_rankone.kernels import posteriors, reference
@@ -19,6 +20,7 @@ def step_arguments(tasks: int, workers: int, classes: int, seed: int) -> dict[st
         "first": np.concatenate([[0], np.cumsum(np.bincount(task, minlength=tasks))]),
         "worker": worker.astype(np.int32),
         "label": rng.integers(classes, size=len(task)).astype(np.int32),
+        "weight": rng.uniform(0.1, 4, len(task)) if seed % 5 == 0 else np.empty(0),
     }
     return {
         **given,
@@ -46,28 +48,34 @@ def test_a_step_of_em_gives_what_its_reference_gives(
 ) -> None:
     given = step_arguments(tasks, workers, classes, seed)
     check_kernel(reference.pooled_posteriors, given, rtol=1e-12)
-    labels = {key: given[key] for key in ("first", "worker", "label", "posterior")}
+    labels = {key: given[key] for key in ("first", "worker", "label", "weight", "posterior")}
     check_kernel(reference.count_classes, {**labels, "workers": workers}, rtol=1e-14)
 
 
 def test_wrong_arguments_are_refused_and_crash_nothing() -> None:
-    given = step_arguments(9, 6, 3, 1)
+    given = step_arguments(9, 6, 3, 5)
     check_refusals(
-        reference.pooled_posteriors, given, any_length={"counts"}, any_number={"known"}, optional={"shares"}
+        reference.pooled_posteriors,
+        given,
+        any_length={"counts"},
+        any_number={"known"},
+        optional={"shares", "weight"},
     )
-    labels = {key: given[key] for key in ("first", "worker", "label", "posterior")}
-    check_refusals(reference.count_classes, {**labels, "workers": 6})
+    labels = {key: given[key] for key in ("first", "worker", "label", "weight", "posterior")}
+    check_refusals(reference.count_classes, {**labels, "workers": 6}, optional={"weight"})
 
 
 def test_arrays_that_another_thread_changes_crash_nothing() -> None:
     given = step_arguments(1000, 60, 3, 1)
     check_changes_meanwhile(reference.pooled_posteriors, given)
-    labels = {key: given[key] for key in ("first", "worker", "label", "posterior")}
+    labels = {key: given[key] for key in ("first", "worker", "label", "weight", "posterior")}
     check_changes_meanwhile(reference.count_classes, {**labels, "workers": 60})
 
 
-def test_hundreds_of_labels_of_a_task_do_not_underflow() -> None:
-    given = step_arguments(1, 1000, 2, 0)
+@pytest.mark.parametrize("weight", [[], [1000.0]])
+def test_hundreds_of_labels_of_a_task_do_not_underflow(weight: list[float]) -> None:
+    given = step_arguments(1, 1000, 2, 1)
     given["label"][:] = 0
+    given["weight"] = np.repeat(weight, len(given["label"]))
     assert posteriors.pooled_posteriors(**given) >= 0
     assert np.isfinite(given["posterior"]).all()

@@ -40,7 +40,7 @@ def test_new_tasks_are_decided_nearly_as_well_as_if_they_had_been_learnt_from(so
     labels, truth = crowd()
     early, late = parted(labels, 250)
     answer = LabelAggregator(solver).fit(early).predict(late)
-    assert list(answer.columns) == ["task", "label", "confidence", "tied"]
+    assert list(answer.columns) == ["task", "label", "confidence", "tied", "confidence_valid"]
     assert answer["task"].tolist() == list(range(250, 400))
     whole = LabelAggregator(solver).fit(labels).predict().set_index("task")["label"][250:]
     error = (answer["label"].to_numpy() != truth[250:].to_numpy()).mean()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from optiframe_rankone.baselines.dawid_skene import DawidSkene
+from optiframe_rankone.baselines.ebcc import EnhancedBayes
 from optiframe_rankone.baselines.eigen_ratio import EigenvectorRatio
 from optiframe_rankone.baselines.glad import Glad
 from optiframe_rankone.baselines.iwmv import IterativeWeightedMajority
@@ -76,6 +77,7 @@ TestCrowdMean = kept_by(CrowdMean())
 TestMajority = kept_by(Majority())
 TestOracle = kept_by(Oracle())
 TestOneCoinEM = kept_by(OneCoinEM())
+TestEnhancedBayes = kept_by(EnhancedBayes(subtypes=3, starts=2))
 TestGlad = kept_by(Glad())
 TestDawidSkene = kept_by(DawidSkene())
 TestDawidSkeneWithEqualPrior = kept_by(DawidSkene(prior="equal", floor=1e-3))

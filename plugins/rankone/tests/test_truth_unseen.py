@@ -132,7 +132,7 @@ def test_a_class_given_hardly_ever_is_named_with_who_where_and_what_it_may_mean(
     (said,) = classes_said(labels, second=["kat", *labels[1:]])
     assert said.level == "warning"
     assert said.text == (
-        "the class 'kat' was given only once in 120 labels (by bob, for 0); if it is a slip, mend it: a "
+        "the class 'kat' was given only once in 120 labels (by bob, for 0); if it is a slip, fix it: a "
         "class too many changes every answer; did you mean 'cat'?"
     )
 

@@ -187,7 +187,7 @@ def test_intervals_are_a_table_of_a_result_of_an_estimator_or_of_an_answer() -> 
     inputs = single_coin(0, SKILLS, tasks=40, per_task=3)
     result = optiframe.solve(LabelAggregation(labels=pd.DataFrame(inputs["labels"])), "rankone.pgd")
     table = intervals(result)
-    assert list(table.columns) == ["worker", "skill", "error", "low", "high"]
+    assert list(table.columns) == ["worker", "skill", "error", "low", "high", "valid"]
     assert table["error"].to_numpy() == pytest.approx(standard_errors(result))
     assert np.array_equal(table[["low", "high"]].to_numpy().T, skill_intervals(result.problem, result))
     fitted = LabelAggregator("rankone.pgd").fit(pd.DataFrame(inputs["labels"]))

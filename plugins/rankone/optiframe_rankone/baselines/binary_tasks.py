@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
 from optiframe_rankone.answer import Aggregation
+from optiframe_rankone.data import Crowd
 from optiframe_rankone.problem import LabelAggregation
 
 Multiclass: TypeAlias = Literal["thresholds", "one-vs-rest"]
@@ -28,9 +29,9 @@ def split(codes: NDArray[Any], classes: int, multiclass: Multiclass) -> list[NDA
     return [np.where(codes < 0, -1, one).astype(np.int64) for one in yes]
 
 
-def signs(problem: LabelAggregation, multiclass: Multiclass) -> list[Array]:
+def signs(crowd: Crowd, multiclass: Multiclass) -> list[Array]:
     """The labels as -1.0 and 1.0 for each binary problem; each of shape (labels,)."""
-    codes = split(problem.label_codes, len(problem.classes), multiclass)
+    codes = split(crowd.label_codes, len(crowd.classes), multiclass)
     return [(2 * one - 1).astype(np.float64) for one in codes]
 
 

@@ -41,12 +41,12 @@ class Model(NamedTuple):
 
 
 def one_hot(problem: LabelAggregation) -> sp.csr_array:
-    """1 where the worker gave the label, shape (tasks, workers * classes); 12 bytes a label."""
+    """How many times a label counts where a worker gave it, (tasks, workers * classes); 12 bytes a label."""
     labels, classes = problem.labels, len(problem.classes)
     column = labels.worker.astype(np.int64) * classes + problem.label_codes
     start = np.searchsorted(labels.task, np.arange(len(labels.task_ids) + 1))
     shape = len(labels.task_ids), len(labels.worker_ids) * classes
-    return sp.csr_array((np.ones(len(column)), column, start), shape=shape)
+    return sp.csr_array((labels.weighted(np.ones(len(column))), column, start), shape=shape)
 
 
 def with_floor(counts: Array, floor: float, axis: int) -> Array:
@@ -108,7 +108,7 @@ def em(
     `gain` a label.
     """
     before = np.full((given.shape[0], len(model.prior)), np.nan)
-    likelihood, least = -np.inf, gain * given.nnz
+    likelihood, least = -np.inf, gain * given.sum()
     for step in range(steps):
         if step:
             model = m_step(given, before, floor, estimate_prior=estimate_prior)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -40,6 +40,7 @@ class DawidSkene(Solver[LabelAggregation, Aggregation, None]):
 
     name = "labels.dawid-skene"
     solves = LabelAggregation
+    label_weights: ClassVar[bool] = True
     accepts_start = True
     # The last iterate has the highest likelihood, whatever the least-squares objective says.
     monotone = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -73,6 +74,7 @@ class Glad(Solver[LabelAggregation, Aggregation, Difficulty]):
 
     name = "labels.glad"
     solves = LabelAggregation
+    label_weights: ClassVar[bool] = True
     accepts_start = True
     monotone = True  # the last iterate has the highest posterior
     residual_meaning = "largest change of a task's posterior probability in the last iteration"
@@ -90,17 +92,17 @@ class Glad(Solver[LabelAggregation, Aggregation, Difficulty]):
             posterior = run.start.probabilities
         counts = problem.crowd.votes(np.ones(workers))
         at, before = np.full(workers + tasks, _MEAN), np.full_like(posterior, np.nan)
-        others, fixed = np.log(classes - 1.0), -len(labels) * np.log(classes - 1.0) - tasks * np.log(classes)
+        others, fixed = np.log(classes - 1.0), -counts.sum() * np.log(classes - 1.0) - tasks * np.log(classes)
         for _ in range(self.steps):
             at = self._m_step(problem, posterior, at)
             ability, easiness = at[:workers], np.exp(np.minimum(at[workers:], _LARGEST))
             odds = ability[labels.worker] * easiness[labels.task]
             scores = easiness[:, None] * problem.crowd.votes(ability) + others * counts
-            right = np.bincount(labels.worker, weights=expit(odds), minlength=workers)
-            skills = (classes * right / problem.labels_per_worker - 1.0) / (classes - 1)
+            right = np.bincount(labels.worker, weights=labels.weighted(expit(odds)), minlength=workers)
+            skills = (classes * right / labels.counted_per_worker - 1.0) / (classes - 1)
             answer = replace(problem.from_scores(scores, "log-odds", skills), reverses=True)
             posterior = answer.probabilities
-            wrong = float(log_expit(-odds).sum()) - float(((at - _MEAN) ** 2).sum()) / 2
+            wrong = float(labels.weighted(log_expit(-odds)).sum()) - float(((at - _MEAN) ** 2).sum()) / 2
             yield Iterate(
                 answer,
                 residual=float(np.abs(posterior - before).max()),
@@ -121,14 +123,14 @@ class Glad(Solver[LabelAggregation, Aggregation, Difficulty]):
             ability, easiness = x[:workers], np.exp(np.minimum(x[workers:], _LARGEST))
             a, b = ability[labels.worker], easiness[labels.task]
             odds = a * b
-            gap = right - expit(odds)
+            gap = labels.weighted(right - expit(odds))
             ascent = np.concatenate(
                 [
                     np.bincount(labels.worker, weights=gap * b, minlength=workers),
                     np.bincount(labels.task, weights=gap * odds, minlength=tasks),
                 ]
             )
-            value = float(np.dot(right, odds) + log_expit(-odds).sum())  # log s(x) = x + log s(-x)
+            value = float(labels.weighted(right * odds + log_expit(-odds)).sum())  # log s(x) = x + log s(-x)
             return float(((x - _MEAN) ** 2).sum()) / 2 - value, (x - _MEAN) - ascent
 
         found = minimize(loss, at, jac=True, method="L-BFGS-B", options={"maxiter": _SEARCH})

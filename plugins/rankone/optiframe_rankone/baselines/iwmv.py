@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,6 +32,7 @@ class IterativeWeightedMajority(Solver[LabelAggregation, Aggregation, None]):
 
     name = "labels.iwmv"
     solves = LabelAggregation
+    label_weights: ClassVar[bool] = True
     accepts_start = True
     # The last iterate is the method's answer, whatever the least-squares objective says.
     monotone = True
@@ -47,7 +49,7 @@ class IterativeWeightedMajority(Solver[LabelAggregation, Aggregation, None]):
         before = np.full(len(labels.worker_ids), np.nan)
         while True:
             credit = answer.winners / answer.winners.sum(axis=1, keepdims=True)
-            agreement = problem.crowd.expected_hits(credit) / problem.labels_per_worker
+            agreement = problem.crowd.expected_hits(credit) / labels.counted_per_worker
             skills = (classes * agreement - 1.0) / (classes - 1)
             answer = replace(problem.vote(classes * skills, "log-odds", skills), reverses=True)
             yield Iterate(answer, residual=float(np.abs(agreement - before).max()))

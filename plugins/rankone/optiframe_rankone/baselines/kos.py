@@ -14,6 +14,7 @@ from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.baselines import binary_tasks
 from optiframe_rankone.completion.spectral import leading
+from optiframe_rankone.data import Crowd
 from optiframe_rankone.problem import LabelAggregation
 
 _EVEN = 1e-9  # a lead of one side of the workers no larger than this is rounding
@@ -52,8 +53,10 @@ class KargerOhShah(Solver[LabelAggregation, Aggregation, None]):
     .5025, .4307, .1896, .0056, .0539. The leading direction on rte and temp is that of busy
     workers who prefer one label, which centring takes away only in part.
 
-    **Gold** is certain in the answer, and teaches nothing about workers: messages have no unit in
-    which a known answer could join them.
+    **Gold** is certain in the answer, and in message passing it is one more worker, who labelled the tasks
+    with gold: messages of those who agree with it grow. In both forms all margins change sign where those of
+    the tasks with gold contradict it. The singular vector learns no more of gold: a worker with half of the
+    tasks would be the leading direction by activity alone.
 
     **Many classes.** By thresholds on the order of the classes as in the paper of 2013
     ("thresholds"), so the order must mean something; "one-vs-rest" is free of order.
@@ -80,18 +83,19 @@ class KargerOhShah(Solver[LabelAggregation, Aggregation, None]):
     )
 
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
-        signs = binary_tasks.signs(problem, self.multiclass)
+        crowd = self._crowd(problem)
+        signs = binary_tasks.signs(crowd, self.multiclass)
         if self.form == "singular-vector":
-            margins = np.column_stack([_singular_vector(problem, sign, run) for sign in signs])
+            margins = np.column_stack([_singular_vector(crowd, sign, run) for sign in signs])
             yield Iterate(margins, residual=0.0)
             return None
         # One start for all: reversing the order of two classes then only reverses signs.
-        messages = [run.rng.normal(1.0, 1.0, len(problem.labels))] * len(signs)
+        messages = [run.rng.normal(1.0, 1.0, len(crowd.labels))] * len(signs)
         before = np.full((len(problem.labels.task_ids), len(signs)), np.nan)
         while True:
-            messages = [_round(problem, *pair) for pair in zip(signs, messages, strict=True)]
+            messages = [_round(crowd, *pair) for pair in zip(signs, messages, strict=True)]
             margins = np.column_stack(
-                [_scaled(_by_task(problem, s * y)) for s, y in zip(signs, messages, strict=True)]
+                [_scaled(_by_task(crowd, s * y)) for s, y in zip(signs, messages, strict=True)]
             )
             if not margins.any():
                 run.warn(
@@ -106,34 +110,43 @@ class KargerOhShah(Solver[LabelAggregation, Aggregation, None]):
 
     def finish(self, problem: LabelAggregation, iterate: Iterate) -> Aggregation:
         """The answer that the margins stand for; margins that nobody has a side in are 0."""
-        margins = iterate.x.copy()
-        for k, sign in enumerate(binary_tasks.signs(problem, self.multiclass)):
-            lead = _lead(problem, sign, margins[:, k])
-            if abs(lead) <= _EVEN:
+        crowd, margins = self._crowd(problem), iterate.x.copy()
+        signs = binary_tasks.signs(crowd, self.multiclass)
+        gold = binary_tasks.split(problem.gold_codes, len(problem.classes), self.multiclass)
+        for k, (sign, truth) in enumerate(zip(signs, gold, strict=True)):
+            known = truth >= 0
+            agreement = float(margins[known, k] @ (2.0 * truth[known] - 1.0))
+            if agreement < 0:
+                margins[:, k] *= -1.0
+            elif agreement == 0 and abs(_lead(crowd, sign, margins[:, k])) <= _EVEN:
                 margins[:, k] = 0.0
         return binary_tasks.answer(problem, margins, self.multiclass)
 
+    def _crowd(self, problem: LabelAggregation) -> Crowd:
+        """The labels, in message passing with those of the gold as one more worker's."""
+        return problem.crowd if self.form == "singular-vector" else problem.model.with_gold.crowd
 
-def _lead(problem: LabelAggregation, sign: Array, margins: Array) -> float:
+
+def _lead(crowd: Crowd, sign: Array, margins: Array) -> float:
     """Share of the workers' squared weights that is on positive ones, less that on negative ones."""
-    labels = problem.labels
+    labels = crowd.labels
     weight = np.bincount(labels.worker, weights=sign * margins[labels.task], minlength=len(labels.worker_ids))
     size = float((weight**2).sum())
     return float((weight * np.abs(weight)).sum()) / size if size > 0 else 0.0
 
 
-def _round(problem: LabelAggregation, sign: Array, from_workers: Array) -> Array:
+def _round(crowd: Crowd, sign: Array, from_workers: Array) -> Array:
     """Messages of workers after one round, scaled to mean square 1; shape (labels,)."""
-    labels = problem.labels
+    labels = crowd.labels
     signed = sign * from_workers
-    from_tasks = sign * (_by_task(problem, signed)[labels.task] - signed)
+    from_tasks = sign * (_by_task(crowd, signed)[labels.task] - signed)
     by_worker = np.bincount(labels.worker, weights=from_tasks, minlength=len(labels.worker_ids))
     # `from_tasks` holds A x, so that taking off one's own and multiplying by A gives A_tj y.
     return _scaled(by_worker[labels.worker] - from_tasks)
 
 
-def _by_task(problem: LabelAggregation, values: Array) -> Array:
-    labels = problem.labels
+def _by_task(crowd: Crowd, values: Array) -> Array:
+    labels = crowd.labels
     return np.asarray(np.bincount(labels.task, weights=values, minlength=len(labels.task_ids)))
 
 
@@ -142,9 +155,9 @@ def _scaled(values: Array) -> Array:
     return values / size if size > 0 else values
 
 
-def _singular_vector(problem: LabelAggregation, sign: Array, run: Run) -> Array:
+def _singular_vector(crowd: Crowd, sign: Array, run: Run) -> Array:
     """Leading left singular vector of the centred labels, scaled to mean square 1, shape (tasks,)."""
-    labels = problem.labels
+    labels = crowd.labels
     shape = len(labels.task_ids), len(labels.worker_ids)
     given = sp.csr_array((sign, (labels.task, labels.worker)), shape=shape)
     centre = np.asarray(given.sum(axis=0)) / shape[0]
@@ -161,4 +174,4 @@ def _singular_vector(problem: LabelAggregation, sign: Array, run: Run) -> Array:
         )
         return np.zeros(shape[0])
     margins = _scaled(given @ weight - centre @ weight)
-    return -margins if _lead(problem, sign, margins) < 0 else margins
+    return -margins if _lead(crowd, sign, margins) < 0 else margins

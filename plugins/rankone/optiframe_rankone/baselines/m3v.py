@@ -12,6 +12,7 @@ from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.baselines import confusion
 from optiframe_rankone.baselines.max_margin import Machine
 from optiframe_rankone.problem import LabelAggregation
+from optiframe_rankone.vote import first_vote
 
 _PRICES = tuple(2.0**power for power in range(-8, 1))
 """From where every margin is violated and weights count agreement, to where the majority keeps its own."""
@@ -26,7 +27,8 @@ class MaxMarginMajority(Solver[LabelAggregation, Aggregation, None]):
 
         |weights|^2 / 2 + c * sum over tasks of max over d != y of (1 - score(y) + score(d))_+
 
-    by turns, from the majority vote: a support vector machine for the weights (solved to a
+    by turns, from the majority vote (with gold from a vote weighted by it; the label of a task with gold is
+    known and teaches weights): a support vector machine for the weights (solved to a
     relative duality gap of 1e-4), then for each task the label of least loss, which is the one with
     the highest score. A tied task counts as the mean over its tied labels; that bounds its
     loss from above, so the objective falls until no label changes.
@@ -85,7 +87,7 @@ def _alternate(problem: LabelAggregation, c: float) -> Iterates:
     """Weights and labels by turns, until no label changes."""
     machine = Machine(problem, c)
     weights = np.zeros(len(problem.labels.worker_ids))
-    answer = problem.vote(np.ones(len(weights)), "votes")
+    answer = first_vote(problem.crowd)
     before, settled = np.inf, False
     while not settled:
         fit = machine.fit(_credit(answer), weights)

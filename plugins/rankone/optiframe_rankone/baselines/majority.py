@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -18,6 +20,7 @@ class Majority(Solver[LabelAggregation, Aggregation, None]):
 
     name = "labels.majority"
     solves = LabelAggregation
+    label_weights: ClassVar[bool] = True
     residual_meaning = "0: the vote is exact"
 
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
-from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -36,6 +37,7 @@ class OneCoinEM(Solver[LabelAggregation, Aggregation, None]):
 
     name = "labels.one-coin-em"
     solves = LabelAggregation
+    label_weights: ClassVar[bool] = True
     accepts_start = True
     # The last iterate is the answer: it has the highest likelihood, whatever the
     # least-squares objective says.
@@ -46,7 +48,7 @@ class OneCoinEM(Solver[LabelAggregation, Aggregation, None]):
     steps: confusion.Steps = confusion.STEPS
 
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
-        count, classes = problem.labels_per_worker, len(problem.classes)
+        count, classes = problem.labels.counted_per_worker, len(problem.classes)
         least = 1.0 / (2 * count + 2)
         posterior = self._first(problem, run).probabilities
         before = np.full(len(count), np.nan)  # nothing to compare with yet: residual nan
@@ -71,7 +73,7 @@ class OneCoinEM(Solver[LabelAggregation, Aggregation, None]):
         return start
 
 
-def _log_likelihood(p: Array, count: NDArray[np.int64], scores: Array) -> float:
+def _log_likelihood(p: Array, count: Array, scores: Array) -> float:
     """Log-likelihood of all labels, classes equally likely; scores are sums of log-odds."""
     classes = scores.shape[1]
     top = scores.max(axis=1, keepdims=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -20,6 +22,7 @@ class Oracle(Solver[LabelAggregation, Aggregation, None]):
 
     name = "labels.oracle"
     solves = LabelAggregation
+    label_weights: ClassVar[bool] = True
     residual_meaning = "0: the vote is exact"
     reference = "Ma et al., Eq. 1 and Sec. 4.2"
 

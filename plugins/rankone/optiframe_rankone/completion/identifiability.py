@@ -31,7 +31,7 @@ def report(
             identifier="completion.no-known-entry",
         )
         return
-    graph = WorkerGraph(fit.known)
+    graph = WorkerGraph.of_pairs(fit.known)
     if not fit.targets.data.any():
         yield Finding(
             "error",

@@ -59,7 +59,15 @@ class LabelCounts:
 
     @classmethod
     def of(cls, labels: LabelTable, spans: tuple[Span, ...] = ()) -> LabelCounts:
-        """The counts of labels in memory."""
+        """The counts of labels in memory, each counted once.
+
+        Raises
+        ------
+        InvalidInput
+            When they have weights.
+        """
+        if labels.weight is not None:
+            raise InvalidInput("labels with weights cannot be counted: each counts once here")
         workers = len(labels.worker_ids)
         shared, agreed = co_occurrence(labels.first, labels.worker, labels.label, workers)
         return cls(
@@ -123,7 +131,7 @@ class LabelCounts:
     @cached_property
     def graph(self) -> WorkerGraph:
         """Who shares tasks with whom."""
-        return WorkerGraph(self._shared)
+        return WorkerGraph.of_pairs(self._shared)
 
     @property
     def _shared(self) -> sp.csr_array:

@@ -121,7 +121,7 @@ class LabelPairs(Pairs):
 
     def sweep(self, x: Array, lower: Array, upper: Array) -> tuple[Array, float]:
         x, largest = x.copy(), 0.0
-        # The sums anew in every sweep, so that rounding does not build up.
+        # Sums are computed again in every sweep, so that rounding does not build up.
         votes = self._cells @ x
         total = votes.reshape(self._tasks, self._classes).sum(axis=1)
         squares = self._given @ (x * x)

@@ -12,6 +12,7 @@ from pydantic import Field
 from optiframe.errors import InvalidInput, nearest
 from optiframe.problems.datasets import DataSet
 from optiframe.tables.read import to_frame
+from optiframe_rankone.batches import as_rows
 from optiframe_rankone.problem import LabelAggregation
 
 _TABLES = ("labels", "truth", "gold", "skills", "columns", "duplicates")
@@ -61,12 +62,7 @@ class OwnLabels(DataSet):
 
     def inputs(self) -> dict[str, Any]:
         labels, classes = self.given.labels, self.given.crowd.true_classes
-        columns = {
-            "task": labels.task_ids[labels.task],
-            "worker": labels.worker_ids[labels.worker],
-            "label": labels.label_ids[labels.label],
-        }
-        found: dict[str, Any] = {"labels": to_frame(columns, labels.backend)}
+        found: dict[str, Any] = {"labels": to_frame(as_rows(labels), labels.backend)}
         for key, codes in (("truth", self.given.truth_codes), ("gold", self.given.gold_codes)):
             if (codes >= 0).any():
                 known = codes >= 0

@@ -179,9 +179,12 @@ def task_pulls(
     return curvature.astype(np.float64), sums.astype(np.float64), squares.astype(np.float64)
 
 
-def count_classes(first: Firsts, worker: Codes, label: Codes, posterior: Array, workers: int) -> Array:
+def count_classes(
+    first: Firsts, worker: Codes, label: Codes, weight: Array, posterior: Array, workers: int
+) -> Array:
     """Expected number of times that a worker gave each label to tasks of each class.
 
+    `weight` says how many times each label counts, shape (labels,), or (0,) where each counts once.
     `posterior` has shape (tasks, classes); the counts have shape (workers, labels, classes), with as many
     labels as classes.
 
@@ -192,7 +195,8 @@ def count_classes(first: Firsts, worker: Codes, label: Codes, posterior: Array, 
     """
     classes = posterior.shape[1]
     cell, task, size = worker.astype(np.int64) * classes + label, _task(first), workers * classes
-    columns = [np.bincount(cell, posterior[task, k], minlength=size) for k in range(classes)]
+    times = weight if len(weight) else np.ones(len(label))
+    columns = [np.bincount(cell, times * posterior[task, k], minlength=size) for k in range(classes)]
     return np.stack(columns, axis=1).reshape(workers, classes, classes).astype(np.float64)
 
 
@@ -200,6 +204,7 @@ def pooled_posteriors(
     first: Firsts,
     worker: Codes,
     label: Codes,
+    weight: Array,
     known: NDArray[np.uint8],
     posterior: Array,
     counts: Array,
@@ -213,6 +218,9 @@ def pooled_posteriors(
     """Posteriors of the classes of every task, from what is expected of the workers; see
     `optiframe_rankone.solvers.pooled_em`.
 
+    `weight` says how many times each label counts, shape (labels,), or (0,) where each counts once: its
+    chance to that power, and so many times left out of the counts.
+
     Written to: `posterior`, shape (tasks, classes), of the tasks that are not `known`, shape (tasks,).
     `counts` are those of `count_classes` with the former posteriors, `abilities` the a and b of a Beta
     distribution, `odds` has shape (classes,) and `errors` (labels, classes); `shares` has shape (classes,),
@@ -223,17 +231,19 @@ def pooled_posteriors(
     ValueError
         When codes or lengths are wrong.
     """
-    task, own = _task(first), float(without_own)
-    here, mine = posterior[task], np.arange(len(label))
-    right = abilities[0] + np.einsum("jkk->j", counts)[worker] - own * here[mine, label]
+    task, mine = _task(first), np.arange(len(label))
+    times = weight if len(weight) else np.ones(len(label))
+    own = times * float(without_own)
+    less = own[:, None] * posterior[task]
+    right = abilities[0] + np.einsum("jkk->j", counts)[worker] - less[mine, label]
     wrong = sum(abilities) + counts.sum(axis=(1, 2))[worker] - own - right
     lifted = right[:, None] * odds
     chance = wrong[:, None] * errors[label]
     chance[mine, label] = lifted[mine, label]
     chance /= wrong[:, None] + lifted
-    given, of_class = counts[worker, label] - own * here, counts.sum(axis=1)[worker] - own * here
-    factor = np.log(np.maximum((strength * chance + given) / (strength + of_class), 1e-10))
-    prior = np.log(shares - own * posterior + 1.0) if len(shares) else np.zeros(posterior.shape)
+    given, of_class = counts[worker, label] - less, counts.sum(axis=1)[worker] - less
+    factor = times[:, None] * np.log(np.maximum((strength * chance + given) / (strength + of_class), 1e-10))
+    prior = np.log(shares - without_own * posterior + 1.0) if len(shares) else np.zeros(posterior.shape)
     of_task = sp.csr_array((np.ones(len(label)), mine, first), shape=(len(first) - 1, len(label)))
     score = prior + of_task @ factor
     found = np.exp(score - score.max(axis=1, keepdims=True))

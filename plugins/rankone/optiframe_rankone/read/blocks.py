@@ -17,7 +17,7 @@ from optiframe.tables.column_names import column_names
 from optiframe.tables.read import read_table
 from optiframe_rankone.data import LabelTable
 from optiframe_rankone.read import text
-from optiframe_rankone.read.duplicates import one_row_each
+from optiframe_rankone.read.duplicates import Rows, one_row_each
 from optiframe_rankone.read.tables import encoded_column
 
 COLUMNS = ("task", "worker", "label")
@@ -76,7 +76,7 @@ def label_blocks(
         For whatever `read_table` finds, for a worker who labels a task twice, for tasks out of order, naming
         the rows (from 0), and for files that may share a task.
     """
-    rename = column_names(columns or {}, COLUMNS)
+    rename = column_names(columns or {}, (*COLUMNS, "weight"))
     spans: tuple[Span, ...] = ()
     for path in files:
         before: Span | None = None
@@ -104,8 +104,8 @@ def _labels(frame: Any, rename: Mapping[str, str], title: str, start: int, befor
             f"{title} {table.place(row)}: task {task_ids[task[row]]} comes after task {last}; labels "
             "that are streamed must be in order of tasks: sort them by task first"
         )
-    (task, worker, label), _ = one_row_each(table, task, worker, label, "error")
-    return LabelTable(task, worker, label, task_ids, worker_ids, label_ids)
+    rows, _ = one_row_each(table, Rows(task, worker, label, None), "error")
+    return LabelTable(rows.task, rows.worker, rows.label, task_ids, worker_ids, label_ids)
 
 
 def refuse_overlap(spans: tuple[Span, ...]) -> None:
@@ -130,11 +130,17 @@ def _whole_tasks(path: Path, rename: Mapping[str, str], rows: int) -> Iterator[t
     """Tables of Arrow, each of some tasks that are consecutive and whole, and the row each begins with."""
     arrow, parquet = require("pyarrow", "frames"), require("pyarrow.parquet", "frames")
     wanted = [rename.get(name, name) for name in COLUMNS]
+    weight = rename.get("weight", "weight")
     try:
         with parquet.ParquetFile(path, buffer_size=2**20) as file:
             schema = file.schema_arrow
             if not set(wanted) <= set(schema.names):
                 read_table(schema.empty_table(), COLUMNS, title=path.name, rename=rename)  # says so
+            if weight and weight in schema.names:
+                raise InvalidInput(
+                    f"{path.name}: the column {weight!r} has weights of labels, and labels that are streamed "
+                    'count once each; to leave it out, give columns={"weight": ""}'
+                )
             start, held = 0, []
             for batch in file.iter_batches(batch_size=min(rows, 2**20), columns=wanted):
                 held.append(batch)

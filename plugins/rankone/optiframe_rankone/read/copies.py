@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,6 +34,17 @@ _STEPS = 20  # of EM; accuracies and rows then change in the third digit
 _RIGHT, _WRONG = 4.0, 2.0  # labels that a worker is taken to have given besides, as in `labels.crowd`
 
 Workers = NDArray[np.int64]
+
+
+class Agreement(NamedTuple):
+    """How often two workers, by their codes, agree on tasks that they share, and are expected to."""
+
+    one: int
+    other: int
+    tasks: int
+    agreed: float
+    expected: float
+    beyond: float  # of what is expected, in standard deviations
 
 
 def groups_of_copies(labels: LabelTable, shared: sp.csr_array, agreed: Array) -> list[Workers]:
@@ -102,13 +114,18 @@ def _one_vote(labels: LabelTable, leader: Workers) -> LabelTable:
     named = leader[labels.worker]
     cell = (labels.task.astype(np.int64) * workers + named) * classes + labels.label
     each, place = np.unique(cell, return_inverse=True)
-    votes = np.bincount(place, weights=1.0 + 0.5 * (named == labels.worker))
+    votes = np.bincount(place, weights=labels.weighted(1.0 + 0.5 * (named == labels.worker)))
     best = np.lexsort((-votes, each // classes))
     best = best[np.unique(each[best] // classes, return_index=True)[1]]
     of_task, given = np.divmod(each[best], classes)
     task, worker = np.divmod(of_task, workers)
     codes = fixed_codes(task), fixed_codes(worker), fixed_codes(given)
-    by_task, by_worker, by_label = sort_labels(*codes, len(labels.task_ids), workers)
+    sizes = len(labels.task_ids), workers
+    by_task, by_worker, by_label = sort_labels(*codes, *sizes)
+    weight = None
+    if labels.weight is not None:  # the mean of those who gave it
+        mean = (np.bincount(place, weights=labels.weight) / np.bincount(place))[best]
+        weight = mean[sort_labels(*codes[:2], np.arange(len(best), dtype=np.int32), *sizes)[2]]
     named_worker, worker_ids, _ = without_unused(by_worker, labels.worker_ids)
     named_label, label_ids, _ = without_unused(by_label, labels.label_ids)
     return replace(
@@ -116,6 +133,7 @@ def _one_vote(labels: LabelTable, leader: Workers) -> LabelTable:
         task=by_task,
         worker=named_worker,
         label=named_label,
+        weight=weight,
         worker_ids=locked(worker_ids),
         label_ids=locked(label_ids),
     )
@@ -143,11 +161,28 @@ def _components(first: Workers, second: Workers, workers: int) -> list[Workers]:
 
 def _unexplained(labels: LabelTable, group: Workers) -> Iterator[tuple[int, int]]:
     """Pairs of a group that agree more often than their confusion rows explain."""
-    inside = np.zeros(len(labels.worker_ids), dtype=bool)
-    inside[group] = True
-    posterior = _posterior(labels, ~inside)
+    outside = np.ones(len(labels.worker_ids), dtype=bool)
+    outside[group] = False
+    for pair in agreements(labels, group, outside):
+        if pair.agreed >= AGREEMENT * pair.tasks and pair.beyond > BEYOND:
+            yield pair.one, pair.other
+
+
+def agreements(labels: LabelTable, group: Workers, outside: NDArray[np.bool_]) -> Iterator[Agreement]:
+    """How often pairs of a group agree, and how often their confusion rows explain.
+
+    Parameters
+    ----------
+    labels, group
+        Pairs of these workers, codes, rising, who share 30 tasks that somebody outside labelled, too.
+    outside
+        Workers from whose labels the classes of tasks follow, shape (workers,); none of the group.
+    """
+    posterior = _posterior(labels, outside)
     known = np.zeros(len(labels.task_ids), dtype=bool)
-    known[labels.task[~inside[labels.worker]]] = True
+    known[labels.task[outside[labels.worker]]] = True
+    inside = np.zeros(len(outside), dtype=bool)
+    inside[group] = True
     chosen = np.flatnonzero(inside[labels.worker] & known[labels.task])
     chosen = chosen[np.argsort(labels.worker[chosen], kind="stable")]
     ends = np.searchsorted(labels.worker[chosen], group), np.searchsorted(labels.worker[chosen], group + 1)
@@ -161,9 +196,9 @@ def _unexplained(labels: LabelTable, group: Workers) -> Iterator[tuple[int, int]
             continue
         agreed = float((said[one][1][here] == said[other][1][there]).sum())
         chance = posterior[tasks] @ (rows[one] * rows[other]).sum(axis=1)
-        variance = float((chance * (1.0 - chance)).sum())
-        if agreed >= AGREEMENT * len(tasks) and agreed - chance.sum() > BEYOND * np.sqrt(variance):
-            yield int(group[one]), int(group[other])
+        expected, variance = float(chance.sum()), float((chance * (1.0 - chance)).sum())
+        codes = int(group[one]), int(group[other])
+        yield Agreement(*codes, len(tasks), agreed, expected, (agreed - expected) / np.sqrt(variance))
 
 
 def _posterior(labels: LabelTable, outside: NDArray[np.bool_]) -> Array:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
+from optiframe.records.fields import Array
 from optiframe.tables.read import Table
 from optiframe_rankone.data import Policy, Repeats
 from optiframe_rankone.ids import Codes
@@ -14,10 +17,22 @@ from optiframe_rankone.kernels.labels import sort_labels
 _GLANCE = 10_000  # rows
 
 
-def one_row_each(
-    table: Table, task: Codes, worker: Codes, label: Codes, policy: Policy
-) -> tuple[tuple[Codes, Codes, Codes], Repeats | None]:
-    """Codes of the rows that count, sorted by task and worker, and what was done about repeats.
+class Rows(NamedTuple):
+    """Codes of rows, each of shape (rows,), and their weights, None where there are none."""
+
+    task: Codes
+    worker: Codes
+    label: Codes
+    weight: Array | None
+
+    def at(self, rows: Codes) -> Rows:
+        """Some of the rows."""
+        codes = self.task[rows], self.worker[rows], self.label[rows]
+        return Rows(*codes, None if self.weight is None else self.weight[rows])
+
+
+def one_row_each(table: Table, rows: Rows, policy: Policy) -> tuple[Rows, Repeats | None]:
+    """The rows that count, sorted by task and worker, and what was done about repeats.
 
     None for the latter where no pair has several rows.
 
@@ -25,8 +40,8 @@ def one_row_each(
     ----------
     table
         Where the rows come from, with the columns task, worker and label, for messages.
-    task, worker, label
-        Codes, shape (rows,).
+    rows
+        Its rows as codes. A row that counts brings its weight.
     policy
         What to do with repeats.
 
@@ -35,15 +50,18 @@ def one_row_each(
     InvalidInput
         Where the policy refuses repeats, or leaves no row at all.
     """
+    task, worker, label, weight = rows
     if _in_order(task, worker):
-        return (task, worker, label), None
+        return rows, None
     sizes = int(task.max()) + 1, int(worker.max()) + 1
     by_task, by_worker, given = sort_labels(task, worker, label, *sizes)
     again = (by_task[1:] == by_task[:-1]) & (by_worker[1:] == by_worker[:-1])
-    if not again.any():
-        return (by_task, by_worker, given), None
+    if weight is None and not again.any():
+        return Rows(by_task, by_worker, given, None), None
     # The rows in that order, of equal pairs the earlier one first; they are sorted as labels are.
     sorted_rows = sort_labels(task, worker, np.arange(len(task), dtype=np.int32), *sizes)[2]
+    if not again.any():
+        return rows.at(sorted_rows), None
     fresh = np.concatenate([[True], ~again])
     if policy == "error":
         advice = "keep one row for each task and worker"
@@ -61,12 +79,12 @@ def one_row_each(
         kept[wrong] = False
     elif policy == "majority":
         for number in wrong:
-            rows = sorted_rows[first[number] : last[number] + 1]
-            place = _most_frequent(label[rows])
+            several = sorted_rows[first[number] : last[number] + 1]
+            place = _most_frequent(label[several])
             if place is None:
                 kept[number] = False
             else:
-                chosen[number] = rows[place]
+                chosen[number] = several[place]
     if not kept.any():
         raise InvalidInput(
             f"{table.title}: every task and worker has rows that disagree, so duplicates={policy!r} leaves "
@@ -74,9 +92,7 @@ def one_row_each(
         )
     gone = chosen[~kept]
     left_out = tuple(zip(table["task"][gone].tolist(), table["worker"][gone].tolist(), strict=True))
-    rows = chosen[kept]
-    repeats = Repeats(policy, int((last > first).sum()), len(wrong), left_out)
-    return (task[rows], worker[rows], label[rows]), repeats
+    return rows.at(chosen[kept]), Repeats(policy, int((last > first).sum()), len(wrong), left_out)
 
 
 def _in_order(task: Codes, worker: Codes) -> bool:

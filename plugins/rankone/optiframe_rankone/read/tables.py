@@ -1,7 +1,7 @@
 """The tables of a crowd-label problem, checked and turned into codes.
 
-Labels have the columns `task, worker, label`, one row for each (task, worker) pair; truth
-and gold have `task, label`. Ids are anything hashable. (True skills: `true_skills.py`.)
+Labels have the columns `task, worker, label`, one row for each (task, worker) pair, and may have a
+`weight`; truth and gold have `task, label`. Ids are anything hashable. (True skills: `true_skills.py`.)
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from optiframe_rankone.ids import Codes, exact_positions, fixed_codes, without_u
 from optiframe_rankone.kernels.labels import encode as encode_numbers
 from optiframe_rankone.read import text
 from optiframe_rankone.read.copies import share_votes
-from optiframe_rankone.read.duplicates import one_row_each
+from optiframe_rankone.read.duplicates import Rows, one_row_each
 from optiframe_rankone.read.id_checks import look_alike, refuse_infinite
+from optiframe_rankone.read.weights import read_weights, without_zeros
 
-_COLUMNS = ("task", "worker", "label", "truth", "gold", "skill")
+_COLUMNS = ("task", "worker", "label", "weight", "truth", "gold", "skill")
 
 
 def read_columns(value: Any) -> dict[str, str]:
@@ -40,8 +41,8 @@ def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
     Raises
     ------
     InvalidInput
-        For whatever `read_table` finds, and for a worker who labels a task twice, naming
-        the rows, where the policy `duplicates` refuses that.
+        For whatever `read_table` and `read_weights` find, and for a worker who labels a task twice,
+        naming the rows, where the policy `duplicates` refuses that.
     """
     table = value if isinstance(value, LabelTable) else _read_labels(value, info)
     return share_votes(table) if table is not None and info.data.get("copies") == "share" else table
@@ -51,29 +52,34 @@ def _read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
     columns, policy = info.data.get("columns"), info.data.get("duplicates")
     if columns is None or policy is None:  # wrong and reported; reading on would only add noise
         return None
-    rename = {name: columns[name] for name in ("task", "worker", "label") if name in columns}
-    table = read_table(value, ("task", "worker", "label"), title="labels", rename=rename, coder=text.coded)
-    coded = {name: encoded_column(table, name) for name in ("task", "worker", "label")}
+    required = "task", "worker", "label"
+    rename = {name: columns[name] for name in (*required, "weight") if name in columns}
+    table = read_table(value, required, ("weight",), title="labels", rename=rename, coder=text.coded)
+    coded = {name: encoded_column(table, name) for name in required}
     (task, task_ids), (worker, worker_ids), (label, label_ids) = coded.values()
     alike = {name: look_alike(table, name, coded[name][1]) for name in coded}
-    (task, worker, label), repeats = one_row_each(table, task, worker, label, policy)
+    rows, repeats = one_row_each(table, Rows(task, worker, label, read_weights(table)), policy)
+    task, worker, label, weight = rows
     if repeats is not None and repeats.left_out:
         task, task_ids, no_tasks = without_unused(task, task_ids)
         worker, worker_ids, no_workers = without_unused(worker, worker_ids)
         label, label_ids, _ = without_unused(label, label_ids)
         repeats = replace(repeats, tasks=tuple(no_tasks.tolist()), workers=tuple(no_workers.tolist()))
-    return LabelTable(
+    absent = () if "weight" in table or "weight" in columns else ("weight",)
+    labels = LabelTable(
         task=task,
         worker=worker,
         label=label,
         task_ids=locked(task_ids),
         worker_ids=locked(worker_ids),
         label_ids=locked(label_ids),
+        weight=weight,
         backend=table.backend,
         repeats=repeats,
         look_alike={name: ids for name, ids in alike.items() if ids},
-        remarks=unused_columns(table.title, table.unused, elsewhere=columns.values()),
+        remarks=unused_columns(table.title, table.unused, absent, elsewhere=columns.values()),
     )
+    return without_zeros(labels, table.title)
 
 
 def encoded_column(table: Table, name: str) -> tuple[Codes, Ids]:

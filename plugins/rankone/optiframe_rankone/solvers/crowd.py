@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
-from optiframe_rankone.answer import Aggregation
+from optiframe_rankone.answer import Aggregation, temperature
 from optiframe_rankone.problem import LabelAggregation
 from optiframe_rankone.read.sizes import too_large_for_confusion
 from optiframe_rankone.solvers.pooled_em import Fit, Member, Workers
@@ -49,6 +50,7 @@ class CrowdMean(Solver[LabelAggregation, Aggregation, Workers]):
 
     name = "labels.crowd"
     solves = LabelAggregation
+    label_weights: ClassVar[bool] = True
     # Each fit is one part of the answer.
     monotone = True
     residual_meaning = "largest change of a task's posterior probability in the last step of a fit"
@@ -87,7 +89,7 @@ class CrowdMean(Solver[LabelAggregation, Aggregation, Workers]):
     @staticmethod
     def _answer(problem: LabelAggregation, posterior: Array, workers: Workers) -> Aggregation:
         """The tempered answer; skills are those of the accuracies."""
-        cooler = 1.0 / (1.0 + _COOLING * np.maximum(problem.labels.per_task - 1, 0))
+        cooler = 1.0 / temperature(_COOLING, problem.labels.counted_per_task)
         scores = cooler[:, None] * np.log(np.maximum(posterior, _TINY))
         classes = len(problem.classes)
         skills = (classes * workers.accuracy - 1.0) / (classes - 1)

@@ -11,6 +11,9 @@ With q the posteriors of the classes, y_ij the label of worker j on task i and n
 A task's posterior is the product of the chances that its labels have by these counts, times the class's
 share. Where a label's own part of the counts is left out, no label confirms itself.
 
+A label of weight w counts w times in N_j, R_j and n_j, and to the power of w in the product; its own part is
+all of that, for repeating a label says no more of who is right.
+
 A task with a single label says nothing of the worker who gave it, and many of them drown those that do: such
 tasks take no part in the EM and are judged by its outcome.
 """
@@ -80,6 +83,7 @@ class Fit:
 
     def __init__(self, member: Member, crowd: Crowd) -> None:
         self.member, self.crowd = member, crowd
+        self._weight = np.empty(0) if crowd.labels.weight is None else crowd.labels.weight
         shares = first_vote(crowd).probabilities
         known = crowd.gold_codes >= 0
         shares[known] = np.eye(shares.shape[1])[crowd.gold_codes[known]]
@@ -105,7 +109,7 @@ class Fit:
 
     def _counts(self) -> Array:
         labels = self.crowd.labels
-        chosen = labels.first, labels.worker, self.crowd.label_codes
+        chosen = labels.first, labels.worker, self.crowd.label_codes, self._weight
         return count_classes(*chosen, self.posterior, len(labels.worker_ids))
 
     def _judge(self, counts: Array, known: NDArray[np.bool_], without_own: bool) -> float:
@@ -121,6 +125,7 @@ class Fit:
             labels.first,
             labels.worker,
             self.crowd.label_codes,
+            self._weight,
             known.astype(np.uint8),
             self.posterior,
             counts,

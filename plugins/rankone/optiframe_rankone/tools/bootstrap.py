@@ -91,6 +91,7 @@ def _resampled(
         label=problem.label_codes[rows],
         task_ids=np.arange(tasks),
         worker_ids=here,
+        weight=None if labels.weight is None else labels.weight[rows],
         label_ids=problem.classes,  # all of them: the number of classes is part of the model
     )
     # The fields that make the model; the tables belong to the tasks that were drawn.

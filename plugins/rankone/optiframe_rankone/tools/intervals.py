@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import numpy as np
+
 from optiframe.errors import InvalidInput
 from optiframe.solving.sources import SolverChoice, solver_of
 from optiframe.tables.columns import Columns
@@ -13,6 +15,7 @@ from optiframe_rankone.problem import problem_of
 from optiframe_rankone.tools.bootstrap import bootstrap_errors
 from optiframe_rankone.trust.accuracy_intervals import posterior_errors, posterior_intervals
 from optiframe_rankone.trust.intervals import skill_intervals, standard_errors
+from optiframe_rankone.trust.model_fit import intervals_hold
 from optiframe_rankone.vote import Given, with_skills
 
 
@@ -26,7 +29,7 @@ def intervals(
     draws: int = 100,
     seed: int = 0,
 ) -> Any:
-    """Standard errors and intervals of the workers' skills: a frame `worker, skill, error, low, high`.
+    """Standard errors and intervals of the workers' skills: a frame `worker, skill, error, low, high, valid`.
 
     Parameters
     ----------
@@ -50,7 +53,8 @@ def intervals(
     -------
     frame
         In the kind the labels came in. Where the labels do not tell a skill its error is inf and the
-        interval everything from -1/(M-1) to 1.
+        interval everything from -1/(M-1) to 1. `valid` is the same for all workers: false where the vote
+        counts labels by one skill a worker and that does not explain how workers agree.
 
     Raises
     ------
@@ -79,5 +83,6 @@ def intervals(
         "error": errors,
         "low": low,
         "high": high,
+        "valid": np.full(len(low), method == "posterior" or intervals_hold(model, answer)),
     }
     return to_frame(columns, model.crowd.labels.backend)

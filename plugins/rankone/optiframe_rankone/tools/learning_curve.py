@@ -96,6 +96,7 @@ def _with_at_most(problem: LabelAggregation, k: int, rng: np.random.Generator) -
         task=labels.task[keep],
         worker=worker,
         label=problem.label_codes[keep],
+        weight=None if labels.weight is None else labels.weight[keep],
         worker_ids=worker_ids,
         label_ids=problem.classes,  # all of them: the number of classes is part of the model
         repeats=None,

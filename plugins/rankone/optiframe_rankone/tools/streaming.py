@@ -65,7 +65,7 @@ def write_answers(
 ) -> int:
     """Write the answer to each task to a Parquet file; one pass over the labels in bounded memory.
 
-    Columns are those of a solution's table `labels`: `task, label, confidence, tied`. The file is written
+    Columns are those of a solution's frame: `task, label, confidence, tied`. The file is written
     under another name and renamed when it is whole.
 
     Parameters

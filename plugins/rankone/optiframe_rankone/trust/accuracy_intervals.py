@@ -45,10 +45,10 @@ def evidence(crowd: Crowd, solution: Aggregation) -> Evidence:
     """
     labels, workers = crowd.labels, len(crowd.labels.worker_ids)
     checked = (labels.per_task > 1) | (crowd.gold_codes >= 0)
-    told = checked[labels.task].astype(np.float64)
+    told = labels.weighted(checked[labels.task].astype(np.float64))
     posterior = solution.probabilities
     given = posterior[labels.task, crowd.label_codes]
-    doubt = (1.0 - posterior.max(axis=1))[labels.task]
+    doubt = (1.0 - solution.confidence)[labels.task]
 
     def mean(values: Array) -> Array:
         total = np.bincount(labels.worker, weights=told * values, minlength=workers)

@@ -16,6 +16,7 @@ from optiframe_rankone.ids import about
 from optiframe_rankone.trust import groups, input_warnings, intervals, label_habits
 from optiframe_rankone.trust.accuracy_intervals import evidence, guessing_chance, posterior_intervals
 from optiframe_rankone.trust.bridges import joined_by_one_label
+from optiframe_rankone.trust.collusion import colluding
 from optiframe_rankone.trust.model_fit import misfits, model_fit, unchecked
 from optiframe_rankone.trust.sign_findings import far_from_majority, signs
 from optiframe_rankone.trust.worker_findings import (
@@ -55,7 +56,9 @@ def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
     small = groups.counted_in_time(crowd.labels)
     if small:
         yield from chance(model)
-        yield from label_habits.copied(model)
+        copies = label_habits.copies(model)
+        yield from label_habits.copied(crowd, copies)
+        yield from colluding(model, copies)
     if (solution.skills is None and not solution.signed) or not intervals.is_finite(solution):
         return
     graph = model.worker_graph

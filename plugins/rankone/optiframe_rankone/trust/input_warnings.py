@@ -12,7 +12,7 @@ from optiframe.errors import nearest
 from optiframe.findings import Finding
 from optiframe.tables.ids import Ids, listed
 from optiframe_rankone.data import Crowd, Repeats
-from optiframe_rankone.ids import about
+from optiframe_rankone.ids import about, counts_of
 
 _FEW = 3
 _IN_SO_MANY = 10_000
@@ -121,7 +121,7 @@ def classes(crowd: Crowd) -> Iterator[Finding]:
 
     A class too many changes every answer, since chances to be wrong are shared between the classes.
     """
-    count = np.bincount(crowd.label_codes, minlength=len(crowd.classes))
+    count = counts_of(crowd.label_codes, len(crowd.classes))
     alike = _written_differently(crowd.classes)
     if alike:
         yield _in_several_ways(crowd.classes, count, alike)
@@ -177,7 +177,7 @@ def _rare(crowd: Crowd, count: NDArray[np.int64], said: list[int]) -> Iterator[F
         yield Finding(
             "warning",
             f"the class {ids[one]!r} was given {often} in {len(labels)} labels (by {listed(who)}, for "
-            f"{listed(where)}); if it is a slip, mend it: a class too many changes every answer{meant}",
+            f"{listed(where)}); if it is a slip, fix it: a class too many changes every answer{meant}",
             (ids[one],),
             identifier="labels.rare-class",
         )
@@ -189,7 +189,7 @@ def _only_gold(added: Ids) -> Iterator[Finding]:
         yield Finding(
             "note",
             f"{len(added)} class{'' if len(added) == 1 else 'es'} that no worker gave, added by the gold: "
-            f"{listed(added)}; if it is a slip, mend the gold: a class too many changes every answer",
+            f"{listed(added)}; if it is a slip, fix the gold: a class too many changes every answer",
             tuple(added.tolist()),
             identifier="labels.class-of-gold-only",
         )

@@ -14,6 +14,7 @@ from optiframe_rankone.completion.skill_model import SkillModel, Source, model_o
 from optiframe_rankone.data import Crowd
 from optiframe_rankone.kernels.pairs import task_pulls
 from optiframe_rankone.trust.accuracy_intervals import check_level, posterior_intervals
+from optiframe_rankone.trust.model_fit import intervals_hold
 from optiframe_rankone.vote import Given, with_skills
 
 _JOINT = 300
@@ -139,7 +140,7 @@ def skill_intervals(
 
 
 def interval_columns(model: SkillModel, solution: Aggregation, level: float = 0.9) -> Columns:
-    """Columns `skill_low, skill_high, accuracy_low, accuracy_high` ; nan unless the answer is finite."""
+    """Columns `skill_low, skill_high, accuracy_low, accuracy_high`; nan unless the answer is finite."""
     if not is_finite(solution):
         nothing = np.full(len(solution.worker_ids), np.nan)
         return dict.fromkeys(("skill_low", "skill_high", "accuracy_low", "accuracy_high"), nothing)
@@ -151,6 +152,11 @@ def interval_columns(model: SkillModel, solution: Aggregation, level: float = 0.
         "accuracy_low": accuracy(low, classes),
         "accuracy_high": accuracy(high, classes),
     }
+
+
+def assumptions_hold(model: SkillModel, solution: Aggregation) -> bool:
+    """Whether an answer is finite and, as far as the labels tell, its intervals and confidences hold."""
+    return is_finite(solution) and intervals_hold(model, solution)
 
 
 def is_finite(solution: Aggregation) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from optiframe.tables.ids import Ids, listed
 from optiframe_rankone.answer import accuracy
 from optiframe_rankone.completion.skill_model import SkillModel
 from optiframe_rankone.data import Crowd
-from optiframe_rankone.read.copies import AGREEMENT, groups_of_copies
+from optiframe_rankone.read.copies import AGREEMENT, Workers, groups_of_copies
 
 _RISK = 0.01  # chance that anybody at all is said to give one label only who labels like the others
 _GLANCE = 2**17  # labels looked at first
@@ -23,12 +23,15 @@ _PAIRS = 30  # neighbouring labels that differ, from which to tell whether they 
 _NEAR = 0.5  # of the mean squared difference of two numbers drawn at random; codes of classes have 1
 
 
-def copied(model: SkillModel) -> Iterator[Finding]:
-    """Groups of workers who agree more than their confusion rows explain."""
-    crowd = model.crowd
+def copies(model: SkillModel) -> list[Workers]:
+    """Codes of the workers of each group who agree nearly always, more than their confusion rows explain."""
     shared, correlation = model.pair_counts()
-    agreed = accuracy(correlation, len(crowd.classes)) * shared.data
-    groups = groups_of_copies(crowd.labels, shared, np.rint(agreed))
+    agreed = accuracy(correlation, len(model.crowd.classes)) * shared.data
+    return groups_of_copies(model.crowd.labels, shared, np.rint(agreed))
+
+
+def copied(crowd: Crowd, groups: Sequence[Workers]) -> Iterator[Finding]:
+    """That groups of workers copy."""
     if not groups:
         return
     ids = crowd.labels.worker_ids
@@ -93,7 +96,7 @@ def _against_the_others(
     task, code = crowd.labels.task, crowd.label_codes
     votes = crowd.votes(heard.astype(np.float64))
     second, first = np.partition(votes, -2, axis=1)[:, -2:].T
-    given, own = votes[task, code], heard[crowd.labels.worker]
+    given, own = votes[task, code], crowd.labels.weighted(heard[crowd.labels.worker].astype(np.float64))
     rival = np.where(given == first[task], second[task], first[task])
     return given - own < rival, votes.sum(axis=1)[task] > own
 

@@ -13,11 +13,9 @@ from scipy.special import betainc
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.ids import listed
-from optiframe_rankone.answer import accuracy
-from optiframe_rankone.completion.counts import co_occurrence, correlations_of
+from optiframe_rankone.answer import Aggregation, accuracy
 from optiframe_rankone.completion.pairs import of_entries
 from optiframe_rankone.completion.skill_model import SkillModel
-from optiframe_rankone.ids import firsts
 
 LIMIT = 3.0
 """Standard deviations of the misfit above 0 beyond which the model is refused: a normal variable exceeds
@@ -81,8 +79,8 @@ def model_fit(model: SkillModel, skills: Array) -> ModelFit:
     """
     kept, shared, correlation = _pairs_of_busiest(model)
     classes = len(model.crowd.classes)
-    start = np.where(skills == 0.0, model.completion.initial(), skills)  # 0 is a saddle
-    x = _fitted(classes, shared, correlation, start[kept])
+    start = skills if skills.all() else np.where(skills == 0.0, model.completion.initial(), skills)
+    x = _fitted(classes, shared, correlation, start[kept])  # from 0, a saddle, nobody would move
     first = np.repeat(np.arange(shared.shape[0]), np.diff(shared.indptr))
     once = (first < shared.indices) & (shared.data > 1)
     i, j, n, c = first[once], shared.indices[once], shared.data[once], correlation[once]
@@ -98,7 +96,8 @@ def model_fit(model: SkillModel, skills: Array) -> ModelFit:
     squares = (n * (c - r)) ** 2
     excess = float(((squares - single) / (n * variance)).sum())
     times = np.maximum(np.rint(agreed * n), 1.0)
-    above = betainc(times, n - times + 1.0, chance) * len(n) < _RISK  # the binomial tail
+    above = np.flatnonzero(times > n * chance)  # else the binomial tail is a half or more
+    above = above[betainc(times[above], (n - times + 1.0)[above], chance[above]) * len(n) < _RISK]
     return ModelFit(
         misfit=excess / float(np.sqrt((2.0 - 2.0 / n).sum())),
         ratio=float((squares / (n * variance)).mean()),
@@ -107,20 +106,22 @@ def model_fit(model: SkillModel, skills: Array) -> ModelFit:
     )
 
 
+def intervals_hold(model: SkillModel, solution: Aggregation) -> bool:
+    """Whether intervals of the skills, and confidences, can be relied on, as far as the labels tell.
+
+    Those of votes that count labels by one skill a worker assume that one skill explains how workers agree;
+    those of posteriors assume nothing of it.
+    """
+    return not solution.reverses or solution.skills is None or model_fit(model, solution.skills).holds
+
+
 def _pairs_of_busiest(model: SkillModel) -> tuple[NDArray[np.int64], sp.csr_array, Array]:
     """The workers with the most labels, the tasks that they share, and their correlations in that order."""
-    crowd, labels = model.crowd, model.crowd.labels
-    workers = len(labels.worker_ids)
+    workers = len(model.crowd.labels.worker_ids)
     if workers <= _MOST:
         return np.arange(workers), *model.pair_counts()
-    kept = np.sort(np.argsort(-labels.per_worker, kind="stable")[:_MOST])
-    place = np.full(workers, -1, dtype=np.int32)
-    place[kept] = np.arange(_MOST)
-    worker = place[labels.worker]
-    rows = np.flatnonzero(worker >= 0)
-    first = firsts(np.bincount(labels.task[rows], minlength=len(labels.task_ids)))
-    shared, agreed = co_occurrence(first, worker[rows], crowd.label_codes[rows], _MOST)
-    return kept, shared, correlations_of(shared.data, agreed, len(crowd.classes))
+    kept = np.sort(np.argsort(-model.crowd.labels.per_worker, kind="stable")[:_MOST])
+    return kept, *model.pair_counts_of(kept)
 
 
 def _fitted(classes: int, shared: sp.csr_array, correlation: Array, x: Array) -> Array:

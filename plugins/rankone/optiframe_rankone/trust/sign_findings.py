@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.ids import listed
-from optiframe_rankone.answer import Aggregation
+from optiframe_rankone.answer import Aggregation, over_classes
 from optiframe_rankone.completion.skill_model import SkillModel
 from optiframe_rankone.data import Crowd
 from optiframe_rankone.ids import about
@@ -97,12 +97,13 @@ def contested(
 
 def far_from_majority(crowd: Crowd, solution: Aggregation) -> Iterator[Finding]:
     """That an answer contradicts the majority vote on many tasks, which only hostile crowds explain."""
-    asked = (crowd.gold_codes < 0) & solution.winners.any(axis=1)
+    asked = (crowd.gold_codes < 0) & over_classes(np.logical_or, solution.winners)
     if asked.sum() < _TASKS:
         return
     votes = crowd.votes(np.ones(len(crowd.labels.worker_ids)))
-    majority = votes == votes.max(axis=1, keepdims=True)
-    differs = float((asked & ~(majority & solution.winners).any(axis=1)).sum() / asked.sum())
+    majority = votes == over_classes(np.maximum, votes)[:, None]
+    alike = over_classes(np.logical_or, majority & solution.winners)
+    differs = float((asked & ~alike).sum() / asked.sum())
     if differs > _FAR:
         yield Finding(
             "warning",

@@ -11,7 +11,7 @@ from scipy.special import stdtr
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.ids import listed
-from optiframe_rankone.answer import Aggregation
+from optiframe_rankone.answer import Aggregation, over_classes
 from optiframe_rankone.data import Crowd
 from optiframe_rankone.ids import about
 from optiframe_rankone.vote import weighted_vote
@@ -122,7 +122,7 @@ def _reversed(crowd: Crowd, solution: Aggregation, below: NDArray[np.bool_]) -> 
         wrong, counted = "wrong more often than by guessing", "labels against what they say"
     with_them = solution if solution.fitted else weighted_vote(crowd, values)
     without = weighted_vote(crowd, np.where(below, 0.0, values))
-    others = int((with_them.winners != without.winners).any(axis=1).sum())
+    others = int(over_classes(np.logical_or, with_them.winners != without.winners).sum())
     changes = f"leaving them out would change {others} of {len(crowd.labels.task_ids)} answers"
     if len(ids) == 1:
         named = isinstance(ids[0], str) and not ids[0].isdigit()
