@@ -7,6 +7,12 @@
 
 namespace optiframe::tvcs {
 
+namespace {
+
+constexpr i64 few_units = 12; // so many are carried one by one: a search for one ends near it
+
+} // namespace
+
 Flow::Flow(const Bounds& bounds, const Prices& prices)
     : bounds(bounds), rows(static_cast<i64>(bounds.rows.size())),
       columns(static_cast<i64>(bounds.columns.size())), source(rows + columns), sink(source + 1), phi(sink + 1),
@@ -89,7 +95,7 @@ Carried repair(Flow& flow, const Arcs& arcs, i64 budget, bool together, Effort& 
                 heap.emplace(0.0, static_cast<i32>(v));
             }
         double limit = inf; // of the lacks reached so far; what is not nearer is of no use
-        i64 end = -1;
+        i64 end = -1, wanted = together ? (flow.units() + 1) / 2 : 1;
         while (!heap.empty()) {
             const auto [d, v] = heap.top();
             heap.pop();
@@ -97,7 +103,8 @@ Carried repair(Flow& flow, const Arcs& arcs, i64 budget, bool together, Effort& 
             reached[v].done = true;
             if (flow.excess[v] < 0) {
                 end = v;
-                break;
+                wanted += flow.excess[v];
+                if (wanted <= 0) break;
             }
             work += residual.degree(v);
             pace.after(residual.degree(v));
@@ -112,11 +119,16 @@ Carried repair(Flow& flow, const Arcs& arcs, i64 budget, bool together, Effort& 
                     if (reached[u].distance == inf) touched.push_back(static_cast<i32>(u));
                     reached[u] = {distance, v, static_cast<i32>(k), false};
                     heap.emplace(distance, static_cast<i32>(u));
-                    if (flow.excess[u] < 0) limit = distance;
+                    if (flow.excess[u] < 0 && !together) limit = distance;
                     return false;
                 });
         }
         if (end >= 0) {
+            const double reach = reached[end].distance;
+            for (const i32 each : touched)
+                if (reached[each].distance < reach) flow.phi[each] -= reach - reached[each].distance;
+        }
+        if (end >= 0 && !together) {
             i64 units = -flow.excess[end], u = end;
             for (; reached[u].before >= 0; u = reached[u].before)
                 units = std::min(units, residual.room(reached[u].before, u));
@@ -126,9 +138,6 @@ Carried repair(Flow& flow, const Arcs& arcs, i64 budget, bool together, Effort& 
             for (u = end; reached[u].before >= 0; u = reached[u].before)
                 residual.push(reached[u].before, u, reached[u].arc, units);
             ++effort.paths;
-            const double reach = reached[end].distance;
-            for (const i32 each : touched)
-                if (reached[each].distance < reach) flow.phi[each] -= reach - reached[each].distance;
         }
         for (const i32 each : touched) reached[each] = {};
         touched.clear();
@@ -211,6 +220,18 @@ void drain(Flow& flow, const Arcs& arcs, Effort& effort) {
                 }
             }
         }
+    }
+}
+
+Carried carry_all(Flow& flow, const Arcs& arcs, i64 budget, Effort& effort) {
+    const i64 most = effort.arcs + budget;
+    for (bool together = true;;) {
+        together = together && flow.units() > few_units;
+        if (together) drain(flow, arcs, effort);
+        if (flow.units() == 0) return Carried::all;
+        if (effort.arcs > most) return Carried::too_much_work;
+        const Carried how = repair(flow, arcs, most - effort.arcs, together, effort);
+        if (how != Carried::all) return how;
     }
 }
 

@@ -146,10 +146,14 @@ enum class Carried { all, no_path, too_much_work };
 
 // Carries every excess to a lack, one shortest path at a time; the potentials move with the distances, so
 // that the signs stay right (successive shortest paths). With `together` one search starts from all nodes
-// with an excess, and the call ends after one path.
+// with an excess and ends when it has reached lacks for half of it: potentials move, nothing is carried.
 Carried repair(Flow& flow, const Arcs& arcs, i64 budget, bool together, Effort& effort);
 
 // Carries as much excess to lacks as arcs of length zero allow (blocking flows by levels).
 void drain(Flow& flow, const Arcs& arcs, Effort& effort);
+
+// Carries all excess to lacks: much of it together, by searches from all of it and blocking flows along the
+// paths that these find, and what is left path by path. Looks at about `budget` arcs at most.
+Carried carry_all(Flow& flow, const Arcs& arcs, i64 budget, Effort& effort);
 
 } // namespace optiframe::tvcs

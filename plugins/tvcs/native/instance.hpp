@@ -73,7 +73,7 @@ struct Sure {
 
 // What a projection took; see kernels/answers.py.
 struct Effort {
-    i64 candidates = 0, units = 0, paths = 0, arcs = 0, rounds = 0;
+    i64 candidates = 0, units = 0, paths = 0, arcs = 0, rounds = 0, open = 0, levels = 0;
     bool fallback = false;
 };
 

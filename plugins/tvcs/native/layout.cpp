@@ -82,7 +82,21 @@ Layout::Layout(std::span<const i32> row, std::span<const i32> columns_given,
         }
     });
     for (i64 i = 0; i < rows(); ++i) row_length.push_back(static_cast<double>(first[i + 1] - first[i]));
+    assignment = is_assignment();
     for (const double each : per_group) samples.push_back(sample(each));
+}
+
+bool Layout::is_assignment() const {
+    const i64 across = columns() - 1, down = rows() - 1;
+    if (elements() == 0 || elements() != down * across || total < std::min(down, across)) return false;
+    for (i64 i = 0; i < down; ++i)
+        if (row_bounds[i] != 1 || first[i] != i * across) return false;
+    for (i64 j = 0; j < across; ++j)
+        if (column_bounds[j] != 1) return false;
+    i64 misplaced = 0;
+    for (i64 i = 0; i < down; ++i)
+        for (i64 j = 0; j < across; ++j) misplaced += column[i * across + j] != j;
+    return misplaced == 0;
 }
 
 // So many of each group on average, and all of a group that is smaller.

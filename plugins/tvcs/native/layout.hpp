@@ -36,9 +36,11 @@ public:
     std::vector<i64> row_bounds, column_bounds; // none above the number of elements and one
     i64 total;
     std::vector<double> row_length, column_length;
+    bool assignment = false;     // a full matrix with bounds of 1, and a total that does not bind
     std::vector<Sample> samples; // the coarser first; empty where a sample would save nothing
 
 private:
+    bool is_assignment() const;
     Sample sample(double each) const;
 };
 

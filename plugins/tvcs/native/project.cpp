@@ -4,7 +4,11 @@
 #include <limits>
 #include <numeric>
 
+#include "assignment.hpp"
+#include "certify.hpp"
+#include "few_groups.hpp"
 #include "flow.hpp"
+#include "search.hpp"
 #include "smoothing.hpp"
 #include "sweeps.hpp"
 #include "worths.hpp"
@@ -13,108 +17,195 @@ namespace optiframe::tvcs {
 
 namespace {
 
-constexpr i64 few = 3000; // elements up to which all are one list
-// Elements a group on the ramp, step by step. More steps save fewer paths than they cost.
+constexpr i64 few = 3000;      // elements up to which all are one list,
+constexpr double tiny = 10.0;  // and elements a group: smoothing says little there, and candidates are nearly all
+constexpr double far = 0x1p16; // and the mean worth over the median: smoothing sees the largest alone
+constexpr i64 several = 20'000; // up to so many, steps on all elements take less time than lists of samples
+// Elements a group on the ramp, step by step: for one list, where more steps save fewer paths than they cost,
+// and for candidates next to the thresholds.
 constexpr double widths[] = {8.0, 4.0, 4.0, 2.0, 1.0, 0.7};
+constexpr double narrow_widths[] = {8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 4.0, 4.0, 4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 1.0, 0.7};
 
-// All elements as one list: no samples and no windows. A few Newton steps bring the prices near, and
-// shortest paths do the rest. With p elements and G groups there are at most p + G units to carry, and a
-// search looks at no more than 2 p + 4 G arcs, so that no input needs a fallback.
-Proof direct(const Elements& all, const Bounds& bounds, bool warm, double limit, Prices& prices,
-             Effort& effort) {
+// Prices near the best by a few Newton steps on all elements.
+void first_prices(const Elements& all, std::span<const double> worth, const Columns& columns, const Bounds& bounds,
+                  std::span<const double> steps, Prices& prices) {
+    const double mean = std::reduce(all.whole.begin(), all.whole.end()) / static_cast<double>(worth.size());
+    prices.y0 = mean;
+    const Side rows{all.view, worth, {}, {}, bounds.rows, {}, {}};
+    const Side others{columns.view(), columns.worth, {}, {}, bounds.columns, {}, {}};
+    anneal(rows, others, bounds.total, prices, 2.0 * deviation(all.whole, mean) + 2.0, steps);
+}
+
+bool has_tiny_groups(const Elements& all) {
+    return static_cast<double>(all.whole.size()) <= tiny * static_cast<double>(all.view.groups() + all.columns);
+}
+
+bool are_far_apart(std::span<const double> whole, i64 positive) {
+    const double mean = std::reduce(whole.begin(), whole.end()) / static_cast<double>(whole.size());
+    return rank_value(whole, positive / 2) * far < mean;
+}
+
+// All elements as one list: no samples and no windows. A few Newton steps bring the prices near, or sweeps
+// where groups are tiny, and shortest paths do the rest. With more than a few elements it gives up where these
+// would take too much work.
+bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, double limit, Prices& prices,
+            Effort& effort) {
     std::vector<double> worth(all.whole.begin(), all.whole.end());
     for (double& q : worth)
         if (q <= 0) q = -inf; // of an arc: what is worth nothing is never chosen
     const Columns columns = by_columns(all.view, worth, all.columns);
-    if (!warm) {
-        const double mean = std::reduce(all.whole.begin(), all.whole.end()) / static_cast<double>(worth.size());
-        prices.y0 = mean;
-        const Side rows{all.view, worth, {}, {}, bounds.rows, {}, {}};
-        const Side others{columns.view(), columns.worth, {}, {}, bounds.columns, {}, {}};
-        anneal(rows, others, bounds.total, prices, 2.0 * mean, widths);
-    }
+    const bool small = all.view.elements() <= few; // at most p units and groups, and 2 p + 4 groups arcs a search
+    const bool swept = !warm && !small && has_tiny_groups(all);
+    if (!warm && !swept) first_prices(all, worth, columns, bounds, widths, prices);
     round_to(1.0, prices);
     const Sure none{std::vector<i64>(all.view.groups()), std::vector<i64>(all.columns)};
     const Choice list{all.view, worth, all.state, none};
-    Counts counts = choose(list, bounds, prices);
+    Counts counts = swept ? choose_by_sweeps(list, bounds, true, prices) : choose(list, bounds, prices);
     Flow flow(bounds, prices);
     flow.start(counts);
-    improve(list, prices, counts, flow);
+    if (!swept) improve(list, prices, counts, flow);
     effort.units = flow.units();
     effort.candidates = static_cast<i64>(worth.size());
     effort.rounds = 1;
     const Arcs arcs{all.view, worth, columns.view(), columns.worth, columns.place, all.state};
-    repair(flow, arcs, std::numeric_limits<i64>::max(), false, effort);
+    const i64 budget = small ? std::numeric_limits<i64>::max() / 2 : work;
+    const bool carried = (small || worth_carrying(flow, worth.size())) &&
+                         carry_all(flow, arcs, budget, effort) == Carried::all;
     flow.read_prices(limit, prices);
-    return verify(all, bounds, prices);
+    return carried && failures(all, bounds, prices) == 0;
+}
+
+// Candidates next to the prices, or next to those from Newton steps on all elements; without either, from samples.
+bool by_candidates(const Layout& layout, const Elements& all, bool warm, bool stepped, double common, double limit,
+                   Prices& prices, Effort& effort) {
+    if (stepped)
+        first_prices(all, all.whole, by_columns(all.view, all.whole, all.columns), layout.bounds(), narrow_widths, prices);
+    Found found{{}, {}, {0, 0}, {}};
+    if (!(warm || stepped) || !follow(all, layout, common, prices, found))
+        found = search(all, layout, common, prices);
+    return certify(all, layout.bounds(), found, limit, prices, effort);
+}
+
+// One view alone: a sweep finds the best prices, and only elements at their price may be in the wrong group.
+bool by_sweep(const Elements& all, const Bounds& bounds, double limit, Prices& prices, Effort& effort) {
+    std::vector<double> worth(all.whole.begin(), all.whole.end());
+    for (double& q : worth)
+        if (q <= 0) q = -inf; // of an arc: what is worth nothing is never chosen
+    const Sure none{std::vector<i64>(all.view.groups()), std::vector<i64>(all.columns)};
+    const Counts counts = choose_by_sweeps({all.view, worth, all.state, none}, bounds, true, prices);
+    Flow flow(bounds, prices);
+    flow.start(counts);
+    const Columns columns = by_columns(all.view, worth, all.columns);
+    const Arcs arcs{all.view, worth, columns.view(), columns.worth, columns.place, all.state};
+    if (carry_all(flow, arcs, work_for(worth.size()), effort) != Carried::all) return false;
+    flow.read_prices(limit, prices);
+    return failures(all, bounds, prices) == 0;
+}
+
+// Cost scaling from prices, or, with `anew`, from those of exact sweeps.
+void by_scaling(const Layout& layout, const Point& point, const Elements& all, const Units& units, bool anew,
+                Prices& prices, Effort& effort) {
+    effort.fallback = true;
+    const Sure none{std::vector<i64>(all.view.groups()), std::vector<i64>(all.columns)};
+    for (i64 k = 0; k < layout.elements(); ++k) all.state[k] = 0;
+    const Choice list{all.view, all.whole, all.state, none};
+    anew ? choose_by_sweeps(list, layout.bounds(), true, prices) : choose(list, layout.bounds(), prices);
+    for (i64 k = 0; k < layout.elements(); ++k)
+        if (all.whole[k] <= 0) all.state[k] = 0;
+    settle_all(layout, point, units.unit, all, units.limit, prices, effort);
 }
 
 // Prices to begin with, in whole units: none below zero, none above the highest that is needed.
-void read_start(std::span<const double> start, const Units& units, Prices& prices) {
+void read_start(const Start& start, const Units& units, Prices& prices) {
     const auto whole = [&](double price) {
-        return price > 0 ? std::min(price * units.scale, units.limit) : 0.0;
+        return price > 0 ? std::min(std::rint(std::ldexp(price, start.unit - units.unit)), units.limit) : 0.0;
     };
     const std::size_t row_groups = prices.u.size() - 1; // the last has no bound, and no price
-    const auto rows = start.subspan(1, row_groups), columns = start.subspan(1 + row_groups);
-    prices.y0 = whole(start[0]);
+    const auto rows = start.prices.subspan(1, row_groups), columns = start.prices.subspan(1 + row_groups);
+    prices.y0 = whole(start.prices[0]);
     std::ranges::transform(rows, prices.u.begin(), whole);
     std::ranges::transform(columns, prices.w.begin(), whole);
 }
 
-// The answer, in the order and the units of the values.
+// The answer, in the order of the values.
 void write(const Layout& layout, const Point& point, std::span<const u8> state, const Prices& prices,
-           double scale, const Into& into) {
-    const double unit = 1.0 / scale; // a power of two
+           const Into& into) {
     const std::size_t rows = layout.rows() - 1, columns = layout.columns() - 1;
-    into.prices[0] = prices.y0 * unit;
-    for (std::size_t i = 0; i < rows; ++i) into.prices[1 + i] = prices.u[i] * unit;
-    for (std::size_t j = 0; j < columns; ++j) into.prices[1 + rows + j] = prices.w[j] * unit;
+    into.prices[0] = prices.y0;
+    std::copy_n(prices.u.begin(), rows, into.prices.begin() + 1);
+    std::copy_n(prices.w.begin(), columns, into.prices.begin() + 1 + static_cast<std::ptrdiff_t>(rows));
     const i64 n = layout.elements();
     if (!into.support.empty())
-        for (i64 k = 0; k < n; ++k) into.support[layout.place(k)] = state[k];
+        for (i64 k = 0; k < n; ++k) into.support[layout.place(k)] = state[k] & chosen_bit;
     if (!into.kept.empty())
         for (i64 k = 0; k < n; ++k) {
             const i64 at = layout.place(k);
-            into.kept[at] = state[k] ? point.values[at] : 0.0;
+            into.kept[at] = state[k] & chosen_bit ? point.values[at] : 0.0;
         }
 }
 
 } // namespace
 
-Report project(const Layout& layout, const Point& point, std::span<const double> start, bool forced,
-               const Into& into) {
+Report project(const Layout& layout, const Point& point, const Start& start, bool forced, const Into& into) {
     Report report;
-    const double top = largest_worth(point.values, point.squared);
-    if (top < 0.0) {
-        report.proof.failures = -1;
-        return report;
-    }
+    const double top = largest_value(point.values, point.squared);
+    report.refused = top < 0.0;
+    if (report.refused) return report;
     const Bounds bounds = layout.bounds();
-    const Units units = units_for(top);
-    report.scale = units.scale;
+    Units units = units_for(top, point.squared);
+    report.unit = units.unit;
     std::vector<u8> state(point.values.size());
     Prices prices{0.0, std::vector<double>(layout.rows()), std::vector<double>(layout.columns())};
     if (top == 0.0 || bounds.total == 0) {
-        prices.y0 = units.limit;
-        write(layout, point, state, prices, units.scale, into);
+        prices.y0 = top == 0.0 ? 0.0 : units.limit;
+        write(layout, point, state, prices, into);
         return report;
     }
     std::vector<double> whole(point.values.size());
-    report.positive = quantise(point.values, point.squared, layout.order, units, whole);
+    const i64 positive = quantise(point.values, point.squared, layout.order, units, whole);
     const Elements all{layout.view(), whole, state, layout.columns()};
-    const bool warm = !start.empty();
+    const double common = common_unit(whole);
+    // Small steps between worths far apart: shortest paths do not mind them, smoothing does.
+    const bool one_list = layout.elements() <= few || has_tiny_groups(all) || are_far_apart(whole, positive);
+    std::optional<int> ties;
+    if (one_list)
+        ties = add_ties(point.values, point.squared, layout.order, units.unit, common,
+                        layout.rows() + layout.columns() + 2, whole);
+    if (ties) units.limit += common;
+    const bool warm = !start.prices.empty();
     if (warm) read_start(start, units, prices);
-    if (layout.elements() <= few && !forced) {
-        report.proof = direct(all, bounds, warm, units.limit, prices, report.effort);
-    } else {
-        const double unit = common_unit(whole);
-        Found found{{}, {}, {0, 0}, {}};
-        if (!warm || !follow(all, layout, unit, prices, found)) found = search(all, layout, unit, prices);
-        report.proof = certify(all, bounds, found, unit, units.limit, forced, prices, report.effort);
+    bool proved = false;
+    if (!forced && layout.assignment) {
+        assign(layout, all, prices, report.effort);
+        proved = failures(all, bounds, prices) == 0;
+    } else if (!forced && has_few_groups(layout)) {
+        if (!warm) first_prices(all, whole, by_columns(all.view, whole, all.columns), bounds, widths, prices);
+        round_to(1.0, prices);
+        solve_few_groups(layout, all, units.limit, prices, report.effort);
+        proved = failures(all, bounds, prices) == 0;
+    } else if (!forced && one_list) {
+        // Few groups of worths far apart: cost scaling takes more than long repairs.
+        const i64 work = (has_tiny_groups(all) ? 1 : 4) * work_for(whole.size());
+        proved = direct(all, bounds, warm, work, units.limit, prices, report.effort);
+    } else if (!forced) {
+        const bool stepped = !warm && layout.elements() <= several;
+        proved = by_candidates(layout, all, warm, stepped, common, units.limit, prices, report.effort);
+        if (!proved && std::min(layout.rows(), layout.columns()) == 1)
+            proved = by_sweep(all, bounds, units.limit, prices, report.effort);
+        if (!proved && !stepped)
+            proved = by_candidates(layout, all, false, true, common, units.limit, prices, report.effort);
+        if (!proved) proved = direct(all, bounds, true, work_for(whole.size()), units.limit, prices, report.effort);
     }
-    for (u8& each : state) report.held += each &= chosen_bit;
-    if (report.proof.worst >= 0) report.proof.worst = layout.place(report.proof.worst);
-    write(layout, point, state, prices, units.scale, into);
+    if (proved) {
+        // A cycle passes no group twice, and each of its elements was rounded by at most a unit.
+        const double within = static_cast<double>(layout.rows() + layout.columns());
+        const std::vector<OpenElement> open = open_elements(all, prices, within);
+        report.effort.open = static_cast<i64>(open.size());
+        settle(layout, point, units.unit, ties, open, state, prices, within, report.effort);
+    } else {
+        by_scaling(layout, point, all, units, forced, prices, report.effort);
+    }
+    write(layout, point, state, prices, into);
     return report;
 }
 

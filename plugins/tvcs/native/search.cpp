@@ -76,7 +76,8 @@ struct Smoothed {
         const double groups = static_cast<double>(prices.u.size() + prices.w.size());
         if (cold) {
             // wide enough for Newton steps, narrow beside the values
-            const double tau = 0.2 * std::reduce(rows.worth.begin(), rows.worth.end()) / n + 2.0;
+            const double mean = std::reduce(rows.worth.begin(), rows.worth.end()) / n;
+            const double tau = 0.2 * deviation(rows.worth, mean) + 2.0;
             sweep(total, tau, 0.5, 1, prices);
         }
         for (const double width : widths) {
@@ -156,7 +157,11 @@ Found search(const Elements& all, const Layout& layout, double unit, Prices& pri
     }
     for (int stage = 0;; ++stage) {
         round_to(unit, prices);
-        const Marked marked = mark(all, prices, found.windows, found.sure, found.listed);
+        Marked marked = mark(all, prices, found.windows, found.sure, found.listed);
+        if (marked.listed == 0 && stage == 0) { // the sample said nothing about these worths
+            std::ranges::fill(found.windows.rows, inf);
+            marked = mark(all, prices, found.windows, found.sure, found.listed);
+        }
         const double wrong = stage > 0 ? static_cast<double>(marked.wrong) : 0.0;
         found.list = gather(all, found.listed);
         // Done when the last smoothing left nearly everything outside its list on its side.

@@ -220,6 +220,12 @@ OPTIFRAME_CLONES void spread_into(const Side& side, double y0, const double* pri
 
 } // namespace
 
+double deviation(std::span<const double> worth, double mean) {
+    double sum = 0.0;
+    for (const double q : worth) sum += std::abs(q - mean);
+    return sum / static_cast<double>(worth.size());
+}
+
 double minimise_block(const Side& side, i64 total, double y0, std::span<double> price,
                       std::span<const double> other_price, double tau, double close,
                       std::span<double> scratch) {

@@ -25,6 +25,10 @@ struct Side {
     double highest(i64 g) const { return window.empty() ? inf : centre[g] + window[g]; }
 };
 
+// How far worths are from their mean, on average: the width that a first ramp is measured by. Worths that are all
+// about the same have hardly any.
+double deviation(std::span<const double> worth, double mean);
+
 // Minimises the smoothed dual over y0 and the prices of one view; gives y0. Each group has a threshold
 // at which its bound is met but for `close` elements, found by Newton steps inside a bracket. `scratch`
 // has room for the elements.

@@ -7,11 +7,13 @@
 #include <optiframe/dispatch.hpp>
 #include <optiframe/interrupt.hpp>
 
+#include "numbers.hpp"
+
 namespace optiframe::tvcs {
 
 namespace {
 
-constexpr double least = 1e-75, most = 1e75;  // entries whose squares are ordinary numbers
+constexpr int fewest_bits = 12; // of what breaks ties: fewer would leave most of them
 constexpr i64 magnitude = 0x7FFFFFFFFFFFFFFF; // bits of a number but its sign
 constexpr i64 infinite = 0x7FF0000000000000;  // those of infinity; of what is not a number they are more
 
@@ -34,10 +36,10 @@ OPTIFRAME_CLONES i64 quantise_in_order(const double* values, bool squared, i64 n
     i64 positive = 0;
     for (i64 k = 0; k < n; ++k) {
         const double x = values[k];
-        const double worth = squared ? x * x : x;
+        const double y = x * units.first * units.second, worth = squared ? y * y : y;
         const bool some = squared ? x != 0.0 : x > 0.0;
         // What is no number by now becomes 1.
-        whole[k] = some ? std::min(std::max(1.0, std::rint(worth * units.scale)), units.limit) : 0.0;
+        whole[k] = some ? std::min(std::max(1.0, std::rint(worth * 0x1p50)), units.limit) : 0.0;
         positive += some;
     }
     return positive;
@@ -45,25 +47,22 @@ OPTIFRAME_CLONES i64 quantise_in_order(const double* values, bool squared, i64 n
 
 } // namespace
 
-double largest_worth(std::span<const double> values, bool squared) {
+double largest_value(std::span<const double> values, bool squared) {
     i64 largest = 0, farthest = 0;
     interrupt::in_blocks(static_cast<i64>(values.size()), [&](i64 begin, i64 end) {
         const Extremes found = extremes(values.data() + begin, end - begin);
         largest = std::max(largest, found.largest);
         farthest = std::max(farthest, found.farthest);
     });
-    if (farthest >= infinite) return -1.0;
-    const double top = std::bit_cast<double>(squared ? farthest : largest);
-    if (squared && top > 0.0) return least < top && top < most ? top * top : -1.0;
-    return top;
+    return farthest >= infinite ? -1.0 : std::bit_cast<double>(squared ? farthest : largest);
 }
 
-Units units_for(double top) {
-    if (top <= 0.0) return {1.0, 0.0};
+Units units_for(double largest, bool squared) {
     int exponent;
-    std::frexp(top, &exponent);
-    const double scale = std::ldexp(1.0, std::min(50 - exponent, 1000));
-    return {scale, std::max(std::rint(top * scale), 1.0)};
+    const double top = std::frexp(largest, &exponent);
+    const int half = exponent / 2; // 2^-exponent itself may be no number
+    return {(squared ? 2 * exponent : exponent) - 50, std::ldexp(1.0, -half), std::ldexp(1.0, half - exponent),
+            std::max(std::rint((squared ? top * top : top) * 0x1p50), 1.0)};
 }
 
 i64 quantise(std::span<const double> values, bool squared, std::span<const i32> order, const Units& units,
@@ -76,6 +75,30 @@ i64 quantise(std::span<const double> values, bool squared, std::span<const i32> 
         positive += quantise_in_order(from + begin, squared, end - begin, units, whole.data() + begin);
     });
     return positive;
+}
+
+std::optional<int> add_ties(std::span<const double> values, bool squared, std::span<const i32> order, int unit,
+                            double common, i64 nodes, std::span<double> whole) {
+    if (common <= 1.0) return {};
+    const int lowest = std::countr_zero(static_cast<u64>(common)); // of the worths as they are counted
+    const int bits = std::min(lowest - static_cast<int>(std::bit_width(static_cast<u64>(nodes))) - 1, 50);
+    if (bits < fewest_bits) return {};
+    const i64 n = static_cast<i64>(values.size());
+    bool exact = true;
+    interrupt::in_blocks(n, [&](i64 begin, i64 end) {
+        for (i64 k = begin; k < end && exact; ++k) {
+            const double value = squared ? std::abs(values[k]) : values[k];
+            exact = !(value > 0) || (value < inf && worth_of(value, squared).lowest() >= unit + lowest);
+        }
+    });
+    if (!exact) return {};
+    const int place = unit + bits - 50;
+    interrupt::in_blocks(n, [&](i64 begin, i64 end) {
+        for (i64 k = begin; k < end; ++k)
+            if (whole[k] > 0)
+                whole[k] += static_cast<double>(first_tie_break(order.empty() ? k : order[k], n, place).in_units(unit));
+    });
+    return place;
 }
 
 double common_unit(std::span<const double> whole) {

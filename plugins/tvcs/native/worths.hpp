@@ -1,18 +1,22 @@
 // Worths as whole numbers, so that every sum of a proof is exact.
 #pragma once
 
+#include <optional>
+
 #include "instance.hpp"
 
 namespace optiframe::tvcs {
 
-// The largest worth, at least 0, or -1 where a value is not finite, or its square no ordinary number.
-double largest_worth(std::span<const double> values, bool squared);
+// The largest value, or of `squared` ones the largest size, at least 0; -1 where a value is not finite.
+double largest_value(std::span<const double> values, bool squared);
 
+// Worths are counted in units of 2^unit, of which the largest worth has just below 2^50. Values are scaled by
+// `first` and `second` before they are squared: any are ordinary numbers then, or vanish beside the largest.
 struct Units {
-    double scale; // units in one of the real worth: the largest worth comes just below 2^50
-    double limit; // the highest price that is needed
+    int unit;
+    double first, second, limit; // the highest price that is needed
 };
-Units units_for(double top);
+Units units_for(double largest, bool squared);
 
 // Whole-number worths in the order of the rows (an empty order: as they come); what is positive stays
 // so. Gives how many are.
@@ -22,5 +26,11 @@ i64 quantise(std::span<const double> values, bool squared, std::span<const i32> 
 
 // The largest number that divides all worths, from a few of them, checked on all; else 1.
 double common_unit(std::span<const double> whole);
+
+// Adds to whole worths what breaks their ties, where it fits below the lowest bit that any of them has: supports
+// are then as different as those of ordinary numbers. Gives its place; nothing where it does not fit, or `whole`
+// is rounded. A sum over `nodes` of them is less than that bit.
+std::optional<int> add_ties(std::span<const double> values, bool squared, std::span<const i32> order, int unit,
+                            double common, i64 nodes, std::span<double> whole);
 
 } // namespace optiframe::tvcs

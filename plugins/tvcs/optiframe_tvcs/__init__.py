@@ -11,11 +11,14 @@ from optiframe.hookspec import Description, hookimpl
 from optiframe.lazy import exports
 
 if TYPE_CHECKING:
+    from optiframe_tvcs.estimator import SparseClassifier as SparseClassifier
+    from optiframe_tvcs.estimator import SparseRegressor as SparseRegressor
     from optiframe_tvcs.program.shadow_prices import shadow_prices as shadow_prices
     from optiframe_tvcs.projection.certificate import Certificate as Certificate
     from optiframe_tvcs.projection.certificate import Prices as Prices
     from optiframe_tvcs.projection.plan import ProjectionPlan as ProjectionPlan
     from optiframe_tvcs.projection.selection import Selection as Selection
+    from optiframe_tvcs.selection.problem import ItemSelection as ItemSelection
     from optiframe_tvcs.sets.groups import Groups as Groups
     from optiframe_tvcs.sets.three_view import ThreeView as ThreeView
 
@@ -23,8 +26,10 @@ if TYPE_CHECKING:
 __getattr__, _, __all__ = exports(
     __name__,
     {
+        "estimator": ("SparseClassifier", "SparseRegressor"),
         "projection.certificate": ("Certificate", "Prices"),
         "program.shadow_prices": ("shadow_prices",),
+        "selection.problem": ("ItemSelection",),
         "sets.groups": ("Groups",),
         "projection.plan": ("ProjectionPlan",),
         "projection.selection": ("Selection",),
@@ -61,6 +66,12 @@ def optiframe_plugin() -> list[Description]:
         ),
         Description(
             "problem",
+            "selection",
+            ".selection.problem:ItemSelection",
+            "Choose items from a table for the greatest value, within bounds on their groups",
+        ),
+        Description(
+            "problem",
             "network-identification",
             ".networks.problem:NetworkIdentification",
             "Find a directed network with bounded degrees from expression over time",
@@ -91,9 +102,15 @@ def optiframe_plugin() -> list[Description]:
         ),
         Description(
             "solver",
+            "tvcs.splicing",
+            ".learning.splicing:Splicing",
+            "Exchanges of entries in and out of the support, each followed by the best fit",
+        ),
+        Description(
+            "solver",
             "tvcs.stochastic-iht",
             ".learning.stochastic:StochasticIHT",
-            "Iterative hard thresholding with gradients of random blocks of terms",
+            "Iterative hard thresholding with gradients of random blocks of terms that grow",
         ),
         Description(
             "solver",
@@ -130,6 +147,12 @@ def optiframe_plugin() -> list[Description]:
             "tvcs.greedy",
             ".solvers.greedy:GreedyProjection",
             "Largest entries first onto a three-view set; not exact, says what it loses at most",
+        ),
+        Description(
+            "solver",
+            "tvcs.select",
+            ".selection.solver:SelectItems",
+            "The best choice of items within bounds on groups, with prices and proof",
         ),
         Description(
             "solver",

@@ -19,12 +19,14 @@ PATHS = ("kernel", "fallback", "reference")
 BUILT = projection.project is not reference.project  # else the reference answers by every path
 
 
-def solve(path: str, plan: ProjectionPlan, weights: np.ndarray, start: Prices | None = None) -> Selection:
+def solve(
+    path: str, plan: ProjectionPlan, values: np.ndarray, start: Prices | None = None, *, squared: bool = False
+) -> Selection:
     """What the plan chooses by its kernel, by the kernel's fallback, or by the reference of both."""
     if path != "reference":
-        return plan.solve(weights, start, forced=path == "fallback")
+        return plan.solve(values, start, forced=path == "fallback", squared=squared)
     with patch.multiple(plans, Layout=reference.Layout, project=reference.project):
-        return ProjectionPlan(*plan.bounds).solve(weights, start)
+        return ProjectionPlan(*plan.bounds).solve(values, start, squared=squared)
 
 
 def best_worth(over: ThreeView, worth: np.ndarray) -> float:

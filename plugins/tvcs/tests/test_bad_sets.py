@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optiframe_tvcs import Groups, ThreeView
+from optiframe_tvcs import Groups, ThreeView, shadow_prices
 
 from optiframe import InvalidInput, Projection
 
@@ -86,6 +86,21 @@ def test_points_of_other_things_than_numbers_are_refused(v: object) -> None:
             use(v)
     with pytest.raises(InvalidInput, match=r"the rows of the point differ in length"):
         over.project([[1.0], [2.0, 3.0]])
+
+
+def test_masked_points_are_refused() -> None:
+    over = ThreeView.of_matrix((2, 2), total=2)
+    masked = np.ma.array(np.ones((2, 2)), mask=[[False, True], [False, False]])
+    for use in (over.project, over.support, over.select_for, over.projector().project):
+        with pytest.raises(InvalidInput, match="entries of the point are masked; fill them"):
+            use(masked)
+    assert np.array_equal(over.project(np.ma.array(np.eye(2))), np.eye(2))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_worths_that_are_not_finite_have_no_shadow_prices(bad: float) -> None:
+    with pytest.raises(InvalidInput, match="worth 1 is"):
+        shadow_prices(ThreeView(total=1, size=3), np.array([1.0, bad, 2.0]))
 
 
 def test_whole_numbers_of_numpy_count_as_such() -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optiframe_tvcs.kernels.projection import quantise
-from optiframe_tvcs.program.proving import descend, exact_prices, fill, prove
+from optiframe_tvcs.kernels.numbers import exact_worths, quantise
+from optiframe_tvcs.program.feasible import fill
 from optiframe_tvcs.program.rounding import to_vertex
 from optiframe_tvcs.program.support_program import SupportProgram
-from optiframe_tvcs.projection.certificate import Bounds, Prices, check
-from optiframe_tvcs.projection.worths import squares
+from optiframe_tvcs.projection.certificate import Bounds, Prices, check, compare
 from optiframe_tvcs.sets.three_view import ThreeView
 
 from optiframe import Projection
@@ -27,9 +26,9 @@ def bounds_of(over: ThreeView) -> Bounds:
 
 
 @given(st.data())
-def test_any_prices_bound_every_support_and_only_the_best_is_certified(data: st.DataObject) -> None:
+def test_whatever_the_prices_only_the_best_is_certified(data: st.DataObject) -> None:
     over = data.draw(sets(most=7))
-    whole = np.array(
+    worths = np.array(
         data.draw(st.lists(st.integers(0, 5), min_size=over.elements, max_size=over.elements)), dtype=float
     )
     rows, columns = over.views
@@ -37,115 +36,97 @@ def test_any_prices_bound_every_support_and_only_the_best_is_certified(data: st.
     def price(size: int) -> np.ndarray:
         return np.array(data.draw(st.lists(st.integers(0, 5), min_size=size, max_size=size)), dtype=float)
 
-    prices = Prices(float(price(1)[0]), price(len(rows)), price(len(columns)))
+    scale = data.draw(st.sampled_from([1.0, 2.0**47]))  # of the worths: few units, or many
+    prices = Prices(float(price(1)[0]) * scale, price(len(rows)) * scale, price(len(columns)) * scale)
     chosen = data.draw(st.lists(st.booleans(), min_size=over.elements, max_size=over.elements))
     support = np.array(chosen, dtype=bool)
-    found = check(whole, bounds_of(over), support, prices)
-    best = best_worth(over, whole)
+    found, exact = check(worths, bounds_of(over), support, prices, squared=False)
+    best = best_worth(over, worths)
+    feasible = not over.excess(support.astype(float)) and not (support & (worths == 0)).any()
+    assert found.holds == (feasible and worths[support].sum() == best)
+    assert found.primal == worths[support].sum()
     assert found.dual >= best
-    assert found.primal == whole[support].sum()
-    if over.excess(support.astype(float)):
-        assert not found.holds
-        assert found.gap == math.inf
-    else:
-        assert found.gap >= best - found.primal
     if found.holds:
         assert found.primal == best == found.dual
-        assert found.gap == found.failure == 0.0
+        reduced = worths - exact.total - np.append(exact.rows, 0.0)[rows.labels]
+        reduced -= np.append(exact.columns, 0.0)[columns.labels]
+        assert (np.where(support, -reduced, reduced)[worths > 0] <= 0).all()
+        assert exact.total == 0 or support.sum() == over.limit
+        for price_of, view in ((exact.rows, rows), (exact.columns, columns)):
+            assert (price_of >= 0).all()
+            assert (view.counts(support) == view.caps)[price_of > 0].all()
+    else:
+        assert found.reason
 
 
 @given(st.data())
-def test_exact_prices_are_found_for_the_best_supports_and_no_others(data: st.DataObject) -> None:
+def test_what_a_support_lacks_is_the_difference_of_the_worths(data: st.DataObject) -> None:
     over = data.draw(sets(most=7))
     program = SupportProgram.of(Projection(data.draw(points(over.elements)), over))
     chosen = data.draw(st.lists(st.booleans(), min_size=over.elements, max_size=over.elements))
     guess = np.array(chosen, dtype=bool) & (program.whole > 0)
     if over.excess(guess):
         guess = fill(program, np.flatnonzero(guess))
-    prices = exact_prices(program, guess, descend(program, sweeps=1))
-    best = float(program.whole[guess].sum()) == best_worth(over, program.whole)
-    assert (prices is not None) == best
-    assert prove(program, guess).certificate.exact == best
+    squares = [Fraction(x) ** 2 for x in program.point.tolist()]
+    worth, best = (
+        sum((q for q, one in zip(squares, each.tolist(), strict=True) if one), Fraction(0))
+        for each in (guess, program.best.support)
+    )
+    found = program.selection(guess).certificate
+    assert found.holds == (worth == best)
+    assert found.gap == pytest.approx(float(best - worth), rel=1e-12)
+    assert (found.loss > 0) == (worth < best)
 
 
-def test_a_price_out_of_place_is_found_and_its_reason_given() -> None:
+def test_a_support_that_breaks_a_bound_is_told_which() -> None:
     over = ThreeView.of_matrix((2, 2), total=2, per_row=1)
-    whole = np.array([9.0, 4.0, 1.0, 0.0])
+    worths = np.array([9.0, 4.0, 1.0, 0.0])
     support = np.array([True, False, True, False])
-    right = Prices(0.0, np.array([4.0, 0.0]), np.zeros(0))
-    assert check(whole, bounds_of(over), support, right).holds
-    cheap = check(whole, bounds_of(over), support, Prices(0.0, np.array([3.0, 0.0]), np.zeros(0)))
-    assert (cheap.holds, cheap.worst, cheap.failure, cheap.gap) == (False, 1, 1.0, 1.0)
-    assert cheap.reason == "element 1 has a reduced worth of the wrong sign"
-    dear = check(whole, bounds_of(over), support, Prices(0.0, np.array([10.0, 0.0]), np.zeros(0)))
-    assert (dear.worst, dear.failure) == (0, 1.0)
-    negative = check(whole, bounds_of(over), support, Prices(0.0, np.array([4.0, -1.0]), np.zeros(0)))
-    assert negative.reason == "row group 1 has a negative price"
-    unused = check(whole, bounds_of(over), np.array([True, False, False, False]), right)
-    assert not unused.holds
-    full = check(whole, bounds_of(over), np.array([True, True, False, False]), right)
-    assert full.reason == "row group 0 holds more elements than its bound allows"
-    assert full.gap == math.inf
-    worthless = check(whole, bounds_of(over), np.array([True, False, False, True]), right)
-    assert not worthless.holds
-    slack = ThreeView.of_matrix((2, 2), total=3, per_row=1)
-    paid = check(whole, bounds_of(slack), support, Prices(1.0, np.array([3.0, 0.0]), np.zeros(0)))
-    assert paid.reason == "the total has a price and is not used up"
+    right = Prices(0.0, np.array([4.0, 0.0]) * 2.0**46, np.zeros(0))
+    assert check(worths, bounds_of(over), support, right, squared=False)[0].holds
+    for wrong, reason in (
+        ([True, True, False, False], "row group 0 holds more elements than its bound allows"),
+        ([True, False, False, True], "an element without worth is chosen"),
+        ([True, False, False, False], "another support is worth more"),
+    ):
+        found, _ = check(worths, bounds_of(over), np.array(wrong), right, squared=False)
+        assert (found.holds, found.reason) == (False, reason)
+    for odd in (-1.0, 0.5, 2.0**51, np.nan):
+        prices = Prices(odd, right.rows, right.columns)
+        found, _ = check(worths, bounds_of(over), support, prices, squared=False)
+        assert found.reason == "the prices are not whole numbers from 0 to 2**50"
 
 
-def test_sums_beyond_53_bits_are_exact() -> None:
+def test_differences_far_below_rounding_are_found() -> None:
     p = 40_000
-    whole = np.full(p, 2.0**50 - 1)
-    over = ThreeView(total=p, size=p)
-    found = check(whole, bounds_of(over), np.ones(p, dtype=bool), Prices(0.0, np.zeros(0), np.zeros(0)))
-    assert found.holds
-    assert found.primal == float(p * (2**50 - 1))
-    off = check(whole, bounds_of(over), np.arange(p) > 0, Prices(0.0, np.zeros(0), np.zeros(0)))
-    assert off.gap == 2.0**50 - 1  # one element of 40,000, to the last unit
+    worths = np.full(p, 2.0**50)
+    worths[0] += 2.0
+    over = ThreeView(total=p - 1, size=p)
+    everything_but = [np.arange(p) != left_out for left_out in (0, p - 1)]
+    worse, best = everything_but
+    found = compare(worths, bounds_of(over), worse, best, squared=False)
+    assert not found.holds
+    assert found.gap == 2.0  # the sums need 66 bits
+    assert compare(worths, bounds_of(over), best, best, squared=False).holds
 
 
-@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=20).map(np.array))
-def test_quantised_worths_are_whole_and_near(weights: np.ndarray) -> None:
-    whole, scale = quantise(weights)
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20).map(np.array),
+    st.sampled_from([0, 1000, -900]),
+    st.booleans(),
+)
+def test_rounded_worths_are_whole_and_near(values: np.ndarray, power: int, squared: bool) -> None:
+    values = np.ldexp(values, power)
+    whole, unit = quantise(values, squared)
     assert np.array_equal(whole, np.rint(whole))
     assert whole.max() <= 2.0**50
-    assert np.array_equal(whole > 0, weights > 0)
-    assert (np.abs(whole / scale - weights) <= 1 / scale).all()
-
-
-def test_whole_numbers_are_quantised_without_change() -> None:
-    whole, scale = quantise(np.array([81.0, 0.0, -4.0, 1.0]))
-    assert (whole / scale).tolist() == [81.0, 0.0, 0.0, 1.0]
-
-
-def test_squares_keep_what_is_not_zero() -> None:
-    worths, unit = squares(np.array([3.0, -2.0, 0.0, 1e-170]))
-    assert unit == 1.0
-    assert worths[:3].tolist() == [9.0, 4.0, 0.0]
-    assert worths[3] > 0
-    worths, unit = squares(np.array([3e200, 1e200]))
-    assert worths[0] / worths[1] == pytest.approx(9.0)
-    assert unit == math.inf
-
-
-def test_the_rounding_bound_covers_what_quantising_costs() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        over = ThreeView.of_matrix((3, 3), total=4, per_row=2, per_column=2)
-        v = rng.standard_normal((3, 3)) * 10.0 ** rng.integers(-9, 1, (3, 3))
-        found = over.select_for(v).certificate
-        assert best_worth(over, v.ravel() ** 2) <= found.primal + found.gap + found.rounding
-        assert found.rounding <= 18 * 2.0**-49 * (v**2).max()
-
-
-def test_descending_prices_bound_from_above_and_never_rise() -> None:
-    for seed in range(5):
-        over, rng = papers_set(100, seed)
-        program = SupportProgram.of(Projection(rng.standard_normal((10, 10)), over))
-        none = np.zeros(100, dtype=bool)
-        duals = [program.selection(none, descend(program, sweeps=k)).certificate.dual for k in (1, 2, 5, 20)]
-        assert duals == sorted(duals, reverse=True)
-        assert duals[-1] >= over.select_for(program.point).certificate.primal * (1 - 1e-12)
+    assert np.array_equal(whole > 0, values != 0 if squared else values > 0)
+    exact, finest = exact_worths(values, squared)
+    for q, n in zip(whole.tolist(), exact, strict=True):
+        assert (
+            abs(Fraction(q) * Fraction(2) ** unit - Fraction(n) * Fraction(2) ** finest)
+            <= Fraction(2) ** unit
+        )
 
 
 def test_fractional_shares_are_rounded_to_a_support_as_good() -> None:
@@ -159,4 +140,4 @@ def test_fractional_shares_are_rounded_to_a_support_as_good() -> None:
         rounded = to_vertex(program, (one + other.astype(np.float64)) / 2)
         assert over.excess(rounded) == 0
         assert program.whole[rounded].sum() == program.whole[one].sum()
-        assert prove(program, rounded).certificate.holds
+        assert program.selection(rounded).certificate.holds

@@ -236,7 +236,7 @@ def test_the_mean_of_the_blocks_gradients_is_the_gradient() -> None:
 def test_the_stochastic_method_without_a_residual_ends_with_its_budget() -> None:
     problem, _ = sparse_regression()
     with pytest.warns(optiframe.NotConverged):
-        result = solve(problem, StochasticIHT(block=10), budget={"iterations": 20})
+        result = solve(problem, StochasticIHT(block=10, growth=1), budget={"iterations": 20})
     assert result.status == "iteration_limit"
     assert np.isnan(result.trace["residual"]).all()
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_tvcs.kernels import projection, reference
-from optiframe_tvcs.kernels.answers import Effort, Proof, Report
+from optiframe_tvcs.kernels.answers import Effort, Report
+from optiframe_tvcs.kernels.numbers import quantise
 from optiframe_tvcs.projection.certificate import Prices, check
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from tvcs_common import (
@@ -25,7 +26,7 @@ from tvcs_common import (
     set_of,
 )
 
-from optiframe.testing import check_changes_meanwhile, check_interruptible, check_kernel, check_refusals
+from optiframe.testing import check_changes_meanwhile, check_interruptible, check_refusals
 
 from .support_twins import BUILT, papers_set
 
@@ -47,6 +48,7 @@ def project_arguments(instance: Instance, **changes: Any) -> dict[str, Any]:
         "values": instance.v.copy(),
         "squared": True,
         "start": None,
+        "unit": 0,
         "forced": False,
         "prices": np.zeros(1 + groups),
         "support": np.zeros(p, np.bool_),
@@ -56,27 +58,20 @@ def project_arguments(instance: Instance, **changes: Any) -> dict[str, Any]:
 
 
 def check_a_projection(instance: Instance, **changes: Any) -> None:
-    """The kernel's answer and the reference's: both proved, of one worth, and what each writes agrees."""
-    reports, bounds = [], layout_arguments(instance)
-    plain = reference.Layout(**bounds)
-    for module, layout in ((projection, projection.Layout(**bounds)), (reference, plain)):
+    """The kernel and the reference choose the same support, and what each writes agrees and is proved."""
+    supports, bounds = [], layout_arguments(instance)
+    for module in (projection, reference):
         given = project_arguments(instance, **changes)
-        report = module.project(layout, **given)
+        report = module.project(module.Layout(**bounds), **given)
         values, support = given["values"], given["support"]
         assert np.array_equal(given["kept"], np.where(support, values, 0.0))
-        whole, scale = reference.quantise(np.square(values) if given["squared"] else values)
-        assert report.scale == scale
-        assert report.held == np.count_nonzero(support)
-        assert (report.proof.failures, report.proof.worst, report.proof.failure) == (0, -1, 0)
-        assert report.proof.worth == report.proof.bound == sum(int(q) for q in whole[support])
-        # Each proof by the other's check, which sums what no support exceeds on its own.
-        for checks, checked in ((projection, projection.Layout(**bounds)), (reference, plain)):
-            proof = checks.verify(checked, whole, support, given["prices"] * scale)
-            assert (proof.failures, proof.worth, proof.bound) == (0, report.proof.worth, report.proof.worth)
-        reports.append(report)
-    mine, theirs = reports
-    assert mine.proof.worth == theirs.proof.worth
-    assert mine.scale == theirs.scale
+        _, unit = quantise(values, given["squared"])
+        assert (report.refused, report.unit) == (False, unit)
+        prices = unpacked(bounds, given["prices"])
+        found, _ = check(values, instance.bounds, support, prices, squared=given["squared"])
+        assert found.holds, found.reason
+        supports.append(support)
+    assert np.array_equal(*supports)
 
 
 @given(
@@ -107,12 +102,17 @@ def test_candidates_and_samples_lead_to_the_worth_of_the_reference(kind: str) ->
     check_a_projection(hard_instance(np.random.default_rng(3), 70, kind))
 
 
-@given(seed=st.integers(0, 10**6), size=st.sampled_from([0.0, 1e-9, 1.0, 1e9, np.inf, -1.0, np.nan]))
-def test_prices_to_begin_with_may_be_anything(seed: int, size: float) -> None:
+@given(
+    seed=st.integers(0, 10**6),
+    size=st.sampled_from([0.0, 1e-9, 1.0, 1e9, np.inf, -1.0, np.nan]),
+    unit=st.sampled_from([0, -50, 2000, -2000]),
+)
+def test_prices_to_begin_with_may_be_anything(seed: int, size: float, unit: int) -> None:
     rng = np.random.default_rng(seed)
     instance = random_instance(rng, KINDS[seed % len(KINDS)], 300)
     groups = len(project_arguments(instance)["prices"])
-    check_a_projection(instance, start=np.where(rng.random(groups) < 0.5, size, rng.random(groups)))
+    start = np.where(rng.random(groups) < 0.5, size, rng.random(groups))
+    check_a_projection(instance, start=start, unit=unit)
 
 
 @pytest.mark.parametrize("forced", [False, True])
@@ -126,82 +126,21 @@ def test_nothing_to_project_is_an_empty_answer(forced: bool) -> None:
 
 
 @pytest.mark.parametrize("module", [projection, reference])
-@pytest.mark.parametrize("odd", [np.nan, -np.nan, np.inf, -np.inf, 1e200, 1e-200])
-def test_values_that_cannot_be_used_are_reported_and_nothing_is_written(module: Any, odd: float) -> None:
+@pytest.mark.parametrize("odd", [np.nan, -np.nan, np.inf, -np.inf])
+def test_values_that_are_not_finite_are_reported_and_nothing_is_written(module: Any, odd: float) -> None:
     instance = paper_instance(np.random.default_rng(0), 3)
-    values = instance.v.copy() if not np.isfinite(odd) else np.zeros(9)
+    values = instance.v.copy()
     values[4] = odd
-    given = project_arguments(instance, values=values)
-    report = module.project(module.Layout(**layout_arguments(instance)), **given)
-    assert report.proof.failures == -1
-    assert not given["prices"].any()
-    assert not given["support"].any()
-
-
-def test_the_check_finds_what_the_reference_finds() -> None:
-    rng = np.random.default_rng(1)
-    failing = 0
-    for trial in range(200):
-        instance = random_instance(rng, KINDS[trial % len(KINDS)], 60)
-        bounds, whole = layout_arguments(instance), np.floor(rng.random(len(instance.v)) * 20)
-        given = project_arguments(instance, values=whole, squared=False)
-        report = reference.project(reference.Layout(**bounds), **given)
-        packed, support = np.rint(given["prices"] * report.scale), given["support"]
-        whole *= report.scale
-        for way in range(6):  # the proved answer, and others with one thing changed
-            prices, chosen = packed.copy(), support.copy()
-            if way in {1, 4}:
-                chosen[rng.integers(len(chosen))] ^= True
-            if way in {2, 4}:
-                prices[rng.integers(len(prices))] += 1.0 + (way == 4) * 1e6
-            if way == 3:
-                prices[rng.integers(len(prices))] = 0.0
-            if way == 5:
-                chosen[:] = True
-            mine, theirs = (
-                module.verify(module.Layout(**bounds), whole, chosen, prices)
-                for module in (projection, reference)
-            )
-            for name in ("failures", "worth", "bound", "failure"):
-                assert getattr(mine, name) == getattr(theirs, name), name
-            failing += mine.failures > 0
-            if mine.worst >= 0:
-                assert mine.failure == reduced_on_the_wrong_side(bounds, whole, chosen, prices)[mine.worst]
-            plain = check(whole, instance.bounds, chosen, unpacked(bounds, prices))
-            assert plain.exact == (mine.failures == 0)
-    assert failing > 300
+    for squared in (True, False):
+        given = project_arguments(instance, values=values, squared=squared)
+        assert module.project(module.Layout(**layout_arguments(instance)), **given).refused
+        assert not given["prices"].any()
+        assert not given["support"].any()
 
 
 def unpacked(bounds: dict[str, Any], prices: np.ndarray) -> Prices:
     rows = 1 + len(bounds["row_bounds"])
     return Prices(float(prices[0]), prices[1:rows], prices[rows:])
-
-
-def reduced_on_the_wrong_side(
-    bounds: dict[str, Any], whole: np.ndarray, chosen: np.ndarray, prices: np.ndarray
-) -> np.ndarray:
-    y0, u, w = prices[0], *(np.append(p, 0.0) for p in vars(unpacked(bounds, prices)).values() if np.ndim(p))
-    reduced = whole - y0 - u[bounds["row"]] - w[bounds["column"]]
-    return np.where(chosen, -reduced, reduced)
-
-
-@given(
-    n=st.integers(0, 300),
-    size=st.sampled_from([1e-320, 1e-200, 1.0, 1e15, 1e300]),
-    seed=st.integers(0, 10**6),
-    ties=st.booleans(),
-)
-def test_worths_are_quantised_bit_for_bit_as_by_numpy(n: int, size: float, seed: int, ties: bool) -> None:
-    rng = np.random.default_rng(seed)
-    worths = rng.integers(-3, 10, n) * 1.0 if ties else rng.standard_normal(n)
-    check_kernel(reference.quantise, {"worths": size * worths})
-
-
-@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
-def test_worths_that_are_not_finite_are_not_quantised(odd: float) -> None:
-    for quantise in (projection.quantise, reference.quantise):
-        with pytest.raises(ValueError, match="finite"):
-            quantise(np.array([1.0, odd, 2.0]))
 
 
 @pytest.mark.parametrize("side", [5, 60])
@@ -212,12 +151,9 @@ def test_wrong_arguments_are_refused_and_crash_nothing(side: int) -> None:
     groups = len(project_arguments(instance)["prices"])
     free = {"row_bounds", "column_bounds"}  # as many groups as one likes, with bounds of any size
     check_refusals(reference.Layout, bounds, any_length=free, any_number={*free, "total"})
-    check_refusals(reference.quantise, {"worths": instance.v}, any_length={"worths"})
     given = project_arguments(instance, start=np.ones(groups))
-    check_refusals(reference.project, {"layout": layout, **given}, optional={"start", "support", "kept"})
-    whole, _ = reference.quantise(instance.v**2)
-    proof = {"whole": whole, "support": np.zeros(side**2, np.bool_), "prices": np.zeros(groups)}
-    check_refusals(reference.verify, {"layout": layout, **proof})
+    optional = {"start", "support", "kept"}
+    check_refusals(reference.project, {"layout": layout, **given}, any_number={"unit"}, optional=optional)
 
 
 def test_arrays_that_another_thread_changes_crash_nothing() -> None:
@@ -234,23 +170,15 @@ def test_arrays_that_another_thread_changes_crash_nothing() -> None:
             check_changes_meanwhile(
                 reference.project, {"layout": layout, **project_arguments(instance, start=start)}
             )
-        whole, _ = reference.quantise(instance.v**2)
-        proof = {"whole": whole, "support": np.zeros(3600, np.bool_), "prices": np.zeros(121)}
-        check_changes_meanwhile(reference.verify, {"layout": layout, **proof})
-    check_changes_meanwhile(reference.quantise, {"worths": rng.standard_normal(100_000)})
 
 
 @pytest.mark.parametrize("module", [projection, reference])
-def test_reports_and_proofs_are_the_same_named_tuples(module: Any) -> None:
+def test_reports_are_the_same_named_tuples(module: Any) -> None:
     instance = paper_instance(np.random.default_rng(0), 5)
     given, layout = project_arguments(instance), module.Layout(**layout_arguments(instance))
     report = module.project(layout, **given)
     assert type(report) is Report
     assert type(report.effort) is Effort
-    whole, scale = module.quantise(instance.v**2)
-    proof = module.verify(layout, whole, given["support"], given["prices"] * scale)
-    assert type(proof) is Proof
-    assert proof == report.proof
     assert report.effort.candidates == 25
 
 
@@ -277,7 +205,7 @@ def test_two_threads_at_once_give_the_same_answers() -> None:
 
     def kept(v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         given = project_arguments(instance, values=v)
-        assert projection.project(layout, **given).proof.failures == 0
+        assert projection.project(layout, **given).refused is False
         return given["kept"], given["prices"]
 
     alone = [kept(v) for v in points]
@@ -297,7 +225,7 @@ bounds = np.full(p // {each}, 2)
 print("ready")
 for _ in range(100):
     layout = Layout(row, column, bounds, bounds, p // 10)
-    project(layout, {values}, True, None, {forced}, np.empty(1 + 2 * len(bounds)), None, np.empty(p))
+    project(layout, {values}, True, None, 0, {forced}, np.empty(1 + 2 * len(bounds)), None, np.empty(p))
 """
 
 
@@ -318,7 +246,7 @@ def test_ctrl_c_ends_a_projection(p: int, each: int, values: str, forced: bool) 
 def test_keeping_entries_is_solving_for_their_squares(kind: str, seed: int, most: int) -> None:
     instance = random_instance(np.random.default_rng(seed), kind, most)
     plan = ProjectionPlan(*instance.bounds)
-    found = plan.solve(instance.v**2)
+    found = plan.solve(instance.v, squared=True)
     kept = plan.keep(instance.v)
     assert kept is not None
     assert np.array_equal(kept[0], np.where(found.support, instance.v, 0.0))
@@ -339,14 +267,14 @@ def test_prices_from_anywhere_lead_to_the_same_worth(side: int, kind: str) -> No
 
 
 @pytest.mark.parametrize("side", [50, 120])  # one list of all elements, and one of candidates
-def test_prices_of_the_same_point_leave_less_to_repair_than_none(side: int) -> None:
+def test_prices_of_the_same_point_leave_next_to_nothing_to_repair(side: int) -> None:
     instance = paper_instance(np.random.default_rng(6), side)
     plan = ProjectionPlan(*instance.bounds)
     cold = plan.solve(instance.v**2)
+    warm = plan.solve(instance.v**2, cold.prices)
+    assert np.array_equal(warm.support, cold.support)
     assert plan.effort is not None
-    units = plan.effort.units
-    plan.solve(instance.v**2, cold.prices)
-    assert plan.effort.units < units / 2
+    assert plan.effort.units <= 3 or not BUILT  # the reference saves sweeps by given prices, not paths
 
 
 def test_near_prices_leave_little_to_repair() -> None:
@@ -357,7 +285,7 @@ def test_near_prices_leave_little_to_repair() -> None:
     warm = plan.solve(moved**2, cold.prices)
     assert warm.certificate.holds
     assert plan.effort is not None
-    assert plan.effort.units < 12
+    assert plan.effort.units < 12 or not BUILT  # the reference saves sweeps by given prices, not paths
     assert plan.effort.rounds <= 2
 
 
@@ -369,7 +297,7 @@ def test_points_may_be_read_only_or_in_pieces(p: int) -> None:
     locked = v[:, :side].copy()
     locked.flags.writeable = False
     for point in (v[:, ::2], locked, np.asfortranarray(v[:, :side])):
-        support = over.plan.solve(point.ravel() ** 2).support.reshape(point.shape)
+        support = over.plan.solve(point.ravel(), squared=True).support.reshape(point.shape)
         assert np.array_equal(over.project(point), np.where(support, point, 0.0))
         kept = over.plan.keep(point.ravel()[::-1][::-1])
         assert kept is not None
@@ -380,5 +308,4 @@ def test_points_may_be_read_only_or_in_pieces(p: int) -> None:
 def test_points_whose_squares_are_no_ordinary_numbers_are_projected_all_the_same(size: float) -> None:
     instance = paper_instance(np.random.default_rng(9), 62)
     over = set_of(instance)
-    assert over.plan.keep(size * instance.v) is None
     assert np.array_equal(over.project(size * instance.v) != 0, over.project(instance.v) != 0)

@@ -224,6 +224,21 @@ def test_scores_of_all_pairs_are_judged_whatever_the_edges() -> None:
     assert "auc_of_scores" not in problem.metrics(problem.network(entries))
 
 
+def test_pairs_without_an_edge_are_ranked_by_what_they_would_gain() -> None:
+    problem = drawn().model_copy(update={"total": 3})
+    network = solve(problem, "tvcs.iht").solution
+    function, x = problem.least_squares, off_diagonal(network.weights)
+    scores = off_diagonal(network.scores)
+    assert scores[x != 0].min() > 1.0 > scores[x == 0].max()
+    assert len(np.unique(scores)) == len(scores)
+    gains = []
+    for j in np.flatnonzero(x == 0):
+        unit = np.eye(len(x))[j]
+        step = -function.gradient(x)[j] / (unit @ function.hessian_product(x, unit))
+        gains.append(function.value(x) - function.value(x + step * unit))
+    assert (np.argsort(gains) == np.argsort(scores[x == 0])).all()
+
+
 def test_off_diagonal_entries_go_there_and_back() -> None:
     matrix = np.arange(9.0).reshape(3, 3)
     assert off_diagonal(matrix).tolist() == [1.0, 2.0, 3.0, 5.0, 6.0, 7.0]

@@ -28,7 +28,7 @@ def test_projection_is_the_best_of_all_supports(data: st.DataObject) -> None:
     best = best_worth(over, v**2)
     assert float(x @ x) == pytest.approx(best, rel=1e-12)
     selection = over.select_for(v)
-    assert selection.certificate.exact  # it may not hold where entries are as far apart as these
+    assert selection.certificate.holds
     assert selection.certificate.gap == 0.0
     assert selection.certificate.dual == pytest.approx(best, rel=1e-12)
 

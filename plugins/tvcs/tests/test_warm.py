@@ -9,14 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_tvcs.datasets.planted import PlantedRegression
-from optiframe_tvcs.kernels.projection import quantise
 from optiframe_tvcs.learning.gradmp import GradientMatchingPursuit
 from optiframe_tvcs.learning.htp import HardThresholdingPursuit
 from optiframe_tvcs.learning.iht import IterativeHardThresholding
 from optiframe_tvcs.learning.stochastic import StochasticIHT
-from optiframe_tvcs.projection.certificate import Prices
-from optiframe_tvcs.projection.plan import ProjectionPlan
-from optiframe_tvcs.projection.selection import Selection
+from optiframe_tvcs.projection.plan import Packed, ProjectionPlan
 from optiframe_tvcs.projection.warm_start import WarmProjector
 from optiframe_tvcs.sets.sparse_sets import projector
 from optiframe_tvcs.sets.three_view import ThreeView, as_point
@@ -43,15 +40,9 @@ from .support_twins import papers_set
 class Noting(ProjectionPlan):
     """A plan that notes whether it was given prices."""
 
-    def solve(self, weights: Array, start: Prices | None = None, **options: Any) -> Selection:
-        self.started = [*getattr(self, "started", []), start is not None]
-        return super().solve(weights, start, **options)
-
-    def keep(self, v: Array, given: Array | None = None) -> tuple[Array, Array] | None:
-        kept = super().keep(v, given)
-        if kept is not None:
-            self.started = [*getattr(self, "started", []), given is not None]
-        return kept
+    def keep(self, v: Array, given: Packed | None = None) -> tuple[Array, Packed] | None:
+        self.started = [*getattr(self, "started", []), given is not None]
+        return super().keep(v, given)
 
 
 class Cold(ConstraintSet):
@@ -85,9 +76,7 @@ def check_a_walk(instance: Instance, seed: int, data: st.DataObject) -> None:
         v = v * (1 + moved * rng.standard_normal(len(v)))
         nearest, found = over.project(size * v), following.project(size * v)
         assert over.excess(found) == 0
-        assert np.linalg.norm(found / size) == pytest.approx(np.linalg.norm(nearest / size), rel=1e-12)
-        if len(np.unique(quantise(v**2)[0])) == len(v):  # one nearest point only
-            assert np.array_equal(found, nearest)
+        assert np.array_equal(found, nearest)
 
 
 def planted(seed: int) -> Problem[Any]:
@@ -111,13 +100,12 @@ def test_answers_by_lists_of_candidates_are_nearest_points_whatever_came_before(
 
 
 @pytest.mark.parametrize("side", [10, 60])  # one list of all elements, and one of candidates
-def test_prices_are_given_to_the_next_point_of_the_same_unit(side: int) -> None:
+def test_prices_are_given_to_the_next_point_(side: int) -> None:
     instance = paper_instance(np.random.default_rng(0), side)
     _, following, plan = follower(instance)
     for size in (1.0, 1.01, -1.02, 1e200, 1e200):
         following.project(size * instance.v)
-    assert plan.started[:3] == [False, True, True]
-    assert plan.started[-1]
+    assert plan.started == [False, True, True, True, True]
 
 
 def test_the_set_hands_out_a_new_projector_each_time() -> None:

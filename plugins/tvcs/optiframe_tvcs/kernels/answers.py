@@ -18,8 +18,12 @@ class Effort(NamedTuple):
         Paths along which units were carried, and arcs looked at.
     rounds
         Lists of candidates that the repair needed; 1 when the first held all that mattered.
+    open
+        Elements near enough to the prices that rounding the worths may have decided them.
+    levels
+        Times that some of these were solved again in a finer unit.
     fallback
-        Whether the repair took too much work, and worths were scaled bit by bit in its place.
+        Whether the repair took too much work, and cost scaling took its place.
     """
 
     candidates: int = 0
@@ -27,28 +31,9 @@ class Effort(NamedTuple):
     paths: int = 0
     arcs: int = 0
     rounds: int = 0
+    open: int = 0
+    levels: int = 0
     fallback: bool = False
-
-
-class Proof(NamedTuple):
-    """Complementary slackness over all elements and bounds, in whole units.
-
-    Parameters
-    ----------
-    failures
-        Elements and bounds that fail; 0 proves the support best for the whole-number worths. -1 where there
-        was nothing to prove: a value is not finite, or its square no ordinary number.
-    worth, bound
-        Worth of the support, and the one that no support exceeds, by the prices; equal where nothing fails.
-    worst, failure
-        Element whose reduced worth is farthest on the wrong side, -1 for none, and by how much.
-    """
-
-    failures: int = 0
-    worth: int = 0
-    bound: int = 0
-    worst: int = -1
-    failure: int = 0
 
 
 class Report(NamedTuple):
@@ -56,14 +41,12 @@ class Report(NamedTuple):
 
     Parameters
     ----------
-    scale
-        Whole units in one of the real worth, a power of two.
-    positive, held
-        Elements that are worth something, and those chosen.
+    refused
+        A value is not finite; nothing was written.
+    unit
+        Prices are counted in units of 2**unit.
     """
 
-    scale: float = 1.0
-    positive: int = 0
-    held: int = 0
+    refused: bool = False
+    unit: int = 0
     effort: Effort = Effort()
-    proof: Proof = Proof()

@@ -7,5 +7,3 @@ from optiframe_tvcs.kernels import reference
 
 Layout = native(reference.Layout)
 project = native(reference.project)
-quantise = native(reference.quantise)
-verify = native(reference.verify)

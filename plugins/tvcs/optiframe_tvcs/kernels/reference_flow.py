@@ -3,71 +3,76 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.records.fields import Array
-
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
 
 class Flow:
-    """Units on the graph of groups: S to rows to columns to T, and back to S."""
+    """Units on the graph of groups: S to rows to columns to T, and back to S. Whole numbers of any length."""
 
     def __init__(  # the parts of an instance
         self,
-        whole: Array,
+        worth: list[int],
         row: Codes,
         column: Codes,
         row_bounds: Counts,
         column_bounds: Counts,
         total: int,
-        y0: float,
-        u: Array,
-        w: Array,
+        y0: list[int],
+        u: list[int],
+        w: list[int],
     ) -> None:
         self.rows, self.columns = len(row_bounds), len(column_bounds)
         self.source = self.rows + self.columns
         self.sink = self.source + 1
-        potential = np.concatenate([y0 + u, -w, [y0, 0.0]])
-        reduced = whole - (y0 + u[row]) - w[column]
-        chosen = reduced > 0
-        count_r = np.bincount(row[chosen], minlength=self.rows)
-        count_c = np.bincount(column[chosen], minlength=self.columns)
-        # Elements at their threshold may be on either side: what fits is taken at once.
-        room = total - int(count_r.sum())
-        for e in np.flatnonzero((reduced == 0) & (whole > 0)).tolist():
-            i, j = row[e], column[e]
-            if room > 0 and count_r[i] < row_bounds[i] and count_c[j] < column_bounds[j]:
-                chosen[e] = True
-                count_r[i] += 1
-                count_c[j] += 1
-                room -= 1
-        fed = np.where(u > 0, row_bounds, np.minimum(count_r, row_bounds))
-        drained = np.where(w > 0, column_bounds, np.minimum(count_c, column_bounds))
-        self.back = total if y0 > 0 else min(total, int(drained.sum()))
-        excess = [*(fed - count_r), *(count_c - drained)]
-        excess += [self.back - int(fed.sum()), int(drained.sum()) - self.back]
-        # plain lists: the search below reads one number at a time
-        self.excess: list[int] = [int(e) for e in excess]
-        self.phi: list[float] = potential.tolist()
-        self.fed: list[int] = fed.tolist()
-        self.drained: list[int] = drained.tolist()
-        self.bounds: list[int] = [*row_bounds.tolist(), *column_bounds.tolist()]
-        self.total = total
-        self.worth: list[float] = whole.tolist()
-        self.chosen: list[bool] = chosen.tolist()
+        self.worth, self.total = worth, total
+        self.phi: list[int] = [*(y0[0] + price for price in u), *(-price for price in w), y0[0], 0]
         self.ends: tuple[list[int], list[int]] = (row.tolist(), (column + self.rows).tolist())
+        count = [0] * (self.source + 2)
+        self.chosen: list[bool] = [False] * len(worth)
+        level: list[int] = []
+        for e, (q, i, j) in enumerate(zip(worth, *self.ends, strict=True)):
+            reduced = q - self.phi[i] + self.phi[j]
+            if reduced > 0 and q:
+                self.chosen[e] = True
+                count[i] += 1
+                count[j] += 1
+            elif reduced == 0 and q:
+                level.append(e)
+        bounds: list[int] = [*row_bounds.tolist(), *column_bounds.tolist()]
+        # Elements at their threshold may be on either side: what fits is taken at once.
+        room = total - sum(self.chosen)
+        for e in level:
+            i, j = self.ends[0][e], self.ends[1][e]
+            if room > 0 and count[i] < bounds[i] and count[j] < bounds[j]:
+                self.chosen[e] = True
+                count[i] += 1
+                count[j] += 1
+                room -= 1
+        used = [
+            bound if price > 0 else min(held, bound)
+            for bound, price, held in zip(bounds, [*u, *w], count[: self.source], strict=True)
+        ]
+        self.fed, self.drained = used[: self.rows], used[self.rows :]
+        self.back = total if y0[0] > 0 else min(total, sum(self.drained))
+        self.excess: list[int] = [fed - held for fed, held in zip(self.fed, count, strict=False)]
+        self.excess += [held - out for held, out in zip(count[self.rows :], self.drained, strict=False)]
+        self.excess += [self.back - sum(self.fed), sum(self.drained) - self.back]
+        self.bounds = bounds
         self.elements: list[list[int]] = [[] for _ in range(self.source)]
-        for e in np.flatnonzero(whole > 0).tolist():
-            self.elements[self.ends[0][e]].append(e)
-            self.elements[self.ends[1][e]].append(e)
+        for e, q in enumerate(worth):
+            if q:
+                self.elements[self.ends[0][e]].append(e)
+                self.elements[self.ends[1][e]].append(e)
 
-    def arcs(self, v: int) -> Iterator[tuple[int, int, float]]:
+    def arcs(self, v: int) -> Iterator[tuple[int, int, int]]:
         """Where a unit can go from node v: (node, element or -1, length)."""
         phi, p = self.phi, self.phi[v]
         if v < self.rows:
@@ -128,11 +133,12 @@ class Flow:
         return paths
 
     def _carry(self, start: int) -> None:
-        distance: dict[int, float] = {start: 0.0}
+        distance: dict[int, int] = {start: 0}
         before: dict[int, tuple[int, int]] = {}
         done: set[int] = set()
-        heap = [(0.0, start)]
-        nearest, end = np.inf, -1  # of the lacks reached so far; what is not nearer is of no use
+        heap = [(0, start)]
+        nearest: Any = math.inf
+        end = -1  # of the lacks reached so far; what is not nearer is of no use
         while heap and heap[0][0] < nearest:  # some lack is reached: emptying all groups is always possible
             d, v = heapq.heappop(heap)
             if v in done:
@@ -158,11 +164,10 @@ class Flow:
             self.push(u, v, e)
             v = u
 
-    def answer(self) -> tuple[NDArray[np.bool_], float, Array, Array]:
-        """What is chosen, and the prices y0, u, w of the bounds."""
-        phi: Any = np.array(self.phi)
-        source, sink = phi[self.source], phi[self.sink]
-        most = max(self.worth, default=0.0)  # a higher price forbids no more
-        u = np.clip(phi[: self.rows] - source, 0.0, most)
-        w = np.clip(sink - phi[self.rows : self.source], 0.0, most)
-        return np.array(self.chosen, dtype=np.bool_), max(source - sink, 0.0), u, w
+    def answer(self) -> tuple[NDArray[np.bool_], list[int]]:
+        """What is chosen, and the prices y0, u, w of the bounds that were given."""
+        source, sink = self.phi[self.source], self.phi[self.sink]
+        most = max(self.worth, default=0)  # a higher price forbids no more
+        u = [min(max(phi - source, 0), most) for phi in self.phi[: self.rows - 1]]
+        w = [min(max(sink - phi, 0), most) for phi in self.phi[self.rows : self.source - 1]]
+        return np.array(self.chosen, dtype=np.bool_), [max(source - sink, 0), *u, *w]

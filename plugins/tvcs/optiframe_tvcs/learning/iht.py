@@ -10,7 +10,7 @@ from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.learning.steps import FAR, Descent, Step, why_no_step
-from optiframe_tvcs.sets.sparse_sets import first_point, norm, projector
+from optiframe_tvcs.sets.sparse_sets import Projector, first_point, norm, projector
 
 
 class IterativeHardThresholding(Solver[Minimize, Array, None]):
@@ -57,19 +57,22 @@ class IterativeHardThresholding(Solver[Minimize, Array, None]):
         return problem.function.lacks(Objective.gradient) or why_no_step(problem, self.step)
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
-        function = problem.function
-        descent = Descent(function, projector(problem.over), self.step)
-        x = first_point(problem, run)
-        while True:
-            moved = descent.move(x, function.gradient(x))
-            if moved is None:
-                yield Iterate(x)
-                return Status.STALLED, "no step along the gradient lowers the objective"
-            residual = norm(moved - x) / descent.step
-            if residual > FAR or norm(moved) > FAR:  # the latter where steps, and not gradients, grow
-                yield Iterate(x)
-                searched = self.step == "backtracking"
-                hint = "the objective has no minimum here" if searched else "take a shorter step"
-                return Status.DIVERGED, f"the moves grow without end; {hint}"
-            x = moved
-            yield Iterate(x, residual, info={"step": descent.step})
+        return (yield from descend(problem, projector(problem.over), first_point(problem, run), self.step))
+
+
+def descend(problem: Minimize, onto: Projector, x: Array, rule: Step) -> Iterates:
+    """The iterations from a point of the set; `rule` chooses the step."""
+    function = problem.function
+    descent = Descent(function, onto, rule)
+    while True:
+        moved = descent.move(x, function.gradient(x))
+        if moved is None:
+            yield Iterate(x)
+            return Status.STALLED, "no step along the gradient lowers the objective"
+        residual = norm(moved - x) / descent.step
+        if residual > FAR or norm(moved) > FAR:  # the latter where steps, and not gradients, grow
+            yield Iterate(x)
+            hint = "the objective has no minimum here" if rule == "backtracking" else "take a shorter step"
+            return Status.DIVERGED, f"the moves grow without end; {hint}"
+        x = moved
+        yield Iterate(x, residual, info={"step": descent.step})

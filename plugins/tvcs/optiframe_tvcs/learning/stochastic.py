@@ -13,6 +13,7 @@ from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.learning.gradmp import doubled_projector
+from optiframe_tvcs.learning.iht import descend
 from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
 from optiframe_tvcs.learning.steps import FAR, first_trial
 from optiframe_tvcs.sets.sparse_sets import (
@@ -87,27 +88,40 @@ class StochasticIHT(_Stochastic):
     block and is halved, for good, whenever the block lies above the parabola of that step at
     the point it leads to. One more value of the block an iteration.
 
-    Convergence: under restricted isometry in expectation at a linear rate to a ball around the
-    true point, whose radius grows with the noise and with what block gradients are at that point
-    (Nguyen, Needell, Woolf 2014, Theorem 1). The core keeps the best point it recorded.
+    Blocks of one size do not find the exact support: with fewer rows than nonzeros a block fits many
+    points exactly, so its steps must be short, and short steps leave the first support in place. So
+    the block grows: after each pass over the terms it is `growth` times as large. Once a block holds all
+    terms, the steps are those of `tvcs.iht` with the same rule, with its residual. `growth = 1` keeps the
+    size, as in the paper.
 
-    The residual is nan unless `full_every` asks for one now and then; without one the run ends
-    with its budget. The step size enters it as in `tvcs.iht`.
+    Convergence: with `growth` above 1 that of `tvcs.iht`, from the point reached (Zhou, Yuan, Feng 2018 give
+    rates for growing blocks). With `growth = 1`, under restricted isometry in expectation at a linear rate
+    to a ball around the true point, whose radius grows with the noise and with what block gradients are at
+    that point (Nguyen, Needell, Woolf 2014, Theorem 1). The core keeps the best point it recorded.
+
+    While blocks are parts, the residual is nan unless `full_every` asks for one now and then. The step
+    size enters it as in `tvcs.iht`.
     """
 
     name = "tvcs.stochastic-iht"
-    reference = "Nguyen, Needell, Woolf 2014 (Yang et al., Sec. 3)"
+    reference = "Nguyen, Needell, Woolf 2014 (Yang et al., Sec. 3); Zhou, Yuan, Feng 2018 (growing blocks)"
 
+    growth: Annotated[float, Field(ge=1)] = Field(
+        2.0, description="factor by which blocks grow after a pass over the terms; 1: they keep their size"
+    )
     step: Literal["backtracking"] | Annotated[float, Field(gt=0)] = Field(
         "backtracking", description="backtracking on the block; or a fixed step"
     )
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         assert isinstance(problem.function, FiniteSum)
-        onto, x = projector(problem.over), first_point(problem, run)
-        blocks = Blocks(problem.function, self.block, run.rng)
+        function, onto, x = problem.function, projector(problem.over), first_point(problem, run)
+        size = min(float(self.block), float(len(function)))
+        blocks = Blocks(function, self.block, run.rng)
         step = None if self.step == "backtracking" else self.step
-        for iteration in range(1, 2**63):
+        iteration = in_pass = 0
+        while self.growth == 1 or len(blocks.parts) > 1:
+            iteration, in_pass = iteration + 1, in_pass + 1
             block = blocks.draw()
             gradient = block.gradient(x)
             if self.step == "backtracking":
@@ -121,6 +135,11 @@ class StochasticIHT(_Stochastic):
                     return Status.DIVERGED, "the moves grow without end; take a shorter step"
                 x = moved
             yield Iterate(x, self._residual(problem, onto, x, step, iteration), info={"step": step})
+            if self.growth > 1 and in_pass >= len(blocks.parts):
+                size, in_pass = size * self.growth, 0
+                blocks = Blocks(function, min(int(size), len(function)), run.rng)
+                step = None if self.step == "backtracking" else step  # larger blocks are flatter
+        return (yield from descend(problem, onto, x, self.step))
 
 
 class StochasticGradMP(_Stochastic):

@@ -64,6 +64,24 @@ class NetworkLeastSquares(Objective):
         """Largest eigenvalue of X X' / T; leaving out entries or directions does not raise it."""
         return self._curvature
 
+    def scores(self, x: Array) -> Array:
+        """A rank for every pair, of a point's shape: edges by the size of their effects, then all others.
+
+        A pair that is no edge has the square root of what one step along it alone would gain, so pairs
+        without an edge are not tied. Edges lie between 1 and 2, the others between 0 and 1.
+        """
+        genes = len(self.states)
+        bends = np.broadcast_to(self._energy, (genes, genes))  # of the source
+        if self.own_effects:  # what the target's own states leave of it; collinear ones gain nothing
+            overlap = (self.states @ self.states.T) ** 2 / self._energy[:, np.newaxis]
+            bends = np.maximum(bends - overlap, 1e-12 * bends)
+        bends = bends / self.states.shape[1]
+        gains = np.where(x != 0, 0.0, np.abs(self.gradient(x)) / np.sqrt(off_diagonal(bends)))
+        effects, best = np.abs(x), float(gains.max(initial=0.0))
+        # A little below 1, so that no other pair ties with an edge of a very small effect.
+        others = gains / best * (1 - 1e-9) if best > 0 else gains
+        return np.where(x != 0, 1.0 + effects / max(float(effects.max(initial=0.0)), 1e-300), others)
+
     def as_cvxpy(self, x: Any) -> Any:
         cp = require("cvxpy", "reference")
         genes, transitions = self.states.shape

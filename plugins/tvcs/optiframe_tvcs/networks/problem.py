@@ -122,10 +122,13 @@ class NetworkIdentification(Problem[Network]):
         """The answer with these effects, given without the diagonal row by row; scores of all pairs."""
         return Network(filled(entries, len(self.genes)), self.genes, self.expression.backend, scores)
 
+    def _scored(self, entries: Array) -> Array:
+        return filled(self.least_squares.scores(entries), len(self.genes))
+
     def formulate(self) -> Formulation:
         return Formulation(
             Minimize(self.least_squares, over=self.over),
-            interpret=self.network,
+            interpret=lambda entries: self.network(entries, self._scored(entries)),
             encode=lambda solution: off_diagonal(solution.weights),
         )
 

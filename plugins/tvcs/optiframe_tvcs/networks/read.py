@@ -20,6 +20,7 @@ from optiframe.tables.pairs import numbers
 from optiframe.tables.read import Table, missing, read_table
 from optiframe_tvcs.networks.data import Transitions
 
+_LARGEST = 1e150  # the sum of squares of any number of them that fits into memory is finite
 _COLUMNS = ("series", "time", "gene", "value", "source", "target", "edge")
 
 
@@ -141,6 +142,13 @@ def _transitions(series: NDArray[Any], time: Array, genes: Ids, levels: Array, t
     before = np.flatnonzero(same)
     steps = time[before + 1] - time[before]
     even = bool(np.allclose(steps, steps[0]))
+    largest = np.abs(levels).max(axis=1)
+    if largest.max() > _LARGEST:
+        gene = int(largest.argmax())
+        raise InvalidInput(
+            f"{table.title}: gene {genes[gene]} has a value of size {largest[gene]:.3g}, whose square is "
+            f"beyond any number; divide all values by a common factor (at most {_LARGEST:g} is possible)"
+        )
     states, changes = levels[:, before], levels[:, before + 1] - levels[:, before]
     return Transitions(
         locked(np.ascontiguousarray(states)),

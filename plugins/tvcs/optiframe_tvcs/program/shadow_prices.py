@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
-from optiframe_tvcs.kernels.projection import quantise
+from optiframe_tvcs.kernels.numbers import quantise
 from optiframe_tvcs.program.conditions import NOBODY, WHOLE_VECTOR, Conditions
 from optiframe_tvcs.projection.certificate import Prices
-from optiframe_tvcs.projection.closed import open_worths
-from optiframe_tvcs.sets.three_view import ThreeView
+from optiframe_tvcs.projection.closed import open_values
+from optiframe_tvcs.sets.three_view import ThreeView, as_point
 
 _FAR = 2**61  # farther than any path: worths are below 2**50 and a path visits each group once
 
@@ -43,8 +43,11 @@ def shadow_prices(over: ThreeView, worths: Array) -> Prices:
         When the worths are not finite or of another shape.
     """
     over.check_shape(np.shape(worths))
-    flat, closed = np.asarray(worths, dtype=np.float64).reshape(-1), over.plan.closed
-    found = _shadow_prices(over, open_worths(flat, closed))
+    flat, closed = as_point(worths).reshape(-1), over.plan.closed
+    if not np.isfinite(flat).all():
+        at = int(np.flatnonzero(~np.isfinite(flat))[0])
+        raise InvalidInput(f"worth {at} is {flat[at]}; worths must be finite")
+    found = _shadow_prices(over, open_values(flat, closed))
     if closed is None:
         return found
     every = _shadow_prices(over, flat)  # of which the groups with a bound of 0 are taken, in their own unit
@@ -57,12 +60,8 @@ def shadow_prices(over: ThreeView, worths: Array) -> Prices:
 
 
 def _shadow_prices(over: ThreeView, worths: Array) -> Prices:
-    whole, scale = quantise(worths)
-    selection = over.select(whole / scale)  # in the unit of `whole` or a finer one: best for `whole`, too
-    if not selection.certificate.exact:
-        raise InvalidInput(
-            "the support for these worths could not be proved best, so it has no exact shadow prices"
-        )
+    whole, unit = quantise(worths, squared=False)
+    selection = over.select(whole)  # whole numbers: best for these without rounding
     conditions = Conditions.of(whole, over.plan.bounds, selection.support)
     left, right, most = conditions.left, conditions.right, conditions.most
     # unknown[left] - unknown[right] <= most: the least value of unknown[a] - unknown[b] is minus the
@@ -71,10 +70,10 @@ def _shadow_prices(over: ThreeView, worths: Array) -> Prices:
     to_whole = _distances(WHOLE_VECTOR, left, right, most, conditions.unknowns)
     from_nobody = _distances(NOBODY, right, left, most, conditions.unknowns)
     return Prices(
-        float(-to_nobody[WHOLE_VECTOR]) / scale,
-        (-to_whole[conditions.rows]) / scale,
-        (-from_nobody[conditions.columns]) / scale,
-    )
+        float(-to_nobody[WHOLE_VECTOR]),
+        (-to_whole[conditions.rows]).astype(np.float64),
+        (-from_nobody[conditions.columns]).astype(np.float64),
+    ).in_units(-unit)
 
 
 def _distances(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,15 +12,15 @@ from numpy.typing import NDArray
 
 from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
-from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run
-from optiframe_tvcs.kernels.projection import quantise
-from optiframe_tvcs.projection.certificate import Bounds, Prices, check
-from optiframe_tvcs.projection.closed import open_worths, with_closed
+from optiframe_tvcs.kernels.numbers import quantise
+from optiframe_tvcs.projection.certificate import compare
+from optiframe_tvcs.projection.closed import open_values
 from optiframe_tvcs.projection.selection import Selection
-from optiframe_tvcs.projection.worths import squares
 from optiframe_tvcs.sets.groups import Groups
 from optiframe_tvcs.sets.three_view import ThreeView
+
+_COUNTS_AS_NOTHING = 1e-6  # the default tolerance of a run
 
 
 def why_not(problem: Projection) -> str | None:
@@ -39,13 +40,9 @@ class SupportProgram:
         What is projected.
     over
         The set.
-    worths
-        The squares of the point in `unit`, shape (p,).
-    opened
-        The same, 0 where no support can hold an element.
-    whole, scale
-        The worths quantised: ``whole / scale`` is about ``worths``, and 0 where no support can hold
-        an element.
+    whole
+        The squares of the point rounded to whole numbers up to 2**50, 0 where no support can hold an element,
+        shape (p,).
     rows, columns
         The groups of the two views.
     matrix, bounds
@@ -54,11 +51,7 @@ class SupportProgram:
 
     point: Array
     over: ThreeView
-    worths: Array
-    opened: Array
     whole: Array
-    scale: float
-    unit: float
     rows: Groups
     columns: Groups
     matrix: sp.csc_array
@@ -69,72 +62,64 @@ class SupportProgram:
         """The program of a projection onto a three-view set."""
         over, point = problem.onto, problem.point
         assert isinstance(over, ThreeView)  # else `unsuited` said so
-        worths, unit = squares(point, over.plan.closed)
-        opened = open_worths(worths, over.plan.closed)
-        whole, scale = quantise(opened)
-        return cls(point, over, worths, opened, whole, scale, unit, *over.views, *over.incidence)
+        whole, _ = quantise(open_values(point.reshape(-1), over.plan.closed), squared=True)
+        return cls(point, over, whole, *over.views, *over.incidence)
 
-    @property
-    def views(self) -> Bounds:
-        """The bounds view by view."""
-        return self.over.plan.bounds
+    @cached_property
+    def best(self) -> Selection:
+        """The best support and its proof, by the exact projection: what every other is judged by."""
+        return self.over.select_for(self.point)
 
     @property
     def relative(self) -> Array:
-        """The quantised worths divided by the largest, for methods in floating point."""
+        """The rounded worths divided by the largest, for methods in floating point."""
         return self.whole / max(float(self.whole.max(initial=0.0)), 1.0)
 
-    def prices(self, y: Array, per_unit: float = 1.0) -> Prices:
-        """Dual values of the bounds, in the order of `bounds`, as whole numbers of quantised units.
+    def selection(self, support: NDArray[np.bool_]) -> Selection:
+        """The support, judged without rounding, with the prices of the best one."""
+        opened = open_values(self.point.reshape(-1), self.over.plan.closed)
+        found = compare(opened, self.over.plan.bounds, support, self.best.support, squared=True)
+        return Selection(support, self.best.prices, found, self.over.plan.bounds)
 
-        Negative noise is cut off. An optimal dual has whole-number vertices, so that rounding
-        is exact where `y` is accurate to half a unit.
-        """
-        units = np.maximum(np.rint(y * per_unit), 0.0)
-        groups = 1 + len(self.rows)
-        return Prices(float(units[0]), units[1:groups], units[groups:])
-
-    def selection(self, support: NDArray[np.bool_], prices: Prices) -> Selection:
-        """Support, prices and the check of both, in the units of the point squared."""
-        found = check(self.whole, self.views, support, prices, self.scale, worths=self.opened)
-        prices = with_closed(prices.times(1 / self.scale), self.views, self.over.plan.closed, self.worths)
-        return Selection(support, prices, found, self.views).times(self.unit)
-
-    def iterate(self, selection: Selection, residual: float, steps: int = 1) -> Iterate:
+    def iterate(self, selection: Selection, steps: int = 1) -> Iterate:
         """The projection that a selection stands for."""
         support = selection.support.reshape(self.point.shape)
-        return Iterate(np.where(support, self.point, 0.0), residual=residual, steps=steps, detail=selection)
+        return Iterate(
+            np.where(support, self.point, 0.0),
+            residual=relative_gap(selection),
+            steps=steps,
+            detail=selection,
+        )
 
-    def last(self, selection: Selection, run: Run, steps: int = 1) -> Iterates:
-        """The last iterate of a run, and its ending; see `left_open`."""
-        ending = left_open(selection, run)
-        yield self.iterate(selection, relative_gap(selection), steps)
-        return ending
+    def last(self, support: NDArray[np.bool_], run: Run) -> Iterates:
+        """The only iterate of a run, and what to know of it where it is not the best."""
+        selection = self.selection(support)
+        if not selection.certificate.holds:
+            run.warn(not_best(selection), identifier="projection.not-proved-best")
+        yield self.iterate(selection)
 
 
 def relative_gap(selection: Selection) -> float:
-    """The certificate's gap relative to the worth of the support; 0.0 when it holds.
+    """What the best support is worth more, relative to this one's worth; 0.0 where the certificate holds.
 
-    It is nan where the gap is 0 and rounding leaves the proof open, and the certificate's loss where
-    the worth of the support is beyond float64.
+    It is nan where the share is so small that a run would count it as nothing: `converged` means proved.
     """
     found = selection.certificate
-    if found.exact:
-        return 0.0 if found.holds else math.nan
-    return found.gap / found.primal if 0 < found.primal < math.inf else found.loss
+    if found.holds:
+        return 0.0
+    share = found.gap / found.primal if 0 < found.primal < math.inf > found.gap else found.loss
+    return share if share > _COUNTS_AS_NOTHING else math.nan
 
 
-def left_open(selection: Selection, run: Run) -> tuple[Status, str] | None:
-    """The ending of a run whose support is best for the quantised worths and not proved so for the real.
-
-    The core then cannot say `converged`: the residual is nan. None, a plain ending, otherwise.
-    """
+def not_best(selection: Selection) -> str:
+    """What a support loses, in words."""
     found = selection.certificate
-    if found.holds or not found.exact:
-        return None
-    text = f"the projection is not proved: {found.reason}"
-    run.warn(text, identifier="projection.open-by-rounding")
-    return Status.STALLED, text
+    if not selection.support.any():
+        return "no share has come above one half yet, so nothing is chosen"
+    lost = ""
+    if 0 < found.primal < math.inf > found.gap:
+        lost = f" and loses {found.gap / found.primal:.2g} of its worth"
+    return f"the support is not the best{lost}; tvcs.exact finds the best"
 
 
 def perturbed(worth: Array, size: float, rng: np.random.Generator) -> Array:

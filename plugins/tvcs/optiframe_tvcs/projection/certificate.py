@@ -1,4 +1,4 @@
-"""Prices of the bounds, and the check that they prove a support optimal.
+"""Prices of the bounds, and the check that a support is best, without rounding.
 
 The support program (Eq. 5) is ``max <q, x>`` over ``x`` in [0, 1] with one bound for the whole
 vector, one a row group and one a column group. Prices ``y0, u, w >= 0`` of these bounds leave
@@ -7,38 +7,25 @@ each element the reduced worth ``q - y0 - u[row] - w[column]``. A feasible suppo
 - no chosen element has a negative, and no other a positive reduced worth;
 - a bound with a positive price is used up.
 
-With whole-number worths and prices below 2**50 every sum in this check is exact in float64. What
-rounding the worths to whole numbers may have cost follows from the same prices and the real worths.
+Prices come in whole numbers of a unit that is 2**-50 of the largest worth, and few of them say this exactly
+of the real worths. They need not: whole numbers tell on which side nearly all elements are, whatever exact
+prices near these are, and for the others exact ones are computed in Python's whole numbers.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections import deque
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
-
-PROVED = 1e-9
-"""Largest share of the distance that a support may lose and still count as proved."""
+from optiframe_tvcs.kernels.numbers import exact_worths, quantise, unit_of
 
 _BLOCK = 1 << 16  # elements checked at a time: temporaries stay in the cache, 2.5 MB in all
-_SUMS = 1 + 1e-9  # times a sum of float64 is more than its exact value, for up to 2**20 blocks
-# Rounding all squares to float64 loses at most 2**-53 of those exchanged on either side, and neither
-# side holds more than the support leaves out; twice that covers it.
-_SQUARING = 2.0**-51
-
-
-def _times(amount: Any, factor: float) -> Any:
-    """The amount in other units; nothing stays nothing where one unit is more than float64 holds."""
-    if math.isfinite(factor):
-        with np.errstate(over="ignore"):  # of the prices of what no support can hold: those may be inf
-            return amount * factor
-    scaled = np.where(np.asarray(amount) > 0, factor, 0.0)
-    return scaled if scaled.ndim else float(scaled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,113 +58,41 @@ class Prices:
             "columns": np.flatnonzero(self.columns > 0),
         }
 
-    def times(self, factor: float) -> Prices:
-        """The prices in other units."""
-        return Prices(_times(self.total, factor), _times(self.rows, factor), _times(self.columns, factor))
+    def in_units(self, place: int) -> Prices:
+        """The prices counted in units of ``2**place``; those of ``-place`` for the way back. May be inf."""
+        with np.errstate(over="ignore"):
+            rows, columns = (np.ldexp(each, -place) for each in (self.rows, self.columns))
+            return Prices(float(np.ldexp(self.total, -place)), rows, columns)
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """The outcome of checking complementary slackness over all elements and all bounds.
+    """Whether a support is the best, decided without rounding.
 
     Parameters
     ----------
     holds
-        Whether the support is proved best: `exact`, and `loss` is at most 1e-9.
-    exact
-        Whether the support is proved optimal for the quantised worths (no tolerance).
+        Whether it is proved that no feasible support is worth more, by the smallest amount.
     primal
-        Worth of the support.
+        Worth of the support, rounded to float64; inf where it is beyond.
     dual
-        Worth that no feasible support exceeds, by these prices.
+        Worth that no feasible support exceeds, likewise.
     gap
-        ``dual - primal``: at most so much is lost of the quantised worth; 0.0 when `exact`.
-    worst
-        Index of the element with the largest failure; None when no element fails.
-    failure
-        Its reduced worth with the wrong sign, or 0.0.
-    rounding
-        Bound on what quantising the worths can have cost, in the same units: the support is
-        within ``gap + rounding`` of the best for the real worths.
+        What the best support is worth more: 0.0 when `holds`, above it when not, and inf for a support that
+        breaks a bound.
     loss
-        Bound on what the support loses in real worths, quantising included, as a share: of the distance
-        from the point to its projection (the nearest point of the set is at least ``1 - loss`` times as
-        far), or of the worth kept where worths were given (`ThreeView.select`). From 0 to 1.
+        The same as a share: of the distance from the point (the nearest point of the set is ``1 - loss``
+        times as far), or of the best worth where worths were given (`ThreeView.select`). From 0 to 1.
     reason
         Why it does not hold, in words; empty when it does.
     """
 
     holds: bool
-    exact: bool
     primal: float
     dual: float
     gap: float
-    worst: int | None
-    failure: float
-    rounding: float
     loss: float
     reason: str
-
-    def times(self, factor: float) -> Certificate:
-        """The certificate in other units."""
-        amounts = ("primal", "dual", "gap", "failure", "rounding")
-        return replace(self, **{name: _times(getattr(self, name), factor) for name in amounts})
-
-
-def with_loss(
-    found: Certificate,
-    worths: Array,
-    bounds: Bounds,
-    support: NDArray[np.bool_],
-    prices: Prices,
-    *,
-    squared: bool = True,
-) -> Certificate:
-    """The certificate of a check of quantised worths, with what the support may lose in the real ones.
-
-    Prices bound the real worth of every support, too. If they are in complementary slackness with the
-    support for the quantised worths, the bound exceeds its real worth by the sum of what real reduced
-    worths have of the wrong sign: only elements at their price can have any, and at most one unit each.
-    Time O(p), 2.5 MB beside the arguments.
-
-    Parameters
-    ----------
-    found
-        In the units of `worths`.
-    worths
-        Real worths, 0 where no support can hold an element, shape (p,).
-    squared
-        Whether they are the squares of a point, so that the loss is a share of a distance.
-    """
-    rows, columns = np.append(prices.rows, 0.0), np.append(prices.columns, 0.0)
-    lost = left = kept = 0.0
-    for begin in range(0, len(worths), _BLOCK):
-        part = slice(begin, begin + _BLOCK)
-        chosen, worth = support[part], np.maximum(worths[part], 0.0)
-        price = prices.total + rows[bounds.row_labels[part]] + columns[bounds.column_labels[part]]
-        reduced = worth - price
-        lost += float(np.maximum(np.where(chosen, -reduced, reduced), 0.0).sum())
-        left += float(worth @ ~chosen)
-        kept += float(worth @ chosen)
-    if not found.exact:
-        lost = found.gap + found.rounding
-    share = 0.0
-    if left > 0 or lost == math.inf:  # else everything of worth is kept
-        whole = left if squared else kept
-        share = lost * _SUMS / whole if whole > 0 else math.inf
-        if squared:
-            share += _SQUARING
-            share = share / (1 + math.sqrt(1 - share)) if share < 1 else 1.0  # of the distance
-    loss = min(share, 1.0)
-    reason = found.reason
-    if found.exact and not loss <= PROVED:
-        more = "nearer to the point" if squared else "better"
-        reason = (
-            "the entries differ too much in size: after rounding, another support may be up to "
-            f"{100 * loss:.3g}% {more} (proved means within {PROVED:g}); where the small entries matter, "
-            "set the largest apart and project the rest"
-        )
-    return replace(found, holds=found.exact and loss <= PROVED, loss=loss, reason=reason)
 
 
 class Bounds(NamedTuple):
@@ -195,98 +110,109 @@ class Bounds(NamedTuple):
 
 
 def check(
-    whole: Array,
-    bounds: Bounds,
-    support: NDArray[np.bool_],
-    prices: Prices,
-    scale: float = 1.0,
-    *,
-    worths: Array | None = None,
-    squared: bool = True,
-) -> Certificate:
-    """Check complementary slackness of a support and prices over all elements and bounds.
+    values: Array, bounds: Bounds, support: NDArray[np.bool_], prices: Prices, *, squared: bool
+) -> tuple[Certificate, Prices]:
+    """Check that a support is best, given prices near ones that prove it, and find these.
 
-    Exact for whole-number worths and prices up to 2**50; time O(p + groups), 2.5 MB beside the
-    arguments. Nothing is taken on trust: a support that breaks a bound, a negative price and
-    a chosen element without worth all fail.
+    Nothing is taken on trust and nothing is rounded. The prices put elements farther from them than any exact
+    prices nearby can be; these keep their side. What is nearer, few elements unless worths tie, gets exact
+    prices by Bellman and Ford's method in Python's whole numbers, or there are none. Time O(p + groups) and
+    about a microsecond for each of the few, 2.5 MB beside the arguments.
 
     Parameters
     ----------
-    whole
-        Quantised worths, shape (p,).
+    values, squared
+        Worths, or entries whose squares are, 0 where no support can hold an element; finite, shape (p,).
     bounds
         The views.
     support
         Which elements are chosen, shape (p,).
     prices
-        In the units of `whole`. Prices that are not whole numbers are allowed; the bound
-        is then right but for the rounding of float64.
-    scale
-        Units of `whole` that make one unit of the real worths; the certificate speaks of those.
-    worths, squared
-        As for `with_loss`; None: the quantised worths are the real ones.
+        In whole numbers of the unit in which the worths are rounded (`quantise`).
+
+    Returns
+    -------
+    certificate, prices
+        The prices that prove it, rounded to float64, in the units of the worths; where it is not proved, the
+        given ones.
     """
-    row_labels, row_caps, column_labels, column_caps, total = bounds
-    rows, columns = np.append(prices.rows, 0.0), np.append(prices.columns, 0.0)  # [-1] is "no group"
-    primal: float = 0
-    dual: float = 0  # Python integers as long as the numbers are whole: no sum is rounded
-    worst, failure = -1, 0.0
-    for begin in range(0, len(whole), _BLOCK):
-        part = slice(begin, begin + _BLOCK)
-        chosen, worth = support[part], whole[part]
-        reduced = worth - (prices.total + rows[row_labels[part]] + columns[column_labels[part]])
-        primal += _exact_sum(worth[chosen])
-        dual += _exact_sum(reduced[reduced > 0])
-        failing = np.where(chosen, -reduced, reduced)
-        at = int(np.argmax(failing))
-        if failing[at] > failure:
-            worst, failure = begin + at, float(failing[at])
-    counts = [
-        used(row_labels[support], len(row_caps)),
-        used(column_labels[support], len(column_caps)),
-        np.array([np.count_nonzero(support)]),
-    ]
-    sides = (
-        ("row group", counts[0], row_caps, prices.rows),
-        ("column group", counts[1], column_caps, prices.columns),
-        ("the total", counts[2], np.array([total]), np.array([prices.total])),
+    place = unit_of(values, squared)
+    reason = broken(values, bounds, support, squared)
+    kept, left = worth_of(values, support, squared), worth_of(values, ~support, squared)
+    if reason:
+        return Certificate(False, kept, math.inf, math.inf, 1.0, reason), prices.in_units(-place)
+    numbers = [np.array([prices.total]), prices.rows, prices.columns]
+    if not all(((n >= 0) & (n <= 2.0**50) & (n == np.floor(n))).all() for n in numbers):
+        reason = "the prices are not whole numbers from 0 to 2**50"
+        return Certificate(False, kept, kept + left, left, 1.0, reason), prices.in_units(-place)
+    residual = _Residual.of(values, bounds, support, prices, squared=squared)
+    moves = _moves(residual)
+    if moves is None:
+        reason = "another support is worth more"
+        return Certificate(False, kept, kept + left, left, 1.0, reason), prices.in_units(-place)
+    return Certificate(True, kept, kept, 0.0, 0.0, ""), _moved(prices, place, moves, residual.unit)
+
+
+def compare(
+    values: Array, bounds: Bounds, support: NDArray[np.bool_], best: NDArray[np.bool_], *, squared: bool
+) -> Certificate:
+    """What a support is worth beside one that `check` has proved best.
+
+    Parameters
+    ----------
+    values, bounds, squared
+        As for `check`.
+    support, best
+        The two, shape (p,).
+    """
+    reason = broken(values, bounds, support, squared)
+    kept, most = (worth_of(values, each, squared) for each in (support, best))
+    if reason:
+        return Certificate(False, kept, most, math.inf, 1.0, reason)
+    at = np.flatnonzero(support != best)
+    worths, unit = exact_worths(values[at], squared)
+    more = sum(q if better else -q for q, better in zip(worths, best[at].tolist(), strict=True))
+    if more == 0:
+        return Certificate(True, kept, kept, 0.0, 0.0, "")
+    bits = max(more.bit_length() - 60, 0)
+    gap = _times_power(float(more >> bits), bits + unit)
+    whole = worth_of(values, ~support, squared) if squared else most
+    share = (
+        min(gap / whole, 1.0)
+        if math.isfinite(whole) and whole > 0
+        else _share(values, support, best, squared)
     )
-    reason = f"element {worst} has a reduced worth of the wrong sign" if worst >= 0 else ""
-    feasible = True
-    for name, count, caps, price in sides:
-        usable = np.minimum(caps, len(whole))  # so that a bound beyond p does not overflow
-        paid = (price > 0) & (usable > 0)  # a bound of 0 costs nothing, whatever its price
-        dual += sum(_exact_product(p, c) for p, c in zip(price[paid], usable[paid], strict=True))
-        broken = np.flatnonzero(count > caps)
-        negative = np.flatnonzero(~(price >= 0))
-        slack = np.flatnonzero((price > 0) & (count < caps))
-        said = name if name == "the total" else f"{name} {{}}"
-        if broken.size:
-            feasible = False
-            reason = f"{said.format(broken[0])} holds more elements than its bound allows"
-        elif negative.size:
-            reason = f"{said.format(negative[0])} has a negative price"
-        elif slack.size and not reason:
-            reason = f"{said.format(slack[0])} has a price and is not used up"
-    taken = whole[support]
-    if taken.size and float(taken.min()) <= 0:
-        reason = reason or "an element without worth is chosen"
-    gap = math.inf if not feasible else max(float(dual - primal), 0.0)
-    at_most = int(np.count_nonzero(support)) + min(int(total), int(np.count_nonzero(whole > 0)))
-    found = Certificate(
-        holds=not reason,
-        exact=not reason,
-        primal=float(primal) / scale,
-        dual=float(dual) / scale,
-        gap=gap / scale,
-        worst=worst if worst >= 0 else None,
-        failure=failure / scale,
-        rounding=at_most / scale,
-        loss=1.0,
-        reason=reason,
-    )
-    real = whole / scale if worths is None else worths
-    return with_loss(found, real, bounds, support, prices.times(1 / scale), squared=squared)
+    loss = share / (1 + math.sqrt(1 - share)) if squared else share
+    text = f"another support is worth {gap:.3g} more"
+    return Certificate(False, kept, max(most, kept), max(gap, math.ulp(0.0)), max(loss, math.ulp(0.0)), text)
+
+
+def broken(values: Array, bounds: Bounds, support: NDArray[np.bool_], squared: bool) -> str:
+    """The first bound that a support breaks, or that it holds an element without worth; else empty."""
+    for name, labels, caps in (
+        ("row group", bounds.row_labels, bounds.row_caps),
+        ("column group", bounds.column_labels, bounds.column_caps),
+    ):
+        over = np.flatnonzero(used(labels[support], len(caps)) > caps)
+        if over.size:
+            return f"{name} {over[0]} holds more elements than its bound allows"
+    if np.count_nonzero(support) > bounds.total:
+        return "the support holds more elements than the bound on the total allows"
+    chosen = values[support]
+    if not (chosen != 0 if squared else chosen > 0).all():
+        return "an element without worth is chosen"
+    return ""
+
+
+def worth_of(values: Array, support: NDArray[np.bool_], squared: bool) -> float:
+    """Worth of a support, rounded; inf where it is beyond float64."""
+    chosen = values[support]
+    if not squared:
+        return float(chosen[chosen > 0].sum())
+    exponent = math.frexp(float(np.abs(chosen).max(initial=0.0)))[1]
+    if abs(exponent) > 400:  # squares as they are would be no ordinary numbers
+        return _times_power(float(np.square(np.ldexp(chosen, -exponent)).sum()), 2 * exponent)
+    return float(np.square(chosen).sum())
 
 
 def used(labels: NDArray[np.int32], groups: int) -> NDArray[np.int64]:
@@ -294,14 +220,129 @@ def used(labels: NDArray[np.int32], groups: int) -> NDArray[np.int64]:
     return np.bincount(labels[labels >= 0], minlength=groups).astype(np.int64)
 
 
-def _exact_sum(numbers: Array) -> int | float:
-    """The sum as a Python integer where the numbers are whole; they need more than 53 bits together."""
-    if not np.array_equal(numbers, np.floor(numbers)):
-        return float(numbers.sum())
-    # A block of 2**16 numbers below 2**26 fits in float64 exactly; so do the upper halves.
-    upper = np.floor(numbers / 2.0**26)
-    return (int(upper.sum()) << 26) + int((numbers - upper * 2.0**26).sum())
+def _times_power(number: float, power: int) -> float:
+    try:
+        return math.ldexp(number, power)
+    except OverflowError:
+        return math.inf
 
 
-def _exact_product(price: float, cap: int) -> int | float:
-    return int(price) * int(cap) if float(price).is_integer() else float(price) * int(cap)
+def _share(values: Array, support: NDArray[np.bool_], best: NDArray[np.bool_], squared: bool) -> float:
+    """The gap as a share where worths are beyond float64: of values scaled."""
+    scaled = np.ldexp(values, -math.frexp(float(np.abs(values).max()))[1])
+    mine, most = worth_of(scaled, support, squared), worth_of(scaled, best, squared)
+    whole = worth_of(scaled, ~support, squared) if squared else most
+    return min(max((most - mine) / whole, 0.0), 1.0) if whole > 0 else 1.0
+
+
+@dataclass
+class _Residual:
+    """The changes of a support that whole prices leave open: arcs between nodes, with exact lengths."""
+
+    nodes: int
+    arcs: list[tuple[int, int, int]]
+    least: int
+    """No exact price is farther from the given ones."""
+    unit: int
+    """Lengths are counted in units of 2**unit."""
+
+    @classmethod
+    def of(
+        cls, values: Array, bounds: Bounds, support: NDArray[np.bool_], prices: Prices, *, squared: bool
+    ) -> _Residual:
+        whole, place = quantise(values, squared)
+        row_labels, row_caps, column_labels, column_caps, total = bounds
+        rows, columns = np.append(prices.rows, 0.0), np.append(prices.columns, 0.0)  # [-1] is "no group"
+        source = len(row_caps) + len(column_caps)
+        sink = source + 1
+        spare = [
+            used(row_labels[support], len(row_caps)) < row_caps,
+            used(column_labels[support], len(column_caps)) < column_caps,
+            np.array([np.count_nonzero(support) < total]),
+        ]
+        price = [prices.rows, prices.columns, np.array([prices.total])]
+        wrong = max(float(p[s].max(initial=0.0)) for p, s in zip(price, spare, strict=True))
+        parts = []
+        for begin in range(0, len(whole), _BLOCK):
+            part = slice(begin, begin + _BLOCK)
+            reduced = whole[part] - (prices.total + rows[row_labels[part]] + columns[column_labels[part]])
+            counts = whole[part] > 0
+            failing = np.where(support[part], -reduced, reduced)
+            wrong = max(wrong, float(failing.max(initial=0.0, where=counts)))
+            parts.append(np.where(counts, np.abs(reduced), np.inf))
+        # A shortest path passes no node twice, and an arc is at most `wrong` and the rounding short of 0.
+        within = (sink + 1) * (wrong + 1) + 1
+        at = np.flatnonzero(np.concatenate(parts) <= within) if parts else np.zeros(0, np.intp)
+        worths, unit = exact_worths(values[at], squared)
+        unit = min(unit, place) if len(at) else place
+        worths = exact_worths(values[at], squared, unit)[0]
+        shift = place - unit
+        whole_price = prices.total + rows[row_labels[at]] + columns[column_labels[at]]
+        tails = np.where(row_labels[at] >= 0, row_labels[at], source).tolist()
+        heads = np.where(column_labels[at] >= 0, column_labels[at] + len(row_caps), sink).tolist()
+        arcs = []
+        for tail, head, cost, worth, chosen in zip(
+            tails, heads, whole_price.tolist(), worths, support[at].tolist(), strict=True
+        ):
+            length = (int(cost) << shift) - worth
+            arcs.append((head, tail, -length) if chosen else (tail, head, length))
+        groups = [(source, i) for i in range(len(row_caps))]
+        groups += [(len(row_caps) + j, sink) for j in range(len(column_caps))] + [(sink, source)]
+        ends = np.array(groups)
+        cost, free = np.concatenate(price), np.concatenate(spare)
+        for (tail, head), p, s in zip(
+            ends[cost <= within].tolist(),
+            cost[cost <= within].tolist(),
+            free[cost <= within].tolist(),
+            strict=True,
+        ):
+            arcs.append((head, tail, int(p) << shift))  # no price falls below 0
+            if s:
+                arcs.append((tail, head, -(int(p) << shift)))  # and none is above 0 that is not used up
+        return cls(sink + 1, arcs, -(int(within) << shift), unit)
+
+
+def _moves(residual: _Residual) -> list[int] | None:
+    """What makes the potentials exact, by Bellman and Ford's method with a queue; None: nothing does."""
+    out: dict[int, list[tuple[int, int]]] = {}
+    for tail, head, length in residual.arcs:
+        out.setdefault(tail, []).append((head, length))
+    distance = [0] * residual.nodes
+    queue = deque({tail for tail, _, length in residual.arcs if length < 0})
+    waiting = set(queue)
+    while queue:
+        v = queue.popleft()
+        waiting.discard(v)
+        for u, length in out.get(v, ()):
+            through = distance[v] + length
+            if through < distance[u]:
+                distance[u] = through
+                if through < residual.least:
+                    return None  # around a cycle again and again
+                if u not in waiting and u in out:
+                    waiting.add(u)
+                    queue.append(u)
+    return distance
+
+
+def _moved(prices: Prices, place: int, moves: list[int], unit: int) -> Prices:
+    """The prices in the units of the worths, after moves of potentials that count in units of 2**unit."""
+    found = prices.in_units(-place)
+    if not any(moves):
+        return found
+    rows, columns, shift = found.rows.copy(), found.columns.copy(), place - unit
+    source, sink = moves[-2:]
+    whole = [prices.rows.tolist(), prices.columns.tolist()]
+
+    def exact(price: float, move: int) -> float:
+        number = (int(price) << shift) + move
+        bits = max(number.bit_length() - 60, 0)
+        return _times_power(float(number >> bits), bits + unit)
+
+    for i, price in enumerate(whole[0]):
+        if moves[i] != source:
+            rows[i] = exact(price, moves[i] - source)
+    for j, price in enumerate(whole[1]):
+        if moves[len(rows) + j] != sink:
+            columns[j] = exact(price, sink - moves[len(rows) + j])
+    return Prices(exact(prices.total, source - sink), rows, columns)

@@ -22,15 +22,17 @@ def closed_elements(bounds: Bounds) -> NDArray[np.bool_] | None:
     return np.asarray(closed) if closed.any() else None
 
 
-def open_worths(worths: Array, closed: NDArray[np.bool_] | None) -> Array:
-    """The worths with 0 for closed elements; what is not finite there stays so, for whoever refuses it."""
+def open_values(values: Array, closed: NDArray[np.bool_] | None) -> Array:
+    """The values with 0 for closed elements; what is not finite there becomes nan, which is refused."""
     if closed is None:
-        return worths
+        return values
     with np.errstate(invalid="ignore"):
-        return worths * ~closed
+        return values * ~closed
 
 
-def with_closed(prices: Prices, bounds: Bounds, closed: NDArray[np.bool_] | None, worths: Array) -> Prices:
+def with_closed(
+    prices: Prices, bounds: Bounds, closed: NDArray[np.bool_], values: Array, *, squared: bool
+) -> Prices:
     """Prices with those of the bounds of 0, which cost nothing and are so high that they forbid enough.
 
     So prices say of these groups, too, what one more unit is worth at most. Where both groups of an
@@ -39,17 +41,19 @@ def with_closed(prices: Prices, bounds: Bounds, closed: NDArray[np.bool_] | None
     Parameters
     ----------
     prices
-        Of all groups, in the units of `worths`; those of closed groups are not looked at.
-    worths
-        Of all elements, the closed ones included.
+        Of all groups; those of closed groups are not looked at.
+    values, squared
+        Of all elements, the closed ones included: worths, or entries whose squares are.
     """
-    if closed is None:
-        return prices
+    with np.errstate(over="ignore"):
+        worths = np.square(values) if squared else values
     at = np.flatnonzero(closed & (worths > 0))
     row, column = bounds.row_labels[at], bounds.column_labels[at]
     rows = np.append(np.where(bounds.row_caps > 0, prices.rows, 0.0), 0.0)
     columns = np.append(np.where(bounds.column_caps > 0, prices.columns, 0.0), 0.0)
-    over = np.maximum(worths[at] - prices.total - rows[row] - columns[column], 0.0)
+    with np.errstate(invalid="ignore"):
+        over = worths[at] - prices.total - rows[row] - columns[column]
+    over = np.where(np.isnan(over), np.inf, np.maximum(over, 0.0))  # of two beyond float64
     by_row = np.append(bounds.row_caps, 1)[row] == 0
     np.maximum.at(rows, row[by_row], over[by_row])
     np.maximum.at(columns, column[~by_row], over[~by_row])

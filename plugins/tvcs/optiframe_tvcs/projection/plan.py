@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -13,26 +12,31 @@ from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe_tvcs.kernels import reference
 from optiframe_tvcs.kernels.answers import Effort
-from optiframe_tvcs.kernels.projection import Layout, project, quantise
+from optiframe_tvcs.kernels.projection import Layout, project
 from optiframe_tvcs.projection.binding import Binding
-from optiframe_tvcs.projection.certificate import Bounds, Prices, with_loss
-from optiframe_tvcs.projection.closed import closed_elements, open_worths, with_closed
-from optiframe_tvcs.projection.report import certificate_of
+from optiframe_tvcs.projection.certificate import Bounds, Prices, check
+from optiframe_tvcs.projection.closed import closed_elements, open_values, with_closed
 from optiframe_tvcs.projection.selection import Selection
+
+Packed = tuple[Array, int]
+"""Prices of the groups that can bind as a projection writes them, and the place of their unit."""
 
 
 class ProjectionPlan:
     """Three views prepared for repeated projections: exact, and proved on every call.
 
     The support program is a transportation problem with a bound on the whole flow. Prices near the
-    optimum come from the smoothed dual: up to 3,000 elements on all of them at once, beyond on samples
-    first, then on candidates near the thresholds, or from the prices of a similar projection. Shortest
-    paths on the graph of groups make them exact, and pricing all elements proves it. When the repair takes
-    more than a bounded effort, scaling bit by bit takes over, whose effort is always bounded (the files
-    `project`, `search`, `flow` and `certify` in `native`).
+    optimum come from the smoothed dual: up to 20,000 elements on all of them at once, beyond on samples
+    first, then on candidates near the thresholds, or from the prices of a similar projection. Where groups
+    hold only a few elements, they come from sorted sweeps. Shortest paths on the graph of groups make them
+    exact, and pricing all elements proves it. When the repair takes more than a bounded effort, cost scaling
+    takes over. What rounding worths to 50 bits leaves open is then
+    solved again in finer units (the files `project`, `search`, `flow`, `certify`, `scaling` and `settle` in
+    `native`). Bounds of 1 on a full matrix and few groups in one view have ways of their own (`assignment`,
+    `few_groups`).
 
     Memory: 12 bytes an element for the plan (8 when elements come sorted by rows), at most 40 while solving
-    beside the result. Picklable.
+    beside the result, and some 150 where cost scaling takes over. Picklable.
 
     Parameters
     ----------
@@ -68,75 +72,68 @@ class ProjectionPlan:
         return {"bounds": self.bounds, "elements": self.elements}
 
     def solve(
-        self, weights: Array, start: Prices | None = None, *, forced: bool = False, squared: bool = True
+        self, values: Array, start: Prices | None = None, *, forced: bool = False, squared: bool = False
     ) -> Selection:
-        """The support of greatest total weight, its prices, and the proof.
+        """The support of greatest total worth, its prices, and the proof.
 
-        Weights are quantised to whole numbers up to 2**50, so that the proof is exact arithmetic, and
-        the certificate bounds what that may lose. Those of elements that no support can hold (`closed`)
-        count as 0 there and have no part in the scale.
+        Nothing is rounded: neither in choosing (what rounding to 50 bits leaves open is solved again in finer
+        units) nor in the proof. Among supports of equal worth it is the one with the greatest sum of numbers
+        that fall with the index, whatever way led there. Values of elements that no support can hold
+        (`closed`) count as 0.
 
         Parameters
         ----------
-        weights
-            Real weights, float64, shape (p,); what is not positive is never chosen.
+        values
+            Worths, float64, shape (p,); what is not positive is never chosen.
         start
-            Prices to start at, in the units of the weights: those of a similar projection.
+            Prices to start at, in the units of the worths: those of a similar projection.
         forced
             Take the fallback even though the guard has not tripped (for tests).
         squared
-            Whether the weights are the squares of a point, so that the certificate's loss is a share of
-            the distance to it; else it is one of the weight kept.
+            Whether the squares of the values are the worths, as in a projection.
 
         Raises
         ------
         InvalidInput
-            When the weights are not finite or not p numbers.
+            When the values are not finite or not p numbers.
         """
-        weights = self._checked(weights)
+        values = self._checked(values)
         support = np.empty(self.elements, np.bool_)
         packed = np.empty(self._prices)
-        worths = open_worths(weights, self.closed)
+        opened = open_values(values, self.closed)
         given = None if start is None else self._packed(start)
-        report = project(self._layout, worths, False, given, forced, packed, support, None)
-        if report.proof.failures < 0:
-            self._refuse(weights)
+        report = project(self._layout, opened, squared, given, 0, forced, packed, support, None)
+        if report.refused:
+            self._refuse(values)
         rows = len(packed) - int(np.count_nonzero(self._binding.columns))
         prices = self._binding.all_prices(Prices(float(packed[0]), packed[1:rows], packed[rows:]))
         self.effort = report.effort
-        certificate = certificate_of(report, self.bounds.total)
-        certificate = with_loss(certificate, worths, self.bounds, support, prices, squared=squared)
-        found = Selection(support, prices, certificate, self.bounds)
-        if self.closed is None:
-            return found
-        return replace(found, prices=with_closed(prices, self.bounds, self.closed, weights))
+        certificate, prices = check(opened, self.bounds, support, prices, squared=squared)
+        if self.closed is not None:
+            prices = with_closed(prices, self.bounds, self.closed, values, squared=squared)
+        return Selection(support, prices, certificate, self.bounds)
 
-    def support(self, weights: Array) -> NDArray[np.bool_]:
+    def support(self, values: Array, *, squared: bool = False) -> NDArray[np.bool_]:
         """The support alone, for those who project in a loop; the same as that of `solve`.
 
         Raises
         ------
         InvalidInput
             As `solve`.
-        RuntimeError
-            If the support were not proved optimal for the quantised weights: an error of this module.
         """
-        weights = self._checked(weights)
-        support = np.empty(self.elements, np.bool_)
-        worths = open_worths(weights, self.closed)
-        report = project(self._layout, worths, False, None, False, np.empty(self._prices), support, None)
-        if report.proof.failures < 0:
-            self._refuse(weights)
-        if report.proof.failures:
-            reason = certificate_of(report, self.bounds.total).reason
-            raise RuntimeError(f"the projection is not proved: {reason}; please report it")
+        values = self._checked(values)
+        support, prices = np.empty(self.elements, np.bool_), np.empty(self._prices)
+        report = project(
+            self._layout, open_values(values, self.closed), squared, None, 0, False, prices, support, None
+        )
+        if report.refused:
+            self._refuse(values)
         return support
 
-    def keep(self, v: Array, given: Array | None = None) -> tuple[Array, Array] | None:
+    def keep(self, v: Array, given: Packed | None = None) -> tuple[Array, Packed] | None:
         """The point with the entries of its best support, zero elsewhere, and packed prices for the next.
 
-        None where an entry is not finite or its square beyond ordinary numbers; then ask `support` for
-        the squares. It saves the passes that squaring, checking and cutting would take one by one.
+        It saves the passes that squaring, checking and cutting would take one by one.
 
         Parameters
         ----------
@@ -144,15 +141,18 @@ class ProjectionPlan:
             Entries, float64, shape (p,).
         given
             What a call for a similar point returned.
-        """
-        values = open_worths(self._checked(v), self.closed)
-        kept, prices = np.empty(self.elements), np.empty(self._prices)
-        report = project(self._layout, values, True, given, False, prices, None, kept)
-        return None if report.proof.failures else (kept, prices)
 
-    def quantised(self, weights: Array) -> tuple[Array, float]:
-        """Whole-number worths, 0 for what no support can hold, and their scale: what a certificate proves."""
-        return quantise(open_worths(self._checked(weights), self.closed))
+        Returns
+        -------
+        The point and the prices; None where an entry is not finite, which `solve` names.
+        """
+        v = self._checked(v)
+        kept, prices = np.empty(self.elements), np.empty(self._prices)
+        start, unit = given or (None, 0)
+        report = project(
+            self._layout, open_values(v, self.closed), True, start, unit, False, prices, None, kept
+        )
+        return None if report.refused else (kept, (prices, report.unit))
 
     @cached_property
     def closed(self) -> NDArray[np.bool_] | None:
@@ -180,16 +180,16 @@ class ProjectionPlan:
         found = self._binding.reduced_prices(start)
         return np.concatenate([[found.total], found.rows, found.columns])
 
-    def _checked(self, weights: Array) -> Array:
-        weights = np.ascontiguousarray(weights, dtype=np.float64)
-        if weights.shape != (self.elements,):
+    def _checked(self, values: Array) -> Array:
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        if values.shape != (self.elements,):
             raise InvalidInput(
-                f"the plan is for {self.elements} weights, and these have the shape {weights.shape}"
+                f"the plan is for {self.elements} values, and these have the shape {values.shape}"
             )
-        return weights
+        return values
 
-    def _refuse(self, weights: Array) -> None:
-        bad = np.flatnonzero(~np.isfinite(weights))
+    def _refuse(self, values: Array) -> None:
+        bad = np.flatnonzero(~np.isfinite(values))
         raise InvalidInput(
-            f"weight {bad[0]} is {weights[bad[0]]}; weights must be finite (clean the point before)"
+            f"value {bad[0]} is {values[bad[0]]}; values must be finite (clean the point before)"
         )

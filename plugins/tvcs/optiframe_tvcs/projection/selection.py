@@ -40,12 +40,6 @@ class Selection:
     bounds: Bounds = field(repr=False)
     views: tuple[tuple[str, Names], ...] = field(default=(("row", None), ("column", None)), repr=False)
 
-    def times(self, factor: float) -> Selection:
-        """Prices and certificate in other units."""
-        if factor == 1.0:
-            return self
-        return replace(self, prices=self.prices.times(factor), certificate=self.certificate.times(factor))
-
     def named(self, *views: tuple[str, Names]) -> Selection:
         """The same with names for the groups of the two views."""
         return replace(self, views=views)
@@ -70,5 +64,4 @@ class Selection:
             price += prices.tolist()
         bounds = {"view": view, "group": group, "bound": bound, "used": count, "price": price}
         proof = asdict(self.certificate)
-        proof["worst"] = "" if self.certificate.worst is None else str(self.certificate.worst)
         return {"prices": bounds, "certificate": {name: [value] for name, value in proof.items()}}

@@ -15,6 +15,8 @@ from optiframe.records.fields import Accepts
 
 _RATIO_ROUNDING = 1e-9  # so that .29 of 100 is 29, although .29 * 100 is a little less in float64
 
+_LARGEST = 2**62  # no number of elements comes near it, and a sum of a few does not overflow
+
 
 def as_cap(value: Any) -> Any:
     """A cap as it may be written: a whole number, a ratio, a list, or a table by id; None: no cap."""
@@ -114,7 +116,10 @@ def by_id(given: Mapping[Any, Any], ids: NDArray[Any], kind: str, what: str) -> 
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 0)
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 0)
+    if whole and value > _LARGEST:
+        raise InvalidInput(f"a cap may be at most {_LARGEST}; leave it out where there is none")
+    return whole
 
 
 def _is_ratio(value: Any) -> bool:

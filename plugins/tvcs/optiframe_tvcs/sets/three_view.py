@@ -15,11 +15,10 @@ from pydantic import Field, NonNegativeInt, PlainValidator, SkipValidation, mode
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.constraints import ConstraintSet, CvxpyProgram
 from optiframe.records.fields import Accepts, Array
-from optiframe_tvcs.projection.closed import open_worths
+from optiframe_tvcs.projection.closed import open_values
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.projection.warm_start import WarmProjector
-from optiframe_tvcs.projection.worths import squares
 from optiframe_tvcs.sets.groups import Groups
 from optiframe_tvcs.sets.read import as_matrix_shape, read_views
 
@@ -39,10 +38,9 @@ class ThreeView(ConstraintSet):
     Points are vectors of `size` entries, or, built with `of_matrix` (or the field `matrix`),
     matrices of that shape, whose rows and columns are the groups.
 
-    The projection keeps those entries whose squares sum to the most; its linear program has
-    whole-number vertices, so it is exact for squares rounded to 2**-50 of the largest. `select_for`
-    gives the proof, and what rounding may cost: more than nothing only for entries of very different
-    size. The group structure is prepared once, on first use, and kept (`plan`). Memory: 8 bytes an
+    The projection keeps those entries whose squares sum to the most. It is exact, whatever the entries:
+    nothing is rounded, and among supports that tie the index decides (`ProjectionPlan.solve`). `select_for`
+    gives the proof. The group structure is prepared once, on first use, and kept (`plan`). Memory: 8 bytes an
     element and 16 a group, and the plan.
 
     Raises
@@ -152,12 +150,11 @@ class ThreeView(ConstraintSet):
         worths
             Real worths c of the elements, of a point's shape.
         """
-        return self.plan.solve(self._flat(worths), squared=False)
+        return self.plan.solve(self._flat(worths))
 
     def select_for(self, v: Array) -> Selection:
         """The support that the projection of `v` keeps, with prices in the units of v squared."""
-        worths, unit = squares(self._flat(v), self.plan.closed)
-        return self.plan.solve(worths).times(unit)
+        return self.plan.solve(self._flat(v), squared=True)
 
     def support(self, c: Array) -> Array:
         """The 0/1 point x of the set with the greatest <c, x>; a negative entry of c is never chosen."""
@@ -171,11 +168,11 @@ class ThreeView(ConstraintSet):
     def project(self, v: Array) -> Array:
         v = as_point(v)
         self.check_shape(v.shape)
-        found = self.plan.keep(v.reshape(-1))
-        if found is not None:
-            return found[0].reshape(v.shape)
-        flat = self._flat(v)
-        return np.where(self.plan.support(squares(flat, self.plan.closed)[0]), flat, 0.0).reshape(v.shape)
+        found = self.plan.keep(v.reshape(-1)) or self.plan.keep(
+            self._flat(v)
+        )  # the second says what is wrong
+        assert found is not None
+        return found[0].reshape(v.shape)
 
     def projector(self) -> WarmProjector:
         """Projects a run of nearby points, each from the prices of the last."""
@@ -188,6 +185,14 @@ class ThreeView(ConstraintSet):
         over = [max(int(np.count_nonzero(used)) - self.limit, 0)]
         over += [int(np.maximum(view.counts(used) - view.caps, 0).sum()) for view in (rows, columns)]
         return sum(over)
+
+    def distance(self, x: Any, v: Any) -> float:
+        # Squares of very large and very small entries are no ordinary numbers.
+        difference = np.asarray(x) - v
+        largest = float(np.max(np.abs(difference), initial=0.0))
+        if not 0.0 < largest < math.inf or 1e-150 < largest < 1e150:
+            return float(np.linalg.norm(difference))
+        return float(np.linalg.norm(difference / largest) * largest)
 
     def violation(self, x: Array) -> float:
         """Euclidean distance of `x` to the set; counted where that suffices: 0.0 inside."""
@@ -202,21 +207,21 @@ class ThreeView(ConstraintSet):
         Its vertices are supports (Theorem 2), so an engine is asked for that ends at one.
         """
         cp = require("cvxpy", "reference")
-        closed = self.plan.closed
-        worths, unit = squares(self._flat(v), closed)
+        flat, closed = self._flat(v), self.plan.closed
+        opened = open_values(flat, closed)
+        one = float(np.abs(opened).max(initial=0.0)) or 1.0
+        worths = np.square(opened / one)
         with np.errstate(over="ignore"):  # of entries that no support can hold
-            energy = float(worths.sum())
-        worths = open_worths(worths, closed)
-        # Engines take what is below some 1e-7 for nothing: that shall be little beside the largest.
-        one = (float(worths.max(initial=0.0)) or 1.0) / 2**20
+            energy = float(np.square(flat / one).sum())
         matrix, bounds = self.incidence
         x = cp.Variable(self.elements)
-        kept = (worths / one) @ x if self.elements else cp.Constant(0.0)
+        # Engines take what is below some 1e-7 for nothing: that shall be little beside the largest.
+        kept = (worths * 2**20) @ x if self.elements else cp.Constant(0.0)
         program = cp.Problem(cp.Maximize(kept), [matrix @ x <= bounds, x >= 0, x <= 1])
         return CvxpyProgram(
             program,
             read=lambda: np.where(np.reshape(x.value > 0.5, np.shape(v)), v, 0.0),
-            objective=lambda held: (energy - held * one) * unit / 2,
+            objective=lambda held: (energy - held / 2**20) / 2 * one * one,
             engine="SCIPY",  # HiGHS's simplex by SciPy; an interior-point method may end between vertices
         )
 
@@ -249,6 +254,8 @@ class ThreeView(ConstraintSet):
 
 def as_point(v: Any) -> NDArray[np.float64]:
     """A point as float64, or an error where it holds no real numbers."""
+    if np.ma.is_masked(v):
+        raise InvalidInput("entries of the point are masked; fill them, with 0 for what shall not be chosen")
     try:
         array = np.asarray(v)
         if array.dtype.kind in "fiub":

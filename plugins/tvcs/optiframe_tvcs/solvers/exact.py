@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
-from optiframe_tvcs.program.support_program import left_open, relative_gap, why_not
+from optiframe_tvcs.program.support_program import why_not
 from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.sets.three_view import ThreeView
 
 
 class ExactProjection(Solver[Projection, Array, Selection]):
-    """Projection onto a three-view set, exact, with a proof or the reason why there is none.
+    """Projection onto a three-view set: the nearest point, with a proof without rounding.
 
     What `ThreeView.project` does, as a solver: prices from the smoothed dual, shortest paths on
     the graph of groups, and a check of all elements (see `optiframe_tvcs.projection.plan`). Squares are
-    quantised once to whole numbers up to 2**50, so that the check is exact arithmetic. The certificate
-    bounds what that can have cost; above 1e-9 of the distance the run ends `stalled`, not proved.
+    rounded to 50 bits at first; what that leaves open is solved again in finer units.
 
     Time some 20 passes over the elements, half as many from given prices; memory at most 60 bytes an element.
     """
@@ -26,7 +27,7 @@ class ExactProjection(Solver[Projection, Array, Selection]):
     reference = "Yang et al., Eq. 5; Ahuja, Magnanti, Orlin 1993, Sec. 9.7 (successive shortest paths)"
     solves = Projection
     one_shot = True
-    residual_meaning = "gap between prices and support, relative to the support's worth; nan when not proved"
+    residual_meaning = "0: the support is proved best"
 
     def unsuited(self, problem: Projection) -> str | None:
         return why_not(problem)
@@ -35,9 +36,8 @@ class ExactProjection(Solver[Projection, Array, Selection]):
         onto, point = problem.onto, problem.point
         assert isinstance(onto, ThreeView)  # else `unsuited` said so
         selection = onto.select_for(point)
-        if not selection.certificate.exact:
-            return Status.STALLED, f"not proved: {selection.certificate.reason}"
-        x = point * selection.support.reshape(point.shape)
-        ending = left_open(selection, run)
-        yield Iterate(x, residual=relative_gap(selection), detail=selection)
-        return ending
+        if not selection.certificate.holds:
+            return Status.STALLED, f"not proved: {selection.certificate.reason}; please report it"
+        x = np.where(selection.support.reshape(point.shape), point, 0.0)
+        yield Iterate(x, residual=0.0, detail=selection)
+        return None

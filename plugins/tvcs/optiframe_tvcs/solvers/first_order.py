@@ -15,14 +15,8 @@ from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterates, Run, Solver
-from optiframe_tvcs.program.proving import exact_prices, fill
-from optiframe_tvcs.program.support_program import (
-    SupportProgram,
-    perturbed,
-    relative_gap,
-    why_not,
-)
-from optiframe_tvcs.projection.certificate import check
+from optiframe_tvcs.program.feasible import fill
+from optiframe_tvcs.program.support_program import SupportProgram, not_best, perturbed, why_not
 from optiframe_tvcs.projection.selection import Selection
 
 
@@ -42,15 +36,15 @@ class FirstOrderProjection(Solver[Projection, Array, Selection]):
     begun anew wherever it climbs. The unit of the point then changes nothing.
 
     Every `check` iterations the shares above one half are the support; where they break a bound
-    the smallest of them go. The best support so far is the iterate, and the run ends when its certificate
-    holds; otherwise a finding says what it may lose.
+    the smallest of them go. The best support so far is the iterate, judged by the exact projection; the run
+    ends when it is as good, and until then a finding says what it loses.
     """
 
     name = "tvcs.first-order"
     reference = "Yang et al., Eq. 7, Theorem 3 and footnote 1; restarts as in O'Donoghue and Candes 2015"
     solves = Projection
     residual_meaning = (
-        "gap between prices and rounded support, relative to the support's worth; nan while it is empty"
+        "what the best rounded support loses, relative to its worth; nan where that is next to nothing"
     )
 
     form: Literal["balanced", "printed"] = Field(
@@ -67,44 +61,31 @@ class FirstOrderProjection(Solver[Projection, Array, Selection]):
 
     def iterates(self, problem: Projection, run: Run) -> Iterates:
         program = SupportProgram.of(problem)
-        largest = float(program.whole.max(initial=0.0))
-        unit = balance(program) if self.form == "balanced" else largest / program.scale * program.unit
+        # The largest square, of which a point of very large or small numbers has none.
+        with np.errstate(over="ignore"):
+            largest = float(
+                np.square(
+                    np.abs(problem.point[program.whole.reshape(problem.point.shape) > 0]).max(initial=0.0)
+                )
+            )
+        unit = balance(program) if self.form == "balanced" else largest
         if program.whole.any() and not 1e-100 < unit < 1e100:  # beyond, squares are inf or 0
             size = "large" if unit > 1 else "small"
             advice = 'divide it by its largest entry, or leave out form="printed"'
             return Status.DIVERGED, f"the point is too {size} for Eq. 7 as printed; {advice}"
         worth = perturbed(program.relative, self.perturbation, run.rng) * unit
         points = balanced(program, worth) if self.form == "balanced" else printed(program, worth)
-        support, most, least = np.zeros(len(worth), dtype=np.bool_), -1.0, math.inf
+        best = program.selection(np.zeros(len(worth), dtype=np.bool_))
         while True:
             count = int(min(self.check, max(run.steps_left(), 1)))
-            x, y = next(islice(points, count - 1, None))
-            tried, near = rounded(program, x), program.prices(y, per_unit=largest / unit)
-            found = check(program.whole, program.views, tried, near)  # in units that no point exceeds
-            if found.dual < least:
-                prices, least = near, found.dual
-            if found.primal > most:
-                support, most = tried, found.primal
-                if (proof := exact_prices(program, support, near)) is not None:
-                    run.findings.clear()
-                    selection = program.selection(support, proof)
-                    return (yield from program.last(selection, run, count))
-            selection = program.selection(support, prices)
-            residual = relative_gap(selection) if support.any() else math.nan
+            x, _ = next(islice(points, count - 1, None))
+            tried = program.selection(rounded(program, x))
+            if tried.certificate.gap < best.certificate.gap or tried.certificate.holds:
+                best = tried
             run.findings.clear()  # what was said of the iterate before
-            text = (
-                f"the support is not proved best: {may_lose(residual)}; "
-                "tvcs.exact proves its answer where rounding permits"
-            )
-            run.warn(text, identifier="projection.not-proved-best")
-            yield program.iterate(selection, residual, steps=count)
-
-
-def may_lose(share: float) -> str:
-    """What a support may lose, in words."""
-    if math.isnan(share):
-        return "no share has come above one half yet, so nothing is chosen"
-    return f"another may be worth up to {share:.2g} of its worth more"
+            if not best.certificate.holds:
+                run.warn(not_best(best), identifier="projection.not-proved-best")
+            yield program.iterate(best, steps=count)
 
 
 def rounded(program: SupportProgram, x: Array) -> NDArray[np.bool_]:

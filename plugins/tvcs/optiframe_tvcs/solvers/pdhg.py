@@ -9,14 +9,9 @@ from pydantic import Field, NonNegativeFloat, PositiveInt
 from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterates, Run, Solver
-from optiframe_tvcs.program.proving import completed, descend, exact_prices, fill
+from optiframe_tvcs.program.feasible import completed, fill
 from optiframe_tvcs.program.rounding import to_vertex
-from optiframe_tvcs.program.support_program import (
-    SupportProgram,
-    perturbed,
-    relative_gap,
-    why_not,
-)
+from optiframe_tvcs.program.support_program import SupportProgram, perturbed, why_not
 from optiframe_tvcs.projection.selection import Selection
 
 _DECREASE = 0.2  # restart when the error fell to this share of that at the last restart (PDLP's beta)
@@ -24,7 +19,6 @@ _STAGNATE = 0.8  # or to this share, and rises again
 _SMOOTHING = 0.5  # weight of the newest estimate in the log of the primal weight (PDLP's theta)
 _ARRIVED = 1e-6  # relative error from which the point is taken for a best one, and shares that tie for final
 _RETRY = 0.01  # where that was too early: share of the error to wait for
-_PROOF_ROUNDS = 64  # near the answer a few rounds prove it; a wrong support could take one a group
 
 
 class PrimalDualProjection(Solver[Projection, Array, Selection]):
@@ -33,8 +27,8 @@ class PrimalDualProjection(Solver[Projection, Array, Selection]):
     The fair linear-time first-order method for the program that `tvcs.first-order` attacks
     with a plain gradient: each bound has its own step, one over its number of elements, so
     that the large bound on the whole vector does not slow the small groups. An iteration
-    costs O(p + groups). Every `check` iterations the current point is rounded to a support,
-    whose certificate is checked; the run ends when it is exact.
+    costs O(p + groups). Every `check` iterations the current point is rounded to a support, which
+    is judged by the exact projection; the run ends when it is as good.
 
     Supports that tie leave the steps inside the face of all best answers. Once they have
     arrived there, flow is shifted along cycles of fractional shares until it is whole.
@@ -44,7 +38,7 @@ class PrimalDualProjection(Solver[Projection, Array, Selection]):
     reference = "Pock, Chambolle 2011, Lemma 2; restarts as in Applegate et al. 2021 (PDLP), Sec. 3"
     solves = Projection
     monotone = False
-    residual_meaning = "gap between prices and rounded support, relative to the support's worth"
+    residual_meaning = "what the support loses, relative to its worth; nan where that is next to nothing"
 
     check: PositiveInt = Field(default=10, description="iterations between two roundings")
     perturbation: NonNegativeFloat = Field(
@@ -57,7 +51,7 @@ class PrimalDualProjection(Solver[Projection, Array, Selection]):
     def iterates(self, problem: Projection, run: Run) -> Iterates:
         program = SupportProgram.of(problem)
         steps = _Steps(program, perturbed(program.relative, self.perturbation, run.rng))
-        last = vain = np.zeros(0, dtype=np.bool_)
+        last, selection = np.zeros(0, dtype=np.bool_), None
         threshold = _ARRIVED
         while True:
             count = int(min(self.check, max(run.steps_left(), 1)))
@@ -66,23 +60,16 @@ class PrimalDualProjection(Solver[Projection, Array, Selection]):
             steps.restart_if_due()
             x, y = steps.best()
             support = _rounded(program, x, y, steps.worth)
-            near = program.prices(y, per_unit=float(program.whole.max(initial=0.0)))
-            prices = None
-            if np.array_equal(support, last) and not np.array_equal(support, vain):
-                # One that stays is worth a proof; one that was tried in vain is not.
-                prices, vain = exact_prices(program, support, near, _PROOF_ROUNDS), support
-            last = support
-            if prices is None and (error := steps.relative_error(x, y)) <= threshold:
+            same, last = np.array_equal(support, last), support
+            if not same or selection is None:
+                selection = program.selection(support)
+            if not selection.certificate.holds and (error := steps.relative_error(x, y)) <= threshold:
                 # The steps have arrived, and rounding gives no best support: supports tie.
                 threshold = error * _RETRY
                 vertex = to_vertex(program, x)
                 if not program.over.excess(vertex):
-                    support = completed(program, vertex)
-                    prices = exact_prices(program, support, near)
-            selection = program.selection(support, near if prices is None else prices)
-            if selection.certificate.exact:
-                return (yield from program.last(selection, run, count))
-            yield program.iterate(selection, relative_gap(selection), steps=count)
+                    selection = program.selection(completed(program, vertex))
+            yield program.iterate(selection, steps=count)
 
 
 def _rounded(program: SupportProgram, x: Array, y: Array, worth: Array) -> NDArray[np.bool_]:
@@ -103,10 +90,7 @@ class _Steps:
         self.primal_step = 1.0 / np.maximum(self.up.sum(axis=1), 1.0)
         self.dual_step = 1.0 / np.maximum(self.down.sum(axis=1), 1.0)
         self.weight = 1.0
-        top = float(program.whole.max(initial=0.0)) or 1.0
-        start = descend(program, sweeps=1)
-        self.x = np.zeros(len(worth))
-        self.y = np.concatenate([[start.total], start.rows, start.columns]) / top
+        self.x, self.y = np.zeros(len(worth)), np.zeros(len(program.bounds))
         self.reset()
 
     def reset(self) -> None:

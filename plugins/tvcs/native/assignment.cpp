@@ -1,0 +1,176 @@
+#include "assignment.hpp"
+
+#include <algorithm>
+
+#include <optiframe/dispatch.hpp>
+#include <optiframe/interrupt.hpp>
+
+namespace optiframe::tvcs {
+
+namespace {
+
+constexpr int reductions = 3; // times that every row without a column bids for one
+
+struct Best {
+    double first, second;
+    i64 at;
+};
+
+// The largest and the second largest of worth less price.
+OPTIFRAME_CLONES Best two_best(const double* worth, const double* price, i64 n) {
+    double first = -inf;
+    for (i64 j = 0; j < n; ++j) first = std::max(first, worth[j] - price[j]);
+    i64 at = 0;
+    while (worth[at] - price[at] != first) ++at;
+    double second = -inf;
+    for (i64 j = 0; j < at; ++j) second = std::max(second, worth[j] - price[j]);
+    for (i64 j = at + 1; j < n; ++j) second = std::max(second, worth[j] - price[j]);
+    return {first, second, at};
+}
+
+// Distances of columns through one more row, the row that each is reached from, and the least of the open ones.
+OPTIFRAME_CLONES double relax(const double* worth, const double* price, double base, double row, i64 n,
+                              const double* closed, double* distance, double* before) {
+    double least = inf;
+    for (i64 j = 0; j < n; ++j) {
+        const double d = base + price[j] - worth[j];
+        before[j] = d < distance[j] ? row : before[j];
+        distance[j] = d < distance[j] ? d : distance[j];
+        least = std::min(least, distance[j] + closed[j]);
+    }
+    return least;
+}
+
+// The shorter side of the matrix as rows, so that every row may find a column.
+class Matrix {
+public:
+    Matrix(std::span<const double> worth, i64 rows, i64 columns)
+        : rows(rows), columns(columns), worth(worth), u(rows), w(columns), column(rows, -1), row(columns, -1),
+          distance(columns), closed(columns), before(columns) {}
+
+    // A row bids for its best column until it is as good as the second best, and takes it from who has it.
+    void reduce() {
+        std::vector<i64> open(rows), next;
+        for (i64 i = 0; i < rows; ++i) open[i] = i;
+        for (int turn = 0; turn < reductions && !open.empty(); ++turn, std::swap(open, next)) {
+            next.clear();
+            for (const i64 i : open) {
+                pace.after(2 * columns);
+                const Best best = two_best(line(i), w.data(), columns);
+                u[i] = std::max(best.second, 0.0);
+                if (best.first <= 0.0) continue; // nothing is worth its price
+                w[best.at] += best.first - u[i];
+                if (row[best.at] >= 0) {
+                    column[row[best.at]] = -1;
+                    next.push_back(row[best.at]);
+                }
+                row[best.at] = i;
+                column[i] = best.at;
+            }
+        }
+    }
+
+    // Gives a row a column by a shortest path; the row at its end, which may be itself, has none afterwards where
+    // that costs less.
+    void augment(i64 start) {
+        std::ranges::fill(distance, inf);
+        std::ranges::fill(closed, 0.0);
+        looked.clear();
+        double base = 0.0, drop = inf, length;
+        i64 i = start, dropped = -1, end = -1;
+        while (true) {
+            looked.push_back({i, base});
+            pace.after(columns);
+            if (base + u[i] < drop) {
+                drop = base + u[i];
+                dropped = i;
+            }
+            const double least = relax(line(i), w.data(), base + u[i], static_cast<double>(i), columns, closed.data(),
+                                       distance.data(), before.data());
+            if (drop <= least) {
+                length = drop;
+                break;
+            }
+            i64 j = 0;
+            while (distance[j] + closed[j] != least) ++j;
+            base = least;
+            if (row[j] < 0) {
+                length = least;
+                end = j;
+                dropped = -1;
+                break;
+            }
+            closed[j] = inf;
+            i = row[j];
+        }
+        for (const Looked& each : looked) u[each.row] -= length - each.base;
+        for (i64 j = 0; j < columns; ++j)
+            if (closed[j] > 0.0) w[j] += length - distance[j];
+        if (dropped >= 0) {
+            end = column[dropped];
+            column[dropped] = -1;
+            if (dropped == start) return;
+        }
+        for (i64 j = end;;) {
+            const i64 r = static_cast<i64>(before[j]), given = column[r];
+            row[j] = r;
+            column[r] = j;
+            if (r == start) return;
+            j = given;
+        }
+    }
+
+    void solve(Effort& effort) {
+        u.assign(rows, 0.0);
+        reduce();
+        for (i64 i = 0; i < rows; ++i)
+            if (column[i] < 0) {
+                u[i] = std::max(two_best(line(i), w.data(), columns).first, 0.0);
+                augment(i);
+                ++effort.paths;
+            }
+    }
+
+    const i64 rows, columns;
+    std::span<const double> worth;
+    std::vector<double> u, w;
+    std::vector<i64> column, row;
+
+private:
+    struct Looked {
+        i64 row;
+        double base;
+    };
+
+    const double* line(i64 i) const { return worth.data() + i * columns; }
+
+    std::vector<double> distance, closed, before;
+    std::vector<Looked> looked;
+    interrupt::Pace pace;
+};
+
+} // namespace
+
+void assign(const Layout& layout, const Elements& all, Prices& prices, Effort& effort) {
+    const i64 rows = layout.rows() - 1, columns = layout.columns() - 1;
+    const bool turned = rows > columns;
+    std::vector<double> transposed;
+    if (turned) {
+        transposed.resize(all.whole.size());
+        for (i64 i = 0; i < rows; ++i)
+            for (i64 j = 0; j < columns; ++j) transposed[j * rows + i] = all.whole[i * columns + j];
+    }
+    Matrix matrix(turned ? transposed : all.whole, turned ? columns : rows, turned ? rows : columns);
+    matrix.solve(effort);
+    std::ranges::copy(turned ? matrix.w : matrix.u, prices.u.begin());
+    std::ranges::copy(turned ? matrix.u : matrix.w, prices.w.begin());
+    std::ranges::fill(all.state, 0);
+    for (i64 i = 0; i < matrix.rows; ++i) {
+        const i64 j = matrix.column[i];
+        if (j < 0) continue;
+        const i64 k = turned ? j * columns + i : i * columns + j;
+        all.state[k] = all.whole[k] > 0;
+    }
+}
+
+} // namespace optiframe::tvcs

@@ -1,0 +1,249 @@
+#include "scaling.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include <optiframe/interrupt.hpp>
+
+namespace optiframe::tvcs {
+
+namespace {
+
+constexpr i64 factor = 8;        // between the widths of two phases
+constexpr i64 looks_to_fit = 4;  // looks at arcs, times all arcs, before potentials are given up
+constexpr i64 looks_a_rise = 6;  // looks at arcs, times all arcs, between two updates of all potentials
+
+// Each link twice, at its tail and at its head, node by node.
+class Residual {
+public:
+    Residual(std::span<Link> links, std::span<i64> excess, std::span<i64> potential, Effort& effort)
+        : links(links), excess(excess), potential(potential), effort(effort),
+          nodes(static_cast<i64>(excess.size())), first(nodes + 1), half(2 * links.size()), at(nodes) {
+        for (const Link& link : links) {
+            ++first[link.tail + 1];
+            ++first[link.head + 1];
+        }
+        std::partial_sum(first.begin(), first.end(), first.begin());
+        std::copy(first.begin(), first.end() - 1, at.begin());
+        for (const Link& link : links) {
+            const i64 out = at[link.tail]++, in = at[link.head]++;
+            half[out] = {link.cost, link.head, static_cast<i32>(in), link.room, link.room + link.back};
+            half[in] = {-link.cost, link.tail, static_cast<i32>(out), link.back, link.room + link.back};
+        }
+    }
+
+    i64 largest_saving() const {
+        i64 most = 0;
+        for (i64 v = 0; v < nodes; ++v)
+            for (i64 k = first[v]; k < first[v + 1]; ++k)
+                if (half[k].room > 0) most = std::max(most, -reduced(v, half[k]));
+        return most;
+    }
+
+    // A phase: afterwards no half with room costs less than -width, and nothing is in excess.
+    bool phase(i64 width) {
+        for (i64 v = 0; v < nodes; ++v)
+            for (i64 k = first[v]; k < first[v + 1]; ++k)
+                if ((half[k].room > 0) & (reduced(v, half[k]) < -width)) push(v, k, half[k].room);
+        std::copy(first.begin(), first.end() - 1, at.begin());
+        queue.clear();
+        queued.assign(nodes, false);
+        for (i64 v = 0; v < nodes; ++v)
+            if (excess[v] > 0) enqueue(v);
+        if (queue.empty()) return true;
+        if (!update(width)) return false;
+        i64 looks = 0;
+        const i64 between = looks_a_rise * static_cast<i64>(half.size()) + nodes;
+        for (std::size_t next = 0; next < queue.size(); ++next) {
+            const i64 v = queue[next];
+            queued[v] = false;
+            looks += discharge(v, width);
+            if (next > 2 * static_cast<std::size_t>(nodes) && 2 * next > queue.size()) {
+                queue.erase(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(next) + 1);
+                next = static_cast<std::size_t>(-1);
+            }
+            if (looks > between) {
+                looks = 0;
+                if (!update(width)) return false;
+            }
+        }
+        return true;
+    }
+
+    // Looks for potentials by which no half with room costs less than -width, with the flow as it is (Bellman and
+    // Ford's method, given up after some looks): then the phases down to that width are not needed.
+    bool fits(i64 width) {
+        distance.assign(nodes, 0);
+        queued.assign(nodes, false);
+        queue.clear();
+        for (i64 v = 0; v < nodes; ++v)
+            for (i64 k = first[v]; k < first[v + 1]; ++k)
+                if ((half[k].room > 0) & (reduced(v, half[k]) < -width)) {
+                    enqueue(v);
+                    break;
+                }
+        i64 looks = 0;
+        const i64 most = looks_to_fit * static_cast<i64>(half.size());
+        for (std::size_t next = 0; next < queue.size(); ++next) {
+            const i64 v = queue[next];
+            queued[v] = false;
+            looks += first[v + 1] - first[v];
+            if (looks > most) break;
+            for (i64 k = first[v]; k < first[v + 1]; ++k) {
+                const i64 u = half[k].head, through = distance[v] + reduced(v, half[k]) + width;
+                if ((half[k].room <= 0) | (through >= distance[u])) continue;
+                distance[u] = through;
+                enqueue(u);
+            }
+        }
+        effort.arcs += looks;
+        pace.after(looks);
+        if (looks > most) return false;
+        for (i64 v = 0; v < nodes; ++v) potential[v] += distance[v];
+        return true;
+    }
+
+    bool balanced() const {
+        return std::ranges::all_of(excess, [](i64 each) { return each == 0; });
+    }
+
+    void write() {
+        std::copy(first.begin(), first.end() - 1, at.begin());
+        for (Link& link : links) {
+            link.room = half[at[link.tail]++].room;
+            link.back = half[at[link.head]++].room;
+        }
+    }
+
+private:
+    struct Half {
+        i64 cost;
+        i32 head, other; // the node it leads to, and the half there
+        i32 room, both; // units that fit on it, and on it and its other together
+    };
+
+    i64 reduced(i64 v, const Half& arc) const { return arc.cost + potential[v] - potential[arc.head]; }
+
+    void push(i64 v, i64 k, i64 units) {
+        Half& arc = half[k];
+        arc.room -= static_cast<i32>(units);
+        half[arc.other].room += static_cast<i32>(units);
+        excess[v] -= units;
+        excess[arc.head] += units;
+    }
+
+    void enqueue(i64 v) {
+        if (queued[v]) return;
+        queued[v] = true;
+        queue.push_back(static_cast<i32>(v));
+    }
+
+    // Pushes what a node has too much of, and lowers its potential where it must; gives the looks at arcs.
+    i64 discharge(i64 v, i64 width) {
+        i64 looks = 0;
+        while (excess[v] > 0) {
+            i64 k = at[v];
+            for (; k < first[v + 1]; ++k) {
+                Half& arc = half[k];
+                if ((arc.room <= 0) | (reduced(v, arc) >= 0)) continue;
+                push(v, k, std::min<i64>(excess[v], arc.room));
+                if (excess[arc.head] > 0) enqueue(arc.head);
+                if (excess[v] == 0) break;
+            }
+            looks += k - at[v] + 1;
+            at[v] = k;
+            if (excess[v] == 0) break;
+            i64 best = std::numeric_limits<i64>::min();
+            for (i64 j = first[v]; j < first[v + 1]; ++j)
+                if (const i64 through = potential[half[j].head] - half[j].cost; (half[j].room > 0) & (through > best)) {
+                    best = through;
+                    at[v] = j;
+                }
+            looks += first[v + 1] - first[v];
+            if (best == std::numeric_limits<i64>::min()) break; // found out by the next update
+            potential[v] = best - width;
+        }
+        effort.arcs += looks;
+        pace.after(looks);
+        return looks;
+    }
+
+    // Lowers potentials by distances to the nearest lack in whole widths, so that excess finds its way; false
+    // where some finds none. Distances are small numbers, so that nodes wait in one list for each.
+    bool update(i64 width) {
+        interrupt::poll();
+        const int shift = std::countr_zero(static_cast<std::uint64_t>(width));
+        distance.assign(nodes, far);
+        done.assign(nodes, false);
+        for (std::vector<i32>& list : lists) list.clear();
+        const auto wait = [&](i64 v, i64 d) {
+            distance[v] = d;
+            if (d >= static_cast<i64>(lists.size())) lists.resize(d + 1);
+            lists[d].push_back(static_cast<i32>(v));
+        };
+        i64 left = 0;
+        for (i64 v = 0; v < nodes; ++v) {
+            left += excess[v] > 0;
+            if (excess[v] < 0) wait(v, 0);
+        }
+        bool cut = false;
+        i64 last = 0; // the distance of the node looked at last
+        for (i64 d = 0; d < static_cast<i64>(lists.size()) && left > 0; ++d)
+            for (std::size_t k = 0; k < lists[d].size() && left > 0; ++k) {
+                const i64 v = lists[d][k];
+                if (done[v]) continue; // it was nearer, too
+                done[v] = true;
+                last = d;
+                left -= excess[v] > 0;
+                pace.after(first[v + 1] - first[v]);
+                effort.arcs += first[v + 1] - first[v];
+                for (i64 j = first[v]; j < first[v + 1]; ++j) {
+                    const i64 u = half[j].head;
+                    if (done[u] | (half[j].room == half[j].both)) continue; // nothing may come back
+                    const i64 cost = -reduced(v, half[j]), through = d + (cost < 0 ? 0 : (cost >> shift) + 1);
+                    if (through >= distance[u]) continue;
+                    if (through < farthest)
+                        wait(u, through);
+                    else
+                        cut = true;
+                }
+            }
+        for (i64 v = 0; v < nodes; ++v) potential[v] -= (done[v] ? distance[v] : last) * width;
+        std::copy(first.begin(), first.end() - 1, at.begin());
+        return left == 0 || cut;
+    }
+
+    static constexpr i64 far = std::numeric_limits<i64>::max();
+    static constexpr i64 farthest = 4096; // widths: beyond, potentials fall one by one
+
+    std::span<Link> links;
+    std::span<i64> excess, potential;
+    Effort& effort;
+    const i64 nodes;
+    std::vector<i64> first;
+    std::vector<Half> half;
+    std::vector<i64> at; // the half from which on a node looks
+    std::vector<i32> queue;
+    std::vector<u8> queued, done;
+    std::vector<i64> distance;
+    std::vector<std::vector<i32>> lists; // of nodes at each distance
+    interrupt::Pace pace;
+};
+
+} // namespace
+
+bool scale_costs(std::span<Link> links, std::span<i64> excess, std::span<i64> potential, i64 first, i64 last,
+                 Effort& effort) {
+    Residual residual(links, excess, potential, effort);
+    if (!residual.balanced() || !residual.fits(last))
+        for (i64 width = static_cast<i64>(std::bit_floor(static_cast<std::uint64_t>(std::max(first > 0 ? first : residual.largest_saving() / factor, last))));;
+             width = std::max(width / factor, last)) {
+            if (!residual.phase(width)) return false;
+            if (width == last || residual.fits(last)) break;
+        }
+    residual.write();
+    return true;
+}
+
+} // namespace optiframe::tvcs

@@ -1,0 +1,305 @@
+#include "settle.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include <optiframe/arrays.hpp>
+#include <optiframe/interrupt.hpp>
+
+#include "flow.hpp"
+#include "numbers.hpp"
+
+namespace optiframe::tvcs {
+
+namespace {
+
+// Phases go on until so many times the nodes are between their width and the largest cost.
+constexpr i64 closer = 65536;
+
+// Costs have so many bits at most: sums over three times all nodes stay below 2^61.
+int bits_for(i64 nodes) { return std::min(50, 58 - static_cast<int>(std::bit_width(static_cast<u64>(nodes)))); }
+
+// The elements that are open, and the bounds that may be used more or less, as links between groups.
+class Open {
+public:
+    Open(const Layout& layout, const Point& point, int unit, std::span<u8> state, const Prices& prices,
+         Effort& effort)
+        : layout(layout), point(point), state(state), effort(effort), rows(layout.rows()), columns(layout.columns()),
+          source(rows + columns), sink(source + 1), unit(unit), potential(sink + 1), excess(sink + 1),
+          node(sink + 1) {
+        for (i64 v = 0; v <= sink; ++v) node[v] = static_cast<i32>(v);
+        const u64 y0 = static_cast<u64>(prices.y0);
+        for (i64 i = 0; i < rows; ++i) potential[i] = y0 + static_cast<u64>(prices.u[i]);
+        for (i64 j = 0; j < columns; ++j) potential[rows + j] = -static_cast<u64>(prices.w[j]);
+        potential[source] = y0;
+    }
+
+    void add_element(i64 k, i64 row) {
+        const bool chosen = state[k] & chosen_bit;
+        // Read once, as another thread may change it: what is no worth by now is the least.
+        const double given = point.values[layout.place(k)], value = point.squared ? std::abs(given) : given;
+        links.push_back({static_cast<i32>(row), static_cast<i32>(rows + layout.column[k]), !chosen, chosen, 0,
+                         static_cast<i32>(elements.size())});
+        elements.push_back(static_cast<i32>(k));
+        values.push_back(value > 0 && value < inf ? value : std::numeric_limits<double>::denorm_min());
+    }
+
+    // The bounds whose prices are at most `within`, used as the counts say; what they are used beside is excess.
+    void add_bounds(const Flow& flow, const Prices& prices, double within) {
+        const Bounds bounds = layout.bounds();
+        const auto add = [&](i64 tail, i64 head, i64 bound, i64 used, double price) {
+            if (bound > 0 && price <= within)
+                links.push_back({static_cast<i32>(tail), static_cast<i32>(head), static_cast<i32>(bound - used),
+                                 static_cast<i32>(used), 0, -1});
+        };
+        for (i64 i = 0; i < rows; ++i) add(source, i, bounds.rows[i], flow.fed[i], prices.u[i]);
+        for (i64 j = 0; j < columns; ++j) add(rows + j, sink, bounds.columns[j], flow.drained[j], prices.w[j]);
+        add(sink, source, bounds.total, flow.back, prices.y0);
+        std::ranges::copy(flow.excess, excess.begin());
+    }
+
+    // Leaves links on cycles only, and the nodes that they join; whether an element is among them.
+    bool prune() {
+        const std::vector<i32> part = parts();
+        std::vector<i32> now(potential.size(), -1);
+        i32 nodes = 0;
+        std::size_t kept = 0;
+        bool some = false;
+        for (const Link& link : links) {
+            if (part[link.tail] != part[link.head]) continue;
+            for (const i32 v : {link.tail, link.head})
+                if (now[v] < 0) {
+                    now[v] = nodes++;
+                }
+            links[kept] = link;
+            links[kept].tail = now[link.tail];
+            links[kept].head = now[link.head];
+            some |= link.element >= 0;
+            ++kept;
+        }
+        links.resize(kept);
+        std::vector<u64> potentials(nodes);
+        std::vector<i32> originals(nodes);
+        for (std::size_t v = 0; v < now.size(); ++v)
+            if (now[v] >= 0) {
+                potentials[now[v]] = potential[v];
+                originals[now[v]] = node[v];
+            }
+        potential = std::move(potentials);
+        node = std::move(originals);
+        excess.assign(nodes, 0);
+        return some;
+    }
+
+    // Makes costs in the finest unit in which they fit; false where there is nothing left that decides.
+    bool measure() {
+        constexpr int none = std::numeric_limits<int>::min();
+        int top = none;
+        for (const Link& link : links) {
+            const i64 cost = cost_of(link);
+            if (cost != 0) top = std::max(top, unit + static_cast<int>(std::bit_width(static_cast<u64>(std::abs(cost)))) + 1);
+            if (link.element >= 0) top = std::max(top, rest_below(link.element));
+        }
+        if (top == none || unit <= ties[1] - static_cast<int>(2 * std::bit_width(potential.size())) - 2) return false;
+        count_in(std::min(unit, top - bits_for(static_cast<i64>(potential.size()))));
+        return true;
+    }
+
+    void count_in(int finer) {
+        const int shift = unit - finer;
+        for (u64& each : potential) each = shift >= 64 ? 0 : shift >= 0 ? each << shift : each >> -shift;
+        unit = finer;
+        for (Link& link : links) link.cost = cost_of(link);
+    }
+
+    // Makes the flow nearly best for these costs, and leaves the links that may still change.
+    void solve(i64 first, std::vector<double>* raised, int coarse) {
+        const i64 nodes = static_cast<i64>(potential.size());
+        // So near the best that what may still change costs less than a few times the nodes less.
+        const i64 last = static_cast<i64>(std::bit_floor(static_cast<std::uint64_t>(std::max<i64>((i64{1} << bits_for(nodes)) / (closer * nodes), 1))));
+        std::vector<i64> moved(nodes);
+        check(scale_costs(links, excess, moved, first, last, effort), "excess that reaches no lack");
+        for (i64 v = 0; v < nodes; ++v) {
+            potential[v] += static_cast<u64>(moved[v]);
+            if (raised) (*raised)[node[v]] += std::ldexp(static_cast<double>(moved[v]), unit - coarse);
+        }
+        // A cycle passes no node twice, and numbers are rounded down three times for each of its elements.
+        const i64 within = nodes * (last + 3) + 1;
+        std::erase_if(links, [&](const Link& link) {
+            if (link.element >= 0) state[elements[link.element]] = listed_bit | (link.back > 0 ? chosen_bit : 0);
+            const i64 cost = link.cost + moved[link.tail] - moved[link.head];
+            return cost > within || cost < -within;
+        });
+        ++effort.levels;
+    }
+
+    // Goes on in finer units until no element is left.
+    void finish(std::vector<double>* raised, int coarse, std::optional<int> place = {}) {
+        if (!prune()) return;
+        const int sum = 50 + static_cast<int>(std::bit_width(elements.size())) + 1; // bits of a sum of tie breaks
+        int lowest = std::numeric_limits<int>::max();
+        if (!place)
+            for (const double value : values) lowest = std::min(lowest, worth_of(value, point.squared).lowest());
+        ties[0] = place ? *place : lowest - sum;
+        ties[1] = ties[0] - sum;
+        do {
+            if (!measure()) return;
+            solve(0, raised, coarse);
+        } while (prune());
+    }
+
+private:
+    // What decides between supports, the cost of a link at this unit: the worth, then what breaks ties.
+    i64 cost_of(const Link& link) const {
+        u64 cost = potential[link.tail] - potential[link.head];
+        if (link.element >= 0) {
+            cost -= worth_of(values[link.element], point.squared).in_units(unit);
+            const i64 place = layout.place(elements[link.element]);
+            if (unit < ties[0] + 52) cost -= first_tie_break(place, layout.elements(), ties[0]).in_units(unit);
+            if (unit < ties[1] + 52) cost -= second_tie_break(place, ties[1]).in_units(unit);
+        }
+        return static_cast<i64>(cost);
+    }
+    // The place above the highest bit that this unit leaves out.
+    int rest_below(i32 at) const {
+        const int rest = worth_of(values[at], point.squared).rest_below(unit);
+        if (rest > std::numeric_limits<int>::min()) return rest;
+        const i64 place = layout.place(elements[at]);
+        const int first = first_tie_break(place, layout.elements(), ties[0]).rest_below(unit);
+        return first > std::numeric_limits<int>::min() ? first : second_tie_break(place, ties[1]).rest_below(unit);
+    }
+
+    // For each node the strongly connected part that it lies in, by links with room (Tarjan 1972).
+    std::vector<i32> parts() const {
+        const i64 nodes = static_cast<i64>(potential.size());
+        std::vector<i32> first(nodes + 1), part(nodes, -1), low(nodes, -1), stack, path;
+        for (const Link& link : links) {
+            first[link.tail + 1] += link.room > 0;
+            first[link.head + 1] += link.back > 0;
+        }
+        for (i64 v = 0; v < nodes; ++v) first[v + 1] += first[v];
+        std::vector<i32> next(first[nodes]), at(first.begin(), first.end() - 1);
+        for (const Link& link : links) {
+            if (link.room > 0) next[at[link.tail]++] = link.head;
+            if (link.back > 0) next[at[link.head]++] = link.tail;
+        }
+        std::copy(first.begin(), first.end() - 1, at.begin());
+        std::vector<i32> number(nodes, -1);
+        i32 seen = 0, found = 0;
+        for (i32 root = 0; root < nodes; ++root) {
+            if (number[root] >= 0 || first[root] == first[root + 1]) continue;
+            path.push_back(root);
+            while (!path.empty()) {
+                const i32 v = path.back();
+                if (number[v] < 0) {
+                    number[v] = low[v] = seen++;
+                    stack.push_back(v);
+                }
+                if (at[v] < first[v + 1]) {
+                    const i32 u = next[at[v]++];
+                    if (number[u] < 0)
+                        path.push_back(u);
+                    else if (part[u] < 0)
+                        low[v] = std::min(low[v], number[u]);
+                    continue;
+                }
+                path.pop_back();
+                if (!path.empty()) low[path.back()] = std::min(low[path.back()], low[v]);
+                if (low[v] < number[v]) continue;
+                for (i32 u = -1; u != v;) {
+                    u = stack.back();
+                    stack.pop_back();
+                    part[u] = found;
+                }
+                ++found;
+            }
+        }
+        for (i32& each : part)
+            if (each < 0) each = found++; // leads nowhere
+        return part;
+    }
+
+    const Layout& layout;
+    const Point& point;
+    std::span<u8> state;
+    Effort& effort;
+    std::vector<Link> links;
+    std::vector<i32> elements; // numbers by rows of those that were open at first,
+    std::vector<double> values; // and their values
+    const i64 rows, columns, source, sink;
+    int unit; // costs and potentials are counted in 2^unit,
+    std::vector<u64> potential; // these modulo 2^64: only differences that are small are read
+    std::vector<i64> excess;
+    std::vector<i32> node; // of the whole graph
+    int ties[2] = {-100'000, -100'000}; // the places of what breaks ties: below all worths
+};
+
+Flow used(const Layout& layout, std::span<const u8> state, const Prices& prices, bool as_prices) {
+    Counts counts{std::vector<i64>(layout.rows()), std::vector<i64>(layout.columns())};
+    for (i64 i = 0; i < layout.rows(); ++i)
+        for (i64 k = layout.first[i]; k < layout.first[i + 1]; ++k) {
+            counts.rows[i] += state[k] & chosen_bit;
+            counts.columns[layout.column[k]] += state[k] & chosen_bit;
+        }
+    Prices none{0.0, std::vector<double>(layout.rows()), std::vector<double>(layout.columns())};
+    Flow flow(layout.bounds(), as_prices ? prices : none);
+    flow.start(counts);
+    return flow;
+}
+
+} // namespace
+
+std::vector<OpenElement> open_elements(const Elements& all, const Prices& prices, double within) {
+    std::vector<OpenElement> found;
+    interrupt::Pace pace;
+    for (i64 i = 0; i < all.view.groups(); ++i) {
+        pace.after(all.view.first[i + 1] - all.view.first[i]);
+        const double threshold = prices.y0 + prices.u[i];
+        for (i64 k = all.view.first[i]; k < all.view.first[i + 1]; ++k) {
+            const double z = all.whole[k] - threshold - prices.w[all.view.other[k]];
+            if (std::abs(z) <= within && all.whole[k] > 0)
+                found.push_back({static_cast<i32>(k), static_cast<i32>(i)});
+        }
+    }
+    return found;
+}
+
+void settle(const Layout& layout, const Point& point, int unit, std::optional<int> ties,
+            std::span<const OpenElement> elements, std::span<u8> state, const Prices& prices, double within,
+            Effort& effort) {
+    if (elements.empty()) return;
+    Open open(layout, point, unit, state, prices, effort);
+    for (const OpenElement& each : elements) open.add_element(each.element, each.row);
+    open.add_bounds(used(layout, state, prices, false), prices, within);
+    open.finish(nullptr, unit, ties);
+}
+
+void settle_all(const Layout& layout, const Point& point, int unit, const Elements& all, double limit,
+                Prices& prices, Effort& effort) {
+    const i64 rows = layout.rows(), columns = layout.columns(), nodes = rows + columns + 2;
+    const int coarse = std::max(unit, unit + 50 - bits_for(nodes));
+    const double step = std::ldexp(1.0, coarse - unit);
+    const auto rounded = [step](double price) { return std::rint(price / step); };
+    prices.y0 = rounded(prices.y0);
+    std::ranges::transform(prices.u, prices.u.begin(), rounded);
+    std::ranges::transform(prices.w, prices.w.begin(), rounded);
+    Open open(layout, point, coarse, all.state, prices, effort);
+    for (i64 i = 0; i < rows; ++i)
+        for (i64 k = layout.first[i]; k < layout.first[i + 1]; ++k)
+            if (all.whole[k] > 0) open.add_element(k, i);
+    open.add_bounds(used(layout, all.state, prices, true), prices, inf);
+    std::vector<double> phi(nodes);
+    for (i64 i = 0; i < rows; ++i) phi[i] = prices.y0 + prices.u[i];
+    for (i64 j = 0; j < columns; ++j) phi[rows + j] = -prices.w[j];
+    phi[rows + columns] = prices.y0;
+    open.count_in(coarse);
+    open.solve(std::max<i64>(static_cast<i64>(std::ldexp(limit, unit - coarse - 9)), 1), &phi, coarse);
+    open.finish(&phi, coarse);
+    for (double& each : phi) each = std::rint(each * step);
+    const double source = phi[rows + columns], sink = phi[rows + columns + 1];
+    for (i64 i = 0; i < rows; ++i) prices.u[i] = std::clamp(phi[i] - source, 0.0, limit);
+    for (i64 j = 0; j < columns; ++j) prices.w[j] = std::clamp(sink - phi[rows + j], 0.0, limit);
+    prices.y0 = std::clamp(source - sink, 0.0, limit);
+}
+
+} // namespace optiframe::tvcs

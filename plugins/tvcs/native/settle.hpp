@@ -1,0 +1,40 @@
+// The exact answer: what rounding the worths has left open is solved again in finer units, until nothing is
+// left or what is left are ties, which the index breaks.
+#pragma once
+
+#include <optional>
+
+#include "certify.hpp"
+#include "layout.hpp"
+#include "scaling.hpp"
+
+namespace optiframe::tvcs {
+
+// Values whose worths they are, or whose squares are.
+struct Point {
+    std::span<const double> values;
+    bool squared;
+};
+
+struct OpenElement {
+    i32 element, row;
+};
+
+// The elements whose reduced worth is at most so far from 0.
+std::vector<OpenElement> open_elements(const Elements& all, const Prices& prices, double within);
+
+// Makes a support that is best for the rounded worths best for the real ones. The prices prove the first, and
+// rounding changed no worth by more than a unit, 2^unit. A reduced worth of more units than a cycle of groups
+// can have elements decides for good; `elements` are the others, `within` that number. Of those only the
+// ones on a cycle matter. Their state is written.
+// `ties` is the place of what breaks ties where the rounded worths hold it already.
+void settle(const Layout& layout, const Point& point, int unit, std::optional<int> ties,
+            std::span<const OpenElement> elements, std::span<u8> state, const Prices& prices, double within,
+            Effort& effort);
+
+// The same with nothing decided, from any prices and what their signs choose: by cost scaling, whose effort is
+// bounded. Prices are written that are as good as whole units allow, but for a few of them.
+void settle_all(const Layout& layout, const Point& point, int unit, const Elements& all, double limit,
+                Prices& prices, Effort& effort);
+
+} // namespace optiframe::tvcs

@@ -1,0 +1,397 @@
+"""Sparse linear models in the manner of scikit-learn: features in, a few coefficients out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self, get_args
+
+import numpy as np
+
+from optiframe.errors import InvalidInput, nearest, require
+from optiframe.findings import Finding
+from optiframe.problems.constraints import ConstraintSet
+from optiframe.problems.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
+from optiframe.records.fields import Array
+from optiframe.solving.result import Result
+from optiframe_tvcs.learning.path import Criterion, Scaling, criterion, fit_path
+from optiframe_tvcs.sets.three_view import ThreeView
+
+require("sklearn", "sklearn", "optiframework-tvcs")
+
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin  # noqa: E402  # after the message
+from sklearn.model_selection import check_cv  # noqa: E402
+from sklearn.utils.multiclass import check_classification_targets, type_of_target  # noqa: E402
+from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
+
+_CHOICES = ("cv", *get_args(Criterion))
+_MOST_SIZES = 100  # on a path by default: a fit each
+_GAIN = 1.0  # standard errors by which the total alone must be better before a finding says so
+
+
+class _SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """What both estimators share."""
+
+    losses: ClassVar[Mapping[str, type[LinearModel]]]
+
+    coef_: Array
+    intercept_: Any
+    size_: int
+    sizes_: Array
+    scores_: Array
+    coef_path_: Array
+    result_: Result[Array, Any]
+    findings_: tuple[Finding, ...]
+    n_iter_: int
+
+    def __init__(
+        self,
+        size: int | Literal["cv", "bic", "ebic", "sic"] = "cv",
+        *,
+        sizes: Sequence[int] | None = None,
+        over: ThreeView | None = None,
+        loss: Any = None,
+        l2: float = 0.0,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        solver: Any = "tvcs.splicing",
+        cv: Any = 5,
+        budget: Any = None,
+        seed: int = 0,
+    ) -> None:
+        self.size = size
+        self.sizes = sizes
+        self.over = over
+        self.loss = loss
+        self.l2 = l2
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.solver = solver
+        self.cv = cv
+        self.budget = budget
+        self.seed = seed
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _fit(self, matrix: Any, target: Array) -> Self:
+        """Fit the path, choose the size, keep what was learnt; `target` is real."""
+        make = self._objective()
+        over = self._set(matrix.shape[1])
+        sizes = self._sizes(matrix.shape, over)
+        scaling = Scaling.of(matrix, standardise=self.standardize, intercept=self.fit_intercept)
+        function = make(scaling.apply(matrix), target)
+        findings: list[Finding] = []
+        folds = self._folds(matrix, target) if self.size == "cv" else []
+        path = self._path(function, over, sizes)
+        points = [result.solution for result in path]
+        if self.size == "cv":
+            losses = self._held_out(matrix, target, over, sizes, folds)
+            self.scores_ = losses.mean(axis=0)
+        elif isinstance(self.size, str):
+            self.scores_ = np.array(
+                [criterion(self.size, function, x, self._used(x), matrix.shape[1]) for x in points]
+            )
+        else:
+            self.scores_ = np.full(len(sizes), np.nan)
+        chosen = len(sizes) - 1 if not isinstance(self.size, str) else int(np.argmin(self.scores_))
+        if self.size == "cv" and over is not None:
+            alone = self._held_out(matrix, target, None, sizes, folds)
+            findings.extend(_views_do_not_help(losses, alone, sizes))
+        if (
+            isinstance(self.size, str)
+            and len(sizes) > 1
+            and chosen == len(sizes) - 1
+            and self._may_grow(sizes, over)
+        ):
+            findings.append(
+                Finding(
+                    "note",
+                    f"The largest size tried, {sizes[-1]}, was chosen; larger ones may be better. "
+                    "Give larger `sizes`.",
+                    identifier="sparse.largest-size-chosen",
+                )
+            )
+        undone = [scaling.undo(x) for x in points]
+        self.coef_path_ = np.array([weights for weights, _ in undone])
+        self.sizes_ = np.array(sizes)
+        self.result_ = path[chosen]
+        self.findings_ = (*self.result_.findings, *findings)
+        self.n_iter_ = max(1, sum(result.iterations for result in path))
+        self.coef_, self.intercept_ = undone[chosen]
+        self.size_ = int(np.count_nonzero(self.coef_))
+        return self
+
+    def _path(
+        self, function: LinearModel, over: ThreeView | None, sizes: Sequence[int]
+    ) -> list[Result[Array, Any]]:
+        return fit_path(
+            function,
+            over,
+            sizes,
+            intercept=self.fit_intercept,
+            solver=self.solver,
+            budget=self.budget,
+            seed=self.seed,
+        )
+
+    def _held_out(
+        self, matrix: Any, target: Array, over: ThreeView | None, sizes: Sequence[int], folds: Any
+    ) -> Array:
+        """Mean loss on the samples left out, shape (folds, sizes); columns are scaled by the others alone."""
+        make, rows = self._objective(penalised=False), []
+        for kept, left in folds:
+            scaling = Scaling.of(matrix[kept], standardise=self.standardize, intercept=self.fit_intercept)
+            learnt = self._objective()(scaling.apply(matrix[kept]), target[kept])
+            judge = make(scaling.apply(matrix[left]), target[left])
+            rows.append([judge.value(result.solution) for result in self._path(learnt, over, sizes)])
+        return np.array(rows)
+
+    def _used(self, x: Array) -> int:
+        return int(np.count_nonzero(x[:-1] if self.fit_intercept else x))
+
+    def _may_grow(self, sizes: Sequence[int], over: ThreeView | None) -> bool:
+        return sizes[-1] < (self.n_features_in_ if over is None else over.limit)
+
+    def _folds(self, matrix: Any, target: Array) -> list[Any]:
+        classes = isinstance(self, ClassifierMixin)
+        folds = min(self.cv, len(target)) if isinstance(self.cv, int) else self.cv
+        if classes and isinstance(folds, int):  # a class must have a sample in each fold
+            folds = min(folds, int(np.unique(target, return_counts=True)[1].min()))
+        if isinstance(folds, int) and folds < 2:
+            raise InvalidInput(
+                "cross-validation needs two samples (of each class); give `size`, or choose it by "
+                '"bic"; got n_samples=1'
+            )
+        return list(check_cv(folds, target, classifier=classes).split(matrix, target))
+
+    def _objective(self, *, penalised: bool = True) -> Callable[[Any, Array], LinearModel]:
+        known = self.losses
+        loss = next(iter(known)) if self.loss is None else self.loss
+        if isinstance(loss, str):
+            if loss not in known:
+                raise InvalidInput(
+                    f"loss must be one of {', '.join(known)} or a class of linear models, "
+                    f"got {loss!r}{nearest(loss, known)}"
+                )
+            loss = known[loss]
+        l2 = self.l2 if penalised else 0.0
+        made: Callable[..., LinearModel] = loss
+        return lambda matrix, target: made(matrix=matrix, target=target, l2=l2)
+
+    def _set(self, features: int) -> ThreeView | None:
+        over: ConstraintSet | None = self.over
+        if over is None:
+            return None
+        if not isinstance(over, ThreeView):
+            raise InvalidInput(f"over must be a ThreeView or None, got {type(over).__name__}")
+        over.check_shape((features,))
+        return over
+
+    def _sizes(self, shape: tuple[int, int], over: ThreeView | None) -> list[int]:
+        """Sizes to fit, rising; the last is the one asked for where it is a number."""
+        rows, features = shape
+        most = features if over is None else over.limit
+        if isinstance(self.size, str):
+            if self.size not in _CHOICES:
+                raise InvalidInput(
+                    f"size must be a whole number or one of {', '.join(_CHOICES)}, "
+                    f"got {self.size!r}{nearest(self.size, _CHOICES)}"
+                )
+            if self.sizes is None:
+                # As many as abess tries: more cannot be told apart from noise.
+                spread = np.log(max(features, 2)) * max(np.log(max(np.log(rows), 1.0)), 1.0)
+                largest = int(max(1, min(most, rows // spread)))
+                steps = np.linspace(0, largest, min(largest, _MOST_SIZES) + 1)
+                return sorted({round(step) for step in steps})
+            return sorted({_whole(size, most, "sizes") for size in self.sizes}) or [0]
+        size = _whole(self.size, most, "size")
+        given = range(size) if self.sizes is None else (_whole(each, most, "sizes") for each in self.sizes)
+        below = [each for each in given if each < size]
+        # A path leads to the size asked for: a start from smaller fits is a better one.
+        thinned = below[:: max(1, len(below) // 20)]
+        return [*sorted(set(thinned)), size]
+
+    def _decision(self, x: Any) -> Array:
+        check_is_fitted(self)
+        matrix = validate_data(self, x, reset=False, accept_sparse="csr", dtype=np.float64)
+        return np.asarray(matrix @ np.ravel(self.coef_) + float(np.ravel(self.intercept_)[0]))
+
+
+class SparseRegressor(RegressorMixin, _SparseLinear):  # type: ignore[misc]  # scikit-learn has no types
+    """Linear regression with few coefficients that are not zero.
+
+    Needs scikit-learn. Fits every size from nothing up, each from the fit before, and keeps one of them.
+
+    Parameters
+    ----------
+    size
+        Nonzero coefficients at most: a number, or how to choose it: "cv" by cross-validation, "bic", "ebic"
+        or "sic" by that criterion (`optiframe_tvcs.learning.path.criterion`).
+    sizes
+        The sizes to choose from. None: all up to n / (log p log log n), at most 100 of them.
+    over
+        A `ThreeView` over the features: bounds on groups of coefficients besides the size. None: no groups.
+    loss
+        "least-squares", or a class of linear models of your own (`optiframe.problems.losses.LinearModel`).
+    l2
+        Weight of half the squared norm of the (standardized) coefficients; the intercept counts, too.
+    fit_intercept
+        Fit a constant, which is not counted.
+    standardize
+        Divide columns by their standard deviation; dense ones are centred too. `coef_` is for
+        columns as they came.
+    solver
+        What fits one size, for problems over sets of supports: "tvcs.splicing", "tvcs.htp", "tvcs.iht",
+        "tvcs.gradmp", a table with parameters, or a solver.
+    cv
+        Folds, or a splitter of scikit-learn, for ``size="cv"``.
+    budget, seed
+        Of each single fit, as for `optiframe.solve`.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        Shape (features,), and a number.
+    size_
+        Nonzero coefficients.
+    sizes_, scores_, coef_path_
+        Sizes tried, their held-out loss or criterion (nan for a given size), their coefficients, shape
+        (sizes, features).
+    result_, findings_
+        The `Result` of the fit kept, in the scaled columns; what to know before trusting it.
+    """
+
+    losses: ClassVar[Mapping[str, type[LinearModel]]] = {"least-squares": LeastSquares}
+
+    def fit(self, X: Any, y: Any) -> Self:  # scikit-learn's name
+        """Learn from samples (n, features), dense or sparse, and their targets (n,)."""
+        matrix, target = validate_data(
+            self, X, y, accept_sparse="csr", y_numeric=True, dtype=np.float64, ensure_min_samples=2
+        )
+        return self._fit(matrix, np.asarray(target, dtype=np.float64))
+
+    def predict(self, X: Any) -> Array:
+        """Targets of samples, shape (n,)."""
+        return self._decision(X)
+
+
+class SparseClassifier(ClassifierMixin, _SparseLinear):  # type: ignore[misc]  # scikit-learn has no types
+    """Classification into two classes with few coefficients that are not zero.
+
+    As `SparseRegressor`, with these differences; for more classes put it into scikit-learn's
+    `OneVsRestClassifier`.
+
+    Parameters
+    ----------
+    loss
+        "logistic", "squared-hinge", or a class of linear models of your own for targets -1 and 1.
+    l2
+        As there, 0.001 by default: without it, classes that a plane separates have no best fit.
+
+    Attributes
+    ----------
+    classes_
+        The two classes; the second one has positive decisions.
+    coef_, intercept_
+        Shape (1, features) and (1,).
+    """
+
+    losses: ClassVar[Mapping[str, type[LinearModel]]] = {"logistic": Logistic, "squared-hinge": SquaredHinge}
+
+    classes_: Any
+
+    def __init__(
+        self,
+        size: int | Literal["cv", "bic", "ebic", "sic"] = "cv",
+        *,
+        sizes: Sequence[int] | None = None,
+        over: ThreeView | None = None,
+        loss: Any = None,
+        l2: float = 1e-3,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        solver: Any = "tvcs.splicing",
+        cv: Any = 5,
+        budget: Any = None,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(
+            size,
+            sizes=sizes,
+            over=over,
+            loss=loss,
+            l2=l2,
+            fit_intercept=fit_intercept,
+            standardize=standardize,
+            solver=solver,
+            cv=cv,
+            budget=budget,
+            seed=seed,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from samples (n, features), dense or sparse, and their classes (n,)."""
+        matrix, given = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(given)
+        kind = type_of_target(given, input_name="y")
+        if kind != "binary":
+            raise InvalidInput(
+                f"Only binary classification is supported. The type of the target is {kind}. "
+                "For more classes use sklearn.multiclass.OneVsRestClassifier"
+            )
+        self.classes_, codes = np.unique(given, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InvalidInput("all samples are of one class; two classes are needed to tell them apart")
+        self._fit(matrix, np.where(codes == 1, 1.0, -1.0))
+        self.coef_, self.intercept_ = self.coef_[np.newaxis], np.array([self.intercept_])
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Positive for the second class, shape (n,)."""
+        return self._decision(X)
+
+    def predict(self, X: Any) -> Any:
+        """Classes of samples, shape (n,)."""
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(int)]
+
+    @property
+    def predict_proba(self) -> Callable[[Any], Array]:
+        """Probabilities of both classes, shape (n, 2); with the logistic loss only."""
+        if self.loss not in (None, "logistic"):
+            raise AttributeError('probabilities need loss = "logistic"')
+        return self._probabilities
+
+    def _probabilities(self, X: Any) -> Array:
+        from scipy.special import expit
+
+        second = expit(self.decision_function(X))
+        return np.column_stack([1.0 - second, second])
+
+
+def _whole(size: Any, most: int, name: str) -> int:
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
+        raise InvalidInput(f"{name}: a number of coefficients must be whole and at least 0, got {size!r}")
+    return min(int(size), most)
+
+
+def _views_do_not_help(losses: Array, alone: Array, sizes: Sequence[int]) -> list[Finding]:
+    """A finding where the size alone predicts better than the views, by the same folds."""
+    ours, theirs = int(np.argmin(losses.mean(axis=0))), int(np.argmin(alone.mean(axis=0)))
+    gap = losses[:, ours] - alone[:, theirs]
+    error = float(gap.std(ddof=1) / np.sqrt(len(gap)))
+    if gap.mean() <= _GAIN * error:
+        return []
+    text = (
+        f"The bounds on groups make predictions worse: held-out loss {losses[:, ours].mean():.3g} with them "
+        f"(size {sizes[ours]}), {alone[:, theirs].mean():.3g} with the size alone (size {sizes[theirs]}). "
+        "Leave `over` out, or check the bounds and groups."
+    )
+    return [Finding("warning", text, identifier="sparse.views-do-not-help")]

@@ -1,0 +1,131 @@
+"""The best fits of all sizes, each from the one before, and the choice of a size."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from optiframe.problems.constraints import ConstraintSet
+from optiframe.problems.losses import LeastSquares, LinearModel
+from optiframe.problems.minimize import Minimize
+from optiframe.problems.sets import Cardinality
+from optiframe.records.fields import Array
+from optiframe.solving.result import Result
+from optiframe.solving.solve import NotConverged, solve
+from optiframe_tvcs.learning.with_intercept import WithIntercept
+from optiframe_tvcs.sets.three_view import ThreeView
+
+_ROUNDING = 1e-7  # of a column's spread over its largest entry; squares lose half of the digits
+
+Criterion = Literal["bic", "ebic", "sic"]
+
+Objective = Callable[[Any, Array], LinearModel]
+"""The loss for a matrix of samples and their targets."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """How columns are centred and scaled before a fit; sparse ones are scaled only.
+
+    Parameters
+    ----------
+    centre, scale
+        Of the columns, shape (features,); a column is (column - centre) / scale.
+    intercept
+        Whether a column of ones is appended.
+    """
+
+    centre: Array
+    scale: Array
+    intercept: bool
+
+    @classmethod
+    def of(cls, matrix: Any, *, standardise: bool, intercept: bool) -> Scaling:
+        """The scaling that these samples ask for; columns that never change keep their scale."""
+        columns = matrix.shape[1]
+        centre, scale = np.zeros(columns), np.ones(columns)
+        if sp.issparse(matrix):
+            means = np.asarray(matrix.mean(axis=0)).ravel()
+            squares = np.asarray(matrix.multiply(matrix).mean(axis=0)).ravel()
+            spread = np.sqrt(np.maximum(squares - means**2, 0.0))
+            largest = abs(matrix).max(axis=0).toarray().ravel()
+        else:
+            spread, largest = matrix.std(axis=0), np.abs(matrix).max(axis=0)
+            # Without an intercept, centred columns would be another model.
+            centre = matrix.mean(axis=0) if intercept else centre
+        if standardise:
+            scale = np.where(spread > _ROUNDING * largest, spread, 1.0)
+        return cls(centre, scale, intercept)
+
+    def apply(self, matrix: Any) -> Any:
+        """The scaled samples, with a column of ones at the end where there is an intercept."""
+        if sp.issparse(matrix):
+            scaled = sp.csr_array(matrix @ sp.diags_array(1.0 / self.scale))
+            return (
+                sp.hstack([scaled, np.ones((matrix.shape[0], 1))], format="csr") if self.intercept else scaled
+            )
+        scaled = (matrix - self.centre) / self.scale
+        return np.column_stack([scaled, np.ones(len(scaled))]) if self.intercept else scaled
+
+    def undo(self, x: Array) -> tuple[Array, float]:
+        """Coefficients and intercept for samples as they came."""
+        weights = (x[:-1] if self.intercept else x) / self.scale
+        return weights, float(x[-1] - weights @ self.centre) if self.intercept else 0.0
+
+
+def bounded(over: ConstraintSet | None, size: int) -> ConstraintSet:
+    """The set with at most `size` nonzeros in all; of any entries where there is no set."""
+    if over is None:
+        return Cardinality(size=size)
+    assert isinstance(over, ThreeView)  # the estimators refuse any other
+    return over.model_copy(update={"total": min(size, over.limit)})
+
+
+def fit_path(
+    function: LinearModel,
+    over: ConstraintSet | None,
+    sizes: Sequence[int],
+    *,
+    intercept: bool,
+    solver: Any,
+    budget: Any,
+    seed: int,
+) -> list[Result[Array, Any]]:
+    """The fit of each size, in rising order, each starting from the one before."""
+    found: list[Result[Array, Any]] = []
+    start = np.zeros(function.shape)
+    for size in sizes:
+        inside = bounded(over, size)
+        problem = Minimize(function, over=WithIntercept(over=inside) if intercept else inside)
+        with warnings.catch_warnings():
+            # Matching pursuits end in a circle where samples are few; the status says so.
+            warnings.simplefilter("ignore", NotConverged)
+            result = solve(
+                problem, solver, start=start, budget=budget, seed=seed, progress=False, trace=False
+            )
+        start = result.solution
+        found.append(result)
+    return found
+
+
+def criterion(kind: Criterion, function: LinearModel, x: Array, used: int, features: int) -> float:
+    """An information criterion of a fit with `used` nonzero coefficients; lower is better.
+
+    For least squares the deviance is n log(2 loss), else 2 n loss. "bic" adds used log n; "ebic" that and
+    2 used log features (Chen, Chen 2008); "sic" used log features log log n (Zhu et al. 2020, abess).
+    """
+    n = len(function)
+    loss = float(function.losses(function.matrix @ x).mean())
+    floor = float(np.finfo(np.float64).tiny)
+    deviance = n * np.log(max(2 * loss, floor)) if isinstance(function, LeastSquares) else 2 * n * loss
+    each = {
+        "bic": np.log(n),
+        "ebic": np.log(n) + 2 * np.log(features),
+        "sic": np.log(max(features, 2)) * np.log(max(np.log(n), 1.0 + 1e-9)),
+    }
+    return float(deviance + used * each[kind])

@@ -1,0 +1,44 @@
+"""A set of sparse points with one further entry, the intercept, which counts against no bound."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from optiframe.problems.constraints import ConstraintSet
+from optiframe.records.fields import Array
+from optiframe_tvcs.sets.sparse_sets import Projector, enlarged, projector
+
+
+class WithIntercept(ConstraintSet):
+    """Points whose last entry is free and whose other entries lie in `over`."""
+
+    name = "with-intercept"
+    convex = False
+
+    over: ConstraintSet
+
+    def project(self, v: Array) -> Array:
+        return np.append(self.over.project(v[:-1]), v[-1])
+
+    def projector(self) -> Projector:
+        """Projects a run of nearby points as the set within does."""
+        return _Projector(projector(self.over))
+
+    def check_shape(self, shape: tuple[int, ...]) -> None:
+        self.over.check_shape((shape[0] - 1,))
+
+    def enlarged(self, factor: int) -> Self:
+        """The same with the bounds of the set within multiplied, which must offer that."""
+        wider = enlarged(self.over, factor)
+        assert wider is not None  # the estimators take sets of supports only
+        return self.model_copy(update={"over": wider})
+
+
+class _Projector:
+    def __init__(self, inner: Projector) -> None:
+        self._inner = inner
+
+    def project(self, v: Array) -> Array:
+        return np.append(self._inner.project(v[:-1]), v[-1])

@@ -1,0 +1,172 @@
+"""Bounds by group, as people write them: one number, a table by name, a column, or a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationInfo
+
+from optiframe.errors import InvalidInput, nearest
+from optiframe.records.fields import resolve
+from optiframe.tables.read import Table, headings, missing, read_table
+from optiframe_tvcs.selection.data import NO_LIMIT, TOTAL, Counted, ItemTable, View
+from optiframe_tvcs.selection.read import places
+
+_FILES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xlsm")
+
+
+def read_bounds(value: Any, info: ValidationInfo) -> dict[str, Counted]:
+    """View, or "total" -> a bound for each of its groups.
+
+    For each view: a whole number (the same for every group), a table by group name, the name of a column
+    of the items, or a data frame or file with the columns group (or the view's name) and bound. Groups
+    that are left out have no bound.
+
+    Raises
+    ------
+    InvalidInput
+        For a view or group that does not exist, and what is not a whole number of at least 0.
+    """
+    items: ItemTable | None = info.data.get("items")
+    field = info.field_name or "bounds"
+    if value is None or items is None:
+        return {}
+    if not isinstance(value, Mapping):
+        views = [TOTAL, *(view.name for view in items.views)]
+        raise InvalidInput(
+            f"give bounds by view, such as {{ {views[-1]} = 3 }}, and the one on the whole choice as "
+            f"{{ total = 10 }}; got {value!r:.60}"
+        )
+    found = {}
+    for name, given in value.items():
+        view = items.view(name)
+        size = 1 if view is None else len(view.groups)
+        if isinstance(given, np.ndarray) and given.shape == (size,) and not given.flags.writeable:
+            found[name] = given  # read before: a copy of a problem
+            continue
+        if view is None and name != TOTAL:
+            known = [TOTAL, *(view.name for view in items.views)]
+            as_view = (
+                f"; add it to views = [...] to bound it: {name} is a column" if name in items.table else ""
+            )
+            raise InvalidInput(
+                f"there is no view {name!r}{as_view or nearest(str(name), known)} (bounds go by: "
+                f"{', '.join(known)})"
+            )
+        try:
+            found[str(name)] = _total(given) if view is None else _of_view(given, view, items, field)
+        except InvalidInput as error:
+            raise InvalidInput(f"{name}: {error}", [((str(name),), str(error))]) from None
+        found[str(name)].flags.writeable = False
+    return found
+
+
+def _total(value: Any) -> Counted:
+    return np.array([_whole(value, "the bound on the whole choice")], dtype=np.int64)
+
+
+def _of_view(value: Any, view: View, items: ItemTable, field: str) -> Counted:
+    none = 0 if field == "at_least" else NO_LIMIT
+    bounds = np.full(len(view.groups), none, dtype=np.int64)
+    if isinstance(value, int | float | np.integer | np.floating):
+        bounds[:] = _whole(value, "the bound")
+        return bounds
+    if isinstance(value, str) and value in items.table:
+        return _of_column(value, view, items, bounds)
+    if isinstance(value, str | Path) and Path(value).suffix.lower() not in _FILES:
+        raise InvalidInput(
+            f"{str(value)!r} is neither a column of {items.table.title} nor a file; give a whole number, a "
+            f"table by {view.name}, a column, or a CSV, Parquet or Excel file"
+            f"{nearest(str(value), items.table.parts)}"
+        )
+    if isinstance(value, Mapping) and not any(_is_column(cell) for cell in value.values()):
+        groups, given = list(value), list(value.values())
+        where = [f"{view.name} {group}" for group in groups]
+        title = items.table.title
+    else:
+        table, cells = _read(value, view, field)
+        groups, given = table["group"].tolist(), cells
+        where = [f"{table.title} {table.place(row)}" for row in range(len(groups))]
+        title = table.title
+    seen: dict[int, str] = {}
+    found = places(view.groups, groups)
+    for at, group, bound, place in zip(found, groups, given, where, strict=True):
+        if at < 0:
+            known = [str(name) for name in view.groups.tolist()]
+            raise InvalidInput(
+                f"{place}: no item is in {view.name} {group!r}; correct the name, or leave this bound out"
+                f"{nearest(str(group), known)}"
+            )
+        if at in seen:
+            raise InvalidInput(f"{place}: {view.name} {group} has a bound already ({seen[at]}); keep one")
+        seen[at] = place
+        if not _gap(bound):
+            bounds[at] = _whole(bound, f"{place}: the bound")
+    if not seen:
+        raise InvalidInput(f"{title}: there is no bound; give at least one {view.name}, or leave it out")
+    return bounds
+
+
+def _read(value: Any, view: View, field: str) -> tuple[Table, list[Any]]:
+    """A table of groups and bounds: columns group (or the view's name) and bound (or the field's)."""
+    title = f"{field} of {view.name}"
+    if isinstance(value, str | Path) and not resolve(value).is_file():
+        raise InvalidInput(f"no file {resolve(value)}")
+    names = headings(value)
+    if not names:
+        if isinstance(value, list | tuple | np.ndarray):
+            raise InvalidInput(f"a list does not say which {view.name} is meant; give a table by name")
+        read_table(value, ("group", field), title=title)
+    group = next((name for name in (view.name, *view.columns, "group") if name in names), "group")
+    bound = next((name for name in (field, "bound") if name in names), field)
+    table = read_table(value, ("group",), ("bound",), title=title, rename={"group": group})
+    if bound not in names:
+        raise InvalidInput(
+            f"{table.title} has no column {field!r} nor 'bound'; it has {', '.join(map(repr, names))}"
+        )
+    rename = {"group": group, "bound": bound}
+    table = read_table(value, ("group",), ("bound",), title=title, rename=rename)
+    return table, table["bound"].tolist()
+
+
+def _of_column(column: str, view: View, items: ItemTable, bounds: Counted) -> Counted:
+    """A bound that stands in each row of the group."""
+    table = items.table
+    cells, empty = table[column].tolist(), missing(table[column])
+    first: dict[int, int] = {}
+    for row, cell in enumerate(cells):
+        if empty[row]:
+            continue
+        bound = _whole(cell, f"{table.title} {table.place(row)}: {column}")
+        for at in view.codes[row].tolist():
+            before = first.setdefault(at, row)
+            if before != row and bounds[at] != bound:
+                group = f"{view.name} {view.groups[at]}"
+                raise InvalidInput(
+                    f"{table.title} {table.place(row)}: {column} of {group} is {bound} here, and "
+                    f"{bounds[at]} in {table.place(before)}; give each {view.name} one bound"
+                )
+            bounds[at] = bound
+    return bounds
+
+
+def _is_column(cell: Any) -> bool:
+    return isinstance(cell, list | tuple) or (hasattr(cell, "__len__") and not isinstance(cell, str))
+
+
+def _gap(value: Any) -> bool:
+    cell = np.empty(1, dtype=object)
+    cell[0] = value
+    return bool(missing(cell)[0])
+
+
+def _whole(value: Any, what: str) -> int:
+    if isinstance(value, str) and value.strip().removeprefix("-").isdigit():
+        value = int(value)
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or value != value or value < 0 or value != int(min(max(value, -1), NO_LIMIT)):  # noqa: PLR0124
+        raise InvalidInput(f"{what} is {value!r}; a bound is a whole number of at least 0")
+    return int(value)

@@ -1,0 +1,208 @@
+"""Which bounds contradict each other: the fewest that no choice can keep together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+
+from optiframe.records.fields import Array
+from optiframe_tvcs.selection.data import Counts, Mask
+from optiframe_tvcs.selection.program import INFEASIBLE
+
+_LONGEST = 20.0  # seconds for one program
+_SECONDS = 4.0  # to leave out what can be, and to find the fewest
+
+Places = NDArray[np.intp]
+Kind = Literal["at_least", "at_most", "fixed", "forbidden"]
+
+
+@dataclass(frozen=True)
+class Demand:
+    """One thing asked for: a bound on a count, or an item that must or must not be chosen."""
+
+    kind: Kind
+    at: int
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """Demands that no choice keeps together.
+
+    Parameters
+    ----------
+    demands
+        What contradicts what.
+    fewest
+        Whether no smaller set contradicts itself.
+    irreducible
+        Whether none of these can be left out.
+    """
+
+    demands: tuple[Demand, ...]
+    fewest: bool
+    irreducible: bool
+
+
+def contradiction(counts: Counts, fixed: Mask, forbidden: Mask, *, whole: bool) -> Contradiction | None:
+    """The fewest demands that contradict each other; None where a choice keeps them all.
+
+    First some contradict each other: those with a price in the linear program that breaks bounds as little
+    as possible, or else what such programs break, added up. Then what can be left out is left out. At last
+    sets of demands are collected that some choice breaks while it keeps all others; whatever contradicts
+    itself has one of each. The smallest set that does is tried, until one contradicts itself, or is as
+    large as the first: then none is smaller. After a few seconds the set known is the answer.
+
+    Raises
+    ------
+    TimeoutError
+        Where HiGHS cannot tell.
+    """
+    relaxed = _Relaxed(counts, fixed, forbidden, whole)
+    kept = _contradicting(relaxed)
+    if kept is None:
+        return None
+    end = perf_counter() + _SECONDS
+    irreducible = True
+    for at in sorted(kept, key=relaxed.weight):  # small demands go first, so that few large ones stay
+        if perf_counter() > end:
+            irreducible = False
+            break
+        if relaxed.broken(kept - {at}) is None:
+            kept.discard(at)
+    broken: list[Places] = []
+    tried: set[int] = set()
+    while len(tried) < len(kept) and perf_counter() < end:
+        more = relaxed.broken(tried)
+        if more is None:
+            kept, irreducible = tried, True
+            break
+        broken.append(more)
+        tried = _fewest_hits(broken, len(relaxed.demands))
+    demands = tuple(relaxed.demands[at] for at in sorted(kept))
+    return Contradiction(demands, irreducible and len(tried) >= len(kept), irreducible)
+
+
+def _contradicting(relaxed: _Relaxed) -> set[int] | None:
+    """Some demands that contradict each other; None where nothing does."""
+    kept = relaxed.priced()
+    while (more := relaxed.broken(kept)) is not None:
+        if not len(more):
+            return None
+        kept.update(more.tolist())
+    return kept
+
+
+def _fewest_hits(sets: list[Places], size: int) -> set[int]:
+    """The fewest places that meet every set."""
+    matrix = sp.csr_array(
+        (
+            np.ones(sum(map(len, sets))),
+            (np.repeat(np.arange(len(sets)), [*map(len, sets)]), np.concatenate(sets)),
+        ),
+        shape=(len(sets), size),
+    )
+    found = milp(
+        np.ones(size), integrality=np.ones(size), bounds=Bounds(0, 1), constraints=LinearConstraint(matrix, 1)
+    )
+    return set(np.flatnonzero(found.x > 0.5).tolist())
+
+
+class _Relaxed:
+    """The bounds, of which all but some may be broken at a cost."""
+
+    def __init__(self, counts: Counts, fixed: Mask, forbidden: Mask, whole: bool) -> None:
+        places: list[tuple[Kind, Places]] = [
+            ("at_most", np.flatnonzero(counts.limits)),
+            ("at_least", np.flatnonzero(counts.demands)),
+            ("fixed", np.flatnonzero(fixed)),
+            ("forbidden", np.flatnonzero(forbidden)),
+        ]
+        self.demands = [Demand(kind, at) for kind, several in places for at in several.tolist()]
+        (_, limits), (_, demands), (_, self._fixed), (_, self._forbidden) = places
+        self._items = counts.matrix.shape[1]
+        bounds = len(limits) + len(demands)
+        self._starts = np.cumsum([bounds, len(self._fixed)])
+        self._matrix = sp.hstack(
+            [sp.vstack([counts.matrix[limits], -counts.matrix[demands]]), -sp.eye_array(bounds)], format="csr"
+        )
+        self._most = np.concatenate([counts.upper[limits], -counts.lower[demands]]).astype(np.float64)
+        self._whole = np.repeat([int(whole), 0], [self._items, bounds])
+        self._costs = np.repeat([0.0, 1.0], [self._items, bounds])
+        self._weights = np.concatenate([-counts.upper[limits], counts.lower[demands]])
+        self._costs[self._fixed], self._costs[self._forbidden] = -1.0, 1.0
+
+    def weight(self, at: int) -> int:
+        """How much a demand asks for; marks of items ask for little."""
+        return int(self._weights[at]) if at < len(self._weights) else 0
+
+    def priced(self) -> set[int]:
+        """Bounds with a price where no bound is kept, and marks with one: they contradict each other.
+
+        With whole numbers prices prove nothing, and this is empty.
+        """
+        bounds = int(self._starts[0])
+        if self._whole.any() or not bounds:
+            return set()
+        least, most = self._limits()
+        least[self._fixed], most[self._forbidden] = 1.0, 0.0
+        costs = np.repeat([0.0, 1.0], [self._items, bounds])
+        found = self._linear(costs, least, most)
+        if found.x is None or found.fun < 0.5:
+            return set()
+        prices = [
+            found.ineqlin.marginals,
+            found.lower.marginals[self._fixed],
+            found.upper.marginals[self._forbidden],
+        ]
+        return set(np.flatnonzero(np.abs(np.concatenate(prices)) > 1e-6).tolist())
+
+    def broken(self, kept: set[int]) -> Places | None:
+        """What a choice that keeps these demands, and of the others as much as it can, breaks; None: none."""
+        bounds = int(self._starts[0])
+        least, most = self._limits()
+        hard = np.array(sorted(kept), dtype=np.intp)
+        most[self._items + hard[hard < bounds]] = 0.0
+        must = hard[(hard >= bounds) & (hard < self._starts[1])] - bounds
+        least[self._fixed[must]] = 1.0
+        most[self._forbidden[hard[hard >= self._starts[1]] - self._starts[1]]] = 0.0
+        found = (self._integer if self._whole.any() else self._linear)(self._costs, least, most)
+        if found.x is None and found.status != INFEASIBLE:
+            raise TimeoutError
+        if found.x is None:
+            return None
+        x, over = found.x[: self._items], found.x[self._items :]
+        return np.flatnonzero(np.concatenate([over > 0.5, x[self._fixed] < 0.5, x[self._forbidden] > 0.5]))
+
+    def _limits(self) -> tuple[Array, Array]:
+        bounds = int(self._starts[0])
+        return np.zeros(self._items + bounds), np.repeat([1.0, np.inf], [self._items, bounds])
+
+    def _linear(self, costs: Array, least: Array, most: Array) -> Any:
+        for method in ("highs-ipm", "highs-ds"):  # the simplex where interior points come to no verdict
+            found = linprog(
+                costs,
+                self._matrix,
+                self._most,
+                bounds=np.stack([least, most], axis=1),
+                method=method,
+                options={"time_limit": _LONGEST},
+            )
+            if found.x is not None or found.status == INFEASIBLE:
+                break
+        return found
+
+    def _integer(self, costs: Array, least: Array, most: Array) -> Any:
+        rows = LinearConstraint(self._matrix, -np.inf, self._most) if len(self._most) else None
+        return milp(
+            costs,
+            integrality=self._whole,
+            bounds=Bounds(least, most),
+            constraints=rows,
+            options={"time_limit": _LONGEST},
+        )

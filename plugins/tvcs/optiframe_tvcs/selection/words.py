@@ -1,0 +1,179 @@
+"""A choice, its proof and its prices in sentences; and a contradiction between bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe_tvcs.selection.changes import Changes, floats
+from optiframe_tvcs.selection.contradiction import Contradiction, Demand
+from optiframe_tvcs.selection.data import Counts, ItemTable, Mask
+from optiframe_tvcs.selection.proof import Proof
+
+_ITEMS, _PRICES, _NEAREST = 40, 10, 3  # named in words; the tables have all
+_BEST = {
+    "projection": "the three-view projection is exact for upper bounds on at most two views and in all",
+    "flow": "with at most two views this is a flow, solved exactly (a linear program by HiGHS), and no "
+    "exchange of items gains",
+    "integer program": "the integer program of HiGHS{why} found that no other choice is worth more",
+}
+
+
+def chosen_in_words(items: ItemTable, chosen: Mask, value: float) -> list[str]:
+    """How many items are chosen, what they add up to, and which they are."""
+    ids = items.ids[chosen].tolist()
+    found = [f"{len(ids)} of {len(items)} items chosen; {items.value_name} adds up to {number(value)}."]
+    return [*found, f"Chosen: {_several(ids)}."] if ids else found
+
+
+def number(value: float) -> str:
+    """A number with up to six digits, without -0."""
+    return (
+        f"{value + 0.0:,.6g}"
+        if abs(value) < 1e6
+        else f"{value:,.0f}"
+        if abs(value) < 1e15
+        else f"{value:.6g}"
+    )
+
+
+def proof_in_words(items: ItemTable, value: float, proof: Proof) -> str:
+    """Whether a choice is proved best, and by what."""
+    if proof.best:
+        rounded = " (values rounded to 12 digits)" if proof.bound > value else ""
+        said = f"Proved best{rounded}: {_BEST[proof.method].format(why=_why_whole(items))}."
+        if proof.changes is None:
+            said += f" What bounds are worth is not known: {items.value_name} has too many digits."
+        return said
+    if math.isinf(proof.bound):
+        return "Not proved best, and HiGHS knows no limit on what another choice could be worth."
+    return (
+        f"Not proved best: the integer program of HiGHS{_why_whole(items)} stopped early. No choice is "
+        f"worth more than {number(proof.bound)}, {number(proof.bound - value)} above this one."
+    )
+
+
+def _why_whole(items: ItemTable) -> str:
+    """Why an integer program was needed, in brackets."""
+    if len(items.views) > 2:
+        return f" (needed with {len(items.views)} views)"
+    double = next((view for view in items.views if len(view.columns) > 1), None)
+    return (
+        ""
+        if double is None
+        else f" (needed as an item counts in {len(double.columns)} groups of {double.name})"
+    )
+
+
+def changes_in_words(
+    items: ItemTable, counts: Counts, changes: Changes, *, chosen: Mask, fixed: Mask
+) -> list[str]:
+    """What bounds and marks cost, and the items whose value is nearest to where the choice changes."""
+    return [
+        *_prices(items, counts, changes),
+        *_freed(items, fixed, changes),
+        *_nearest(items, chosen, changes),
+    ]
+
+
+def _prices(items: ItemTable, counts: Counts, changes: Changes) -> list[str]:
+    said = [
+        (gain, f"One {step} item in {counts.label(at)} ({kind} {bounds[at]}) would add {number(gain)}")
+        for step, kind, bounds, gains in (
+            ("more", "at most", counts.upper, changes.one_more),
+            ("fewer", "at least", counts.lower, changes.one_less),
+        )
+        for at, gain in _gains(gains)
+    ]
+    lines = [f"{text} to {items.value_name}." for _, text in sorted(said, key=lambda pair: -pair[0])]
+    found, left = lines[:_PRICES], len(lines) - _PRICES
+    unknown = int(np.isnan(floats(np.concatenate([changes.one_more, changes.one_less]))).sum())
+    if left > 0:
+        found.append(f"{left} more bounds are worth something; see the table of bounds.")
+    if unknown:
+        found.append(
+            f"What {unknown} of the bounds are worth was not computed for lack of time (prices_time)."
+        )
+    if not lines and not unknown:
+        found.append("No bound costs anything: with any one relaxed by 1 the best choice is worth the same.")
+    return found
+
+
+def _freed(items: ItemTable, fixed: Mask, changes: Changes) -> list[str]:
+    return [
+        f"{items.ids[at]} is {'fixed' if fixed[at] else 'forbidden'}; without that, the best choice would be "
+        f"worth {number(gain)} more."
+        for at, gain in _gains(changes.freed)[:_PRICES]
+    ]
+
+
+def _nearest(items: ItemTable, chosen: Mask, changes: Changes) -> list[str]:
+    margins, found = floats(changes.margins), []
+    for side, verb, move, sign in ((~chosen, "chosen", "rose", 1), (chosen, "dropped", "fell", -1)):
+        places = np.flatnonzero(side & np.isfinite(margins) & (margins > 0))
+        nearest = places[np.argsort(margins[places], kind="stable")][:_NEAREST].tolist()
+        found += [
+            f"{items.ids[at]} would be {verb} if its {items.value_name} {move} by {number(margins[at])} "
+            f"to {number(items.values[at] + sign * margins[at])}."
+            for at in nearest
+        ]
+    return found
+
+
+def _gains(column: NDArray[Any]) -> list[tuple[int, float]]:
+    """Place and gain of what gains, the largest first."""
+    gains = floats(column)
+    places = np.flatnonzero(gains > 0)
+    return [(int(at), float(gains[at])) for at in places[np.argsort(-gains[places], kind="stable")]]
+
+
+def contradiction_in_words(found: Contradiction, items: ItemTable, counts: Counts) -> str:
+    """What contradicts what, and what to do."""
+    texts = _demands(found.demands, items, counts)
+    if len(texts) == len(found.demands) == 1:
+        return f"no choice keeps this bound: {texts[0]}; relax it, or add items"
+    smallest = "perhaps fewer of them do"
+    if found.irreducible:
+        smallest = "with any one of them left out they do not"
+    if found.fewest:
+        smallest = "no smaller set of bounds does"
+    listed = "; ".join(f"({place}) {text}" for place, text in enumerate(texts, start=1))
+    return (
+        f"these {len(found.demands)} bounds contradict each other ({smallest}): {listed}. Relax one of them"
+    )
+
+
+def _demands(demands: Sequence[Demand], items: ItemTable, counts: Counts) -> list[str]:
+    """Demands in words; equal bounds on several groups of a view share a line."""
+    alike: dict[tuple[Any, ...], list[Demand]] = {}
+    for demand in demands:
+        if demand.kind in ("fixed", "forbidden"):
+            alike.setdefault((demand.kind,), []).append(demand)
+        else:
+            bound = (counts.lower if demand.kind == "at_least" else counts.upper)[demand.at]
+            alike.setdefault((demand.kind, counts.names[demand.at][0], int(bound)), []).append(demand)
+    return [_alike(several, items, counts) for several in alike.values()]
+
+
+def _several(names: list[Any]) -> str:
+    more = f" and {len(names) - _ITEMS} more" if len(names) > _ITEMS else ""
+    return ", ".join(map(str, names[:_ITEMS])) + more
+
+
+def _alike(demands: list[Demand], items: ItemTable, counts: Counts) -> str:
+    kind, at = demands[0].kind, demands[0].at
+    if kind in ("fixed", "forbidden"):
+        return f"{_several([items.ids[one.at] for one in demands])} {'are' if demands[1:] else 'is'} {kind}"
+    bound = f"at most {counts.upper[at]}" if kind == "at_most" else f"at least {counts.lower[at]}"
+    if demands[1:]:
+        view = counts.names[at][0]
+        return f"{view} {_several([counts.names[one.at][1] for one in demands])}: {bound} each"
+    if kind == "at_most":
+        return f"{counts.label(at)}: {bound}"
+    size = int(counts.sizes[at])
+    has = f"{'there are' if at == 0 else 'it has'} {size} item{'s' if size != 1 else ''}"
+    return f"{counts.label(at)}: {bound} ({has})"

@@ -1,0 +1,130 @@
+"""What a buyer with a spreadsheet gets wrong, and what the message says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import optiframe
+from optiframe.errors import InvalidInput
+
+ITEMS = {
+    "sku": ["milk", "bread", "oats"],
+    "margin": [2.1, 1.2, 0.7],
+    "brand": ["Farm", "Mill", "Mill"],
+    "slots": [1, 2, 2],
+    "keep": ["x", None, "no"],
+}
+GOOD: dict[str, Any] = {
+    "items": ITEMS,
+    "columns": {"item": "sku", "value": "margin"},
+    "views": ["brand"],
+}
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"columns": {"item": "sku", "value": "margn"}}, r"items: there is no column 'margn'; .*mean 'margin'\?"),
+    ({"columns": {"item": "sku"}}, r'no column \'value\'; name the one .* columns = \{ value = "\.\.\." \}'),
+    (
+        {"columns": {"sku": "item"}},
+        r"columns: unknown column 'sku' \(columns that can be mapped: item, value",
+    ),
+    ({"views": ["brnd"]}, r"no column 'brnd' for the view 'brnd' .*did you mean 'brand'\?"),
+    ({"views": 3}, r"views: must be a list of columns that group the items"),
+    ({"views": ["brand", "brand"]}, r"views: 'brand' is there twice"),
+    ({"views": {"total": "brand"}}, r"a view cannot be called 'total'"),
+    ({"views": {"brand": []}}, r"view 'brand': give a column or a list"),
+    ({"views": {"end": ["brand", "brand"]}}, r"view 'end' names a column twice"),
+    ({"views": {"word": ["brand", "sku"]}, "items": {**ITEMS, "sku": ["Farm", "b", "c"]}}, r"are both Farm"),
+    ({"items": {**ITEMS, "sku": ["milk", "bread", "milk"]}}, r"row 2: sku milk is there already \(row 0\)"),
+    ({"items": {**ITEMS, "margin": [1, None, 2]}}, r"row 1: margin is empty"),
+    ({"items": {**ITEMS, "margin": [1, "€2", 2]}}, r"row 1: the margin is €2; it must be a finite number"),
+    ({"items": {**ITEMS, "margin": [1e308, 1e308, 2]}}, r"the sum of margin is not finite"),
+    ({"items": {**ITEMS, "brand": ["Farm", "", "Mill"]}}, r"row 1: brand is empty; drop the row"),
+    ({"items": {name: [] for name in ITEMS}}, r"items has no rows"),
+    ({"items": 7}, r"a int is not a table"),
+    ({"at_most": 3}, r"at_most: give bounds by view, such as \{ brand = 3 \}"),
+    ({"at_most": {"shelf": 3}}, r"at_most: there is no view 'shelf' \(bounds go by: total, brand\)"),
+    ({"at_most": {"slots": 3}}, r"add it to views = \[\.\.\.\] to bound it: slots is a column"),
+    ({"at_most": {"brand": -1}}, r"at_most\.brand: the bound is -1; a bound is a whole number of at least 0"),
+    ({"at_most": {"brand": 1.5}}, r"the bound is 1\.5; a bound is a whole number"),
+    ({"at_most": {"brand": True}}, r"the bound is True; a bound is a whole number"),
+    ({"at_most": {"total": "all"}}, r"the bound on the whole choice is 'all'"),
+    ({"at_most": {"brand": {"Mil": 1}}}, r"no item is in brand 'Mil'; correct .*did you mean 'Mill'\?"),
+    ({"at_most": {"brand": {"Mill": "many"}}}, r"brand Mill: the bound is 'many'"),
+    ({"at_most": {"brand": {}}}, r"there is no bound; give at least one brand"),
+    ({"at_most": {"brand": [1, 2]}}, r"a list does not say which brand is meant"),
+    ({"at_most": {"brand": "slts"}}, r"'slts' is neither a column of items nor a file; .*'slots'\?"),
+    ({"at_most": {"brand": "margin"}}, r"row 0: margin is 2\.1; a bound is a whole number"),
+    (
+        {"items": {**ITEMS, "slots": [1, 2, 3]}, "at_most": {"brand": "slots"}},
+        r"row 2: slots of brand Mill is 3 here, and 2 in row 1; give each brand one bound",
+    ),
+    ({"at_most": {"brand": "none.csv"}}, r"no file none\.csv"),
+    ({"at_least": {"brand": {"group": ["Mill"], "size": [1]}}}, r"has no column 'at_least' nor 'bound'"),
+    (
+        {"at_least": {"brand": {"brand": ["Mill", "Mill"], "bound": [1, 2]}}},
+        r"row 1: brand Mill has a bound already \(at_least of brand row 0\)",
+    ),
+    ({"fixed": ["mlk"]}, r"fixed: there is no item 'mlk' in items; did you mean 'milk'\?"),
+    ({"fixed": "kep"}, r"'kep' is neither a column of items nor an item; did you mean 'keep'\?"),
+    ({"fixed": "brand"}, r"row 0: brand is Farm; write yes, x or 1"),
+    ({"fixed": [["milk"]]}, r"fixed: a name must be text or a number"),
+    ({"fixed": 5}, r"fixed: must be a list of items"),
+    ({"fixed": ["milk"], "forbidden": "keep"}, r"milk: fixed and forbidden at once"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), BAD)
+def test_bad_input_is_named(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        optiframe.problem("selection", **{**GOOD, **change})
+
+
+def test_items_without_a_name_must_differ_in_their_groups() -> None:
+    table = {"a": [1, 1, 1], "b": [2, 3, 2], "value": [1, 1, 1]}
+    with pytest.raises(
+        InvalidInput, match=r"row 2: a and b 1 / 2 is there already \(row 0\); keep one, or name"
+    ):
+        optiframe.problem("selection", items=table, views=["a", "b"])
+
+
+def test_lines_of_files_are_named(tmp_path: Path) -> None:
+    items, bounds = tmp_path / "items.csv", tmp_path / "bounds.csv"
+    items.write_text("item,value,brand\na,1,x\nb,2,y\n")
+    bounds.write_text("brand,at_most\nx,1\nz,2\n")
+    with pytest.raises(InvalidInput, match=r"bounds\.csv line 3: no item is in brand 'z'"):
+        optiframe.problem("selection", items=str(items), views="brand", at_most={"brand": str(bounds)})
+    items.write_text("item,value,brand\na,1,x\na,2,y\n")
+    with pytest.raises(InvalidInput, match=r"items\.csv line 3: item a is there already \(line 2\)"):
+        optiframe.problem("selection", items=str(items), views="brand")
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        (
+            {"at_least": {"brand": {"Mill": 3}}},
+            r"keeps this bound: brand Mill: at least 3 \(it has 2 items\)",
+        ),
+        (
+            {"at_least": {"brand": {"Mill": 2}}, "at_most": {"brand": {"Mill": 1}}},
+            r"these 2 bounds .*no smaller set.*brand Mill: at most 1.*brand Mill: at least 2",
+        ),
+        (
+            {"at_most": {"total": 1}, "fixed": ["milk", "oats"]},
+            r"these 3 bounds .*the whole choice: at most 1; \(2\) milk, oats are fixed\. Relax one of them",
+        ),
+        ({"at_least": {"total": 4}}, r"the whole choice: at least 4 \(there are 3 items\)"),
+        (
+            {"at_least": {"brand": 1}, "forbidden": ["milk"]},
+            r"these 2 bounds .*brand Farm: at least 1 \(it has 1 item\); \(2\) milk is forbidden",
+        ),
+    ],
+)
+def test_bounds_that_contradict_each_other_are_named(bounds: dict[str, Any], message: str) -> None:
+    result = optiframe.solve(optiframe.problem("selection", **GOOD, **bounds), progress=False)
+    assert result.status == "infeasible"
+    assert result.solution is None
+    assert re.search(message, result.message), result.message

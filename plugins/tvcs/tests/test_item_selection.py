@@ -1,0 +1,340 @@
+"""Choosing items from a table, against all subsets of small tables."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optiframe_tvcs.selection.contradiction import contradiction
+from optiframe_tvcs.selection.data import Counts
+from optiframe_tvcs.selection.problem import ItemSelection
+from optiframe_tvcs.selection.proof import Proof
+from optiframe_tvcs.selection.solver import SelectItems
+
+import optiframe
+from optiframe.cli.solve import command
+from optiframe.files.solve_file import SolveFile
+from optiframe.tables.read import read_table
+from optiframe.testing import SolverContract
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "selection"
+ITEMS = {
+    "item": list("abcdefgh"),
+    "value": [5, 4, 3.2, 2, 1.5, 6, -1, 2.5],
+    "brand": list("xxyyzzxy"),
+    "shelf": list("AABBAABB"),
+}
+
+
+def best_subset(problem: ItemSelection, counts: Counts, fixed: Any, forbidden: Any) -> float:
+    """The largest sum of values over all subsets within the bounds; -inf where there is none."""
+    size = len(problem.items)
+    every = np.array(list(itertools.product([False, True], repeat=size)))
+    used = every @ counts.matrix.toarray().T
+    within = ((used >= counts.lower) & (used <= counts.upper)).all(axis=1)
+    within &= (every | ~fixed).all(axis=1) & ~(every & forbidden).any(axis=1)
+    return max((problem.worths.total(one, problem.items.values) for one in every[within]), default=-math.inf)
+
+
+@st.composite
+def selections(draw: st.DrawFn, most_views: int = 3) -> dict[str, Any]:
+    size = draw(st.integers(1, 7))
+    values = draw(st.lists(st.integers(-20, 60).map(lambda v: v / 10), min_size=size, max_size=size))
+    views = [f"v{k}" for k in range(draw(st.integers(0, most_views)))]
+    table: dict[str, Any] = {"item": list(range(size)), "value": values}
+    at_most: dict[str, Any] = {}
+    at_least: dict[str, Any] = {}
+    for view in views:
+        table[view] = draw(st.lists(st.sampled_from("pqr"), min_size=size, max_size=size))
+        groups = sorted(set(table[view]))
+        at_most[view] = dict(zip(groups, draw(st.tuples(*[st.integers(0, 4)] * len(groups))), strict=True))
+        at_least[view] = {group: draw(st.sampled_from([0, 0, 0, 1, 2])) for group in groups}
+    at_most["total"] = draw(st.integers(0, size))
+    at_least["total"] = draw(st.sampled_from([0, 0, 1, 3]))
+    fixed = draw(st.lists(st.sampled_from(table["item"]), max_size=1))
+    forbidden = [i for i in draw(st.lists(st.sampled_from(table["item"]), max_size=2)) if i not in fixed]
+    if draw(st.booleans()):
+        at_least = {}
+    marks = {"fixed": fixed, "forbidden": forbidden}
+    return {"items": table, "views": views, "at_most": at_most, "at_least": at_least, **marks}
+
+
+@given(selections())
+@settings(max_examples=60, deadline=None)
+def test_the_choice_and_everything_said_of_it_agree_with_all_subsets(inputs: dict[str, Any]) -> None:
+    problem = ItemSelection(**inputs)
+    counts, fixed, forbidden = problem.counts, problem.is_fixed, problem.is_forbidden
+    best = best_subset(problem, counts, fixed, forbidden)
+    result = optiframe.solve(problem, "tvcs.select", progress=False)
+    if best == -math.inf:
+        assert result.status == "infeasible"
+        return
+    found = result.solution
+    assert result.violation == 0
+    assert found.value == pytest.approx(best, abs=1e-9)
+    assert found.proof.best
+    changes, used = found.proof.changes, counts.used(found.chosen)
+    one = np.eye(len(counts), dtype=np.int64)
+    for at in range(len(counts)):
+        if used[at] == counts.upper[at]:
+            more = best_subset(
+                problem, counts.with_bounds(counts.lower, counts.upper + one[at]), fixed, forbidden
+            )
+            assert changes.one_more[at] == pytest.approx(more - best, abs=1e-9)
+        if used[at] == counts.lower[at] > 0:
+            less = best_subset(
+                problem, counts.with_bounds(counts.lower - one[at], counts.upper), fixed, forbidden
+            )
+            assert changes.one_less[at] == pytest.approx(less - best, abs=1e-9)
+    single = np.eye(len(problem.items), dtype=bool)
+    for at, chosen in enumerate(found.chosen):
+        if fixed[at] or forbidden[at]:
+            free = best_subset(problem, counts, fixed & ~single[at], forbidden & ~single[at])
+            assert changes.freed[at] == pytest.approx(free - best, abs=1e-9)
+        else:
+            other = best_subset(
+                problem, counts, fixed | (single[at] & ~chosen), forbidden | (single[at] & chosen)
+            )
+            assert changes.margins[at] == pytest.approx(best - other, abs=1e-9)
+
+
+@given(selections(most_views=2))
+@settings(max_examples=30, deadline=None)
+def test_the_integer_program_finds_what_the_exact_ways_find(inputs: dict[str, Any]) -> None:
+    problem = ItemSelection(**inputs)
+    exact, program = (
+        optiframe.solve(problem, "tvcs.select", progress=False, method=way)
+        for way in ("auto", "integer-program")
+    )
+    assert exact.status == program.status
+    if exact.solution is not None:
+        assert exact.solution.value == program.solution.value
+        assert program.solution.proof.method == "integer program"
+
+
+@given(selections(most_views=3))
+@settings(max_examples=40, deadline=None)
+def test_a_contradiction_has_the_fewest_bounds_that_contradict_each_other(inputs: dict[str, Any]) -> None:
+    problem = ItemSelection(**inputs)
+    counts, fixed, forbidden = problem.counts, problem.is_fixed, problem.is_forbidden
+    found = contradiction(counts, fixed, forbidden, whole=not problem.is_flow)
+    if best_subset(problem, counts, fixed, forbidden) > -math.inf:
+        assert found is None
+        return
+    assert found is not None
+    assert found.fewest
+    every = [
+        *(("at_most", at) for at in np.flatnonzero(counts.limits)),
+        *(("at_least", at) for at in np.flatnonzero(counts.demands)),
+        *(("fixed", at) for at in np.flatnonzero(fixed)),
+        *(("forbidden", at) for at in np.flatnonzero(forbidden)),
+    ]
+
+    def contradicts(kept: Any) -> bool:
+        lower, upper = np.zeros_like(counts.lower), counts.sizes.copy()
+        must, never = np.zeros_like(fixed), np.zeros_like(fixed)
+        for kind, at in kept:
+            if kind == "at_most":
+                upper[at] = counts.upper[at]
+            elif kind == "at_least":
+                lower[at] = counts.lower[at]
+            else:
+                (must if kind == "fixed" else never)[at] = True
+        return best_subset(problem, counts.with_bounds(lower, upper), must, never) == -math.inf
+
+    assert contradicts([(demand.kind, demand.at) for demand in found.demands])
+    smaller = len(found.demands) - 1
+    assert not any(contradicts(kept) for kept in itertools.combinations(every, smaller))
+
+
+def test_the_answer_is_in_words_and_in_the_users_columns() -> None:
+    frame = pd.DataFrame(ITEMS)
+    bounds: dict[str, Any] = {
+        "at_most": {"total": 4, "brand": 2},
+        "at_least": {"shelf": {"B": 2}, "brand": {"z": 2}},
+    }
+    problem = ItemSelection.from_frame(frame, views=["brand", "shelf"], **bounds)
+    result = optiframe.solve(problem, progress=False)
+    assert result.solution.ids.tolist() == ["c", "e", "f", "h"]
+    pd.testing.assert_frame_equal(
+        result.solution.frame().reset_index(drop=True), frame.iloc[[2, 4, 5, 7]].reset_index(drop=True)
+    )
+    said = str(result.solution).splitlines()
+    assert said[:2] == ["4 of 8 items chosen; value adds up to 13.2.", "Chosen: c, e, f, h."]
+    assert said[2].startswith("Proved best: with at most two views this is a flow")
+    assert "One more item in the whole choice (at most 4) would add 5 to value." in said
+    assert "One fewer item in brand z (at least 2) would add 3.5 to value." in said
+    assert "d would be chosen if its value rose by 0.5 to 2.5." in said
+    assert "h would be dropped if its value fell by 0.5 to 2." in said
+    tables = result.to_tables()
+    assert tables["bounds"]["one_more_adds"][0] == 5.0
+    assert tables["bounds"]["at_least"].tolist()[1:4] == [None, None, 2]
+    assert tables["items"]["changes_at_value"][3] == 2.5
+    assert list(tables) == ["choice", "bounds", "items"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"A": 1, "B": 3},
+        "slots",
+        {"group": ["A", "B"], "bound": [1, 3]},
+        pd.DataFrame({"shelf": ["B", "A"], "at_most": [3.0, 1.0]}),
+    ],
+)
+def test_bounds_are_read_from_a_table_by_name_a_column_and_a_frame(given: Any) -> None:
+    items = {**ITEMS, "slots": [1 if shelf == "A" else 3 for shelf in ITEMS["shelf"]]}
+    problem = ItemSelection.from_frame(items, views=["shelf"], at_most={"shelf": given})
+    assert problem.at_most["shelf"].tolist() == [1, 3]
+
+
+def test_a_workbook_and_a_file_are_solved_from_the_command_line(tmp_path: Path) -> None:
+    pd.DataFrame({**ITEMS, "keep": ["", "", "", "yes", *[""] * 4]}).to_excel(
+        tmp_path / "items.xlsx", index=False
+    )
+    pd.DataFrame({"shelf": ["A", "B"], "at_most": [2, None]}).to_excel(tmp_path / "shelves.xlsx", index=False)
+    (tmp_path / "shop.toml").write_text(
+        '[problem]\nname = "selection"\nitems = "items.xlsx"\nviews = ["shelf"]\nfixed = "keep"\n'
+        'at_most = { shelf = "shelves.xlsx", total = 4 }\n'
+    )
+    found = CliRunner().invoke(command, [str(tmp_path / "shop.toml"), "--output", str(tmp_path / "out")])
+    assert found.exit_code == 0, found.output
+    assert "  4 of 8 items chosen; value adds up to 16.2." in found.output
+    assert "Chosen: a, c, d, f." in found.output
+    assert "One more item in shelf A (at most 2) would add 0.8 to value." in found.output
+    assert "shelf B: no upper bound is given" in found.output
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= {"answer.csv", "bounds.csv", "items.csv"}
+
+
+def test_an_edge_counts_at_both_ends() -> None:
+    edges = {"left": ["a", "a", "b", "c"], "right": ["b", "c", "c", "d"], "value": [3, 2, 2.5, 1]}
+    problem = ItemSelection.from_frame(edges, views={"node": ["left", "right"]}, at_most={"node": 1})
+    result = optiframe.solve(problem, progress=False)
+    assert result.solution.ids.tolist() == ["a / b", "c / d"]
+    assert result.detail.method == "integer program"
+    assert result.detail.best
+    assert "(needed as an item counts in 2 groups of node)" in str(result.solution)
+
+
+def test_values_of_many_digits_are_chosen_exactly_and_say_what_is_not_computed() -> None:
+    items = {"item": list("abcd"), "value": [1e200, 1.0, 2.0, 3.0]}
+    problem = ItemSelection.from_frame(items, at_most={"total": 2})
+    result = optiframe.solve(problem, progress=False)
+    assert result.solution.ids.tolist() == ["a", "d"]
+    lower = ItemSelection.from_frame(
+        {**items, "value": [math.pi, math.e, 1 / 3, -0.1]}, at_least={"total": 4}
+    )
+    found = optiframe.solve(lower, progress=False).solution
+    assert len(found) == 4
+    assert "Proved best (values rounded to 12 digits)" in str(found)
+
+
+def test_findings_name_what_may_be_meant_otherwise() -> None:
+    items = {"item": list("abcd"), "value": [1, 2, 2, -3], "brand": ["X", "x", "y", "y"]}
+    problem = ItemSelection.from_frame(
+        items, views="brand", at_most={"total": 2, "brand": {"X": 1}}, fixed="d"
+    )
+    found = {finding.identifier: finding for finding in optiframe.solve(problem, "tvcs.select").findings}
+    assert list(found) == [
+        "selection.group-without-bound",
+        "selection.spelled-twice",
+        "selection.negative-value",
+        "selection.tie",
+    ]
+    assert found["selection.group-without-bound"].about == ("x", "y")
+    assert found["selection.spelled-twice"].about == ("X", "x")
+    assert found["selection.negative-value"].about == ("d",)
+    assert found["selection.tie"].about in (("b",), ("c",))
+    unbound = optiframe.solve(ItemSelection.from_frame(items), "tvcs.select")
+    assert unbound.solution.ids.tolist() == ["a", "b", "c"]
+    assert unbound.findings[0].identifier == "selection.no-bounds"
+
+
+class TestSelectItems(SolverContract):
+    solver = SelectItems()
+
+    def instances(self) -> Iterable[ItemSelection]:
+        frame = {name: values for name, values in ITEMS.items() if name != "shelf"}
+        return [
+            ItemSelection.from_frame(frame, views="brand", at_most={"brand": 1}, forbidden=["f"]),
+            ItemSelection.from_frame(
+                ITEMS, views=["brand", "shelf"], at_most={"total": 3}, at_least={"shelf": 1}
+            ),
+            ItemSelection.from_frame(
+                {**ITEMS, "kind": list("ppqqrrpq")}, views=["brand", "shelf", "kind"], at_most={"kind": 1}
+            ),
+        ]
+
+
+def test_values_of_many_digits_are_proved_best_with_three_views() -> None:
+    rng = np.random.default_rng(0)
+    views = {f"v{k}": rng.integers(0, 6, 60).tolist() for k in range(3)}
+    items = {"item": list(range(60)), "value": rng.random(60).tolist(), **views}
+    problem = ItemSelection.from_frame(items, views=list(views), at_most=dict.fromkeys(views, 4))
+    result = optiframe.solve(problem, "tvcs.select", prices_time=0, progress=False)
+    assert result.status == "converged"
+    assert 0 < result.detail.bound - result.solution.value < 1e-9
+    assert "Proved best (values rounded to 12 digits)" in str(result.solution)
+    assert "bounds are worth was not computed for lack of time (prices_time)" in str(result.solution)
+
+
+def test_prices_between_many_groups_are_those_between_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = ItemSelection.from_frame(
+        ITEMS, views=["brand", "shelf"], at_most={"total": 4, "brand": 2}, at_least={"shelf": 2, "brand": 1}
+    )
+    every = optiframe.solve(problem, "tvcs.select", progress=False).detail.changes
+    monkeypatch.setattr("optiframe_tvcs.selection.changes._PAIRS", 0)
+    result = optiframe.solve(problem, "tvcs.select", progress=False)
+    few = result.detail.changes
+    assert few.one_more.tolist() == every.one_more.tolist()
+    assert few.one_less.tolist() == every.one_less.tolist()
+    assert few.margins.tolist() == [None] * 8
+    assert "would add" in str(result.solution)
+
+
+def test_problems_are_hashed_copied_and_pickled() -> None:
+    problem = ItemSelection.from_frame(ITEMS, views=["brand"], at_most={"brand": 2}, fixed=["a"])
+    assert problem.model_copy() == problem == pickle.loads(pickle.dumps(problem))
+    assert problem.model_copy(update={"fixed": ["b"]}) != problem
+
+
+@pytest.mark.parametrize("name", ["assortment", "reviews", "links", "panel"])
+def test_the_example_is_solved_from_its_table(name: str, tmp_path: Path) -> None:
+    file = str(EXAMPLES / f"{name}.toml")
+    found = CliRunner().invoke(command, [file, "--output", str(tmp_path)])
+    assert found.exit_code == 0, found.output
+    assert "Chosen: " in found.output
+    assert "Proved best" in found.output
+    assert "One more item in the whole choice" in found.output or name == "reviews"
+    problem = SolveFile.read(file).problem
+    chosen = np.isin(
+        np.arange(len(problem.items)),
+        np.flatnonzero(read_table(tmp_path / "items.csv", ("chosen",), title="items")["chosen"]),
+    )
+    assert problem.violation(problem.choice(chosen)) == 0
+    program = optiframe.solve(problem, "tvcs.select", method="integer-program", prices_time=0, progress=False)
+    assert problem.choice(chosen).value == program.solution.value
+    assert program.solution.proof.best
+
+
+def test_a_choice_that_is_not_proved_best_says_what_is_proved() -> None:
+    rng = np.random.default_rng(0)
+    views = {f"v{k}": rng.integers(0, 25, 400).tolist() for k in range(6)}
+    items = {"item": list(range(400)), "value": (rng.random(400) * 1000).round(2).tolist(), **views}
+    bounds = {"at_most": dict.fromkeys(views, 3), "at_least": {"v0": 1}}
+    problem = ItemSelection.from_frame(items, views=list(views), **bounds)
+    worths = problem.worths.whole
+    chosen = np.zeros(400, dtype=bool)
+    choice = problem.choice(chosen, Proof("integer program", worths.sum() / 100, best=False))
+    assert "Not proved best: the integer program of HiGHS (needed with 6 views) stopped early." in str(choice)
+    assert problem.diagnose(choice)[0].identifier == "selection.not-proved"

@@ -1,0 +1,170 @@
+"""SparseRegressor and SparseClassifier: scikit-learn's checks, the choice of a size, and honest messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from optiframe_tvcs import SparseClassifier, SparseRegressor, ThreeView
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from optiframe import InvalidInput
+from optiframe.problems.losses import LinearModel, SquaredHinge
+
+
+class Huber(LinearModel):
+    """A loss of one's own: squares up to 1, then straight lines."""
+
+    name = "test-huber"
+    most_bend = 1.0
+
+    def _off(self, z: np.ndarray) -> np.ndarray:
+        return z - self.target
+
+    def losses(self, z: np.ndarray) -> np.ndarray:
+        size = np.abs(self._off(z))
+        return np.where(size <= 1, size**2 / 2, size - 0.5)
+
+    def slopes(self, z: np.ndarray) -> np.ndarray:
+        return np.clip(self._off(z), -1, 1)
+
+    def bends(self, z: np.ndarray) -> np.ndarray:
+        return (np.abs(self._off(z)) <= 1).astype(float)
+
+    def loss_as_cvxpy(self, z: Any) -> Any:
+        return None
+
+
+def checks() -> list[Any]:
+    return [
+        pytest.param(estimator, check, id=f"{type(made).__name__}-{check.func.__name__}")
+        for made in (SparseRegressor(size=3), SparseClassifier(size=3))
+        for estimator, check in estimator_checks_generator(made)
+        if check.func.__name__ != "check_array_api_input"  # arrays of other namespaces are not taken
+    ]
+
+
+@pytest.mark.parametrize(("estimator", "check"), checks())
+def test_checks_of_scikit_learn_are_passed(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def samples(seed: int = 0, n: int = 120, p: int = 40) -> tuple[np.ndarray, np.ndarray]:
+    """Features on very different scales; the target rests on the first three and 5."""
+    rng = np.random.default_rng(seed)
+    matrix = rng.standard_normal((n, p)) * 10.0 ** rng.uniform(-3, 3, p) + 7
+    signal = ((matrix - matrix.mean(axis=0)) / matrix.std(axis=0))[:, :3] @ [2.0, -1.5, 1.0]
+    return matrix, signal + 5 + 0.1 * rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("size", ["cv", "bic", "ebic", "sic", 3])
+def test_the_size_is_chosen_and_the_support_found(size: Any) -> None:
+    matrix, target = samples()
+    model = SparseRegressor(size).fit(matrix, target)
+    assert {0, 1, 2} <= set(np.flatnonzero(model.coef_))
+    assert model.size_ <= (3 if size in ("ebic", 3) else 12)
+    assert model.score(matrix, target) > 0.99
+    assert model.coef_path_.shape == (len(model.sizes_), 40)
+    assert model.sizes_[0] == 0
+
+
+def test_noise_alone_gets_no_coefficients_by_criterion() -> None:
+    rng = np.random.default_rng(1)
+    model = SparseRegressor("sic").fit(rng.standard_normal((100, 30)), rng.standard_normal(100) + 4)
+    assert model.size_ == 0
+    assert model.intercept_ == pytest.approx(4, abs=0.5)
+
+
+def test_the_intercept_and_scales_do_not_change_the_model() -> None:
+    matrix, target = samples()
+    model = SparseRegressor(3).fit(matrix, target)
+    moved = SparseRegressor(3).fit(matrix * 100 + 3, target + 10)
+    assert moved.predict(matrix * 100 + 3) == pytest.approx(model.predict(matrix) + 10)
+    exact = np.column_stack([matrix[:, :3], np.ones(len(matrix))])
+    best = exact @ np.linalg.lstsq(exact, target, rcond=None)[0]
+    assert model.predict(matrix) == pytest.approx(best)
+
+
+def test_sparse_and_dense_samples_give_one_model() -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((150, 20)) * (rng.random((150, 20)) < 0.3)
+    labels = np.where(matrix[:, 0] - matrix[:, 1] + 0.3 > 0, "yes", "no")
+    dense = SparseClassifier(2, l2=1e-6).fit(matrix, labels)
+    thin = SparseClassifier(2, l2=1e-6).fit(sp.csr_array(matrix), labels)
+    assert np.flatnonzero(dense.coef_).tolist() == np.flatnonzero(thin.coef_).tolist() == [0, 1]
+    assert thin.score(sp.csr_array(matrix), labels) > 0.97
+    assert dense.predict_proba(matrix).sum(axis=1) == pytest.approx(1)
+    assert (dense.predict(matrix) == thin.predict(matrix)).mean() > 0.98
+
+
+def test_pipelines_searches_and_more_classes_work() -> None:
+    matrix, target = samples(n=90)
+    search = GridSearchCV(SparseRegressor(), {"size": [1, 3]}, cv=3).fit(matrix, target)
+    assert search.best_params_ == {"size": 3}
+    classes = np.digitize(target, [4, 6])
+    model = make_pipeline(StandardScaler(), OneVsRestClassifier(SparseClassifier(3))).fit(matrix, classes)
+    assert model.score(matrix, classes) > 0.6
+
+
+@pytest.mark.parametrize("solver", ["tvcs.iht", "tvcs.htp", "tvcs.gradmp", "tvcs.stochastic-iht"])
+def test_other_solvers_and_own_losses_fit(solver: str) -> None:
+    matrix, target = samples()
+    target[:3] += 1000.0  # gross errors that Huber's loss withstands
+    model = SparseRegressor(3, loss=Huber, solver=solver, budget={"iterations": 500}).fit(matrix, target)
+    assert set(np.flatnonzero(model.coef_)) == {0, 1, 2}
+    labels = target > np.median(target)
+    hinge = SparseClassifier(3, loss=SquaredHinge, solver=solver, budget={"iterations": 500})
+    assert hinge.fit(matrix, labels).score(matrix, labels) > 0.9
+    assert not hasattr(hinge, "predict_proba")
+
+
+def test_views_that_forbid_the_true_support_are_reported() -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((120, 16))
+    target = matrix[:, :4] @ [1.0, -1.0, 2.0, 1.5] + 0.1 * rng.standard_normal(120)
+    wrong = ThreeView.of_matrix((4, 4), per_row=1, per_column=1)  # the truth is one whole row
+    right = ThreeView.of_matrix((4, 4), per_row=4, per_column=1)
+    found = SparseRegressor(over=wrong).fit(matrix, target)
+    assert "sparse.views-do-not-help" in {finding.identifier for finding in found.findings_}
+    found = SparseRegressor(over=right).fit(matrix, target)
+    assert "sparse.views-do-not-help" not in {finding.identifier for finding in found.findings_}
+    assert set(np.flatnonzero(found.coef_)) == {0, 1, 2, 3}
+
+
+def test_a_path_that_ends_too_early_is_reported() -> None:
+    matrix, target = samples()
+    found = SparseRegressor("bic", sizes=[1, 2]).fit(matrix, target)
+    assert found.findings_[-1].identifier == "sparse.largest-size-chosen"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({"size": "sci"}, "size must be a whole number or one of cv, bic, ebic, sic, got 'sci'"),
+        ({"size": -1}, "whole and at least 0, got -1"),
+        ({"size": 2.5}, "whole and at least 0, got 2.5"),
+        ({"sizes": [1, "two"]}, "whole and at least 0, got 'two'"),
+        ({"loss": "least-square"}, "did you mean 'least-squares'"),
+        ({"over": [1]}, "over must be a ThreeView or None, got list"),
+        ({"over": ThreeView(total=2, size=3)}, "shape"),
+        ({"l2": -1.0}, "l2"),
+        ({"solver": "tvcs.nothing"}, "tvcs.nothing"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters: dict[str, Any], text: str) -> None:
+    matrix, target = samples(n=30)
+    with pytest.raises(Exception, match=text) as caught:
+        clone(SparseRegressor(**parameters)).fit(matrix, target)
+    assert caught.type.__module__.startswith("optiframe")
+
+
+def test_more_than_two_classes_are_refused_with_the_way_out() -> None:
+    with pytest.raises(InvalidInput, match="OneVsRestClassifier"):
+        SparseClassifier(1).fit(np.eye(3), [0, 1, 2])

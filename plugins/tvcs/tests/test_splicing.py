@@ -1,0 +1,94 @@
+"""Splicing, and the stochastic method whose blocks grow: what they recover, and where they end."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from optiframe_tvcs import ThreeView
+from optiframe_tvcs.learning.restricted import minimise_on
+
+import optiframe
+from optiframe.problems.losses import LeastSquares, Logistic
+from optiframe.problems.sets import Cardinality
+
+
+def planted(seed: int, correlation: float = 0.0) -> tuple[LeastSquares, np.ndarray]:
+    """100 samples of 60 features, each correlated with the one before, 6 of them true."""
+    rng = np.random.default_rng(seed)
+    matrix = rng.standard_normal((100, 60))
+    for j in range(1, 60):
+        matrix[:, j] = correlation * matrix[:, j - 1] + np.sqrt(1 - correlation**2) * matrix[:, j]
+    truth = np.zeros(60)
+    truth[rng.choice(60, 6, replace=False)] = rng.choice([-1, 1], 6) * rng.uniform(0.5, 1.5, 6)
+    return LeastSquares(matrix=matrix, target=matrix @ truth + 0.05 * rng.standard_normal(100)), truth
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.6])
+def test_splicing_finds_the_planted_support(correlation: float) -> None:
+    for seed in range(5):
+        function, truth = planted(seed, correlation)
+        found = optiframe.solve(optiframe.Minimize(function, over=Cardinality(size=6)), "tvcs.splicing")
+        assert found.status == "finished"
+        assert np.array_equal(found.solution != 0, truth != 0)
+
+
+def test_on_a_small_case_it_finds_the_best_of_all_supports() -> None:
+    rng = np.random.default_rng(3)
+    matrix = rng.standard_normal((30, 8))
+    function = LeastSquares(matrix=matrix, target=matrix[:, :3].sum(axis=1) + rng.standard_normal(30))
+    found = optiframe.solve(optiframe.Minimize(function, over=Cardinality(size=3)), "tvcs.splicing")
+    values = []
+    for chosen in combinations(range(8), 3):
+        support = np.zeros(8, dtype=bool)
+        support[list(chosen)] = True
+        values.append(function.value(minimise_on(function, support, np.zeros(8))))
+    assert found.objective == pytest.approx(min(values))
+
+
+def test_exchanges_stay_within_three_views() -> None:
+    problem = optiframe.problem(dataset=optiframe.dataset("sparse.planted-regression", side=8, samples=80))
+    found = optiframe.solve(problem, "tvcs.splicing")
+    assert problem.over.excess(found.solution) == 0
+    assert found.metrics["recovered"] == 1.0
+    rough = optiframe.solve(problem, "tvcs.htp")
+    polished = optiframe.solve(problem, "tvcs.splicing", start=rough.solution)
+    assert polished.objective <= rough.objective
+
+
+def test_sparse_matrices_and_other_losses_and_own_functions_are_taken() -> None:
+    rng = np.random.default_rng(0)
+    matrix = sp.random_array((80, 20), density=0.3, rng=rng, format="csr")
+    labels = np.where(matrix[:, [0]].toarray().ravel() > matrix[:, [1]].toarray().ravel(), 1.0, -1.0)
+    function = Logistic(matrix=matrix, target=labels, l2=1e-2)
+    for over in (Cardinality(size=3), ThreeView(total=3, size=20)):
+        problem = optiframe.Minimize(function, over=over)
+        found = optiframe.solve(problem, "tvcs.splicing")
+        assert np.count_nonzero(found.solution) == 3
+        assert found.objective <= optiframe.solve(problem, "tvcs.htp").objective * (1 + 1e-9)
+    own = optiframe.from_function(
+        lambda x: float(((x - np.arange(5)) ** 2).sum()), shape=5, gradient=lambda x: 2 * (x - np.arange(5))
+    )
+    found = optiframe.solve(optiframe.Minimize(own, over=Cardinality(size=2)), "tvcs.splicing")
+    assert found.solution == pytest.approx([0, 0, 0, 3, 4])
+
+
+def test_growing_blocks_recover_where_blocks_of_one_size_do_not() -> None:
+    growing = fixed = 0.0
+    for seed in range(4):
+        function, truth = planted(seed)
+        problem = optiframe.problem(
+            "sparse-recovery", objective=function, over=Cardinality(size=6), truth=truth
+        )
+        found = optiframe.solve(problem, "tvcs.stochastic-iht", block=10)
+        assert found.status.complete
+        growing += found.metrics["recovered"]
+        with pytest.warns(optiframe.NotConverged):
+            short = optiframe.solve(
+                problem, "tvcs.stochastic-iht", block=10, growth=1, budget={"iterations": 50}
+            )
+        fixed += short.metrics["recovered"]
+    assert growing == 4
+    assert growing >= fixed
