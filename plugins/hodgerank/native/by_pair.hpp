@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -33,7 +32,7 @@ struct Entry {
 // and rows of one pair in their order.
 struct ByPair {
     std::vector<i64> first;
-    std::unique_ptr<Entry[]> entries;
+    Room<Entry> entries;
 };
 
 // Rows sorted by pair_of(row), a pair of items below `items`. Two passes of counting, by the second item
@@ -41,7 +40,7 @@ struct ByPair {
 // asked for once and kept, as another thread may change what they are made of.
 template <class PairOf> ByPair by_pair(i64 items, i64 rows, PairOf pair_of) {
     std::vector<i64> first(items + 1), second(items + 1);
-    auto entries = std::make_unique_for_overwrite<Entry[]>(rows); // the pairs at first
+    auto entries = room<Entry>(rows); // the pairs at first
     bool sorted = true;
     u64 before = 0;
     interrupt::in_blocks(rows, [&](i64 begin, i64 end) {
@@ -56,11 +55,13 @@ template <class PairOf> ByPair by_pair(i64 items, i64 rows, PairOf pair_of) {
     });
     std::partial_sum(first.begin(), first.end(), first.begin());
     if (sorted) {
-        for (i64 row = 0; row < rows; ++row) entries[row] = {entries[row].row, static_cast<u32>(row)};
+        interrupt::in_blocks(rows, [&](i64 begin, i64 end) {
+            for (i64 row = begin; row < end; ++row) entries[row] = {entries[row].row, static_cast<u32>(row)};
+        });
         return {std::move(first), std::move(entries)};
     }
     std::partial_sum(second.begin(), second.end(), second.begin());
-    const auto by_second = std::make_unique_for_overwrite<Entry[]>(rows);
+    const auto by_second = room<Entry>(rows);
     std::vector<i64> at(second.begin(), second.end() - 1);
     interrupt::in_blocks(rows, [&](i64 begin, i64 end) {
         for (i64 row = begin; row < end; ++row) {

@@ -14,8 +14,8 @@ constexpr i64 small_table = 1 << 16; // or of so many, which cost nothing
 
 Merged room_for(i64 rows, i64 most) {
     Merged found;
-    found.inverse = std::make_unique_for_overwrite<i64[]>(rows);
-    found.flipped = std::make_unique_for_overwrite<bool[]>(rows);
+    found.inverse = room<i64>(rows);
+    found.flipped = room<bool>(rows);
     for (auto* each : {&found.left, &found.right, &found.count}) each->reserve(most);
     for (auto* each : {&found.margin, &found.weight}) each->reserve(most);
     return found;
@@ -45,7 +45,9 @@ Merged by_table(i64 items, const Comparisons& rows, std::span<const double> weig
             ++table[key];
         }
     });
-    for (i64 low = 0; low < items; ++low)
+    interrupt::Pace pace;
+    for (i64 low = 0; low < items; ++low) {
+        pace.after(3 * (items - low));
         for (i64 high = low; high < items; ++high)
             for (i64 y = 0; y < 3; ++y) {
                 u32& each = table[(low * items + high) * 3 + y];
@@ -54,6 +56,7 @@ Merged by_table(i64 items, const Comparisons& rows, std::span<const double> weig
                 each = static_cast<u32>(found.count.size());
                 enter(found, low, high, static_cast<double>(y - 1), count, weight.empty() ? static_cast<double>(count) : 0.0);
             }
+    }
     interrupt::in_blocks(rows.rows(), [&](i64 begin, i64 end) {
         for (i64 row = begin; row < end; ++row) found.inverse[row] = table[found.inverse[row]];
         if (!weight.empty())

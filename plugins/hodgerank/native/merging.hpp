@@ -3,7 +3,6 @@
 
 #include "by_pair.hpp"
 
-#include <memory>
 #include <span>
 
 namespace optiframe::hodgerank {
@@ -24,8 +23,8 @@ struct Merged {
     std::vector<i64> left, right;
     std::vector<double> margin, weight;
     std::vector<i64> count;            // given rows of each
-    std::unique_ptr<i64[]> inverse;    // of each given row its merged one
-    std::unique_ptr<bool[]> flipped;   // whether the given row has left and right the other way round
+    Room<i64> inverse;                 // of each given row its merged one
+    Room<bool> flipped;                // whether the given row has left and right the other way round
 };
 
 // Merges rows of equal pair and equal y, whose codes must be below items; `weight` is empty where each counts 1.

@@ -7,9 +7,11 @@
 #include <tuple>
 
 #include "bregman.hpp"
+#include "crowd.hpp"
 #include "merging.hpp"
 #include "multigrid.hpp"
 #include "rows.hpp"
+#include "votes.hpp"
 
 namespace optiframe::hodgerank::doors {
 namespace {
@@ -91,6 +93,95 @@ double bregman_block(In<i64> left, In<i64> right, In<double> margin, In<double> 
                                     span(into));
 }
 
+WorkerVotes votes_of(const In<i64>& winner, const In<i64>& loser, const In<double>& weight, const In<i64>& first) {
+    check_length(loser, winner.size(), "loser");
+    check_length(weight, winner.size(), "weight");
+    check_firsts(span(first), static_cast<i64>(winner.size()), "first");
+    return {span(winner), span(loser), span(weight), span(first)};
+}
+
+template <class Rows> void check_rows(const Rows& rows, i64 length, const char* name) {
+    check(static_cast<i64>(rows.shape(0)) == length && rows.shape(1) == shares, name);
+}
+
+void crowd_likelihoods(In<i64> winner, In<i64> loser, In<double> weight, In<i64> first, In<double> scores,
+                       Out<double> chance, OutRows<double> log_likelihood) {
+    const WorkerVotes votes = votes_of(winner, loser, weight, first);
+    check_length(chance, winner.size(), "chance");
+    check_rows(log_likelihood, votes.workers(), "log_likelihood is not of a row of 11 for each worker");
+    nb::gil_scoped_release unlocked;
+    hodgerank::crowd_likelihoods(votes, span(scores), chance.data(), log_likelihood.data());
+}
+
+void crowd_slopes(In<i64> winner, In<i64> loser, In<double> weight, In<i64> first, In<i64> pair, In<i64> group,
+                  In<double> chance, InRows<double> belief, double least, OutRows<double> slope, Out<double> curve) {
+    const WorkerVotes votes = votes_of(winner, loser, weight, first);
+    check_length(pair, winner.size(), "pair");
+    check_length(group, votes.workers(), "group");
+    check_length(chance, winner.size(), "chance");
+    check_rows(belief, votes.workers(), "belief is not of a row of 11 for each worker");
+    nb::gil_scoped_release unlocked;
+    hodgerank::crowd_slopes(votes, span(pair), span(group), chance.data(), belief.data(), least,
+                            {slope.data(), slope.size()}, slope.shape(1), span(curve));
+}
+
+void crowd_doubt(In<i64> winner, In<i64> loser, In<double> weight, In<i64> first, In<double> chance,
+                 InRows<double> belief, double least, OutRows<double> matrix) {
+    const WorkerVotes votes = votes_of(winner, loser, weight, first);
+    check_length(chance, winner.size(), "chance");
+    check_rows(belief, votes.workers(), "belief is not of a row of 11 for each worker");
+    check(matrix.shape(0) == matrix.shape(1), "matrix is not square");
+    nb::gil_scoped_release unlocked;
+    hodgerank::crowd_doubt(votes, chance.data(), belief.data(), least, matrix.data(), matrix.shape(0));
+}
+
+auto votes_by_worker(i64 workers, In<i64> worker, In<i64> left, In<i64> right, In<double> margin,
+                     std::optional<In<double>> weight, In<i64> merged, In<i64> pair) {
+    check(workers >= 0 && workers <= static_cast<i64>(worker.size()), "workers must be from 0 to the number of rows");
+    const Comparisons rows = comparisons_of(0, left, right, margin);
+    check_length(worker, margin.size(), "worker");
+    check_length(merged, margin.size(), "merged");
+    if (weight) check_length(*weight, margin.size(), "weight");
+    ByWorker found;
+    {
+        nb::gil_scoped_release unlocked;
+        found = hodgerank::votes_by_worker(workers, span(worker), rows, weight ? span(*weight) : std::span<const double>{},
+                                           span(merged), span(pair));
+    }
+    const std::size_t votes = found.first.back();
+    return std::tuple{owned(std::move(found.winner), votes), owned(std::move(found.loser), votes),
+                      owned(std::move(found.weight), votes), owned(std::move(found.pair), votes),
+                      owned(std::move(found.first)), owned(std::move(found.code))};
+}
+
+double bradley_terry_terms(In<i64> left, In<i64> right, In<double> won, In<double> lost, double extra, In<double> scores,
+                           Out<double> slope, Out<double> curve) {
+    check_length(right, left.size(), "right");
+    check_length(won, left.size(), "won");
+    check_length(lost, left.size(), "lost");
+    check_length(slope, scores.size(), "slope");
+    check_length(curve, left.size(), "curve");
+    nb::gil_scoped_release unlocked;
+    return hodgerank::bradley_terry_terms({span(left), span(right), span(won), span(lost)}, extra, span(scores),
+                                          span(slope), span(curve));
+}
+
+void pairs_product(In<i64> left, In<i64> right, In<double> weight, In<double> v, Out<double> product) {
+    check_length(right, left.size(), "right");
+    check_length(weight, left.size(), "weight");
+    check_length(product, v.size(), "product");
+    nb::gil_scoped_release unlocked;
+    hodgerank::laplacian_product(span(left), span(right), span(weight), span(v), span(product));
+}
+
+void sides_p(InRows<i64> trials, InRows<double> share, InRows<i64> seen, Out<double> p) {
+    for (const auto& shape : {std::pair{trials.shape(0), trials.shape(1)}, std::pair{share.shape(0), share.shape(1)},
+                              std::pair{seen.shape(0), seen.shape(1)}})
+        check(shape == std::pair{p.shape(0), std::size_t{3}}, "trials, share and seen must have a row of 3 for each worker");
+    nb::gil_scoped_release unlocked;
+    hodgerank::sides_p({trials.data(), trials.size()}, {share.data(), share.size()}, {seen.data(), seen.size()}, span(p));
+}
+
 std::optional<Multigrid> multigrid(const RowsByPair& rows) {
     nb::gil_scoped_release unlocked;
     return Multigrid::of(rows);
@@ -111,8 +202,8 @@ void cycle(const Multigrid& grid, In<float> b, InRows<float> inverse, Out<float>
 }
 
 // A vector of the rows, as an array that cannot be written to.
-template <class T, const std::vector<T>& (RowsByPair::*get)() const> auto locked(const RowsByPair& rows) {
-    const std::vector<T>& values = (rows.*get)();
+template <class T, auto get> auto locked(const RowsByPair& rows) {
+    const std::span<const T> values = (rows.*get)();
     return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, nb::find(rows));
 }
 
@@ -127,6 +218,20 @@ NB_MODULE(_native, m) {
     m.def("bregman_block", &doors::bregman_block, exact("left"), exact("right"), exact("margin"), exact("weight"),
           exact("scores"), exact("dual"), exact("outliers"), exact("after"), nb::arg("dt"), nb::arg("kappa"),
           exact("into"));
+    m.def("crowd_likelihoods", &doors::crowd_likelihoods, exact("winner"), exact("loser"), exact("weight"),
+          exact("first"), exact("scores"), exact("chance"), exact("log_likelihood"));
+    m.def("crowd_slopes", &doors::crowd_slopes, exact("winner"), exact("loser"), exact("weight"), exact("first"),
+          exact("pair"), exact("group"), exact("chance"), exact("belief"), nb::arg("least"), exact("slope"),
+          exact("curve"));
+    m.def("crowd_doubt", &doors::crowd_doubt, exact("winner"), exact("loser"), exact("weight"), exact("first"),
+          exact("chance"), exact("belief"), nb::arg("least"), exact("matrix"));
+    m.def("votes_by_worker", &doors::votes_by_worker, nb::arg("workers"), exact("worker"), exact("left"), exact("right"),
+          exact("margin"), exact("weight").none(), exact("merged"), exact("pair"));
+    m.def("bradley_terry_terms", &doors::bradley_terry_terms, exact("left"), exact("right"), exact("won"), exact("lost"),
+          nb::arg("extra"), exact("scores"), exact("slope"), exact("curve"));
+    m.def("laplacian_product", &doors::pairs_product, exact("left"), exact("right"), exact("weight"), exact("v"),
+          exact("product"));
+    m.def("sides_p", &doors::sides_p, exact("trials"), exact("share"), exact("seen"), exact("p"));
     m.def("multigrid", &doors::multigrid, nb::arg("rows"));
     nb::class_<RowsByPair>(m, "RowsByPair")
         .def("__init__", &doors::make_rows, nb::arg("items"), exact("left"), exact("right"), exact("margin"), exact("weight"))

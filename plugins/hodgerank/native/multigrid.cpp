@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include <optiframe/counting.hpp>
 #include <optiframe/interrupt.hpp>
 
 namespace optiframe::hodgerank {
@@ -104,7 +105,9 @@ Groups aggregate(const Sparse<double>& edges) {
 double largest_eigenvalue(const Sparse<float>& earlier, const std::vector<float>& inverse) {
     const i64 nodes = earlier.rows();
     std::vector<float> x(nodes), weighed(nodes);
-    for (i64 i = 0; i < nodes; ++i) x[i] = static_cast<float>(std::cos(static_cast<double>(i) * static_cast<double>(i)));
+    interrupt::Pace().in_blocks(0, nodes, 16, [&](i64 begin, i64 end) {
+        for (i64 i = begin; i < end; ++i) x[i] = static_cast<float>(std::cos(static_cast<double>(i) * static_cast<double>(i)));
+    });
     const auto norm = [&x] {
         double squares = 0.0;
         for (const float each : x) squares += static_cast<double>(each) * each;
@@ -124,6 +127,7 @@ double largest_eigenvalue(const Sparse<float>& earlier, const std::vector<float>
             weighed[i] += total;
         });
         for (i64 i = 0; i < nodes; ++i) x[i] -= inverse[i] * weighed[i];
+        interrupt::poll();
         found = norm();
     }
     return std::min(std::max(found, 1.0), 2.0);
@@ -162,11 +166,8 @@ std::optional<Sparse<double>> multiply(const Sparse<double>& edges, const std::v
 }
 
 Sparse<double> transposed(const Sparse<double>& a, i64 columns) {
-    Sparse<double> found{std::vector<i64>(columns + 1), std::vector<i32>(a.column.size()), std::vector<double>(a.column.size())};
-    interrupt::in_blocks(a.entries(), [&](i64 begin, i64 end) {
-        for (i64 e = begin; e < end; ++e) ++found.first[a.column[e] + 1];
-    });
-    std::partial_sum(found.first.begin(), found.first.end(), found.first.begin());
+    Sparse<double> found{begins(std::span(a.column), columns), std::vector<i32>(a.column.size()),
+                         std::vector<double>(a.column.size())};
     std::vector<i64> at(found.first.begin(), found.first.end() - 1);
     each_row(a.first, [&](i64 i, i64 begin, i64 end) {
         for (i64 e = begin; e < end; ++e) {
@@ -280,11 +281,15 @@ void Multigrid::cycle(std::size_t at, std::span<const float> b, std::span<const 
         for (i64 e = edges.first[i]; e < edges.first[i + 1]; ++e) left[edges.column[e]] += edges.value[e] * x[i];
         pace.after(edges.first[i + 1] - edges.first[i] + 1);
     }
-    for (i64 i = 0; i < n; ++i)
-        for (i64 e = p.first[i]; e < p.first[i + 1]; ++e) coarse[p.column[e]] += p.value[e] * left[i];
+    pace.in_blocks(0, n, 2, [&](i64 begin, i64 end) {
+        for (i64 i = begin; i < end; ++i)
+            for (i64 e = p.first[i]; e < p.first[i + 1]; ++e) coarse[p.column[e]] += p.value[e] * left[i];
+    });
     cycle(at + 1, coarse, inverse, solved);
-    for (i64 i = 0; i < n; ++i)
-        for (i64 e = p.first[i]; e < p.first[i + 1]; ++e) x[i] += p.value[e] * solved[p.column[e]];
+    pace.in_blocks(0, n, 2, [&](i64 begin, i64 end) {
+        for (i64 i = begin; i < end; ++i)
+            for (i64 e = p.first[i]; e < p.first[i + 1]; ++e) x[i] += p.value[e] * solved[p.column[e]];
+    });
     // Backward from there.
     for (i64 i = n - 1; i >= 0; --i) {
         float total = rest[i];

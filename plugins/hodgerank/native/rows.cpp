@@ -6,7 +6,7 @@
 namespace optiframe::hodgerank {
 
 RowsByPair::RowsByPair(i64 items, const Comparisons& rows, std::span<const double> weight)
-    : first_pair_(items + 1), margin_(rows.rows()), weight_(rows.rows()) {
+    : first_pair_(items + 1), margin_(room<double>(rows.rows())), weight_(room<double>(rows.rows())) {
     const ByPair sorted = by_pair(items, rows.rows(), [&](i64 row) { return rows.pair(row, items); });
     const auto begins_pair = [&sorted](i64 i, i64 e) {
         return e == sorted.first[i] || sorted.entries[e].item != sorted.entries[e - 1].item;

@@ -15,12 +15,13 @@ public:
     const std::vector<i64>& first_pair() const { return first_pair_; }
     const std::vector<i32>& other() const { return other_; }
     const std::vector<i64>& first_row() const { return first_row_; }
-    const std::vector<double>& margin() const { return margin_; }
-    const std::vector<double>& weight() const { return weight_; }
+    std::span<const double> margin() const { return {margin_.get(), static_cast<std::size_t>(rows())}; }
+    std::span<const double> weight() const { return {weight_.get(), static_cast<std::size_t>(rows())}; }
     const std::vector<double>& whole() const { return whole_; }
 
     i64 items() const { return static_cast<i64>(first_pair_.size()) - 1; }
     i64 pairs() const { return static_cast<i64>(other_.size()); }
+    i64 rows() const { return first_row_.back(); }
 
     // Huber's loss with threshold `level`; of each pair the weight of the rows within the threshold, and
     // `anchor` times that of the others, goes to `kept`, and what pulls at each item to `force`.
@@ -37,7 +38,8 @@ public:
 private:
     std::vector<i64> first_pair_, first_row_;
     std::vector<i32> other_;
-    std::vector<double> margin_, weight_, whole_;
+    Room<double> margin_, weight_;
+    std::vector<double> whole_;
 };
 
 } // namespace optiframe::hodgerank

@@ -12,16 +12,21 @@ from optiframe.lazy import exports
 
 if TYPE_CHECKING:
     from optiframe_hodgerank.estimator import RobustRanker as RobustRanker
+    from optiframe_hodgerank.listwise.estimator import ListwiseRanker as ListwiseRanker
+    from optiframe_hodgerank.plots.leaderboard import plot_leaderboard as plot_leaderboard
+    from optiframe_hodgerank.plots.leaderboard import plot_win_probabilities as plot_win_probabilities
     from optiframe_hodgerank.plots.methods import plot_ranks as plot_ranks
     from optiframe_hodgerank.plots.methods import plot_roc as plot_roc
     from optiframe_hodgerank.plots.paths import plot_outliers as plot_outliers
     from optiframe_hodgerank.plots.paths import plot_path as plot_path
     from optiframe_hodgerank.tools.identifiability import conditions as conditions
     from optiframe_hodgerank.tools.intervals import intervals as intervals
+    from optiframe_hodgerank.tools.leaderboard import leaderboard as leaderboard
     from optiframe_hodgerank.tools.next_pairs import suggest as suggest
     from optiframe_hodgerank.tools.streaming import flagged as flagged
     from optiframe_hodgerank.tools.streaming import merge_stream as merge_stream
     from optiframe_hodgerank.tools.streaming import parquet_chunks as parquet_chunks
+    from optiframe_hodgerank.tools.win_probabilities import win_probabilities as win_probabilities
     from optiframe_hodgerank.trust.hodge_parts import hodge_split as hodge_split
     from optiframe_hodgerank.trust.knockoffs import position_bias as position_bias
     from optiframe_hodgerank.trust.triplets import transitivity as transitivity
@@ -31,12 +36,16 @@ if TYPE_CHECKING:
 __getattr__, _, __all__ = exports(
     __name__,
     {
+        "plots.leaderboard": ("plot_leaderboard", "plot_win_probabilities"),
         "plots.methods": ("plot_ranks", "plot_roc"),
         "estimator": ("RobustRanker",),
+        "listwise.estimator": ("ListwiseRanker",),
         "trust.hodge_parts": ("hodge_split",),
         "tools.identifiability": ("conditions",),
         "trust.knockoffs": ("position_bias",),
         "tools.intervals": ("intervals",),
+        "tools.leaderboard": ("leaderboard",),
+        "tools.win_probabilities": ("win_probabilities",),
         "tools.next_pairs": ("suggest",),
         "plots.paths": ("plot_outliers", "plot_path"),
         "tools.streaming": ("flagged", "merge_stream", "parquet_chunks"),
@@ -57,6 +66,12 @@ def optiframe_plugin() -> list[Description]:
             "pairwise-ranking",
             ".problem:PairwiseRanking",
             "Find scores of items from paired comparisons, some of which are wrong",
+        ),
+        Description(
+            "problem",
+            "listwise-ranking",
+            ".listwise.problem:ListwiseRanking",
+            "Find scores of items from rankings of several of them, and from choices out of sets",
         ),
         Description(
             "solver",
@@ -120,9 +135,21 @@ def optiframe_plugin() -> list[Description]:
         ),
         Description(
             "solver",
+            "ranking.plackett-luce",
+            ".solvers.plackett_luce:PlackettLuce",
+            "Maximum-likelihood scores from rankings of several items and choices from sets (Plackett-Luce)",
+        ),
+        Description(
+            "solver",
             "hodge.bootstrap",
             ".solvers.bootstrap:BootstrapIntervals",
             "Any of these with intervals of scores and ranks, from comparisons drawn again",
+        ),
+        Description(
+            "solver",
+            "ranking.suggest",
+            ".solvers.suggest:Suggest",
+            "Any of these with the pairs to compare next",
         ),
         Description(
             "data set",
@@ -183,6 +210,12 @@ def optiframe_plugin() -> list[Description]:
             "pairwise.bipartite",
             ".datasets.generators:Bipartite",
             "Good items against bad ones, some votes flipped",
+        ),
+        Description(
+            "data set",
+            "rankings.plackett-luce",
+            ".datasets.rankings:DrawnRankings",
+            "Rankings of several items drawn from the Plackett-Luce model",
         ),
         Description(
             "objective",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
-from optiframe.errors import InvalidInput
+from optiframe.errors import InvalidInput, nearest
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
@@ -20,6 +21,11 @@ NORMAL_90 = 1.6448536269514722
 _SAME = 1e-9
 """Two scores within this much, relative to the largest, share a rank: above the rounding of a
 Laplacian solve (1e-12), far below any difference that means something."""
+
+Scale: TypeAlias = Literal["log-odds", "elo", "win-probability"]
+
+ELO_MEAN, ELO_UNIT = 1000.0, 400.0
+"""Rating of the mean score, and the points by which the odds of winning are ten times as high."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +53,13 @@ class Ranking:
         "margin": a difference of scores predicts y; "log-odds": it predicts who wins; "order": only the
         order means something.
     low, high
-        Ends of intervals of the scores, shape (items,), of 90% unless the method was told otherwise; None:
-        the method has none.
+        Ends of intervals of the scores, shape (items,); None: the method has none.
     backend
         The data-frame library `frame` answers in.
     why
         What settled how many comparisons are taken for outliers, in words; empty: not known.
+    level
+        Coverage of the intervals.
     """
 
     items: Ids
@@ -66,6 +73,7 @@ class Ranking:
     high: Array | None = None
     backend: str | None = None
     why: str = ""
+    level: float = 0.9
 
     def __repr__(self) -> str:
         flagged = "" if self.outliers is None else f", {len(self.flagged)} comparisons taken for outliers"
@@ -155,3 +163,29 @@ def as_numbers(name: str, values: Any, count: int, each: str, otherwise: str = "
     if array.ndim == 1 and array.dtype.kind in "fiub":
         got = f"{len(array)}"
     raise InvalidInput(f"{name} must be {count} numbers, one for each {each}, got {got}{otherwise}")
+
+
+def on_scale(scores: Array, own: str, scale: Scale | None) -> Array:
+    """Scores of an answer on the scale asked for; see `optiframe_hodgerank.leaderboard`.
+
+    Raises
+    ------
+    InvalidInput
+        For an unknown scale, and where scores are not log-odds.
+    """
+    scales = ("log-odds", "elo", "win-probability")
+    if scale is None:
+        return scores
+    if scale not in scales:
+        raise InvalidInput(
+            f"unknown scale {scale!r}{nearest(str(scale), scales)}; there are {', '.join(scales)}"
+        )
+    if own != "log-odds":
+        are = "in the units of the margins" if own == "margin" else "no more than an order"
+        raise InvalidInput(
+            f"scale {scale!r} is for scores in log-odds, and these are {are}; solve by ranking.crowd-bt or "
+            "hodge.bradley-terry, which need votes, or leave scale out"
+        )
+    if scale == "elo":
+        return np.asarray(ELO_MEAN + ELO_UNIT / np.log(10.0) * scores)
+    return np.asarray(expit(scores)) if scale == "win-probability" else scores

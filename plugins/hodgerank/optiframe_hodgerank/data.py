@@ -20,6 +20,29 @@ from optiframe_hodgerank.graph.merging import Merged, merge
 
 
 @dataclass(frozen=True, eq=False)
+class Covariates:
+    """Properties of single comparisons that may sway a vote, as differences left minus right.
+
+    Parameters
+    ----------
+    names
+        What they are called, one each.
+    values
+        Shape (rows, covariates); read-only.
+    """
+
+    names: tuple[str, ...]
+    values: Array
+
+    def __repr__(self) -> str:
+        return f"<covariates {', '.join(self.names)}>"
+
+    def taken(self, rows: NDArray[Any]) -> Covariates:
+        """Those of some rows."""
+        return Covariates(self.names, self.values[rows])
+
+
+@dataclass(frozen=True, eq=False)
 class Comparisons:
     """Comparisons as codes, in the caller's order, and what is computed from them once.
 
@@ -37,6 +60,8 @@ class Comparisons:
         What the codes stand for. Every id occurs in some row.
     graded
         Whether y was given as a margin, so that scores are in its units; else who won.
+    covariates
+        What else may have swayed each comparison; None: nothing that is known.
     backend
         The data-frame library the comparisons came from, for the way out. Not content.
     lines
@@ -60,6 +85,7 @@ class Comparisons:
     backend: str | None = field(default=None, compare=False)
     lines: Sequence[int] | None = field(default=None, compare=False)
     remarks: tuple[Finding, ...] = field(default=(), compare=False)
+    covariates: Covariates | None = None
 
     def __len__(self) -> int:
         return len(self.left)

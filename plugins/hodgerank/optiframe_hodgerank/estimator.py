@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -18,7 +17,8 @@ from optiframe.tables.read import encode, read_table, to_frame
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking
-from optiframe_hodgerank.read.batches import joined
+from optiframe_hodgerank.read.formats import Format, sides
+from optiframe_hodgerank.votes.effects import Effects
 
 _EQUAL = 1e-9  # two scores within this, relative to the largest, predict a tie
 
@@ -35,6 +35,12 @@ class RobustRanker(Estimator[PairwiseRanking, Ranking]):
         default the solver that the problem recommends.
     outlier_price
         Of the problem `pairwise-ranking`: lambda of Huber-LASSO, which only general solvers need.
+    covariates, position
+        Of the problem `pairwise-ranking`: columns of properties of a comparison, left minus right, that may
+        sway a vote, and whether being the left item may.
+    format, outcomes
+        Of the problem `pairwise-ranking`: how tables of comparisons are written, such as "arena", and what
+        their labels stand for where they are not the winner's id.
 
     Attributes
     ----------
@@ -46,6 +52,8 @@ class RobustRanker(Estimator[PairwiseRanking, Ranking]):
         A frame: the comparisons taken for outliers, in order of entry.
     workers_
         A frame: what each worker did, and who clicks on one side or contradicts the ranking.
+    effects_
+        A frame: the effects of covariates and position on a vote, with intervals; see `Effects`.
     path_
         The `Path` of a method that follows one.
     result_, findings_, n_iter_
@@ -64,9 +72,17 @@ class RobustRanker(Estimator[PairwiseRanking, Ranking]):
         budget: BudgetLike = None,
         columns: Mapping[str, str] | None = None,
         outlier_price: float | None = None,
+        covariates: Sequence[str] = (),
+        position: bool = False,
+        format: Format | None = None,
+        outcomes: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(solver, seed=seed, budget=budget, columns=columns)
         self.outlier_price = outlier_price
+        self.covariates = covariates
+        self.position = position
+        self.format = format
+        self.outcomes = outcomes
 
     def fit(self, frame: Any, truth: Any = None) -> Self:
         """Learn from all comparisons at once, forgetting what was learnt before.
@@ -76,7 +92,7 @@ class RobustRanker(Estimator[PairwiseRanking, Ranking]):
         frame
             The comparisons: a data frame (pandas, polars, pyarrow), a mapping of columns, or the path
             of a CSV or Parquet file, with the columns left, right, label or margin, and optionally
-            worker and weight.
+            worker and weight; or as `format` says.
         truth
             Known true scores (item, score), for ``result_.metrics`` only.
 
@@ -91,8 +107,10 @@ class RobustRanker(Estimator[PairwiseRanking, Ranking]):
     def partial_fit(self, frame: Any, truth: Any = None) -> Self:
         """Learn from a further batch of comparisons together with all earlier ones.
 
-        The answer is that of `fit` on all of them, and so is the cost: a path has to be followed
-        again from its beginning. New items and new workers are welcome.
+        The answer is that of `fit` on all of them. New items and new workers are welcome. Only the batch is
+        read and merged: earlier comparisons are kept as codes and merged rows. The solver then runs
+        on all merged rows, from the earlier scores if it takes a start (`hodge.bradley-terry`); a path
+        has to be followed again from its beginning.
 
         Parameters
         ----------
@@ -104,38 +122,29 @@ class RobustRanker(Estimator[PairwiseRanking, Ranking]):
         Raises
         ------
         InvalidInput, UnknownName, Unsuited
-            As `fit`; also when one batch has labels and the other margins.
+            As `fit`; also when one batch has labels and the other margins, or covariates were changed.
         """
         if not hasattr(self, "result_"):
             return self.fit(frame, truth)
-        earlier = self._asked()
-        batch = self._problem(frame, None)
-        if batch.comparisons.graded != earlier.comparisons.graded:
-            raise InvalidInput(
-                "one batch says who won (label) and the other by how much (margin); they cannot be joined"
-            )
         truth = self._truth if truth is None else truth
-        rows = joined(earlier.comparisons, batch.comparisons)
-        table = PairwiseRanking(comparisons=cast(Any, rows)).comparisons
-        columns = cast(Any, {k: v for k, v in (self.columns or {}).items() if k in ("item", "score")})
-        problem = PairwiseRanking(
-            comparisons=replace(table, backend=batch.comparisons.backend),
-            truth=truth,
-            columns=columns,
-            outlier_price=self.outlier_price,
+        problem, before = (
+            self._problem(self._asked().comparisons, None).extended(frame, truth),
+            self._answer(),
         )
-        return self._keep(problem, truth)
+        return self._keep(problem, truth, start=lambda: _carried_over(before, problem))
 
     def predict(self, pairs: Any) -> Any:
         """Who would win: a frame of the kind given with left, right, margin and winner.
 
         `margin` is the difference of the scores (log-odds for Bradley-Terry), nan where no chain of
-        comparisons joins the two; `winner` is then None, as for items of equal score.
+        comparisons joins the two; `winner` is then None, as for items of equal score. Effects of covariates
+        are left out: it is who would win if nothing but the items differed.
 
         Parameters
         ----------
         pairs
-            A table with the columns left and right.
+            A table with the columns left and right, called as in the comparisons or as in a format
+            (model_a and model_b).
 
         Raises
         ------
@@ -148,9 +157,8 @@ class RobustRanker(Estimator[PairwiseRanking, Ranking]):
         winner = np.full(len(margin), None, dtype=object)
         for which, side in ((margin > 0, left), (margin < 0, right)):
             winner[which] = items[side[which]]
-        return to_frame(
-            {"left": items[left], "right": items[right], "margin": margin, "winner": winner}, backend
-        )
+        columns = {"left": items[left], "right": items[right], "margin": margin, "winner": winner}
+        return self._given_out(to_frame(columns, backend))
 
     def score(self, frame: Any, truth: Any = None) -> float:
         """Share of the decided comparisons of a table whose winner has the higher score.
@@ -159,8 +167,7 @@ class RobustRanker(Estimator[PairwiseRanking, Ranking]):
         Equal scores, and items that no chain of comparisons joins, count one half; ties are left
         out; weights count. nan when every comparison is a tie.
         """
-        problem = self._problem(frame, None)
-        table = problem.comparisons
+        table = PairwiseRanking(comparisons=frame, **self._reading()).comparisons
         codes = self._known(table.item_ids)
         margin = np.nan_to_num(self._margin(codes[table.left], codes[table.right]))
         weight = np.ones(len(table)) if table.weight is None else table.weight
@@ -171,7 +178,7 @@ class RobustRanker(Estimator[PairwiseRanking, Ranking]):
     @property
     def scores_(self) -> Any:
         """Scores and ranks; see the class."""
-        return self._learnt("scores_").solution.frame()
+        return self._given_out(self._learnt("scores_").solution.frame())
 
     @property
     def ranking_(self) -> NDArray[Any]:
@@ -190,6 +197,14 @@ class RobustRanker(Estimator[PairwiseRanking, Ranking]):
         return self._of_answer("workers_", "workers", "was given no column worker")
 
     @property
+    def effects_(self) -> Any:
+        """Effects of covariates; see the class. AttributeError without any."""
+        detail = self._learnt("effects_").detail
+        if not isinstance(detail, Effects):
+            raise AttributeError(f"{self!r} was given no covariates and no position")
+        return self._given_out(detail.frame())
+
+    @property
     def path_(self) -> Path:
         """The path; see the class. AttributeError where the method follows none."""
         path = self._learnt("path_").detail
@@ -202,23 +217,31 @@ class RobustRanker(Estimator[PairwiseRanking, Ranking]):
         tables = result.to_tables()
         if table not in tables:
             raise AttributeError(f"{self!r} {why_not}")
-        return to_frame(tables[table], result.solution.backend)
+        return self._given_out(to_frame(tables[table], result.solution.backend))
 
     def _problem(self, frame: Any, truth: Any) -> PairwiseRanking:
-        columns = cast(Any, {} if self.columns is None else self.columns)
         return PairwiseRanking(
-            comparisons=frame, truth=truth, columns=columns, outlier_price=self.outlier_price
+            comparisons=frame,
+            truth=truth,
+            **self._reading(),
+            outlier_price=self.outlier_price,
+            covariates=cast(Any, self.covariates),
+            position=self.position,
         )
 
-    def _keep(self, problem: PairwiseRanking, truth: Any) -> Self:
-        self._learn(problem)
+    def _reading(self) -> dict[str, Any]:
+        """How tables of comparisons are read, covariates aside."""
+        return {"columns": self.columns or {}, "format": self.format, "outcomes": self.outcomes or {}}
+
+    def _keep(self, problem: PairwiseRanking, truth: Any, start: Callable[[], Ranking] | None = None) -> Self:
+        self._learn(problem, start=start)
         self._truth = truth
         return self
 
     def _pairs(self, pairs: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], str | None]:
         """Codes of both sides of a table of pairs, and the library it came from."""
         self._answer()
-        rename = {k: v for k, v in (self.columns or {}).items() if k in ("left", "right")}
+        rename = sides(pairs, self.columns or {})
         table = read_table(pairs, ("left", "right"), title="pairs", rename=rename)
         left, right = (self._coded(table[side]) for side in ("left", "right"))
         return left, right, table.backend
@@ -239,3 +262,11 @@ class RobustRanker(Estimator[PairwiseRanking, Ranking]):
         margin[np.abs(margin) <= _EQUAL * float(np.abs(answer.scores).max(initial=0.0))] = 0.0
         margin[answer.component[left] != answer.component[right]] = np.nan
         return np.asarray(margin)
+
+
+def _carried_over(before: Ranking, problem: PairwiseRanking) -> Ranking:
+    """Scores of earlier items for a problem that may have more; new items begin at 0."""
+    scores = np.zeros(len(problem.item_ids))
+    place = {item: code for code, item in enumerate(problem.item_ids.tolist())}
+    scores[[place[item] for item in before.items.tolist()]] = before.scores
+    return problem.ranking(scores, scale=before.scale)

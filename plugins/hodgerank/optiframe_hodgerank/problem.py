@@ -14,18 +14,29 @@ from optiframe.findings import Finding
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
+from optiframe.records.record import Record
 from optiframe.solving import sources
 from optiframe.tables.columns import Columns
+from optiframe.tables.pairs import read_outcomes
 from optiframe_hodgerank import metrics
 from optiframe_hodgerank.answer import Ranking, as_numbers
-from optiframe_hodgerank.answer_tables import outlier_table, worker_table
+from optiframe_hodgerank.answer_tables import outlier_table, ranking_table, worker_table
 from optiframe_hodgerank.data import WANTED, Comparisons, TruthTable
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.graph.merging import Merged
 from optiframe_hodgerank.huber.objective import HuberDifferences
+from optiframe_hodgerank.read.batches import joined
+from optiframe_hodgerank.read.formats import Format
 from optiframe_hodgerank.read.known_truth import read_outlier_truth, read_truth
-from optiframe_hodgerank.read.tables import read_columns, read_comparisons
+from optiframe_hodgerank.read.tables import (
+    READING,
+    comparisons_of_table,
+    read_columns,
+    read_comparisons,
+    read_covariate_names,
+)
 from optiframe_hodgerank.trust import findings as trust
+from optiframe_hodgerank.trust.apart import difference_errors
 
 _TABLE = "data frame, mapping of columns, or path of a CSV or Parquet file, with the columns "
 
@@ -55,6 +66,10 @@ class PairwiseRanking(Problem[Ranking]):
     With one, the problem formulates to minimizing Huber's loss (Eq. 3), so that every solver for
     `minimize` takes it.
 
+    **Covariates** z of a comparison, `covariates` and `position`, add their effects b to the difference of
+    the scores, X theta + Z b, so that the scores are those of items that differ in nothing else. Only
+    solvers whose `uses_covariates` is true take such comparisons (`hodge.bradley-terry`).
+
     Memory: 26 bytes a row for the codes, 25 more once merged, and the graph's.
     """
 
@@ -79,6 +94,23 @@ class PairwiseRanking(Problem[Ranking]):
     columns: Annotated[
         dict[str, str], PlainValidator(read_columns), Accepts("table of our column name to yours")
     ] = Field(default_factory=dict, description="names of the columns where they differ from ours")
+    covariates: Annotated[
+        tuple[str, ...], PlainValidator(read_covariate_names), Accepts("list of names of columns")
+    ] = Field(
+        (),
+        description="columns of numbers, left minus right, that may sway a vote beside the items themselves",
+    )
+    position: bool = Field(
+        False, description="whether being the left item may sway a vote: position bias, home advantage"
+    )
+    format: Format | None = Field(
+        None,
+        description="how the comparisons are written; none: by our columns, or as their headings say "
+        "(votes: left, right, label; winner-loser; arena: model_a, model_b, winner; margin; matrix of wins)",
+    )
+    outcomes: Annotated[
+        dict[str, str], PlainValidator(read_outcomes), Accepts("table of label to left, right or tie")
+    ] = Field(default_factory=dict, description="what labels stand for that are not the winner's id")
     comparisons: Annotated[
         Comparisons,
         PlainValidator(read_comparisons),
@@ -164,11 +196,54 @@ class PairwiseRanking(Problem[Ranking]):
         table = self.comparisons
         return np.asarray(table.margin - solution.scores[table.left] + solution.scores[table.right])
 
+    def extended(self, comparisons: Any, truth: Any = None) -> PairwiseRanking:
+        """This problem with further comparisons, which may bring new items and workers.
+
+        Only the further ones are read. What is known of the earlier ones, codes and merged rows, is kept and
+        added to; earlier comparisons come first. `outlier_truth`, which names rows, is left out.
+
+        Parameters
+        ----------
+        comparisons
+            A table as for the problem, its columns called as in the earlier one. A covariate may be the same
+            in every row of it.
+        truth
+            Known true scores of all items; None: none.
+
+        Raises
+        ------
+        InvalidInput
+            As for the problem; and where one table has labels and the other margins.
+        """
+        batch = comparisons
+        if not isinstance(batch, Comparisons):
+            batch = comparisons_of_table(comparisons, **{name: getattr(self, name) for name in READING})
+        return PairwiseRanking(
+            **{name: getattr(self, name) for name in READING},
+            comparisons=joined(self.comparisons, batch),
+            truth=truth,
+            outlier_price=self.outlier_price,
+        )
+
+    def refuses(self, solver: Record) -> str | None:
+        covariates = self.comparisons.covariates
+        if covariates is None or getattr(solver, "uses_covariates", False):
+            return None
+        names, how = ", ".join(covariates.names), "no method finds their effects on margins"
+        if not self.comparisons.graded:
+            how = "hodge.bradley-terry finds their effects beside the scores"
+        return (
+            f"it would ignore the covariates of the comparisons ({names}); {how}; or leave covariates and "
+            "position out"
+        )
+
     def recommended(self) -> Sequence[tuple[str, str]]:
         table = self.comparisons
+        if table.covariates is not None and not table.graded:
+            return (("hodge.bradley-terry", "it finds the effects of covariates beside the scores"),)
         if table.graded:
             return (("hodge.lbi", "it withstands margins that are grossly wrong, and shows which they are"),)
-        if table.worker is None:
+        if len(table.worker_ids) < 2:
             return (
                 (
                     "ranking.crowd-bt",
@@ -254,9 +329,17 @@ class PairwiseRanking(Problem[Ranking]):
     def diagnose(self, solution: Ranking) -> tuple[Finding, ...]:
         return tuple(trust.report(self.comparisons, self.truth, solution))
 
+    def ranking_table(self, solution: Ranking) -> Columns:
+        """The table `ranking` of an answer."""
+        return ranking_table(self.comparisons, solution)
+
+    def difference_errors(self, solution: Ranking) -> Array | None:
+        """Standard errors of all differences of two scores; None without intervals."""
+        return difference_errors(self.comparisons, solution)
+
     def to_tables(self, solution: Ranking) -> dict[str, Columns]:
-        """Tables `ranking` (item, rank, score), `outliers` in order of entry, `workers` and what they did."""
-        tables: dict[str, Columns] = {"ranking": solution.columns()}
+        """Tables `ranking`, best first, `outliers` in order of entry, `workers` and what they did."""
+        tables: dict[str, Columns] = {"ranking": self.ranking_table(solution)}
         if solution.outliers is not None:
             tables["outliers"] = outlier_table(self.comparisons, solution)
         if self.comparisons.worker is not None:

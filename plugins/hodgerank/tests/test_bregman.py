@@ -116,7 +116,9 @@ def test_a_step_that_nobody_gave_is_stable_in_every_variant() -> None:
 @pytest.mark.parametrize("kappa", [50.0, 0.4])  # the entry is after many steps, or within the first
 def test_entries_are_dated_within_their_step(kappa: float) -> None:
     circle = {"left": ["a", "b", "c"], "right": ["b", "c", "a"], "label": ["a", "b", "c"]}
-    result = solve(problem("pairwise-ranking", comparisons=circle), LinearizedBregman(kappa=kappa, step=0.99))
+    result = solve(
+        problem("pairwise-ranking", comparisons=circle), LinearizedBregman(kappa=kappa, step=0.99, share=0.5)
+    )
     assert result.solution.strength == pytest.approx(1.0)  # z = t misfit, and each misfit is 1
 
 
@@ -146,7 +148,7 @@ def test_steps_before_the_first_entry_change_nothing() -> None:
     assert np.abs(steps * dt * misfit).max() < 1
     assert np.abs((steps + 2) * dt * misfit).max() >= 1
     short = solve(ranking, LinearizedBregman(step=0.05), budget=LONG)
-    assert short.iterations == pytest.approx(short.detail.knots[-1] / dt)
+    assert short.iterations - 1 < short.detail.knots[-1] / dt <= short.iterations  # it ends within a step
 
 
 @settings(max_examples=4, deadline=None)
@@ -203,6 +205,7 @@ def test_the_path_stops_where_comparisons_left_no_longer_connect_the_items() -> 
     with pytest.warns(UserWarning, match=r"at t = 0.2 .* no longer connect 2 parts of the items"):
         result = solve(HANGING, InverseScaleSpace(share=0.9))
     assert result.status == "stalled"
+    assert any("(share = 0.9): beyond, the comparisons left no longer" in one.text for one in result.findings)
 
 
 @pytest.mark.parametrize(
@@ -240,7 +243,8 @@ TABLE_1 += [0.5987, 0.5243, 0.2550, -0.2781, 0.5059, 0.2061, -0.1817, -0.4673]
 def test_printed_scores_are_met_by_algorithm_2_to_the_digit() -> None:
     ranking = problem(dataset=dataset("pairwise.pc-vqa", ref=1))
     for variant, within in (("gradient", 6e-5), ("eliminated", 5e-4)):
-        solver = LinearizedBregman(kappa=50.0, step=0.002, variant=variant)
+        # The paper's path ends at the first knot with at least 5%, which is the last with at most 5.1%.
+        solver = LinearizedBregman(kappa=50.0, step=0.002, variant=variant, share=0.051)
         found = solve(ranking, solver, trace=False, budget=LONG).solution
         assert found.scores == pytest.approx(TABLE_1, abs=within)
 

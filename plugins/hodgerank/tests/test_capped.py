@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_hodgerank.problem import PairwiseRanking
-from optiframe_hodgerank.solvers import capped
-from optiframe_hodgerank.solvers.capped import CappedThresholding, View, most_gain, three_view
+from optiframe_hodgerank.solvers.capped import CappedThresholding, View, most_gain
 from optiframe_hodgerank.solvers.thresholding import IterativeHardThresholding
+from optiframe_hodgerank.trust import three_view as by_name
+from optiframe_hodgerank.trust.three_view import three_view
 
 from optiframe import InvalidInput, Unsuited, solve
 
@@ -149,7 +150,7 @@ def test_a_cap_for_annotators_needs_annotators() -> None:
 
 
 def test_two_caps_without_the_plugin_of_the_set_are_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(capped, "_SET", "three-view of a plugin that is not there")
+    monkeypatch.setattr(by_name, "_SET", "three-view of a plugin that is not there")
     table = {"worker": [0, 1, 2], "left": [0, 0, 0], "right": [1, 1, 1], "margin": [1.0, 1.0, -1.0]}
     votes_of_three = PairwiseRanking(comparisons=table)
     assert "optiframework-tvcs" in str(CappedThresholding(per_worker=1, per_pair=1).unsuited(votes_of_three))

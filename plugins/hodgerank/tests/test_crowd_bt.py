@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from optiframe_hodgerank import RobustRanker, intervals
+from optiframe_hodgerank.kernels.reference_votes import SHARES
 from optiframe_hodgerank.problem import PairwiseRanking
-from optiframe_hodgerank.votes.crowd import CrowdLikelihood, CrowdPoint, climb
-from optiframe_hodgerank.votes.crowd_errors import _information
+from optiframe_hodgerank.votes.crowd import PRECISION, CrowdLikelihood, CrowdPoint, climb
+from optiframe_hodgerank.votes.crowd_errors import _information, standard_errors
 from optiframe_hodgerank.votes.maximum import Likelihood
 from optiframe_hodgerank.votes.reading import worker_votes
-from optiframe_hodgerank.votes.score_prior import ScorePrior, chosen
+from optiframe_hodgerank.votes.score_prior import chosen
 from optiframe_hodgerank.votes.tally import tally
-from optiframe_hodgerank.votes.workers import SHARES, USUAL
+from optiframe_hodgerank.votes.workers import USUAL
 from scipy.optimize import minimize
 
 import optiframe
@@ -48,11 +49,11 @@ def crowd(
     return table | dict(more), truth
 
 
-def slow_loss(problem: PairwiseRanking, theta: Vector, shares: Vector, prior: ScorePrior) -> float:
+def slow_loss(problem: PairwiseRanking, theta: Vector, shares: Vector) -> float:
     """Minus the log of the likelihood with shares summed out, times the priors: vote by vote."""
     table = problem.comparisons
     weight = np.ones(len(table)) if table.weight is None else table.weight
-    total = prior.precision / 2 * float(theta @ theta) - 5 * float(USUAL @ np.log(shares))
+    total = PRECISION / 2 * float(theta @ theta) - 5 * float(USUAL @ np.log(shares))
     voters = [np.flatnonzero(table.worker == w) for w in range(len(table.worker_ids))]
     voters += [np.array([row]) for row in np.flatnonzero(table.worker < 0)]
     for rows in voters:
@@ -65,19 +66,13 @@ def slow_loss(problem: PairwiseRanking, theta: Vector, shares: Vector, prior: Sc
                 product *= (eta * p + (1 - eta) * (1 - p)) ** (weight[row] if y else 0.0)
             chance += share * product
         total -= np.log(chance)
-    pairs = {(min(pair), max(pair)) for pair in zip(table.left.tolist(), table.right.tolist(), strict=True)}
-    for i, j in pairs:
-        gap = theta[i] - theta[j]
-        total += prior.pseudo_ties / 2 * (np.log1p(np.exp(-gap)) + np.log1p(np.exp(gap)))
     return float(total)
 
 
-def summit(problem: PairwiseRanking, prior: ScorePrior) -> CrowdPoint:
+def summit(problem: PairwiseRanking) -> CrowdPoint:
     """Where the steps lead to."""
     pairs = tally(problem.graph)
-    votes = CrowdLikelihood(
-        pairs._replace(tied=np.zeros_like(pairs.tied)), worker_votes(problem.comparisons), prior
-    )
+    votes = CrowdLikelihood(pairs.decided, worker_votes(problem.comparisons))
     start = Likelihood(pairs, "half", 0.3).start().next().theta
     for point, size in climb(votes.start(start)):
         if size < 1e-9:
@@ -94,43 +89,101 @@ def weighted() -> PairwiseRanking:
     return PairwiseRanking(comparisons=table | {"worker": worker, "weight": weight})
 
 
-PRIORS = [ScorePrior(0.0, 0.8, ""), ScorePrior(0.3, 0.0, "")]
-
-
-@pytest.mark.parametrize("prior", PRIORS, ids=["normal", "ties"])
-def test_the_steps_end_at_the_maximum_of_the_written_out_likelihood(prior: ScorePrior) -> None:
+def test_the_steps_end_at_the_maximum_of_the_written_out_likelihood() -> None:
     problem = weighted()
-    point = summit(problem, prior)
-    prior = prior._replace(precision=point.precision)  # the variance is estimated on the way
-    assert point.loss == pytest.approx(slow_loss(problem, point.theta, point.shares, prior), rel=1e-9)
+    point = summit(problem)
+    assert point.loss == pytest.approx(slow_loss(problem, point.theta, point.workers.shares), rel=1e-9)
     best = minimize(
-        lambda theta: slow_loss(problem, theta, point.shares, prior), point.theta, method="BFGS"
+        lambda theta: slow_loss(problem, theta, point.workers.shares), point.theta, method="BFGS"
     ).x
     centred = problem.graph.centred
     assert centred(point.theta) == pytest.approx(centred(best), abs=2e-4)
     # Shares are where a step of EM leaves them.
     named = point.of.votes.code >= 0
-    counts = point.said.belief[named].sum(axis=0) + 5 * USUAL
-    assert point.shares == pytest.approx(counts / counts.sum(), abs=1e-6)
-    if prior.precision:
-        assert 1 / prior.precision == pytest.approx(point.variance(), rel=1e-5)
+    counts = point.workers.belief[named].sum(axis=0) + 5 * USUAL
+    assert point.workers.shares == pytest.approx(counts / counts.sum(), abs=1e-6)
 
 
-@pytest.mark.parametrize("prior", PRIORS, ids=["normal", "ties"])
-def test_louis_information_is_the_curvature_of_the_written_out_likelihood(prior: ScorePrior) -> None:
+def test_scores_are_on_the_scale_of_the_truth_in_crowds_of_uneven_workers() -> None:
+    slopes, inside = [], []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        truth = rng.standard_normal(30)
+        worker, left = np.repeat(np.arange(100), 60), rng.integers(30, size=6000)
+        right = (left + rng.integers(1, 30, size=6000)) % 30
+        by_score = rng.random(6000) < rng.uniform(0.6, 1.0, 100)[worker]
+        won = by_score == (rng.random(6000) < 1 / (1 + np.exp(truth[right] - truth[left])))
+        table = {"worker": worker, "left": left, "right": right, "label": np.where(won, left, right)}
+        answer = solve(PairwiseRanking(comparisons=table), "ranking.crowd-bt", trace=False).solution
+        true = truth[answer.items] - truth.mean()
+        slopes.append(answer.scores @ true / (true @ true))
+        inside.append(((answer.low < true) & (true < answer.high)).mean())
+    assert 0.75 < np.mean(slopes) < 1.1  # 0.66 where the variance of the scores is estimated
+    assert np.mean(inside) > 0.75  # and 0.54
+
+
+def test_the_votes_of_one_worker_are_ranked_as_those_of_nobody() -> None:
+    table, _ = crowd(6)
+    one = PairwiseRanking(comparisons=table | {"worker": ["u"] * len(table["left"])})
+    found = solve(one, "ranking.crowd-bt")
+    alone = [each for each in found.findings if each.identifier == "ranking.one-worker"]
+    assert [(each.level, each.about) for each in alone] == [("warning", ("u",))]
+    assert alone[0].text.startswith("all votes are by worker u")
+    del table["worker"]
+    nobody = solve(PairwiseRanking(comparisons=table), "ranking.crowd-bt")
+    np.testing.assert_array_equal(found.solution.scores, nobody.solution.scores)
+    assert not any(each.identifier == "ranking.one-worker" for each in nobody.findings)
+
+
+def test_louis_information_is_the_curvature_of_the_written_out_likelihood() -> None:
     problem = weighted()
-    point = summit(problem, prior)
-    prior = prior._replace(precision=point.precision)
+    point = summit(problem)
     items = len(point.theta)
     step = 1e-3 * np.eye(items)
 
     def loss(move: Vector) -> float:
-        return slow_loss(problem, point.theta + move, point.shares, prior)
+        return slow_loss(problem, point.theta + move, point.workers.shares)
 
     hessian = [[(loss(a + b) - loss(a - b) - loss(b - a) + loss(-a - b)) / 4e-6 for b in step] for a in step]
     project = np.eye(items) - 1 / items
     errors = np.diag(project @ np.linalg.pinv(hessian, rcond=1e-6) @ project)
     assert _information(point).inverse_diagonal() == pytest.approx(errors, rel=0.02)
+
+
+def test_intervals_allow_for_how_reliable_the_crowd_is() -> None:
+    problem = weighted()
+    point = summit(problem)
+    slope, own = point.workers.of_distribution(len(point.theta))
+    directions = np.stack([SHARES, SHARES == 1.0])
+
+    def tilted(*t: float) -> CrowdPoint:
+        shares = point.workers.shares * np.exp(np.array(t) @ directions)
+        return replace(point, workers=replace(point.workers, shares=shares / shares.sum()))
+
+    h = 1e-3
+    for at, (x, y) in enumerate([(h, 0.0), (0.0, h)]):
+        assert slope[:, at] == pytest.approx((tilted(x, y).slope - tilted(-x, -y).slope) / (2 * h), abs=1e-5)
+    corners = [s * u * tilted(s * h, u * h).loss for s in (1, -1) for u in (1, -1)]
+    sides = [tilted(h, 0.0).loss + tilted(-h, 0.0).loss, tilted(0.0, h).loss + tilted(0.0, -h).loss]
+    curve = np.array([[sides[0], sum(corners) / 4], [0.0, sides[1]]]) - 2 * point.loss * np.eye(2)
+    nobody = point.workers.belief[point.of.votes.code < 0]  # whose shares are not estimated, but summed over
+    for chances, sign in ((np.tile(point.workers.shares, (len(nobody), 1)), 1), (nobody, -1)):
+        for chance in chances:
+            mean = directions @ chance
+            own = own + sign * ((directions * chance) @ directions.T - np.outer(mean, mean))
+    assert own[np.triu_indices(2)] == pytest.approx(curve[np.triu_indices(2)] / h**2, rel=2e-3, abs=1e-4)
+    assert (standard_errors(point) > np.sqrt(_information(point).inverse_diagonal())).all()
+
+
+def test_intervals_of_two_workers_are_about_equally_wide_for_all_items() -> None:
+    for seed in range(4):
+        table, _ = crowd(seed, items=8, workers=2, each=200)
+        two = solve(PairwiseRanking(comparisons=table), "ranking.crowd-bt", trace=False).solution
+        del table["worker"]
+        nobody = solve(PairwiseRanking(comparisons=table), "ranking.crowd-bt", trace=False).solution
+        widths = (two.high - two.low) / (nobody.high - nobody.low)
+        assert widths.min() > 0.9
+        assert widths.max() < 2 * widths.min()  # item by item, four to eight times
 
 
 def test_workers_who_reverse_votes_are_named_and_their_votes_help() -> None:
@@ -198,7 +251,7 @@ def test_without_workers_it_is_bradley_terry_with_the_chosen_prior() -> None:
     problem = PairwiseRanking(comparisons=table)
     result = solve(problem, "ranking.crowd-bt", budget={"tolerance": 1e-9})
     assert len(result.detail.worker) == 0
-    prior, _ = chosen(tally(problem.graph), np.random.default_rng(0))
+    prior = chosen(tally(problem.graph), np.random.default_rng(0))
     assert prior.why == result.detail.prior == "normal scores: votes are plenty"
     theta, rows = result.solution.scores, problem.comparisons
     p = 1 / (1 + np.exp(theta[rows.right] - theta[rows.left]))
@@ -210,6 +263,7 @@ def test_without_workers_it_is_bradley_terry_with_the_chosen_prior() -> None:
 
 def test_few_votes_take_the_prior_that_predicts_them_best() -> None:
     table, _ = crowd(5, items=40, workers=20, each=20)
+    del table["worker"]
     result = solve(PairwiseRanking(comparisons=table), "ranking.crowd-bt")
     assert "least log-loss of 5 priors over 3 folds" in result.detail.prior
     pairs = tally(PairwiseRanking(comparisons=table).graph)
@@ -218,7 +272,7 @@ def test_few_votes_take_the_prior_that_predicts_them_best() -> None:
         "label": np.where(np.random.default_rng(0).random(400) < 0.5, table["left"], table["right"]),
     }
     noise = tally(PairwiseRanking(comparisons=weak).graph)
-    kept = [chosen(each, np.random.default_rng(0))[0] for each in (pairs, noise)]
+    kept = [chosen(each, np.random.default_rng(0)) for each in (pairs, noise)]
     strength = [max(each.pseudo_ties, each.precision) for each in kept]
     assert strength[1] >= strength[0]
 

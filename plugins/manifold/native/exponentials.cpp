@@ -6,31 +6,19 @@
 #include <vector>
 
 #include <optiframe/dispatch.hpp>
+#include <optiframe/lanes.hpp>
 #include <optiframe/vector_math.hpp>
 
 namespace optiframe::manifold {
 
-namespace {
-
-// Numbers summed side by side, 4 KB: the result does not depend on how wide the processor's vectors are.
-constexpr i64 lanes = 512;
-
-double total(const double (&sums)[lanes]) {
-    double found = 0.0;
-    for (const double each : sums) found += each;
-    return found;
-}
-
-} // namespace
-
 OPTIFRAME_CLONES double log_loss(Numbers margin, double sigma, Numbers weight, Derivatives to) {
-    double sums[lanes] = {}, heavy[lanes];
-    std::fill_n(heavy, lanes, 1.0);
+    double sums[side_by_side] = {}, heavy[side_by_side];
+    std::fill_n(heavy, side_by_side, 1.0);
     const double to_sigma = 1.0 / sigma;
     const i64 n = static_cast<i64>(margin.size());
     interrupt::Pace pace;
-    for (i64 first = 0; first < n; first += lanes) {
-        const i64 count = std::min(lanes, n - first);
+    for (i64 first = 0; first < n; first += side_by_side) {
+        const i64 count = std::min(side_by_side, n - first);
         if (!weight.empty()) std::copy_n(weight.data() + first, count, heavy);
         const double* __restrict m = margin.data() + first;
         double *__restrict slope = to.slope.data() + first, *__restrict bend = to.bend.data() + first;
@@ -46,12 +34,12 @@ OPTIFRAME_CLONES double log_loss(Numbers margin, double sigma, Numbers weight, D
 }
 
 OPTIFRAME_CLONES double exp_sum(Matrix<const double> x, double shift) {
-    double sums[lanes] = {};
+    double sums[side_by_side] = {};
     interrupt::Pace pace;
     for (i64 i = 0; i < x.rows; ++i)
-        for (i64 first = 0; first < x.columns; first += lanes) {
+        for (i64 first = 0; first < x.columns; first += side_by_side) {
             const double* part = x[i] + first;
-            const i64 count = std::min(lanes, x.columns - first);
+            const i64 count = std::min(side_by_side, x.columns - first);
             for (i64 j = 0; j < count; ++j) sums[j] += exp(part[j] * part[j] - shift);
             pace.after(count);
         }
@@ -59,12 +47,12 @@ OPTIFRAME_CLONES double exp_sum(Matrix<const double> x, double shift) {
 }
 
 OPTIFRAME_CLONES double exp_terms(Matrix<double> x, double shift) {
-    double sums[lanes] = {};
+    double sums[side_by_side] = {};
     interrupt::Pace pace;
     for (i64 i = 0; i < x.rows; ++i)
-        for (i64 first = 0; first < x.columns; first += lanes) {
+        for (i64 first = 0; first < x.columns; first += side_by_side) {
             double* __restrict part = x[i] + first;
-            const i64 count = std::min(lanes, x.columns - first);
+            const i64 count = std::min(side_by_side, x.columns - first);
             for (i64 j = 0; j < count; ++j) {
                 const double grown = exp(part[j] * part[j] - shift);
                 sums[j] += grown;
@@ -102,7 +90,9 @@ void bend_rows(Matrix<T> x, Matrix<T> d, Exponents<T> exponents, const Compariso
         pace.in_blocks(begin, end, 2, [&](i64 from, i64 to) {
             for (i64 e = from; e < to; ++e) turn[e - begin] = bend[e] * (change[of.better(e)] - change[of.worse(e)]);
         });
-        bend_row(entries, change, x.columns, exponents);
+        pace.in_blocks(0, x.columns, 1, [&](i64 from, i64 to) {
+            bend_row(entries + from, change + from, to - from, exponents);
+        });
         pace.in_blocks(begin, end, 2, [&](i64 from, i64 to) {
             for (i64 e = from; e < to; ++e) {
                 const i64 j = of.better(e), k = of.worse(e);
@@ -112,7 +102,6 @@ void bend_rows(Matrix<T> x, Matrix<T> d, Exponents<T> exponents, const Compariso
                 entries[k] -= slope[e];
             }
         });
-        pace.after(x.columns);
     });
 }
 

@@ -64,6 +64,12 @@ def optiframe_plugin() -> list[Description]:
         ),
         Description(
             "solver",
+            "btl.personal",
+            ".solvers.personal:PersonalRankings",
+            "Personal rankings where they predict better than one ranking for all, and else that one",
+        ),
+        Description(
+            "solver",
             "manifold.pymanopt",
             ".baselines.pymanopt_solver:Pymanopt",
             "pymanopt's trust region or conjugate gradients on the same manifold",

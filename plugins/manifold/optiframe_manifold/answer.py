@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from optiframe.errors import InvalidInput, nearest
 from optiframe.records.fields import Array
@@ -16,6 +17,7 @@ from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
 from optiframe.tables.read import to_frame
 from optiframe_manifold.agreement import nearness
+from optiframe_manifold.data import Codes
 from optiframe_manifold.low_rank import LowRank, blocks
 
 _BLOCK = 1 << 22  # scores held at a time, 32 MB each array; also the pairs of one user in Eq. 2
@@ -52,6 +54,22 @@ class Population:
 
 
 @dataclass(frozen=True, eq=False)
+class FactorPrior:
+    """Precisions of independent normal priors of the factors' columns, in log-odds.
+
+    Parameters
+    ----------
+    tastes
+        Of the users' factors but the first, shape (r - 1,); the first is 1 for everybody, held fixed.
+    items
+        Shape (r,).
+    """
+
+    tastes: Array
+    items: Array
+
+
+@dataclass(frozen=True, eq=False)
 class Rankings:
     """Scores of items for every user, as two factors; rankings are made for whom one asks.
 
@@ -74,6 +92,11 @@ class Rankings:
         The data-frame library `frame` answers in.
     population
         What users without a comparison and items never compared are given; None where there are none.
+    reliability
+        Chance that a user chooses by the scores and not the other way round, shape (users,); None: 1 each.
+        It changes chances, and neither scores nor rankings.
+    prior
+        Of a solver with priors of its own on the factors; None: the penalty of the problem.
     """
 
     users: Ids
@@ -82,6 +105,8 @@ class Rankings:
     sigma: float
     backend: str | None = None
     population: Population | None = None
+    reliability: Array | None = None
+    prior: FactorPrior | None = None
 
     def __repr__(self) -> str:
         return f"<rankings of {len(self.items)} items for {len(self.users)} users, rank {self.factors.rank}>"
@@ -120,6 +145,11 @@ class Rankings:
             )
             raise InvalidInput(f"there is no user {user!r} among the {len(self.users)} ranked{near}")
         return found
+
+    def chance(self, user: Codes, left: Codes, right: Codes) -> Array:
+        """Chance that each user prefers `left` to `right`; codes, shape (pairs,)."""
+        gap = self.served.at(user, left) - self.served.at(user, right)
+        return chances(gap / self.sigma, None if self.reliability is None else self.reliability[user])
 
     def scores(self, user: Hashable) -> Array:
         """Scores of all items for one user, shape (items,); they sum to zero."""
@@ -195,6 +225,12 @@ class Rankings:
     def frame(self, top: int | None = None) -> Any:
         """`columns(top)` as the kind of data frame the comparisons came in; a dict of arrays for files."""
         return to_frame(self.columns(top), self.backend)
+
+
+def chances(gap: Array, reliability: Array | float | None = None) -> Array:
+    """Chances that left is preferred, given log-odds and how reliable each user is (None: wholly)."""
+    chance = np.asarray(expit(gap), dtype=np.float64)
+    return chance if reliability is None else reliability * chance + (1 - reliability) * (1 - chance)
 
 
 def _ranked(scores: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

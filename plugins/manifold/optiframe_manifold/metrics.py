@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
 from optiframe_manifold.agreement import kendall_tau, levels, top_overlap
+from optiframe_manifold.answer import chances
 from optiframe_manifold.data import ChoiceTable
 from optiframe_manifold.low_rank import LowRank, blocks
 
@@ -111,7 +112,9 @@ def interval(values: Array) -> tuple[float, float]:
     return float(known.mean()) - half, float(known.mean()) + half
 
 
-def of_held_out(table: ChoiceTable, scores: LowRank, sigma: float) -> dict[str, float]:
+def of_held_out(
+    table: ChoiceTable, scores: LowRank, sigma: float, reliability: Array | None = None
+) -> dict[str, float]:
     """Prediction of further comparisons by scores, weighted: ties counted half each way.
 
     `held_out_accuracy`
@@ -121,14 +124,36 @@ def of_held_out(table: ChoiceTable, scores: LowRank, sigma: float) -> dict[str, 
     """
     gap = (scores.at(table.user, table.left) - scores.at(table.user, table.right)) / sigma
     weight = np.ones(len(table)) if table.weight is None else table.weight
-    left_share = (1.0 + table.outcome) / 2.0
-    right = (1.0 + np.sign(gap) * table.outcome) / 2.0
-    # -log P(left) = log(1 + exp(-gap)), -log P(right) = log(1 + exp(gap)).
-    loss = left_share * np.logaddexp(0.0, -gap) + (1 - left_share) * np.logaddexp(0.0, gap)
+    loss, right = of_choices(table, gap, None if reliability is None else reliability[table.user])
     return {
         "held_out_accuracy": float(np.average(right, weights=weight)),
         "held_out_loss": float(np.average(loss, weights=weight)),
     }
+
+
+def of_choices(table: ChoiceTable, gap: Array, reliability: Array | None = None) -> tuple[Array, Array]:
+    """Of each comparison, -log of the chance of the choice, and whether the winner has the larger one.
+
+    Both are means over the two choices where it is a tie; the second is one half at even chances.
+
+    Parameters
+    ----------
+    gap
+        Log-odds of left, shape (rows,).
+    reliability
+        Of the user of each comparison, shape (rows,); None: 1.
+    """
+    left_share = (1.0 + table.outcome) / 2.0
+    if reliability is None:
+        # -log P(left) = log(1 + exp(-gap)), -log P(right) = log(1 + exp(gap)).
+        losses, lead = (np.logaddexp(0.0, -gap), np.logaddexp(0.0, gap)), np.sign(gap)
+    else:
+        chance = chances(gap, reliability)
+        with np.errstate(divide="ignore"):  # inf where what cannot happen did
+            losses, lead = (-np.log(chance), -np.log1p(-chance)), np.sign(chance - 0.5)
+    loss = np.where(left_share > 0, left_share * losses[0], 0.0)
+    loss += np.where(left_share < 1, (1 - left_share) * losses[1], 0.0)
+    return loss, (1.0 + lead * table.outcome) / 2.0
 
 
 def _moments(truth: LowRank | Array, found: LowRank) -> tuple[Moments, Moments, float, float]:

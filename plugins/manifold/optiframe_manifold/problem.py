@@ -19,6 +19,7 @@ from optiframe.records.fields import Accepts, Array
 from optiframe.solving.sources import Source, answer_of, part_of
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
+from optiframe.tables.pairs import read_outcomes
 from optiframe_manifold import metrics
 from optiframe_manifold.answer import Population, Rankings
 from optiframe_manifold.data import Choices, ChoiceTable
@@ -79,6 +80,9 @@ class CollaborativeRanking(Problem[Rankings]):
     columns: Annotated[
         dict[str, str], PlainValidator(read_columns), Accepts("table of our column name to yours")
     ] = Field(default_factory=dict, description="names of the columns where they differ from ours")
+    outcomes: Annotated[
+        dict[str, str], PlainValidator(read_outcomes), Accepts("table of label to left, right or tie")
+    ] = Field(default_factory=dict, description="what labels stand for that are not the winner's id")
     users: Annotated[Ids | None, PlainValidator(read_ids), Accepts("list of ids")] = Field(
         None, description="all users, also those without a comparison; default: those of the comparisons"
     )
@@ -197,7 +201,7 @@ class CollaborativeRanking(Problem[Rankings]):
         factors = solution.factors
         if solution.sigma == self.sigma:
             return factors
-        return LowRank(factors.left * (self.sigma / solution.sigma), factors.right)
+        return LowRank(factors.left, factors.right * (self.sigma / solution.sigma))
 
     def recommended(self) -> Sequence[tuple[str, str]]:
         return (("manifold.trust-region", "it needs the fewest passes over the comparisons"),)
@@ -239,7 +243,7 @@ class CollaborativeRanking(Problem[Rankings]):
             for name in ("kendall_tau", "top_overlap"):
                 found[name] = metrics.mean_over_users(agreement[name])
         if self.held_out is not None:
-            found |= metrics.of_held_out(self.held_out, solution.served, solution.sigma)
+            found |= metrics.of_held_out(self.held_out, solution.served, solution.sigma, solution.reliability)
         return found
 
     def baseline_metrics(self) -> dict[str, float]:
@@ -257,6 +261,9 @@ class CollaborativeRanking(Problem[Rankings]):
 
     def diagnose(self, solution: Rankings) -> tuple[Finding, ...]:
         penalized = self.penalty != "none" and self.strength != 0
+        if solution.prior is not None:
+            # Its rank was chosen with a prior that bounds what each direction may say.
+            return tuple(trust.report(self.comparisons, solution.factors, rank=0, penalized=True))
         return tuple(trust.report(self.comparisons, solution.factors, rank=self.rank, penalized=penalized))
 
     def to_tables(self, solution: Rankings) -> dict[str, Columns]:

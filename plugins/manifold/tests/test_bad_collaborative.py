@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from optiframe_manifold.answer import Rankings
+from optiframe_manifold.estimator import CollaborativeRanker
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.problem import CollaborativeRanking
 
@@ -55,6 +56,27 @@ def test_bad_comparisons_are_refused_naming_the_row(case: str) -> None:
     value, sentence = BAD_TABLES[case]
     with pytest.raises(InvalidInput, match=sentence):
         CollaborativeRanking(comparisons=value, rank=1)
+
+
+def test_labels_that_name_sides_get_the_mapping_to_write_and_it_works() -> None:
+    sides = table(label=["left", "right", "tie"])
+    with pytest.raises(
+        InvalidInput, match=r'outcomes = { "left" = "left", "right" = "right", "tie" = "tie" }'
+    ):
+        CollaborativeRanking(comparisons=sides, rank=1)
+    outcomes = {side: side for side in ("left", "right", "tie")}
+    problem = CollaborativeRanking(comparisons=sides, outcomes=outcomes, rank=1)
+    assert problem.comparisons.outcome.tolist() == [1.0, -1.0, 0.0]
+    ranker = CollaborativeRanker(1, outcomes=outcomes).fit(sides)
+    assert ranker.partial_fit(sides).score(sides) == ranker.score(sides)
+
+
+def test_users_and_items_in_two_spellings_are_named() -> None:
+    spelled = table(user=["Ann", "ann ", "bob"], left=["a", "b", "C"], label=["a", "b", "C"])
+    problem = CollaborativeRanking(comparisons=spelled, rank=1)
+    named = {each.identifier: each.about for each in problem.comparisons.remarks}
+    assert named["comparisons.item-spelled-twice"] == ("C", "c")
+    assert named["comparisons.user-spelled-twice"] == ("Ann", "ann ")
 
 
 def test_wrong_rows_of_several_kinds_are_said_at_once() -> None:

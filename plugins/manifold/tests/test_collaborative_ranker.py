@@ -17,6 +17,7 @@ from optiframe_manifold.estimator import CollaborativeRanker
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.population import pooled_scores
 from optiframe_manifold.problem import CollaborativeRanking
+from optiframe_manifold.tools.predictions import UnknownId
 from optiframe_manifold.tools.updating import carried, update, with_comparisons
 from scipy.optimize import minimize
 from scipy.special import expit
@@ -113,7 +114,7 @@ def test_the_score_is_the_share_of_winners_predicted() -> None:
 
 
 def test_the_rank_can_be_chosen_by_cross_validation() -> None:
-    model = CollaborativeRanker("auto", folds=3).fit(drawn()["comparisons"])
+    model = CollaborativeRanker("auto", solver="trust-region", folds=3).fit(drawn()["comparisons"])
     assert model.n_components_ == model.rank_choice_.rank == 2
     assert set(model.rank_choice_.findings) <= set(model.findings_)
     fixed = CollaborativeRanker(2).fit(drawn()["comparisons"])
@@ -148,12 +149,29 @@ def test_users_and_items_there_are_not_are_named() -> None:
     model = CollaborativeRanker(1).fit(VOTES)
     with pytest.raises(InvalidInput, match="no user 'anne' among the 3 ranked; did you mean 'ann'"):
         model.rank("anne")
-    with pytest.raises(InvalidInput, match="no user anne among the 3 of the comparisons; did you mean 'ann'"):
-        model.predict("anne", "tea", "cola")
-    with pytest.raises(InvalidInput, match="no item cocoa among the 4"):
-        model.predict("ann", "tea", ["cocoa", "cola"])
     with pytest.raises(InvalidInput, match="population\\(\\) ranks for users nobody knows"):
         model.scores(["ann"])
+
+
+def test_users_and_items_nobody_knows_are_predicted_by_the_population_and_warned_of() -> None:
+    for parameters in ({"n_components": 1}, {}):
+        model = CollaborativeRanker(**parameters).fit(VOTES)
+        shared = model.population()
+        score = dict(zip(shared["item"], shared["score"], strict=True))
+        with pytest.warns(
+            UnknownId, match=r"no user anne among the 3 .* population\(\) .*; did you mean 'ann'"
+        ):
+            chance = model.predict("anne", "tea", "cola")
+        assert chance == pytest.approx(expit((score["tea"] - score["cola"]) / 0.18))
+        with pytest.warns(UnknownId, match="no item cocoa among the 4 of the comparisons; given the average"):
+            chance = model.predict("ann", ["cocoa", "tea"], ["tea", "cocoa"])
+        mine = dict(zip(model.items_, model.result_.solution.scores("ann"), strict=True))
+        np.testing.assert_allclose(chance, expit(np.array([-1, 1]) * mine["tea"] / 0.18))
+        with pytest.warns(UnknownId, match="no user x, y among"):
+            known = model.score(
+                {"user": ["x", "y"], "left": ["tea"] * 2, "right": ["cola"] * 2, "label": ["tea"] * 2}
+            )
+        assert known == (score["tea"] > score["cola"])
 
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
@@ -211,20 +229,30 @@ def test_a_start_beyond_all_numbers_is_refused() -> None:
         optiframe.solve(problem, "manifold.trust-region", start=start)
 
 
-def test_a_start_where_the_objective_is_infinite_is_said_to_diverge() -> None:
+@pytest.mark.parametrize("size", [10.0, 1e80])  # at the second the objective is infinite
+def test_a_start_far_off_comes_back(size: float) -> None:
     problem = CollaborativeRanking(comparisons=VOTES, rank=1)
-    start = problem.from_factors(LowRank(np.full((3, 1), 1e80), np.arange(4.0)[:, None] * 1e80))
-    with pytest.warns(optiframe.NotConverged, match="not finite at the start; give another start"):
-        result = optiframe.solve(problem, "manifold.trust-region", start=start)
-    assert result.status is optiframe.Status.DIVERGED
-
-
-def test_a_start_far_off_comes_back() -> None:
-    problem = CollaborativeRanking(comparisons=VOTES, rank=1)
-    start = problem.from_factors(LowRank(np.full((3, 1), 10.0), np.arange(4.0)[:, None]))
+    start = problem.from_factors(LowRank(np.full((3, 1), size), np.arange(4.0)[:, None] * size))
     found = optiframe.solve(problem, "manifold.trust-region", start=start)
     assert found.status is optiframe.Status.CONVERGED
     assert found.objective <= problem.likelihood.value(LowRank(np.zeros((3, 1)), np.zeros((4, 1)))) + 1e-9
+
+
+@pytest.mark.parametrize("size", [10.0, 1e3, 1e6])
+@pytest.mark.parametrize("multiplier", [1.0, 1e-3])
+def test_a_start_far_away_ends_where_any_other_does(size: float, multiplier: float) -> None:
+    problem = CollaborativeRanking(comparisons=drawn()["comparisons"], rank=2, multiplier=multiplier)
+    rng, (users, items) = np.random.default_rng(0), problem.shape
+    factors = LowRank(rng.standard_normal((users, 2)) * size, rng.standard_normal((items, 2)))
+    budget = {"iterations": 40}
+    near = optiframe.solve(problem, "manifold.trust-region", budget=budget)
+    far = optiframe.solve(
+        problem, "manifold.trust-region", start=problem.from_factors(factors), budget=budget
+    )
+    assert far.status is optiframe.Status.CONVERGED
+    assert far.objective == pytest.approx(near.objective, rel=1e-6)
+    assert [f.identifier for f in far.findings].count("collaborative.far-start") == 1
+    assert "collaborative.far-start" not in [f.identifier for f in near.findings]
 
 
 def test_a_type_that_differs_is_said() -> None:

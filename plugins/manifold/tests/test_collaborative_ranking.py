@@ -300,7 +300,7 @@ def test_groups_of_items_that_nothing_joins_are_named() -> None:
 @pytest.mark.parametrize(
     ("labels", "times", "words"),
     [
-        (VOTES["label"], 1, "7 comparisons became 6 weighted rows"),
+        (VOTES["label"], 1, "merged 7 comparisons into 6 distinct ones"),
         ([None] * 7, 1, "all comparisons are ties"),
         ([*VOTES["label"][:5], None, None], 1, "2 of 7 comparisons are ties (29%"),
         ([*VOTES["label"][:6], None], 1, "1 of 7 comparisons is a tie (14%"),

@@ -330,12 +330,23 @@ def test_a_start_with_nan_and_a_start_of_another_shape_are_refused() -> None:
         run(problem, start=LowRank(truth.left[:5], truth.right))
 
 
-def test_a_start_where_the_objective_overflows_is_called_diverged() -> None:
+def test_a_start_where_the_objective_overflows_is_brought_nearer() -> None:
     problem, truth = planted(1, ridge=1.0)
+    least = run(problem).objective
     for size in (1e140, 1e160):  # the gradient's norm, then the value too
-        with pytest.warns(NotConverged, match="not finite at the start"):
-            result = run(problem, start=LowRank(truth.left * size, truth.right))
-        assert result.status is Status.DIVERGED
+        result = run(problem, start=LowRank(truth.left * size, truth.right))
+        assert result.status is Status.CONVERGED
+        assert result.objective == pytest.approx(least)
+        assert "collaborative.far-start" in [finding.identifier for finding in result.findings]
+
+
+def test_an_objective_that_is_not_finite_at_the_start_is_called_diverged() -> None:
+    problem, truth = planted(1)
+    f = problem.function
+    known = KnownEntries(rows=14, columns=11, row=f.row, column=f.column, entry=f.entry * 1e160)
+    with pytest.warns(NotConverged, match="not finite at the start"):
+        result = run(Minimize(known, over=problem.over), start=truth)
+    assert result.status is Status.DIVERGED
 
 
 def test_data_whose_second_derivatives_overflow_end_the_run_in_words() -> None:

@@ -38,38 +38,37 @@ class HuberGrid:
         """Where the path ends since the share would be reached only by rows that leave parts of the
         items loose: just below this."""
 
-    def run(self, path: Path, down_to: float) -> Iterator[tuple[float, Array]]:
-        """Yield lambda and the scores there, flagged rows entered into `path`, down to `down_to`."""
+    def run(self, path: Path, down_to: float) -> Iterator[tuple[float, Array, bool]]:
+        """Yield lambda and the scores there, flagged rows entered into `path`, and whether it is the last."""
         graph, newton = self.graph, self.newton
         at = State.of(graph, np.inf, least_squares(graph, newton.accuracy).scores)
         first = float(np.abs(at.misfit).max(initial=0.0))
         if first <= newton.accuracy * graph.largest_margin:  # nothing to explain
-            yield down_to, at.scores
+            yield down_to, at.scores, True
+            return
+        if self._share is not None and path.reached(self._share):  # no row may be flagged
+            yield first, at.scores, True
             return
         levels = first * 10.0 ** (-np.arange(_DECADES * self._per_decade + 1) / self._per_decade)
         end = [down_to] if down_to > 0 else []
         older = above = at._replace(level=first)
         if first > down_to:  # where still nothing is an outlier
-            yield first, above.scores
+            yield first, above.scores, False
         for level in (*levels[1:][levels[1:] > down_to].tolist(), *end):
             at = State.of(graph, level, newton.scores(level, on_the_line(level, older, above)))
-            if self._share is not None and path.is_enough(path.share_of(at.beyond(graph)), self._share):
-                short, reaching, last = reach(self._share, newton, path, above, at)
-                note(path, above, short)
-                if last is None:
-                    self.stopped = reaching
-                    yield short.level, short.scores
-                    return
-                note(path, short, reaching)
-                yield last
+            if self._share is not None and path.stands_for(at.beyond(graph)) >= path.most(self._share):
+                reached = reach(self._share, newton, path, above, at)
+                note(path, above, reached.within)
+                path.more, self.stopped = reached.more, reached.loose
+                yield (*reached.end, True)
                 return
             note(path, above, at)
             older, above = above, at
-            yield at.level, at.scores
+            yield at.level, at.scores, at.level == down_to
         if self._share is not None:  # which nothing reaches
             last = next_arrival(newton, at)
             if last[0] == 0:  # nor does anything change any more
-                yield last
+                yield (*last, True)
 
     def loose_parts(self, state: State, side: int) -> NDArray[np.int64]:
         """Part of each item that rows within the threshold hold together; `side` -1: well within."""

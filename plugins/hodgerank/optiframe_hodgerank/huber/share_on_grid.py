@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from optiframe.records.fields import Array
@@ -16,17 +18,35 @@ _ASIDE = 1e-3  # of the interval: so far below and above the foretold lambda it 
 _SLOPE = 1e-9  # slopes that agree to so much are equal
 
 
-def reach(
-    share: float, newton: HuberNewton, path: Path, short: State, reaching: State
-) -> tuple[State, State, tuple[float, Array] | None]:
-    """Between a point short of this share and one reaching it: both close together, and the end of the path.
+class Reached(NamedTuple):
+    """Where a share of outliers ends the path.
 
-    The end is a lambda and the scores there: as on the exact path, where the next row arrives at its
-    threshold once the share is reached, so that those that entered have an outlier. None where the rows
-    that would reach the share leave parts of the items loose: no share is then any better founded
-    than that at the point short of it.
+    Parameters
+    ----------
+    within
+        A point just above the end, with the outliers there.
+    end
+        Lambda and scores at the end.
+    more
+        How many of the caller's rows would be flagged beyond it, where that is too many; None: it is not.
+    loose
+        A point just beyond, where the rows that come there leave parts of the items loose; None: none do.
     """
-    graph, turn = newton.graph, 0
+
+    within: State
+    end: tuple[float, Array]
+    more: int | None = None
+    loose: State | None = None
+
+
+def reach(share: float, newton: HuberNewton, path: Path, short: State, reaching: State) -> Reached:
+    """The end of the path between a point short of this share and one reaching it.
+
+    As on the exact path: where the next row arrives at its threshold once the share is reached, so that
+    those that entered have an outlier. Where the rows that would reach the share exceed it, or leave parts
+    of the items loose, it is where they arrive.
+    """
+    graph, turn, most = newton.graph, 0, path.most(share)
     while short.level - reaching.level > _FINE * reaching.level:
         gap = short.level - reaching.level
         level = (short.level + reaching.level) / 2
@@ -37,15 +57,20 @@ def reach(
             )
         turn += 1
         tried = State.of(graph, level, newton.scores(level, on_the_line(level, short, reaching)))
-        if path.is_enough(path.share_of(tried.beyond(graph)), share):
+        if path.stands_for(tried.beyond(graph)) >= most:
             reaching = tried
         else:
             short = tried
     at_threshold = 2 * NEAR * graph.largest_margin
     parts = [newton.parts(state.level + at_threshold, state.scores) for state in (short, reaching)]
-    if parts[1] > parts[0]:
-        return short, reaching, None
-    return short, reaching, next_arrival(newton, reaching)
+    more = path.stands_for(reaching.beyond(graph))
+    loose = reaching if parts[1] > parts[0] else None
+    if more > most or loose is not None:
+        end = next_arrival(newton, short)
+        if not reaching.level <= end[0] <= short.level:  # what arrives is at its threshold but for rounding
+            end = short.level, short.scores
+        return Reached(short, end, more, loose)
+    return Reached(reaching, next_arrival(newton, reaching))
 
 
 def _foretold(share: float, path: Path, short: State, reaching: State) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from itertools import repeat
 from typing import Any, Literal
@@ -17,7 +18,6 @@ from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 NEAR = 1e-10
 """Misfits within this much of lambda, relative to the largest margin, are at the threshold: a
 hundred times the rounding of a least-squares fit, and nothing a score is wanted to."""
-_SAME_SHARE = 1e-12  # rounding of a share of at most 1e9 rows is below
 _TABLE = 50_000
 """A table of scores has at most about so many rows, a file of two megabytes: of a longer path, knots evenly
 spread among all, the first and the last with them."""
@@ -40,6 +40,9 @@ class Path:
         What a knot is.
     between
         How the path runs from a knot to the next: "linear", or "constant" (as at the later one).
+    exact
+        Whether it runs exactly like that. Else scores and outliers between two knots (`at`, `outliers_at`)
+        are interpolated.
     items
         What the codes of items stand for, shape (items,), for `tables`; None: the codes.
 
@@ -56,15 +59,21 @@ class Path:
         parameter: Literal["t", "lambda"],
         between: Literal["linear", "constant"] = "linear",
         *,
+        exact: bool = True,
         items: NDArray[Any] | None = None,
     ) -> None:
         self._items = np.arange(graph.items) if items is None else items
         self.graph = graph
         self.parameter = parameter
         self.between = between
+        self.exact = exact
+        self.more: int | None = None
+        """How many of the caller's rows would be flagged just beyond the last knot, where the path ended
+        because that is more than was asked for; None: it ended otherwise."""
         self.flagged = np.zeros(graph.rows, dtype=bool)
         self._count = count
-        self._rows = max(int(count.sum()), 1)
+        self.rows = int(count.sum())
+        """How many of the caller's rows there are."""
         self._flagged_count = 0
         self._knots: list[float] = []
         self._scores: list[Array] = []
@@ -76,7 +85,8 @@ class Path:
         self._sign, self._strength = array("d"), array("d")
 
     def __repr__(self) -> str:
-        return f"<path of {len(self)} knots in {self.parameter}, {len(self._row)} entries>"
+        how = "" if self.exact else ", interpolated between knots"
+        return f"<path of {len(self)} knots in {self.parameter}, {len(self._row)} entries{how}>"
 
     def __len__(self) -> int:
         return len(self._knots)
@@ -120,27 +130,36 @@ class Path:
         self.flagged[rows] = False
         self._flagged_count -= int(self._count[rows].sum())
 
-    def share_of(self, flagged: NDArray[np.bool_]) -> float:
-        """Share of the caller's rows that would be flagged if these merged rows were."""
-        return float(self._count[flagged].sum() / self._rows)
+    def stands_for(self, merged: NDArray[np.bool_] | NDArray[np.int64]) -> int:
+        """How many of the caller's rows these merged rows stand for."""
+        return int(self._count[merged].sum())
+
+    @property
+    def flagged_rows(self) -> int:
+        """How many of the caller's rows are flagged now."""
+        return self._flagged_count
 
     @property
     def share(self) -> float:
         """Share of the caller's rows that are flagged now."""
-        return self._flagged_count / self._rows
+        return self._flagged_count / max(self.rows, 1)
+
+    def most(self, share: float) -> int:
+        """How many of the caller's rows may be flagged for this share."""
+        return number_of(share, self.rows)
 
     def reached(self, share: float) -> bool:
-        """Whether at least this share of the caller's rows is flagged now."""
-        return self.is_enough(self.share, share)
+        """Whether as many of the caller's rows are flagged now as may be for this share."""
+        return self._flagged_count >= self.most(share)
 
-    def is_enough(self, found: float, share: float) -> bool:
-        """Whether a share of the caller's rows is at least this one, but for rounding."""
-        return found >= share - _SAME_SHARE
+    def first_over(self, fresh: NDArray[np.int64], share: float) -> int:
+        """Which of the rows `fresh`, as they enter one after another beside those flagged, is too many."""
+        found = self._flagged_count + np.cumsum(self._count[fresh])
+        return int(np.searchsorted(found, self.most(share), side="right"))
 
     def first_enough(self, flagged: NDArray[np.bool_], fresh: NDArray[np.int64], share: float) -> int | None:
         """Which of the rows `fresh`, as they enter one after another, makes up the share; None: none."""
-        found = (self._count[flagged].sum() + np.cumsum(self._count[fresh])) / self._rows
-        enough = np.flatnonzero(found >= share - _SAME_SHARE)
+        enough = np.flatnonzero(self.stands_for(flagged) + np.cumsum(self._count[fresh]) >= self.most(share))
         return int(enough[0]) if len(enough) else None
 
     @property
@@ -198,6 +217,9 @@ class Path:
     def at(self, value: float) -> Array:
         """Scores at a value of the parameter, shape (items,).
 
+        Exact where `exact` is true: on the paths of `hodge.iss` and of `hodge.hlasso` from knot to knot.
+        Else, for `hodge.lbi` and on a grid of lambda, exact at knots and a linear interpolation between.
+
         Raises
         ------
         InvalidInput
@@ -206,7 +228,7 @@ class Path:
         return self._between(self._place(value))
 
     def outliers_at(self, value: float) -> Array:
-        """Outliers, gamma, of the merged rows at a value of the parameter, shape (rows,)."""
+        """Outliers, gamma, of the merged rows at a value of the parameter, shape (rows,); exact as `at`."""
         place = self._place(value)
         if self.parameter == "lambda":
             return shrink(self.graph.margin - self.graph.differences(self._between(place)), value)
@@ -219,16 +241,32 @@ class Path:
         return found
 
     def at_fraction(self, share: float) -> Array:
-        """Scores at the first knot where at least this share of the caller's rows are outliers."""
+        """Scores where a solver given this share stops: at most so many of the caller's rows are outliers."""
+        return np.array(self._scores[self.knot_at(share)])
+
+    def knot_at(self, share: float) -> int:
+        """Index of the knot where a solver given this share stops.
+
+        It is the first at which as many of the caller's rows are outliers as may be, or just beyond which
+        there would be more.
+
+        Raises
+        ------
+        InvalidInput
+            For a share not within [0, 1], and when the path was not followed so far.
+        """
         if not 0 <= share <= 1:
             raise InvalidInput(f"a share of the comparisons is within [0, 1], not {share:g}")
-        enough = np.flatnonzero(self.active >= share - _SAME_SHARE)
-        if not len(enough):
+        most = self.most(share)
+        found = np.round(self.active * self.rows).astype(np.int64)
+        beyond = np.append(found[1:], 0 if self.more is None else self.more)
+        ends = np.flatnonzero((found >= most) | (beyond > most))
+        if not len(ends):
             raise InvalidInput(
                 f"on this path at most {self.active.max(initial=0.0):.3g} of the comparisons are outliers, "
                 f"not {share:g}; follow it further"
             )
-        return np.array(self._scores[int(enough[0])])
+        return int(ends[0])
 
     def entry_order(self) -> NDArray[np.int64]:
         """Merged rows in the order of entry; those that entered together by strength, then by row."""
@@ -280,6 +318,11 @@ class Path:
         if share == 0:
             return np.array(self._scores[before])
         return np.asarray((1 - share) * self._scores[before] + share * self._scores[before + 1])
+
+
+def number_of(share: float, rows: int) -> int:
+    """How many rows a share of them is: three of ten for 0.3, whatever 0.3 * 10 rounds to."""
+    return math.floor(share * rows + 1e-9)
 
 
 def shrink(values: Array, by: float) -> Array:

@@ -19,7 +19,7 @@ from optiframe.solving.result import Result
 from optiframe.solving.sources import Fitted
 from optiframe.tables.ids import listed
 from optiframe_hodgerank.answer import Ranking
-from optiframe_hodgerank.path.path import Path
+from optiframe_hodgerank.path.path import NEAR, Path
 from optiframe_hodgerank.problem import PairwiseRanking, answer_of, problem_of
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ def plot_path(result: Solved, *, share: float | None = None) -> Figure:
     """The regularization path: each comparison's outlier against t, or lambda (Figure 2).
 
     Merged comparisons, one line each. Where the truth about outliers is known wrong comparisons
-    are coloured and right ones blue and dashed; else those that entered before `share` was reached
-    are coloured and later ones grey.
+    are coloured and right ones blue and dashed; else those that are outliers where a solver given this
+    `share` stops are coloured and later ones grey.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def plot_path(result: Solved, *, share: float | None = None) -> Figure:
     rows = path.row
     outliers = np.array([path.outliers_at(float(knot))[rows] for knot in drawn]).reshape(len(drawn), -1)
     until = _knot_of(path, share)
-    early = path.knot <= until
+    early = np.ones(len(rows), dtype=bool) if share is None else _outliers_at(path, until)[rows]
     if problem.outlier_truth is not None:
         merged = problem.merged
         wrong = np.bincount(merged.inverse, problem.outlier_truth, len(merged))[rows] > merged.count[rows] / 2
@@ -82,7 +82,7 @@ def plot_path(result: Solved, *, share: float | None = None) -> Figure:
     axes.axhline(0.0, color=BLACK, linewidth=0.8)
     if share is not None:
         axes.axvline(
-            float(knots[until]), color=BLACK, linewidth=0.9, linestyle=":", label=f"{share:.0%} reached"
+            float(knots[until]), color=BLACK, linewidth=0.9, linestyle=":", label=f"at most {share:.0%}"
         )
     if path.parameter == "lambda":
         axes.invert_xaxis()
@@ -218,12 +218,17 @@ def _with_path(result: Solved) -> tuple[PairwiseRanking, Ranking, Path]:
     return problem, solution, path
 
 
+def _outliers_at(path: Path, knot: int) -> NDArray[np.bool_]:
+    """Which merged rows are outliers on arriving at a knot."""
+    nothing = NEAR * path.graph.largest_margin
+    return np.asarray(np.abs(path.outliers_at(float(path.knots[knot]))) > nothing)
+
+
 def _knot_of(path: Path, share: float | None) -> int:
-    """The first knot at which that share is reached; the last for None."""
+    """The knot at which that share of the comparisons are outliers; the last for None."""
     if share is None:
         return len(path) - 1
-    path.at_fraction(share)  # says so where it is not reached
-    return int(np.argmax(path.active >= share - 1e-12))
+    return path.knot_at(share)
 
 
 def _comparisons(problem: PairwiseRanking, rows: NDArray[np.int64]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import as_vector
-from optiframe.tables.ids import listed, locked, positions
+from optiframe.tables.ids import Ids, listed, locked, positions
 from optiframe.tables.pairs import numbers
 from optiframe.tables.read import encode, read_table
 from optiframe_hodgerank.data import Comparisons, TruthTable
@@ -38,6 +39,11 @@ def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
     columns = info.data.get("columns")
     if comparisons is None or columns is None:  # they were wrong and are reported
         return None
+    return truth_of(value, comparisons.item_ids, columns)
+
+
+def truth_of(value: Any, item_ids: Ids, columns: Mapping[str, str]) -> TruthTable:
+    """True scores of these items, as by `read_truth`."""
     rename = {name: columns[name] for name in ("item", "score") if name in columns}
     table = read_table(value, ("item", "score"), title="truth", rename=rename)
     item, ids = encode(table["item"], f"{table.title} items")
@@ -49,13 +55,13 @@ def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
             f"{table.title} {table.places(rows)}: item {table['item'][rows[0]]} occurs {len(rows)} times; "
             "keep one row"
         )
-    place = positions(comparisons.item_ids, table["item"])
+    place = positions(item_ids, table["item"])
     if (place < 0).all():
         raise InvalidInput(
             f"{table.title}: none of its items occurs among the comparisons (these are {listed(ids)}; there "
-            f"they are {listed(comparisons.item_ids)})"
+            f"they are {listed(item_ids)})"
         )
-    here = np.full(len(comparisons.item_ids), np.nan)
+    here = np.full(len(item_ids), np.nan)
     here[place[place >= 0]] = score[place >= 0]
     return TruthTable(locked(here), locked(table["item"][place < 0].copy()))
 

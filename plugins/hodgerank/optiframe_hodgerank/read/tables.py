@@ -6,6 +6,7 @@ optionally `worker` and `weight`. Ids are anything hashable.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,18 +18,27 @@ from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.column_names import column_names
 from optiframe.tables.ids import Ids, locked
-from optiframe.tables.pairs import empty_labels, read_preferences
-from optiframe.tables.read import Table, encode, missing, read_table
+from optiframe.tables.pairs import empty_labels, read_preferences, spelled_twice
+from optiframe.tables.read import Table, encode, missing
 from optiframe.tables.unused_columns import unused_columns
 from optiframe_hodgerank.data import Comparisons
+from optiframe_hodgerank.read.covariates import read_covariates, read_names, refuse_constant
+from optiframe_hodgerank.read.formats import Format, open_table
 
 # Scores of six items, some pairs of them weighing so many times more than the others, were off by 2e-7
 # at 1e10, by 3e-4 at 1e13 and by .3 at 1e16; at 1e20 factorizations failed.
-_WIDEST = 1e10
+WIDEST = 1e10
 # Squares must stay numbers above 0: those of margins, and, with their weights, the sums of them.
 _LARGEST_MARGIN = 1e140
 _LARGEST_SUM = 1e304
+READING = ("columns", "covariates", "position", "format", "outcomes")
+"""Fields of the problem that say how a table of comparisons is to be read."""
 _COLUMNS = ("worker", "left", "right", "label", "margin", "weight", "item", "score")
+
+
+def read_covariate_names(value: Any) -> tuple[str, ...]:
+    """Names of columns of the comparisons that are covariates, as by `read_names`."""
+    return read_names(value, _COLUMNS)
 
 
 def read_columns(value: Any) -> dict[str, str]:
@@ -44,18 +54,31 @@ def read_comparisons(value: Any, info: ValidationInfo) -> Comparisons | None:
     InvalidInput
         For whatever `read_table` finds, for an item compared with itself, a label that is
         neither item nor a tie, a margin that is not finite or beyond 1e140, or a weight that is not positive,
-        naming the rows; when label and margin are both given, when labels are true or false,
+        naming the rows; for a covariate that is not a finite number or never changes; when label and
+        margin are both given, when labels are true or false,
         when all margins are below 1e-140, when weights times squared margins are beyond what can be
         added up, and when weights differ beyond what scores survive.
     """
     if isinstance(value, Comparisons):
         return value
-    columns = info.data.get("columns")
-    if columns is None:  # wrong and reported; reading on would only add noise
+    if not info.data.keys() >= set(READING):  # one is wrong and reported; reading on would only add noise
         return None
-    table = read_table(
-        value, ("left", "right"), ("worker", "label", "margin", "weight"), title="comparisons", rename=columns
-    )
+    found = comparisons_of_table(value, **{name: info.data[name] for name in READING})
+    refuse_constant(found)
+    return found
+
+
+def comparisons_of_table(
+    value: Any,
+    *,
+    columns: Mapping[str, str],
+    covariates: Sequence[str] = (),
+    position: bool = False,
+    format: Format | None = None,
+    outcomes: Mapping[str, str] | None = None,
+) -> Comparisons:
+    """As `read_comparisons`, for a batch of them too: a covariate that is the same in every row is taken."""
+    table, stands, recognized = open_table(value, columns, covariates, format)
     if "label" not in table.columns and "margin" not in table.columns:
         raise InvalidInput(
             f"{table.title} has no column 'label' (who won: the id of left or right) and no 'margin' (by how "
@@ -64,18 +87,19 @@ def read_comparisons(value: Any, info: ValidationInfo) -> Comparisons | None:
     if "label" in table.columns and "margin" in table.columns:
         raise InvalidInput(
             f"{table.title} has both a label and a margin; keep one, or leave the other out: "
-            '`columns = { label = "" }`'
+            "format = 'votes' reads the label, and format = 'margin' the margin"
         )
     graded = "margin" in table.columns
-    pairs, margin, weight = read_preferences(table)
+    pairs, margin, weight = read_preferences(table, {**stands, **(outcomes or {})})
     _check_size(table, margin, weight)
-    if weight is not None and weight.size and weight.max() / _WIDEST > weight.min():
+    if weight is not None and weight.size and weight.max() / WIDEST > weight.min():
         heaviest, lightest = int(weight.argmax()), int(weight.argmin())
         raise InvalidInput(
             f"{table.title}: {table.place(heaviest)} weighs {weight[heaviest]:g} and {table.place(lightest)} "
-            f"weighs {weight[lightest]:g}; weights more than {_WIDEST:g} times apart let the scores drown in "
+            f"weighs {weight[lightest]:g}; weights more than {WIDEST:g} times apart let the scores drown in "
             "rounding: leave the lightest comparisons out, or give the heaviest a smaller weight"
         )
+    values = read_covariates(table, covariates, position)
     worker, worker_ids = _workers(table)
     return Comparisons(
         locked(pairs.first),
@@ -89,6 +113,9 @@ def read_comparisons(value: Any, info: ValidationInfo) -> Comparisons | None:
         table.backend,
         table.lines,
         (
+            *recognized,
+            *spelled_twice(table.title, "item", pairs.item_ids),
+            *spelled_twice(table.title, "worker", worker_ids),
             *unused_columns(
                 table.title,
                 table.unused,
@@ -97,7 +124,9 @@ def read_comparisons(value: Any, info: ValidationInfo) -> Comparisons | None:
             ),
             *empty_labels(table, margin),
             *_without_worker(table, worker),
+            *_one_worker(worker, worker_ids),
         ),
+        values,
     )
 
 
@@ -116,6 +145,17 @@ def _without_worker(table: Table, worker: NDArray[np.int64] | None) -> tuple[Fin
     how = "it counts" if len(rows) == 1 else "they count"
     text = f"{which}: {how} in the ranking, and for none of the workers"
     return (Finding("note", text, identifier="ranking.comparisons-without-worker"),)
+
+
+def _one_worker(worker: NDArray[np.int64] | None, worker_ids: Ids) -> tuple[Finding, ...]:
+    """A warning where all comparisons are by one worker; or nothing."""
+    if worker is None or len(worker_ids) > 1 or (worker < 0).any():
+        return ()
+    text = (
+        f"all votes are by worker {worker_ids[0]}: no other votes check them, and intervals say nothing "
+        "about how others would vote; for a ranking that holds for others, ask several people"
+    )
+    return (Finding("warning", text, (worker_ids[0],), identifier="ranking.one-worker"),)
 
 
 def _workers(table: Table) -> tuple[NDArray[np.int64] | None, Ids]:

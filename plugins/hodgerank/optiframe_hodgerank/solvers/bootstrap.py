@@ -31,7 +31,8 @@ def built(chosen: Any) -> AnySolver:
     return solver
 
 
-def _written(solver: AnySolver) -> dict[str, Any]:
+def written(solver: AnySolver) -> dict[str, Any]:
+    """The table that `built` takes."""
     return {"name": solver.name, **solver.model_dump(by_alias=True)}
 
 
@@ -59,7 +60,7 @@ class BootstrapIntervals(Solver[PairwiseRanking, Ranking, Bootstrap]):
     of: Annotated[
         AnySolver,
         PlainValidator(built),
-        PlainSerializer(_written),
+        PlainSerializer(written),
         Accepts("a solver's name, or a table with the name and its parameters"),
     ] = Field(LinearizedBregman(), description="the method whose scores get intervals")
     draws: PositiveInt = Field(200, description="how often to draw; 90% intervals need some 200")
@@ -80,6 +81,11 @@ class BootstrapIntervals(Solver[PairwiseRanking, Ranking, Bootstrap]):
             )
             raise InvalidInput(f"draws: {text}", [(("draws",), text)])
         return self
+
+    @property
+    def uses_covariates(self) -> bool:
+        """Whether the method does."""
+        return bool(getattr(self.of, "uses_covariates", False))
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         worker = problem.comparisons.worker
@@ -167,6 +173,7 @@ def _drawn(problem: PairwiseRanking, groups: list[Codes] | None, rng: np.random.
         weight=None if table.weight is None else table.weight[rows],
         worker=worker,
         worker_ids=ids,
+        covariates=None if table.covariates is None else table.covariates.taken(rows),
         lines=None,
     )
     return PairwiseRanking(comparisons=taken, outlier_price=problem.outlier_price)

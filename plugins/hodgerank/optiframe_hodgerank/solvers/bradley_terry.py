@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import ClassVar
+
 from pydantic import Field, NonNegativeFloat
 
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import NORMAL_90, Ranking
-from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.graph.laplacian import DENSE
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.trust.separation import separation
-from optiframe_hodgerank.votes.maximum import Likelihood, newton
+from optiframe_hodgerank.votes.covariates import confounded, covariate_votes, separating
+from optiframe_hodgerank.votes.effects import Effects
+from optiframe_hodgerank.votes.maximum import Likelihood, Point, maximum
+from optiframe_hodgerank.votes.newton import newton
 from optiframe_hodgerank.votes.tally import tally
 from optiframe_hodgerank.votes.tie_models import TieModel, VoteModel
 
 
-class BradleyTerry(Solver[PairwiseRanking, Ranking, VoteModel]):
+class BradleyTerry(Solver[PairwiseRanking, Ranking, VoteModel | Effects]):
     """Scores of the Bradley-Terry model by maximum likelihood with a weak prior, by damped Newton steps.
 
     P(left wins) = 1/(1 + exp(-(theta_left - theta_right))) for a vote that is not a tie. Needs who won,
@@ -52,6 +57,13 @@ class BradleyTerry(Solver[PairwiseRanking, Ranking, VoteModel]):
     reversing every outcome reverses every sign. The default, a tenth of a tie a pair, pulls scores
     together: by little where pairs were compared many times, visibly where most were compared once.
 
+    **Covariates** z of the comparisons, left minus right, add their effects b to the difference of scores,
+    d = theta_left - theta_right + b . z, in each model of ties. Effects are log-odds for one unit of the
+    column, found with the scores; `detail` and the table `effects` have them, with 90% intervals from the
+    same information. The prior gives each effect `prior` ties of two equal items that differ by the root
+    mean square of the column; it matters only where votes hardly determine the effect. Covariates that are
+    differences of the items' own values, or that follow from each other, are refused.
+
     **Without a prior** (`prior = 0`) the scores are those of plain maximum likelihood. They are
     finite if and only if no group of items wins every comparison with the rest of its component (Ford
     1957); other comparisons are refused, and the error names the items.
@@ -63,7 +75,9 @@ class BradleyTerry(Solver[PairwiseRanking, Ranking, VoteModel]):
         "Conner, Grant 2000; Yan 2016"
     )
     solves = PairwiseRanking
-    residual_meaning = "the largest change of a score that a further Newton step would make"
+    residual_meaning = "the largest change of a score, or of an effect, that a further Newton step would make"
+    accepts_start = True
+    uses_covariates: ClassVar[bool] = True
 
     prior: NonNegativeFloat = Field(
         0.1,
@@ -78,23 +92,31 @@ class BradleyTerry(Solver[PairwiseRanking, Ranking, VoteModel]):
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         if problem.comparisons.graded:
             return "it needs who won (column label), not margins; hodge.l2 takes margins"
-        found = None if self.prior > 0 else separation(problem.graph, problem.item_ids)
+        why = confounded(problem.comparisons)
+        if why is not None or self.prior > 0:
+            return why
+        found = separation(problem.graph, problem.item_ids)
         if found is None:
-            return None
+            return separating(problem.comparisons)
         return (
             f"{found.text}, so without a prior their scores would be infinite; set prior above 0, such as "
             "0.1, or leave these items out"
         )
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
-        for point, last in newton(self._likelihood(problem.graph)):
+        likelihood = self._likelihood(problem)
+        first = likelihood.start() if run.start is None else likelihood.at(run.start.scores)
+        for point, last in newton(first):
             # What only the answer needs is computed where the core will stop, not at every iterate.
             over = last or point.residual <= run.budget.tolerance or run.steps_left() <= 1
+            detail = self._detail(problem, point)
+            if isinstance(detail, Effects) and (over or run.stopping):
+                run.findings += detail.findings()
             yield Iterate(
                 (point, over or run.stopping),
                 point.residual,
                 info={"log_likelihood": -point.loss},
-                detail=point.vote_model,
+                detail=detail,
             )
             if last:
                 return (
@@ -107,23 +129,37 @@ class BradleyTerry(Solver[PairwiseRanking, Ranking, VoteModel]):
         scores = point.centred()
         if not over:
             return problem.ranking(scores, scale="log-odds")
-        graph, ends = problem.graph, None
+        graph, table, ends = problem.graph, problem.comparisons, None
         if graph.items <= DENSE:
             half = NORMAL_90 * point.errors()
             ends = (scores - half, scores + half)
-        return problem.ranking(
-            scores,
-            strength=point.vote_model.surprise(graph.margin, graph.differences(scores)),
-            scale="log-odds",
-            intervals=ends,
-        )
+        if table.covariates is None:
+            strength = point.vote_model.surprise(graph.margin, graph.differences(scores))
+            return problem.ranking(scores, strength=strength, scale="log-odds", intervals=ends)
+        difference = scores[table.left] - scores[table.right]
+        effects = Effects.at(point, table.covariates.names, table.backend)
+        difference += effects.shift(table.covariates.values)
+        answer = problem.ranking(scores, scale="log-odds", intervals=ends)
+        return replace(answer, strength=point.vote_model.surprise(table.margin, difference))
 
     def standard_errors(self, problem: PairwiseRanking, solution: Ranking) -> Array:
         """Of the scores, shape (items,), by the Fisher information of comparisons and prior.
 
         Beyond 2,000 items a Laplacian solve an item.
         """
-        return self._likelihood(problem.graph).settled(solution.scores).errors()
+        likelihood = self._likelihood(problem)
+        if problem.comparisons.covariates is None:
+            return likelihood.settled(solution.scores).errors()
+        return maximum(likelihood, solution.scores).errors()
 
-    def _likelihood(self, graph: ComparisonGraph) -> Likelihood:
-        return Likelihood(tally(graph), self.ties, self.prior)
+    def _detail(self, problem: PairwiseRanking, point: Point) -> VoteModel | Effects:
+        """How scores become chances, and the effects of covariates where there are such."""
+        table = problem.comparisons
+        if table.covariates is None:
+            return point.vote_model
+        return Effects.at(point, table.covariates.names, table.backend)
+
+    def _likelihood(self, problem: PairwiseRanking) -> Likelihood:
+        known = problem.comparisons.covariates is not None
+        more = covariate_votes(problem.comparisons) if known else None
+        return Likelihood(tally(problem.graph), self.ties, self.prior, covariates=more)

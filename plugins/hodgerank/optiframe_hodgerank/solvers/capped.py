@@ -10,18 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt
 
-from optiframe.errors import remedy
 from optiframe.problems.constraints import ConstraintSet
 from optiframe.records.fields import Array
-from optiframe.registry.registry import build, registry
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import Ranking
+from optiframe_hodgerank.path.path import number_of
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.thresholding import RowClasses
-from optiframe_hodgerank.stopping.stop_rule import SHARE, number_of
+from optiframe_hodgerank.stopping.stop_rule import SHARE, share_words
 from optiframe_hodgerank.trust.ambiguity import EQUAL, TiedAtTheCut, View, exchangeable
-
-_SET = "three-view"
+from optiframe_hodgerank.trust.three_view import lacks_three_view, three_view
 
 Labels = NDArray[np.int64]
 
@@ -36,8 +34,8 @@ class CappedThresholding(Solver[PairwiseRanking, Ranking, None]):
     there, these look like the outliers, and uncapped thresholding leaves them all out; `per_pair` keeps
     most of them in. The price: of a flood that can be seen to be wrong only so many are left out.
 
-    Where the caps allow only some of comparisons that are equally far off, and it matters which, none of
-    those is an outlier, as in `hodge.iht`: the order of rows decides nothing. Scores are the
+    Where the total allows only some of comparisons that are equally far off, none of those is an outlier, as
+    in `hodge.iht`; nor where a cap does, and it matters which. Scores are the
     least-squares fit to y - gamma. Each step is exact in gamma and in theta, so the
     objective never rises; the end is a local minimum, from least squares. Equal comparisons of
     different annotators are told apart here, so the caps work on the caller's rows. Comparisons
@@ -54,7 +52,7 @@ class CappedThresholding(Solver[PairwiseRanking, Ranking, None]):
     residual_meaning = "largest change of a score in a step, over the largest margin"
 
     share: Annotated[float, Field(gt=0, lt=1)] = Field(
-        SHARE, description="share of all comparisons that may be outliers, unless total says how many"
+        SHARE, description="at most this share of all comparisons are outliers, unless total says how many"
     )
     total: NonNegativeInt | None = Field(None, description="how many comparisons may be outliers")
     per_worker: NonNegativeInt | None = Field(
@@ -69,12 +67,8 @@ class CappedThresholding(Solver[PairwiseRanking, Ranking, None]):
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         if self.per_worker is not None and problem.comparisons.worker is None:
             return "per_worker caps the outliers of each annotator, but the comparisons name no worker"
-        if self._both and not any(entry.name == _SET for entry in registry().entries("constraint set")):
-            return (
-                f"per_worker and per_pair together need the set {_SET!r} of the plugin tvcs; "
-                f"run: {remedy(['optiframework-tvcs'])}, or give one of the two caps"
-            )
-        return None
+        lacks = lacks_three_view("per_worker and per_pair together need") if self._both else None
+        return f"{lacks}, or give one of the two caps" if lacks else None
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         graph, merged = problem.graph, problem.merged
@@ -87,7 +81,10 @@ class CappedThresholding(Solver[PairwiseRanking, Ranking, None]):
         ]
         total = number_of(self.share, problem.rows) if self.total is None else self.total
         both = three_view(total, *views) if self._both else None
-        classes, doubt = RowClasses.of(problem).inverse, TiedAtTheCut(run)
+        words = share_words(self, self.share) if self.total is None else f"total = {self.total}"
+        by_share = self.total is None and not views
+        classes = RowClasses.of(problem).inverse
+        doubt = TiedAtTheCut(run, words, total, problem.rows, by_share=by_share)
         nothing = (EQUAL * graph.largest_margin) ** 2 * float(each.max())
         scores = graph.scores(graph.margin)
         while True:
@@ -96,8 +93,8 @@ class CappedThresholding(Solver[PairwiseRanking, Ranking, None]):
             kept = most_gain(gain, total, views, both)
             kept = kept[gain[kept] > nothing]
             either = exchangeable(gain, classes, kept, views, nothing)
-            doubt.say(len(either) > 0)
             kept = np.setdiff1d(kept, either)
+            doubt.say(len(kept), _as_wrong(gain, either))
             part = np.bincount(merged.inverse[kept], each[kept], len(merged)) / merged.weight
             moved = graph.scores(graph.margin - part * misfit)
             change = float(np.abs(moved - scores).max(initial=0.0))
@@ -112,21 +109,20 @@ class CappedThresholding(Solver[PairwiseRanking, Ranking, None]):
         return replace(problem.ranking(scores, strength=np.abs(misfit)), outliers=outliers)
 
 
+def _as_wrong(gain: Array, rows: Labels) -> int:
+    """How many rows have the gain of one of these."""
+    near = np.zeros(len(gain), dtype=bool)
+    for one in np.unique(gain[rows]).tolist():
+        near |= np.abs(gain - one) <= EQUAL * float(gain.max())
+    return int(near.sum())
+
+
 def _views(problem: PairwiseRanking) -> tuple[Labels, Labels]:
     """Labels of the annotator (-1: none) and of the pair of each of the caller's rows."""
     merged, worker = problem.merged, problem.comparisons.worker
     pair = np.unique(merged.left * problem.graph.items + merged.right, return_inverse=True)[1]
     none = np.full(problem.rows, -1, dtype=np.int64)
     return none if worker is None else worker, pair.astype(np.int64)[merged.inverse]
-
-
-def three_view(total: int, one: View, other: View) -> ConstraintSet:
-    """The set of vectors with so many nonzeros in all and in each group of two views."""
-    rows, columns = ({"labels": view.labels, "bounds": view.most} for view in (one, other))
-    found: ConstraintSet = build(
-        "constraint set", {"name": _SET, "total": total, "rows": rows, "columns": columns}
-    )
-    return found
 
 
 def most_gain(gain: Array, total: int, views: Sequence[View], both: ConstraintSet | None = None) -> Labels:

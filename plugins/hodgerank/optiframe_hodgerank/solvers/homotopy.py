@@ -61,11 +61,12 @@ class Homotopy:
         self.loose: Loose | None = None
         """Where the minimizer was found not to be unique; None: nowhere yet."""
 
-    def run(self, path: Path, down_to: float) -> Iterator[tuple[float, Array]]:
-        """Yield lambda and the scores on arriving at each knot, down to `down_to`.
+    def run(self, path: Path, down_to: float) -> Iterator[tuple[float, Array, bool]]:
+        """Yield lambda and the scores on arriving at each knot down to `down_to`, and whether it is the last.
 
-        Rows that arrive there are entered into `path` when the generator resumes. It ends early where
-        the `share` asked for would be reached only by rows that leave parts of the items loose.
+        Rows that arrive there are entered into `path` when the generator resumes. With a `share`, the last
+        knot is the first at which so many are flagged, or where more would be, or where only rows that leave
+        parts of the items loose would make it up; `path.more` then says how many.
         """
         level = np.inf
         self._lines()
@@ -74,19 +75,28 @@ class Homotopy:
             if level <= self._near:  # the last line leads straight to the end
                 level = down_to
             here = self._theta[0] + level * self._theta[1]
-            yield level, here
-            if level <= down_to:
+            if level <= down_to or (self._share is not None and path.reached(self._share)):
+                yield level, here, True
                 return
             parts = self.inliers.number
             self._settle(level, here)
-            if self.inliers.number > parts:
-                flagged = path.share_of(self.inliers.flagged)
-                stopped = self._share is not None and path.is_enough(flagged, self._share)
+            apart = self.inliers.number > parts
+            last = self._share is not None and self._too_many(path, self._share, apart)
+            if apart:
                 above = self.loose.level if self.loose is not None else level
-                self.loose = Loose(above, self.inliers.parts, stopped)
-                if stopped:
-                    return
+                self.loose = Loose(above, self.inliers.parts, last)
+            yield level, here, last
+            if last:
+                return
             self._enter(level, path)
+
+    def _too_many(self, path: Path, share: float, apart: bool) -> bool:
+        """Whether the rows that arrived exceed the share, or make it up where they leave parts loose."""
+        flagged = path.stands_for(self.inliers.flagged)
+        if flagged <= path.most(share) - apart:
+            return False
+        path.more = flagged
+        return True
 
     def _enter(self, level: float, path: Path) -> None:
         """Note in the path what has become of the rows that were at the threshold."""

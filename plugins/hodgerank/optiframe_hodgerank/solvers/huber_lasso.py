@@ -22,6 +22,7 @@ from optiframe_hodgerank.stopping.stop_rule import (
     StopsByRule,
     knot_by_knot_is_long,
     only_with,
+    say_if_not_reached,
     why_so_many,
 )
 from optiframe_hodgerank.trust.ambiguity import say_loose
@@ -39,10 +40,11 @@ class HuberLasso(StopsByRule):
     regression with threshold lambda. As lambda falls, comparisons become outliers one after
     another; that order is part of the answer (`Result.detail`, a `Path`).
 
-    The answer is that at `lambda_`, or, by either method, at the first knot where the share `share`
-    of the comparisons are outliers (Sec. 3.3.1: "a certain percentage, say 5%"): the state in which
-    the next comparison enters, as for `hodge.lbi`, so that those before it have an outlier. For +-1
-    data ``lambda_ = 1`` is natural.
+    The answer is that at `lambda_`, or, by either method, where at most the share `share` of the
+    comparisons are outliers (Sec. 3.3.1: "a certain percentage, say 5%"): the state in which the next
+    comparison enters that would exceed it, as for `hodge.lbi`. Comparisons that enter together are outliers
+    all or none; a warning says where fewer are flagged for that reason. For +-1 data ``lambda_ = 1`` is
+    natural.
 
     Up to 200 items the path is exact (`optiframe_hodgerank.solvers.homotopy`; an event costs
     O(rows + items^2)), unless its events, one for a comparison that becomes an outlier, would pass
@@ -55,9 +57,9 @@ class HuberLasso(StopsByRule):
     `accuracy`: rows within that of lambda may then be flagged or not.
 
     Where only comparisons exactly at lambda hold two parts of the items together, the minimizer
-    is no longer unique. A path to a `share` ends there if only these would make up the share, so that
-    tied votes give equal scores; else it goes on, with the parts staying, against each other, where
-    they were (on a grid, about there). A warning says from where, and which items are in doubt.
+    is no longer unique. A path to a `share` ends there if only these would make up the share; else it goes
+    on, with the parts staying, against each other, where they were (on a grid, about there). A warning says
+    from where, and which items are in doubt.
     """
 
     name = "hodge.hlasso"
@@ -68,7 +70,7 @@ class HuberLasso(StopsByRule):
     reference = "Xu et al., Eq. 7 and Algorithm 1"
 
     share: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        None, description="stop when this share of the comparisons are outliers; none: 0.05, or lambda_"
+        None, description="at most this share of the comparisons are outliers; none: 0.05, or lambda_"
     )
     lambda_: PositiveFloat | None = Field(
         None, description="stop at this lambda instead: a comparison off by more is an outlier"
@@ -97,10 +99,11 @@ class HuberLasso(StopsByRule):
             yield from HuberLasso.iterates(self.model_copy(update=chosen), problem, run)
             return
         graph, follow = problem.graph, self._follow(problem)
-        path = Path(graph, problem.merged.count, "lambda", items=problem.item_ids)
+        exact = isinstance(follow, Homotopy)
+        path = Path(graph, problem.merged.count, "lambda", exact=exact, items=problem.item_ids)
         knot, residual = Knot(0.0, np.zeros(graph.items), path), 1.0
-        for level, scores in follow.run(path, self.lambda_ or 0.0):
-            knot, residual = Knot(level, scores, path), self._residual(level, path)
+        for level, scores, last in follow.run(path, self.lambda_ or 0.0):
+            knot, residual = Knot(level, scores, path), 0.0 if last else self._residual(level, path)
             if residual <= run.budget.tolerance:  # this is the last
                 self._say(problem, follow, knot, run)
             path.record(level, scores)
@@ -118,7 +121,7 @@ class HuberLasso(StopsByRule):
     def _residual(self, level: float, path: Path) -> float:
         if self.lambda_ is not None:
             return max(0.0, level / self.lambda_ - 1)
-        return 0.0 if path.reached(self._share) else self._share - path.share
+        return self._share - path.share
 
     @property
     def _share(self) -> float:
@@ -131,8 +134,11 @@ class HuberLasso(StopsByRule):
         return problem.graph.items > _HOMOTOPY_ITEMS or knot_by_knot_is_long(problem, self._share)
 
     def _say(self, problem: PairwiseRanking, follow: HuberGrid | Homotopy, end: Knot, run: Run) -> None:
-        """How a grid was solved, where that is not by the diagonal; and where the scores are not unique."""
+        """How a grid was solved, where that is not by the diagonal; where the scores are not unique; and
+        whether fewer comparisons were flagged than asked for.
+        """
         graph = problem.graph
+        say_if_not_reached(self, end.path, run)
         if isinstance(follow, Homotopy):
             if follow.loose is not None:
                 below = f"below lambda = {follow.loose.level:.6g}"

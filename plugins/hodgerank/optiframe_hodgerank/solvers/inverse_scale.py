@@ -18,7 +18,12 @@ from optiframe_hodgerank.path.inlier_graph import InlierGraph
 from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.lbi import Moment, ranking_at
-from optiframe_hodgerank.stopping.stop_rule import SHARE, knot_by_knot_is_long, one_stop
+from optiframe_hodgerank.stopping.stop_rule import (
+    SHARE,
+    knot_by_knot_is_long,
+    one_stop,
+    say_if_not_reached,
+)
 
 _NEAR = 1e-10  # dual variables within this of 1 are there; a hundred times the rounding of a fit
 _ITEMS = 2000  # beyond, the inverse that is updated takes more than 32 MB and seconds to begin with
@@ -32,9 +37,10 @@ class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
     over those (18). So scores are constant between knots: the least-squares fit to the comparisons
     that are not outliers, and outliers are the whole of their misfit, without bias.
 
-    The answer is that at the time `t`, or at the first knot where the share `share` of the
-    comparisons are outliers. Where the comparisons that are left no longer hold the items
-    together, the limit is not unique any more: the path stops there and says so.
+    The answer is that at the time `t`, or at the last knot up to which at most the share `share` of the
+    comparisons are outliers. Comparisons that enter together are outliers all or none; a warning says where
+    fewer are flagged for that reason. Where the comparisons that are left no longer hold the items together,
+    the limit is not unique any more: the path stops there and says so.
 
     A knot costs O(rows + items^2) and memory is 8 items^2 + O(rows), so up to 2,000 items,
     and up to 1e8 merged rows passed over in all: the first 5% of 45,000 different margins.
@@ -46,7 +52,7 @@ class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
     reference = "Xu et al., Eq. 18"
 
     share: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        None, description="stop when this share of the comparisons are outliers; none: 0.05, or t"
+        None, description="at most this share of the comparisons are outliers; none: 0.05, or t"
     )
     t: PositiveFloat | None = Field(None, description="stop at this time instead; about 1/lambda")
 
@@ -68,15 +74,17 @@ class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         graph = problem.graph
         path = Path(graph, problem.merged.count, "t", between="constant", items=problem.item_ids)
-        share = np.inf if self.t is not None else SHARE if self.share is None else self.share
-        dynamics = Dynamics(graph)
-        for t, scores, outliers in dynamics.run(path, np.inf if self.t is None else self.t):
+        share = None if self.t is not None else SHARE if self.share is None else self.share
+        dynamics = Dynamics(graph, share)
+        for t, scores, outliers, last in dynamics.run(path, np.inf if self.t is None else self.t):
             path.record(t, scores, outliers)
-            left = max(0.0, share - path.share) if self.t is None else 1 - t / self.t
-            if path.reached(share):
+            left = 1 - t / self.t if self.t is not None else 0.0 if share is None else share - path.share
+            if last:
                 left = 0.0
+                say_if_not_reached(self, path, run)
             yield Iterate(Moment(t, scores, outliers, dynamics.dual, path), left, detail=path)
         if dynamics.parts is not None:
+            say_if_not_reached(self, path, run, "beyond, the comparisons left no longer connect the items")
             return Status.STALLED, (
                 f"at t = {path.knots[-1]:.6g} the comparisons that are not outliers no longer connect "
                 f"{dynamics.parts.max() + 1} parts of the items, and the path is not unique beyond"
@@ -94,8 +102,9 @@ class Dynamics:
     ones is settled one at a time, least index first (Murty's rule).
     """
 
-    def __init__(self, graph: ComparisonGraph) -> None:
+    def __init__(self, graph: ComparisonGraph, share: float | None = None) -> None:
         self.graph = graph
+        self._share = share
         self.dual = np.zeros(graph.rows)
         self.parts: NDArray[np.int64] | None = None
         """The parts the items fell into when the path had to stop; None: it did not."""
@@ -103,22 +112,28 @@ class Dynamics:
         self._fit = graph.divergence(graph.weight * graph.margin)
         self._near = _NEAR * float(np.abs(graph.margin).max(initial=0.0))
 
-    def run(self, path: Path, until: float) -> Iterator[tuple[float, Array, Array]]:
-        """Yield t, scores and outliers on arriving at each knot; rows that arrive enter on resuming.
+    def run(self, path: Path, until: float) -> Iterator[tuple[float, Array, Array, bool]]:
+        """Yield t, scores and outliers on arriving at each knot, and whether it is the last.
 
-        Once nothing is left to explain the last knot is at infinity, or at `until`.
+        Rows that arrive enter on resuming. Once nothing is left to explain the last knot is at infinity, or
+        at `until`. With a `share`, the last is the first at which so many are flagged, or where more would
+        be; `path.more` then says how many.
         """
         t = 0.0
         while True:
             scores, misfit = self._least_squares()
             flagged = self._inliers.flagged
             t, arriving = self._advance(t, misfit, until)
-            yield t, scores, np.where(flagged, misfit, 0.0)
-            if t >= until or not arriving:
+            outliers = np.where(flagged, misfit, 0.0)
+            last = t >= until or not arriving or (self._share is not None and path.reached(self._share))
+            if not last:
+                self._settle()
+                if self._share is not None and path.stands_for(flagged) > path.most(self._share):
+                    path.more, last = path.stands_for(flagged), True
+            yield t, scores, outliers, last
+            if last or self.parts is not None:
                 return
-            self._settle(t, path)
-            if self.parts is not None:
-                return
+            self._enter(t, path)
 
     def _least_squares(self) -> tuple[Array, Array]:
         scores = self._inliers.solve(self._fit)
@@ -139,7 +154,16 @@ class Dynamics:
         self.dual[there] = np.sign(self.dual[there])
         return t + wait, True
 
-    def _settle(self, t: float, path: Path) -> None:
+    def _enter(self, t: float, path: Path) -> None:
+        """Note in the path what has become of the rows at +-1."""
+        flagged = self._inliers.flagged
+        for row in np.flatnonzero(flagged != path.flagged).tolist():
+            if flagged[row]:
+                path.flag(row, float(self.dual[row]), 1 / t)
+            else:
+                path.unflag(row)
+
+    def _settle(self) -> None:
         """Among rows at +-1, flag those whose misfit has that sign, and believe the others."""
         inliers, graph = self._inliers, self.graph
         there = np.abs(self.dual) == 1
@@ -157,10 +181,8 @@ class Dynamics:
             self._fit[graph.right[row]] -= pull
             if inliers.flagged[row]:
                 inliers.unflag(row)
-                path.unflag(row)
             else:
                 inliers.flag(row)
-                path.flag(row, float(self.dual[row]), 1 / t)
         idle = there & ~inliers.flagged & (np.abs(outward) <= self._near)
         if idle.any():
             self.parts = inliers.parts_without(idle)

@@ -19,12 +19,19 @@ from optiframe_hodgerank.path.path import Path, shrink
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.lbi_gradient import gradient_step, largest_eigenvalue
 from optiframe_hodgerank.solvers.lbi_parallel import ParallelStep
-from optiframe_hodgerank.stopping.stop_rule import SHARE, StopsByRule, only_with, why_so_many
+from optiframe_hodgerank.stopping.stop_rule import (
+    SHARE,
+    StopsByRule,
+    only_with,
+    say_if_not_reached,
+    why_so_many,
+)
 
 _DAMPING = 50.0  # the paper's kappa, for votes of +-1
 _EXPLAINED = 1e-10
 """When no residual is larger than this share of the largest margin, nothing is left to enter for:
 the time until it would is 1e10 in the units in which outliers enter at about 1."""
+_TOGETHER = 1e-9  # rows whose times of entry differ by this share of them enter together, but for rounding
 
 
 @dataclass(frozen=True)
@@ -52,9 +59,11 @@ class LinearizedBregman(StopsByRule):
     by default kappa is 50 times the largest |y|, so that the unit of the margins does not matter,
     and 50, the paper's, for votes of +-1.
 
-    The answer is that at the time `t`, or at the first knot where the share `share` of the
-    comparisons are outliers: the state in which the next comparison enters, so that those before
-    it have had their time to grow. `Result.detail` is the `Path`.
+    The answer is that at the time `t`, or where at most the share `share` of the comparisons are outliers:
+    the state in which the next comparison enters that would exceed it, so that those before it have had
+    their time to grow. Comparisons that enter together, such as equal votes, are outliers all or none; a
+    warning says where fewer are flagged for that reason. `Result.detail` is the `Path`, whose states between
+    two knots are interpolated.
 
     Variants:
 
@@ -90,7 +99,7 @@ class LinearizedBregman(StopsByRule):
         description="kappa dt; none: 0.5 where scores are eliminated, else half of the largest stable step",
     )
     share: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        None, description="stop when this share of the comparisons are outliers; none: 0.05, or t"
+        None, description="at most this share of the comparisons are outliers; none: 0.05, or t"
     )
     t: PositiveFloat | None = Field(None, description="stop at this time instead; about 1/lambda")
     variant: Literal["eliminated", "gradient", "parallel"] = Field(
@@ -132,11 +141,11 @@ class LinearizedBregman(StopsByRule):
             chosen = {"t": t, "stop_rule": "given"}
             yield from self.model_copy(update=chosen).iterates(problem, run)
             return
-        graph = problem.graph
-        dt = self.step_for(graph) / self.kappa_for(graph)
+        graph, kappa = problem.graph, self.kappa_for(problem.graph)
+        dt = self.step_for(graph) / kappa
         last = np.inf if self.t is None else max(1, round(self.t / dt))
-        share = np.inf if self.t is not None else SHARE if self.share is None else self.share
-        path = Path(graph, problem.merged.count, "t", items=problem.item_ids)
+        share = None if self.t is not None else SHARE if self.share is None else self.share
+        path = Path(graph, problem.merged.count, "t", exact=False, items=problem.item_ids)
         scores = graph.scores(graph.margin)
         misfit = graph.margin - graph.differences(scores)
         explained = _EXPLAINED * float(np.abs(graph.margin).max(initial=0.0))
@@ -150,16 +159,25 @@ class LinearizedBregman(StopsByRule):
                 step += 1
                 changed = (after != 0) != path.flagged
                 if changed.any() or step >= last:
-                    path.record(step * dt, scores, before)
-                    if path.reached(share) or step >= last:
-                        yield Iterate(Moment(step * dt, scores, before, dual, path), 0.0, made, detail=path)
+                    here = Moment(step * dt, scores, before, dual, path)
+                    ends = step >= last
+                    if share is not None:
+                        ends |= path.reached(share) or path.stands_for(after != 0) > path.most(share)
+                        fresh = np.flatnonzero(changed & ~path.flagged)
+                        if ends and len(fresh):
+                            here = _border(here, scores, fresh, share, kappa=kappa, dt=dt)
+                    path.record(here.t, scores if here.scores is None else here.scores, here.outliers)
+                    if ends:
+                        say_if_not_reached(self, path, run)
+                        yield Iterate(here, 0.0, made, detail=path)
                         return
                     _enter(path, np.flatnonzero(changed), scores, dual, t=step * dt, dt=dt)
-                left = _left(path, share) if self.t is None else 1 - step / last
+                left = 1 - step / last if share is None else _left(path, share)
                 yield Iterate(Moment(step * dt, None, after, dual, path), left, made, detail=path)
                 made = 1
                 if largest <= explained:  # nothing is left that could enter
                     path.record(step * dt, graph.scores(graph.margin - after), after)
+                    say_if_not_reached(self, path, run)
                     return
 
     def _steps(
@@ -218,13 +236,54 @@ def _enter(path: Path, rows: NDArray[np.int64], scores: Array, dual: Array, *, t
     for row in rows[path.flagged[rows]].tolist():
         path.unflag(row)
     fresh = rows[np.abs(dual[rows]) > 1]
-    # z is a straight line within a step, and its slope the misfit of a row without an outlier.
-    misfit = graph.margin[fresh] - scores[graph.left[fresh]] + scores[graph.right[fresh]]
-    size = np.maximum(np.abs(misfit), 1e-300)
-    at = t - np.clip((np.abs(dual[fresh]) - 1) / size, 0.0, dt)
-    at = np.where(at > 0, at, 1 / size)  # in the first step, where 1/size is too small to be left of t
+    at = _crossing(graph, fresh, scores, dual, t=t, dt=dt)
     for k in np.lexsort((fresh, at)).tolist():
         path.flag(int(fresh[k]), float(dual[fresh[k]]), 1 / float(at[k]))
+
+
+def _crossing(
+    graph: ComparisonGraph, rows: NDArray[np.int64], scores: Array, dual: Array, *, t: float, dt: float
+) -> Array:
+    """When in the step to t each of these rows, without an outlier before it, became one.
+
+    z is a straight line within a step, and its slope the misfit of a row without an outlier.
+    """
+    misfit = graph.margin[rows] - scores[graph.left[rows]] + scores[graph.right[rows]]
+    size = np.maximum(np.abs(misfit), 1e-300)
+    at = t - np.clip((np.abs(dual[rows]) - 1) / size, 0.0, dt)
+    return np.where(at > 0, at, 1 / size)  # in the first step, where 1/size is too small to be left of t
+
+
+def _border(
+    here: Moment, scores: Array, fresh: NDArray[np.int64], share: float, *, kappa: float, dt: float
+) -> Moment:
+    """The end of a path in the midst of the step to `here`, in which these rows enter, too many of them.
+
+    A shorter step ends where the first row enters that is too many, with those that enter together with
+    it. Rows that enter before are flagged.
+    """
+    path, graph = here.path, here.path.graph
+    at = _crossing(graph, fresh, scores, here.dual, t=here.t, dt=dt)
+    order = np.lexsort((fresh, at))
+    fresh, at = fresh[order], at[order]
+    first = path.first_over(fresh, share)
+    first = int(np.searchsorted(at, at[first] * (1 - _TOGETHER)))
+    end = float(at[first])
+    together = int(np.searchsorted(at, end * (1 + _TOGETHER), side="right"))
+    path.more = path.flagged_rows + path.stands_for(fresh[:together])
+    slope = graph.margin - here.outliers - graph.differences(scores)
+    # Before the first outlier z is t times the misfit, which rounds less.
+    dual = here.dual - (here.t - end) * slope if here.outliers.any() else end * slope
+    if first == 0:
+        return Moment(end, scores, here.outliers, dual, path)
+    outliers = np.where(path.flagged, here.outliers + kappa * (end - (here.t - dt)) * slope, 0.0)
+    gone = path.flagged & (np.sign(outliers) != np.sign(here.outliers))
+    outliers[gone] = 0.0
+    path.unflag(np.flatnonzero(gone))
+    entered = fresh[:first]
+    outliers[entered] = kappa * (end - at[:first]) * slope[entered]
+    path.flag_all(entered, here.dual[entered], 1 / at[:first], ahead=True)
+    return Moment(end, graph.scores(graph.margin - outliers), outliers, dual, path)
 
 
 def eliminated_step(graph: ComparisonGraph, dual: Array, outliers: Array, dt: float) -> tuple[Array, Array]:

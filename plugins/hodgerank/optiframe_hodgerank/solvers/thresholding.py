@@ -13,8 +13,9 @@ from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+from optiframe_hodgerank.path.path import number_of
 from optiframe_hodgerank.problem import PairwiseRanking
-from optiframe_hodgerank.stopping.stop_rule import SHARE, number_of
+from optiframe_hodgerank.stopping.stop_rule import SHARE, share_words
 from optiframe_hodgerank.trust.ambiguity import EQUAL, TiedAtTheCut, tied_at_the_cut
 
 Share = Annotated[float, Field(gt=0, lt=1)]
@@ -23,20 +24,22 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 class _FixedNumber(Solver[PairwiseRanking, Ranking, None]):
     """What both have in common: at most K comparisons, those with the largest w misfit^2, are outliers.
 
-    K counts the caller's rows, whatever they weigh. Of equal comparisons of equal weight the first ones
-    are flagged where K does not reach all of them, which is no matter for the scores. Of different
-    ones with the same w misfit^2 all are outliers or none, so that neither the order of rows nor the names
-    of items decide; a warning says where that leaves fewer than K.
+    K counts the caller's rows, whatever they weigh. Comparisons with the same w misfit^2, such as equal
+    votes, are outliers all or none, so that neither the order of rows nor the names of items decide; a
+    warning says where that leaves fewer than K.
     """
 
     solves = PairwiseRanking
     residual_meaning = "largest change of a score in a step, over the largest margin"
 
-    share: Share = Field(SHARE, description="share of the comparisons that are outliers")
+    share: Share = Field(SHARE, description="at most this share of the comparisons are outliers")
 
     def _most(self, problem: PairwiseRanking) -> int:
         """K, the number of the caller's rows that may be outliers."""
         return number_of(self.share, problem.rows)
+
+    def _doubt(self, problem: PairwiseRanking, run: Run) -> TiedAtTheCut:
+        return TiedAtTheCut(run, share_words(self, self.share), self._most(problem), problem.rows)
 
     def _worst(
         self, problem: PairwiseRanking, classes: RowClasses, misfit: Array, doubt: TiedAtTheCut
@@ -46,13 +49,14 @@ class _FixedNumber(Solver[PairwiseRanking, Ranking, None]):
         taken = largest(size, classes.count, self._most(problem))
         nothing = EQUAL * problem.graph.largest_margin * float(np.sqrt(classes.weight.max()))
         tied = tied_at_the_cut(size, classes.count, taken, nothing)
-        doubt.say(bool(tied.any()))
-        return np.where(tied, 0, taken)
+        taken = np.where(tied, 0, taken)
+        doubt.say(int(taken.sum()), int(classes.count[tied].sum()))
+        return taken
 
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
         scores, classes, taken = iterate.x
         misfit = problem.graph.margin - problem.graph.differences(scores)
-        flagged = _first_of_equal(classes, taken)
+        flagged = taken[classes.inverse] > 0
         return replace(
             problem.ranking(scores, strength=np.abs(misfit)),
             outliers=np.where(flagged, problem.merged.expand(misfit), 0.0),
@@ -73,7 +77,7 @@ class IterativeHardThresholding(_FixedNumber):
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         graph = problem.graph
-        classes, scores, doubt = RowClasses.of(problem), graph.scores(graph.margin), TiedAtTheCut(run)
+        classes, scores, doubt = RowClasses.of(problem), graph.scores(graph.margin), self._doubt(problem, run)
         while True:
             misfit = graph.margin - graph.differences(scores)
             taken = self._worst(problem, classes, misfit, doubt)
@@ -97,7 +101,7 @@ class IterativeLeastTrimmedSquares(_FixedNumber):
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         graph, classes = problem.graph, RowClasses.of(problem)
-        scores, told, doubt = graph.scores(graph.margin), False, TiedAtTheCut(run)
+        scores, told, doubt = graph.scores(graph.margin), False, self._doubt(problem, run)
         while True:
             misfit = graph.margin - graph.differences(scores)
             taken = self._worst(problem, classes, misfit, doubt)
@@ -182,15 +186,3 @@ def warn_of_parts(kept: ComparisonGraph) -> str:
         f"the comparisons that are not outliers leave the items in {kept.components.max() + 1} parts; "
         "scores of different parts cannot be compared"
     )
-
-
-def _first_of_equal(classes: RowClasses, taken: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which of the caller's rows are flagged, when so many of each class are: the first ones."""
-    inverse, count = classes.inverse, classes.count
-    if not ((taken > 0) & (taken < count)).any():
-        return np.asarray(taken[inverse] > 0)
-    order = np.argsort(inverse, kind="stable")
-    start = np.cumsum(count) - count
-    place = np.empty(len(inverse), dtype=np.int64)
-    place[order] = np.arange(len(inverse)) - start[inverse[order]]
-    return np.asarray(place < taken[inverse])

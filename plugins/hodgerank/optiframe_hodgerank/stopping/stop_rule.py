@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PositiveFloat, model_validator
 
@@ -15,6 +14,7 @@ from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.stopping.concomitant import M, concomitant_scale
 from optiframe_hodgerank.stopping.cross_validation import Curve, bregman_curve, lasso_curve
+from optiframe_hodgerank.trust.ambiguity import not_reached
 
 SHARE = 0.05  # the share of outliers in the paper's experiments
 _PASSED = 1e8  # rows passed over in all, knot by knot, in some six seconds
@@ -104,13 +104,31 @@ def why_so_many(
         return f"{path.parameter} = {level:.6g}, by stop_rule = {rule}"
     if given in ("lambda_", "t"):
         return f"{given} = {getattr(solver, given):g}"
-    words = f"share = {share:g}" + ("" if given else ", the default")
+    words = share_words(solver, share)
     return words if path.reached(share) else f"{words}, which was not reached"
 
 
-def number_of(share: float, rows: int) -> int:
-    """How many rows a share of them is: three of ten for 0.3, whatever 0.3 * 10 rounds to."""
-    return math.floor(share * rows + 1e-9)
+def say_if_not_reached(
+    solver: Solver[PairwiseRanking, Ranking, Path], path: Path, run: Run, ended: str = ""
+) -> None:
+    """Where a path to a share has ended: say it if fewer comparisons are outliers than may be.
+
+    `ended`: why it cannot be followed further, where comparisons are left that look wrong.
+    """
+    given = one_stop(solver)
+    if given in ("lambda_", "t"):
+        return
+    share = SHARE if given is None else float(getattr(solver, given))
+    words, most = share_words(solver, share), path.most(share)
+    finding = not_reached(words, path.flagged_rows, most, path.rows, path.more, ended=ended)
+    if finding is not None:
+        run.findings.append(finding)
+
+
+def share_words(solver: Solver[PairwiseRanking, Ranking, Any], share: float) -> str:
+    """The share that settles how many comparisons are outliers, and whether it was given."""
+    default = getattr(solver, "share", None) == type(solver).model_fields["share"].default
+    return f"share = {share:g}" + (", the default" if default else "")
 
 
 def only_with(solver: Solver[PairwiseRanking, Ranking, Path], name: str, used: bool, where: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from optiframe.solving.solver import Run
 from optiframe.tables.ids import listed
 from optiframe_hodgerank.data import Comparisons
 
+_NEARLY = 0.9  # of the comparisons that may be outliers: with so many, one need not be warned
 EQUAL = 1e-9  # of the largest: misfits that differ by less are equal but for rounding
 
 
@@ -60,35 +62,95 @@ def say_loose(
     run.warn(text, tuple(items.tolist()), identifier="ranking.scores-not-unique")
 
 
-class TiedAtTheCut:
-    """The warning that comparisons are equally far off where the outliers end, as of the last step."""
+def not_reached(
+    words: str,
+    taken: int,
+    most: int,
+    rows: int,
+    more: int | None,
+    *,
+    by_share: bool = True,
+    ended: str = "",
+) -> Finding | None:
+    """That fewer comparisons are outliers than may be, and why; None where as many are.
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
+    Parameters
+    ----------
+    words
+        What settled how many may be, such as "share = 0.05".
+    taken, most
+        How many of the comparisons are outliers, and how many may be.
+    rows
+        How many comparisons there are.
+    more
+        How many would be outliers with the next ones, which look equally wrong; None: no further ones look
+        wrong.
+    by_share
+        Whether a larger share would take these.
+    ended
+        Why there are no further ones, where that is not because no other looks wrong.
+    """
+    name = "ranking.share-not-reached"
+    if most < 1:
+        words += "," if "," in words else ""  # the default,
+        text = f"{words} of {rows} comparisons is less than one, so none is taken for an outlier"
+        return Finding("warning", f"{text}; set share to {_up(1, rows)} or more", identifier=name)
+    if taken >= most:
+        return None
+    text = f"{taken} of at most {most} comparisons taken for outliers ({words})"
+    if ended:
+        return Finding("warning", f"{text}: {ended}", identifier=name)
+    if more is None:
+        return Finding("note", f"{text}: no other one stands out from the scores", identifier=name)
+    if more == taken + 1:  # which a path would have taken, but that items would fall apart
+        text += ": the next one alone holds items together, so it is not taken"
+    else:
+        text += f": the next {more - taken} look equally wrong, so none of them is taken"
+    if by_share and more < rows:
+        text += f"; a share above {_up(more, rows)} takes the next ones"
+    return Finding("note" if taken >= _NEARLY * most else "warning", text, identifier=name)
+
+
+def _up(part: int, whole: int) -> str:
+    """A share, rounded up to three digits after the point."""
+    return f"{math.ceil(1000 * part / whole - 1e-9) / 1000:g}"
+
+
+class TiedAtTheCut:
+    """The warning that fewer comparisons are outliers than may be, as of the last step (`not_reached`).
+
+    Parameters
+    ----------
+    run
+        Where it is said.
+    words, most, rows, by_share
+        As for `not_reached`.
+    """
+
+    def __init__(self, run: Run, words: str, most: int, rows: int, *, by_share: bool = True) -> None:
+        self._run, self._words, self._most, self._rows = run, words, most, rows
+        self._by_share = by_share
         self._said: Finding | None = None
 
-    def say(self, doubt: bool) -> None:
-        """Whether there are such now."""
+    def say(self, taken: int, tied: int) -> None:
+        """How many are outliers now, and how many more are equally far off where their number ends."""
         if self._said is not None:
             self._run.findings.remove(self._said)
             self._said = None
-        if doubt:
-            self._said = Finding(
-                "warning",
-                "where the number of outliers ends comparisons are equally far off, and nothing tells which "
-                "of them are wrong: none of these is taken for an outlier; another number may take all",
-                identifier="ranking.tied-at-the-cut",
+        if tied or (self._by_share and not self._most):
+            self._said = not_reached(
+                self._words, taken, self._most, self._rows, taken + tied, by_share=self._by_share
             )
+        if self._said is not None:
             self._run.findings.append(self._said)
 
 
 def tied_at_the_cut(
     size: Array, count: NDArray[np.int64], taken: NDArray[np.int64], nothing: float
 ) -> NDArray[np.bool_]:
-    """Which classes are of one size, of which some but not all are taken: none where that is one class.
+    """Which classes are of one size, of which some comparisons but not all are taken.
 
-    Of one class, whose comparisons say and weigh the same, it does not matter which are taken; nor
-    does it of those whose size is at most `nothing`.
+    It does not matter which are taken of those whose size is at most `nothing`.
     """
     none = np.zeros(len(size), dtype=bool)
     left = np.flatnonzero(taken < count)
@@ -98,7 +160,7 @@ def tied_at_the_cut(
     if cut <= nothing:
         return none
     equal = np.abs(size - cut) <= EQUAL * float(size.max(initial=0.0))
-    return equal if equal.sum() > 1 and taken[equal].any() else none
+    return equal if taken[equal].any() else none
 
 
 def exchangeable(
@@ -106,12 +168,14 @@ def exchangeable(
 ) -> NDArray[np.int64]:
     """Which chosen rows might as well have been others of the same gain, within the same caps.
 
+    Where the cap of a group leaves out some rows of one class, which of them does not matter.
+
     Parameters
     ----------
     gain
         Of each row, shape (rows,).
     classes
-        Label of each row, shape (rows,): it does not matter which of those with one label are chosen.
+        Label of each row, shape (rows,): those with one label say and weigh the same.
     chosen
         Rows that were chosen, as many as the caps allow.
     views
@@ -134,8 +198,6 @@ def exchangeable(
     rows = np.flatnonzero(cut[level] & some)
     rows = rows[np.argsort(level[rows], kind="stable")]
     for equal in np.split(rows, np.flatnonzero(np.diff(level[rows])) + 1):
-        if len(np.unique(classes[equal])) == 1:
-            continue
         # A place is the full groups that a row not chosen would have to find room in.
         kinds: dict[tuple[int, ...], set[int]] = {}
         for row in equal[~inside[equal]].tolist():
@@ -148,7 +210,7 @@ def exchangeable(
                     kinds[place].add(int(classes[row]))
                     leaving.setdefault(place, []).append(row)
         for place, found in leaving.items():
-            if len(kinds[place]) > 1:
+            if len(kinds[place]) > 1 or all(group < 0 for group in place):  # or it is the total that cuts
                 doubtful += found
     return np.unique(np.array(doubtful, dtype=np.int64))
 

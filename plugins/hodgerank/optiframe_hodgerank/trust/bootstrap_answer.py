@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
+from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
@@ -89,7 +91,7 @@ class Bootstrap:
         if not self.enough:
             return replace(self.answer, low=None, high=None)
         low, high = np.quantile(self.scores, [(1 - self.level) / 2, (1 + self.level) / 2], axis=0)
-        return replace(self.answer, low=low, high=high)
+        return replace(self.answer, low=low, high=high, level=self.level)
 
     @property
     def places(self) -> NDArray[np.int64]:
@@ -181,3 +183,25 @@ class Bootstrap:
         if self.unanswered:
             reasons.append(self._without_answer + self._why)
         return f"{'; '.join(reasons)}; the comparisons are too few for a bootstrap"
+
+
+def at_level(answer: Ranking, detail: object, level: float) -> Ranking:
+    """The answer with intervals of this coverage, by the draws of a bootstrap or the normal distribution.
+
+    Raises
+    ------
+    InvalidInput
+        When the level is not between 0 and 1, or beyond what the draws allow.
+    """
+    if not 0 < level < 1:
+        raise InvalidInput(f"level must be between 0 and 1, got {level}")
+    if answer.low is None or answer.high is None or level == answer.level:
+        return answer
+    if isinstance(detail, Bootstrap):
+        drawn = replace(detail, level=level)
+        if not drawn.enough:
+            raise InvalidInput(f"no intervals: {drawn.why_none(drawn.made)}")
+        return drawn.ranking
+    by = float(ndtri((1 + level) / 2) / ndtri((1 + answer.level) / 2))
+    low, high = (answer.scores + by * (end - answer.scores) for end in (answer.low, answer.high))
+    return replace(answer, low=low, high=high, level=level)

@@ -92,11 +92,13 @@ def one_sided(comparisons: Comparisons, solution: Ranking) -> Iterator[Finding]:
         ids = comparisons.item_ids[(count == 0) & (tied == 0) & (other > 0)]
         if len(ids):
             one = len(ids) == 1
-            some, whose = ("item", "its") if one else (f"{len(ids)} items", "their")
+            some, whose = (
+                ("item", "its score gap comes") if one else (f"{len(ids)} items", "their score gaps come")
+            )
             yield Finding(
                 "note",
-                f"{some} that {what + 's' if one else what}: {listed(ids)}; {whose} distance to the "
-                "others is set by y = 1 or -1 and not by the data (Bradley-Terry needs a prior)",
+                f"{some} that {what + 's' if one else what}: {listed(ids)}; {whose} from coding votes as "
+                "+1 and -1, not from the data",
                 tuple(ids.tolist()),
                 identifier="ranking.one-sided-items",
             )
@@ -114,7 +116,7 @@ def ties(comparisons: Comparisons) -> Iterator[Finding]:
     elif number >= _MANY_TIES * rows:
         yield Finding(
             "note",
-            f"{number} of {rows} comparisons are ties ({100 * number / rows:.0f}%), y = 0",
+            f"{number} of {rows} comparisons are ties ({100 * number / rows:.0f}%)",
             identifier="ranking.many-ties",
         )
 
@@ -145,7 +147,7 @@ def merged(comparisons: Comparisons) -> Iterator[Finding]:
     if unique < rows:
         yield Finding(
             "note",
-            f"{rows} comparisons merged into {unique} weighted rows of equal pair and y (changes no answer)",
+            f"merged {rows} comparisons into {unique} distinct ones; the result is unaffected",
             identifier="ranking.merged-comparisons",
         )
 
@@ -163,15 +165,16 @@ def energy(comparisons: Comparisons) -> Iterator[Finding]:
     cyclic = float(pairs.weight @ (cycles * cycles))
     whole = float(pairs.weight @ (gradient * gradient)) + cyclic + disagreement
     parts = [
-        (cyclic, "does not add up along circles (a to b, b to c, c to a)"),
-        (disagreement, "is comparisons of one pair that contradict each other"),
+        (cyclic, "form cycles (a > b > c > a)"),
+        (disagreement, "contradict others on the same pair"),
     ]
-    told = [f"{100 * part / whole:.0f}% {what}" for part, what in parts if whole and part >= _WORTH * whole]
-    if told:
+    rest = [f"{100 * part / whole:.0f}% {what}" for part, what in parts if whole and part >= _WORTH * whole]
+    if rest:
         share = 1 - (cyclic + disagreement) / whole
         yield Finding(
             "note",
-            f"scores explain {100 * share:.0f}% of what was said (of the sum of w y^2); {', '.join(told)}",
+            f"a ranking explains {100 * share:.0f}% of the comparisons (of the sum of w y^2); "
+            f"{', '.join(rest)}",
             identifier="ranking.explained-share",
         )
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtrc, gammaln, xlog1py, xlogy
+from scipy.special import bdtrc
 
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.ids import listed
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.data import Comparisons
+from optiframe_hodgerank.kernels.votes import sides_p
 
 LEVEL = 0.05
 """Chance that anybody at all is named without cause, if all workers answer alike: the usual 5%, after
@@ -22,9 +22,6 @@ Holm's correction over all workers, since to name people is to accuse them."""
 _CLICKS = 0.9
 """A share of answers on one side from which a worker is said to click there; who does so less often
 may have a habit, but mostly looks."""
-_REACH = 40.0
-"""Standard deviations (and as many units) from the mean within which chances are summed: all of them
-up to 1,600 comparisons of a kind, and beyond what is left out is far below any chance that counts."""
 _EQUAL = 1e-9  # scores closer than this, relative to the largest, do not say who should win
 
 Counts = NDArray[np.int64]
@@ -112,23 +109,27 @@ def count_workers(comparisons: Comparisons, solution: Ranking) -> WorkerCounts |
     """
     if comparisons.worker is None:
         return None
-    workers, named = len(comparisons.worker_ids), comparisons.worker >= 0
-    worker, y = comparisons.worker[named], comparisons.margin[named]
-    ahead = (solution.scores[comparisons.left] - solution.scores[comparisons.right])[named]
-    apart = (solution.component[comparisons.left] == solution.component[comparisons.right])[named]
-    ahead[(np.abs(ahead) <= _EQUAL * float(np.abs(solution.scores).max(initial=0.0))) | ~apart] = 0.0
-    ahead[np.isnan(ahead)] = 0.0  # of scores that are not finite: nobody is to win
-    decided, kind = y != 0, np.sign(ahead).astype(np.int64) + 1
-    cells = np.bincount((worker * 3 + kind)[decided], minlength=3 * workers).reshape(workers, 3)
-    lefts = np.bincount((worker * 3 + kind)[y > 0], minlength=3 * workers).reshape(workers, 3)
-    against = decided & (y * ahead < 0)
-    contradictions = np.bincount(worker[against], minlength=workers)
+    workers, known = len(comparisons.worker_ids), comparisons.worker >= 0
+    named: NDArray[np.bool_] | slice = slice(None) if known.all() else known
+    worker, left, right = (each[named] for each in (comparisons.worker, comparisons.left, comparisons.right))
+    ahead = solution.scores[left] - solution.scores[right]
+    none = np.abs(ahead) <= _EQUAL * float(np.abs(solution.scores).max(initial=0.0))
+    none |= np.isnan(ahead)  # of scores that are not finite: nobody is to win
+    if solution.component.any():
+        none |= solution.component[left] != solution.component[right]
+    kind, outcome = (
+        np.where(none, 1, 2 * (ahead > 0)),
+        np.sign(comparisons.margin[named]).astype(np.int64) + 1,
+    )
+    counts = np.bincount((worker * 3 + kind) * 3 + outcome, minlength=9 * workers).reshape(workers, 3, 3)
+    cells, lefts = counts[:, :, 0] + counts[:, :, 2], counts[:, :, 2]
+    contradictions = counts[:, 0, 2] + counts[:, 2, 0]
     judged = cells[:, 0] + cells[:, 2]
     outliers = None
     if solution.outliers is not None:
         outliers = np.bincount(worker[solution.outliers[named] != 0], minlength=workers)
     return WorkerCounts(
-        comparisons=np.bincount(worker, minlength=workers),
+        comparisons=counts.sum(axis=(1, 2)),
         decided=cells.sum(axis=1),
         left=lefts.sum(axis=1),
         judged=judged,
@@ -142,25 +143,9 @@ def count_workers(comparisons: Comparisons, solution: Ranking) -> WorkerCounts |
 def _position_p(cells: Counts, lefts: Counts) -> Array:
     """Two-sided p of each worker's left answers, of shape (workers, 3) by kind, given all others'."""
     others = (lefts.sum(axis=0) - lefts + 1) / (cells.sum(axis=0) - cells + 2)
-    found = np.ones(len(cells))
-    for at, (count, chance) in enumerate(zip(cells, others, strict=True)):
-        chances, first = np.ones(1), 0
-        for trials, share in zip(count.tolist(), chance.tolist(), strict=True):
-            part, start = _binomial(trials, share)
-            chances, first = np.convolve(chances, part), first + start
-        seen = int(lefts[at].sum()) - first
-        fewer, more = chances[: max(seen + 1, 0)], chances[max(seen, 0) :]
-        found[at] = min(1.0, 2 * min(float(fewer.sum()), float(more.sum())))
+    found = np.empty(len(cells))
+    sides_p(cells, others, np.ascontiguousarray(lefts), found)
     return found
-
-
-def _binomial(trials: int, share: float) -> tuple[Array, int]:
-    """Chances of a binomial number, and the first number meant: all within reach of the mean."""
-    reach = _REACH * math.sqrt(trials * share * (1 - share)) + _REACH
-    first = max(0, math.ceil(trials * share - reach))
-    k = np.arange(first, min(trials, math.floor(trials * share + reach)) + 1)
-    ways = gammaln(trials + 1) - gammaln(k + 1) - gammaln(trials - k + 1)
-    return np.exp(ways + xlogy(k, share) + xlog1py(trials - k, -share)), first
 
 
 def _at_least(seen: Counts, trials: Counts) -> Array:

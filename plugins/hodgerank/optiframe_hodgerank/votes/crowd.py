@@ -2,86 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit
 
 from optiframe.records.fields import Array
 from optiframe_hodgerank.votes.curvature import Curvature
-from optiframe_hodgerank.votes.score_prior import LEAST_VARIANCE, ScorePrior
 from optiframe_hodgerank.votes.tally import Tally
-from optiframe_hodgerank.votes.tie_models import Terms, half
-from optiframe_hodgerank.votes.workers import PULL, USUAL, Pulls, WorkerVotes, pulls, updated
+from optiframe_hodgerank.votes.workers import PULL, USUAL, Posterior, WorkerVotes
 
+PRECISION = 0.1
+"""1/variance of normal scores: items are within odds of 1:500 to 500:1 of the average, nearly always.
+
+The variance is not estimated. Reliable workers and close items make the same votes as unreliable workers and
+items far apart, but for the shape of the logistic function; an estimated variance, which follows scores that
+it shrinks, took most crowds for too reliable and items for too close.
+"""
 _SHARE = 0.3  # of the curvature of plain Bradley-Terry that a pair keeps: longer steps may overshoot
 _SMALL = 0.02  # a change of scores from which on the matrix that steps divide by is kept
+_ROUGH = 1e-3  # relative residual of a step, which later ones correct
 _HALVINGS = 10  # of a step that lowers the likelihood
 _ROUNDING = 1e-12  # of the likelihood, relative to it
+_SECANTS = 5  # steps that correct the next ones
+_FLAT = 1e-6  # cosine of a step and the change of the slope from which on it corrects
 
 
 @dataclass(frozen=True, eq=False)
 class CrowdLikelihood:
-    """The votes, counted by pair and in order of workers, and the prior of the scores."""
+    """The votes, counted by pair and in order of workers, and 1/variance of normal scores."""
 
     pairs: Tally
     votes: WorkerVotes
-    prior: ScorePrior
-
-    def at(self, scores: Array, shares: Array, precision: float) -> CrowdPoint:
-        """What the votes say at these scores, with this distribution of shares and this prior of scores."""
-        return CrowdPoint(self, scores, shares, precision, pulls(self.votes, scores, shares))
+    precision: float = PRECISION
 
     def start(self, scores: Array) -> CrowdPoint:
-        """With shares as they usually are."""
-        return self.at(scores, USUAL, self.prior.precision)
+        """What the votes say at these scores, with the shares of workers that these make likeliest."""
+        workers = Posterior.at(self.votes, scores, USUAL).with_likeliest_shares()
+        return CrowdPoint(self, scores, workers)
 
 
 @dataclass(frozen=True, eq=False)
 class CrowdPoint:
-    """Scores, the distribution of shares, the precision of normal scores, and the likelihood there."""
+    """Scores, and what votes say there of workers."""
 
     of: CrowdLikelihood
     theta: Array
-    shares: Array
-    precision: float
-    said: Pulls
+    workers: Posterior
+
+    def moved(self, theta: Array) -> CrowdPoint:
+        """With these scores, and the same distribution of shares."""
+        return replace(self, theta=theta, workers=Posterior.at(self.of.votes, theta, self.workers.shares))
+
+    def updated(self) -> CrowdPoint:
+        """With the distribution of shares that the scores suggest."""
+        return replace(self, workers=self.workers.with_likeliest_shares())
 
     @cached_property
     def loss(self) -> float:
         """Minus the logarithm of likelihood and priors."""
-        workers = PULL * float(USUAL @ np.log(self.shares))
-        scores = self.precision / 2 * float(self.theta @ self.theta)
-        if self._pseudo is not None:
-            scores += float(self._pseudo.loss.sum())
-        return scores - self.said.log_likelihood - workers
+        scores = self.of.precision / 2 * float(self.theta @ self.theta)
+        return scores - self.workers.log_likelihood - PULL * float(USUAL @ np.log(self.workers.shares))
 
     @cached_property
-    def _pseudo(self) -> Terms | None:
-        """What the pseudo-ties say; None without any."""
-        if not self.of.prior.pseudo_ties:
-            return None
-        pairs, nothing = self.of.pairs, np.zeros(len(self.of.pairs.left))
-        ties = np.full_like(nothing, self.of.prior.pseudo_ties)
-        return half(nothing, nothing, ties, pairs.differences(self.theta), 0.0)
+    def _of_votes(self) -> tuple[Array, Array]:
+        """Slope and curvature of what votes say."""
+        pairs, votes = self.of.pairs, self.of.votes
+        slope, curve = np.zeros((1, pairs.items)), np.zeros(len(pairs.left))
+        self.workers.derivatives(np.zeros(len(votes.counts), np.int64), slope, curve)
+        return slope[0], curve
 
-    @cached_property
+    @property
     def slope(self) -> Array:
         """Of the loss in the scores, shape (items,)."""
-        votes, items = self.of.votes, self.of.pairs.items
-        won = np.bincount(votes.winner, self.said.slope, items)
-        slope = np.asarray(np.bincount(votes.loser, self.said.slope, items) - won, dtype=np.float64)
-        slope = slope + self.precision * self.theta
-        return slope if self._pseudo is None else slope + self.of.pairs.divergence(self._pseudo.d)
+        return np.asarray(self._of_votes[0] + self.of.precision * self.theta)
 
+    @property
     def weights(self) -> Array:
         """Curvature of the loss in each pair's difference, beliefs about workers held, shape (pairs,)."""
-        weight = np.asarray(
-            np.bincount(self.of.votes.pair, self.said.curve, len(self.of.pairs.left)), dtype=np.float64
-        )
-        return weight if self._pseudo is None else weight + self._pseudo.dd
+        return self._of_votes[1]
 
     def curvature(self, weight: Array, less: Array | None = None) -> Curvature:
         """The matrix of these weights, with the prior's."""
@@ -92,44 +93,59 @@ class CrowdPoint:
             pairs.right,
             weight,
             pairs.component,
-            ridge=self.precision,
+            ridge=self.of.precision,
             less=less,
         )
 
     @cached_property
     def steady(self) -> Array:
         """`weights`, kept off zero: those of the matrix that a step divides by."""
-        pairs = self.of.pairs
-        d = pairs.differences(self.theta)
-        plain = (pairs.won + pairs.lost) * expit(d) * expit(-d)
-        return np.asarray(np.maximum(self.weights(), _SHARE * plain))
-
-    def variance(self) -> float:
-        """sigma^2 of normal scores by a step of EM: the mean square of scores, their own variances added."""
-        pairs = self.of.pairs
-        whole = np.bincount(pairs.left, self.steady, pairs.items)
-        whole = whole + np.bincount(pairs.right, self.steady, pairs.items)
-        return max(float(np.mean(self.theta**2 + 1.0 / (whole + self.precision))), LEAST_VARIANCE)
+        return np.asarray(np.maximum(self.weights, _SHARE * self.of.pairs.terms(self.theta).curve))
 
 
 def climb(start: CrowdPoint) -> Iterator[tuple[CrowdPoint, float]]:
     """Points of rising likelihood, and the largest change of a score that led to each.
 
-    The distribution of shares and the variance of normal scores are updated by empirical Bayes, scores by
-    a Newton step in which beliefs about workers are held; all from the same beliefs.
+    Scores move by a Newton step in which beliefs about workers are held, corrected by what earlier steps
+    showed of how the slope changes when they are not (limited-memory BFGS). Then the distribution of shares
+    follows by empirical Bayes.
     """
-    point, size = start, np.inf
+    point, size, secants = start, np.inf, Secants(_SECANTS)
     while True:
         if size > _SMALL:  # later, what beliefs do to the steps matters more than how the matrix changes
             matrix = point.curvature(point.steady)
-        shares = updated(point.of.votes, point.said.of_share)
-        step = -matrix.solve(point.slope)
+        step = -secants.solve(lambda b: matrix.solve(b, _ROUGH), point.slope)  # noqa: B023
         for _ in range(_HALVINGS):
-            after = point.of.at(point.theta + step, shares, point.precision)
+            after = point.moved(point.theta + step)
             if after.loss <= point.loss + _ROUNDING * max(abs(point.loss), 1.0):
                 break
             step = step / 2
         size = float(np.abs(step).max(initial=0.0))
-        precision = 1.0 / point.variance() if point.precision else 0.0
-        point = replace(after, precision=precision)
+        after = after.updated()
+        secants.add(step, after.slope - point.slope)
+        point = after
         yield point, size
+
+
+class Secants:
+    """An inverse matrix corrected by the last steps and the changes of the slope that they made (L-BFGS)."""
+
+    def __init__(self, most: int) -> None:
+        self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=most)
+
+    def add(self, step: Array, change: Array) -> None:
+        """Correct by a step and its change of the slope, unless the curvature along it is not positive."""
+        product = float(step @ change)
+        if product > _FLAT * float(np.linalg.norm(step) * np.linalg.norm(change)):
+            self._pairs.append((step, change, product))
+
+    def solve(self, inverse: Callable[[Array], Array], slope: Array) -> Array:
+        """The corrected inverse times a slope (Nocedal and Wright 2006, Algorithm 7.4)."""
+        parts = []
+        for step, change, product in reversed(self._pairs):
+            parts.append(float(step @ slope) / product)
+            slope = slope - parts[-1] * change
+        found = inverse(slope)
+        for (step, change, product), part in zip(self._pairs, reversed(parts), strict=True):
+            found = found + (part - float(change @ found) / product) * step
+        return found

@@ -3,45 +3,59 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.special import expit, ndtri, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from optiframe.records.fields import Array
+from optiframe_hodgerank.kernels.votes import crowd_doubt
 from optiframe_hodgerank.votes.crowd import CrowdPoint
 from optiframe_hodgerank.votes.curvature import Curvature
-from optiframe_hodgerank.votes.workers import SHARES
 
 _GROUPS = 20  # of workers
+_TINY = 1e-150  # an error that is as good as none
+_FLAT = 1e-9  # an information, relative to the largest, that is as good as none
 _RARE = 1e-3  # a chance of a share that adds nothing to what is not known
-_ROWS = 2048  # of the dense matrix of doubts that are multiplied at a time
-_DENSE = 0.02  # share of entries from which a matrix of doubts is multiplied as a dense one
 
 
 def standard_errors(point: CrowdPoint) -> Array:
-    """Of the scores, shape (items,): the larger of two, item by item.
+    """Of the scores, shape (items,): the larger of two.
 
     Louis 1982: the information of the votes is that of the votes with workers' shares known, less the
     variance of the slope over what the shares may be. The delete-a-group jackknife: each of 20 groups of
     workers is left out in turn, which moves the scores by one Newton step each; it also sees that a
     worker's votes hang together in ways the model has no words for. Its errors are multiplied by the
-    ratio of Student's to the normal quantile, so that 1.645 of them make a 90% interval.
+    ratio of Student's to the normal quantile, so that 1.645 of them make a 90% interval. Of fewer than 20
+    workers it tells too little item by item: Louis' errors are then all multiplied by the root mean square
+    of the ratios of both, where that is above 1 (of two workers, intervals are a third as wide). Added to
+    either is what is not known of how reliable the crowd is as a whole, which stretches all scores alike.
 
     Memory: a matrix of items x items, a second one for the variance of the slope.
     """
     information = _information(point)
     errors = np.sqrt(np.maximum(information.inverse_diagonal(), 0.0))
     groups = min(_GROUPS, len(point.of.votes.counts))
-    if groups < 2:
-        return np.asarray(errors)
     moved = information.solve(_slopes(point, groups)) * groups / (groups - 1)
     spread = moved - moved.mean(axis=1, keepdims=True)
     jackknife = np.sqrt((groups - 1) / groups * (spread * spread).sum(axis=1))
-    return np.asarray(np.maximum(errors, jackknife * (stdtrit(groups - 1, 0.95) / ndtri(0.95))))
+    if groups == _GROUPS:
+        errors = np.maximum(errors, jackknife * (stdtrit(groups - 1, 0.95) / ndtri(0.95)))
+    else:
+        errors *= max(1.0, float(np.sqrt(np.mean((jackknife / np.maximum(errors, _TINY)) ** 2))))
+    return np.asarray(np.sqrt(errors**2 + _of_scale(point, information)))
+
+
+def _of_scale(point: CrowdPoint, information: Curvature) -> Array:
+    """Variance of the scores, shape (items,), since the distribution of the shares is estimated too."""
+    slope, own = point.workers.of_distribution(point.of.pairs.items)
+    follow = information.solve(slope)  # how scores follow the distribution
+    size, directions = np.linalg.eigh(own - slope.T @ follow)
+    known = size > _FLAT * max(float(size.max()), 0.0)
+    spread = (follow @ directions[:, known]) ** 2 / size[known]
+    return np.asarray(spread.sum(axis=1))
 
 
 def _information(point: CrowdPoint) -> Curvature:
     """Louis' information; with shares known, where it is not positive definite."""
-    weight = point.weights()
+    weight = point.weights
     try:
         return point.curvature(weight, less=_doubt(point))
     except np.linalg.LinAlgError:  # far from a maximum, or votes that hardly tell anything
@@ -49,43 +63,27 @@ def _information(point: CrowdPoint) -> Curvature:
 
 
 def _doubt(point: CrowdPoint) -> Array:
-    """Variance of the slope over workers' shares, summed over workers, shape (items, items)."""
+    """Variance of the slope over workers' shares, summed over workers: the lower half, (items, items)."""
     votes, items = point.of.votes, point.of.pairs.items
-    belief = point.said.belief
-    open_ = np.flatnonzero(belief.max(axis=1) < 1 - _RARE)  # workers whose share is not settled
-    owner = np.repeat(np.arange(len(belief)), votes.counts)
-    some = np.flatnonzero(np.isin(owner, open_))
-    place = np.searchsorted(open_, owner[some])
-    d = point.theta[votes.winner[some]] - point.theta[votes.loser[some]]
-    p, spread = expit(d), votes.weight[some] * expit(d) * expit(-d)
     found = np.zeros((items, items))
-    for k, share in enumerate(SHARES):
-        chance = belief[open_, k]
-        if not (chance > _RARE).any():
-            continue
-        slope = spread * (2 * share - 1) / ((1 - share) + (2 * share - 1) * p)
-        off = np.sqrt(chance)[place] * (slope - point.said.slope[some])
-        cells = np.concatenate([place, place]), np.concatenate([votes.winner[some], votes.loser[some]])
-        rows = sp.csr_array(sp.coo_array((np.concatenate([off, -off]), cells), shape=(len(open_), items)))[
-            chance > _RARE
-        ]
-        if rows.nnz < _DENSE * rows.shape[0] * items:
-            found += (rows.T @ rows).toarray()
-        else:
-            for begin in range(0, rows.shape[0], _ROWS):
-                block = rows[begin : begin + _ROWS].toarray()
-                found += block.T @ block
+    crowd_doubt(
+        votes.winner,
+        votes.loser,
+        votes.weight,
+        votes.first,
+        point.workers.chance,
+        point.workers.belief,
+        _RARE,
+        found,
+    )
     return found
 
 
 def _slopes(point: CrowdPoint, groups: int) -> Array:
     """Slope of the loss by group of workers, dealt out in order of their votes, shape (items, groups)."""
-    votes, items = point.of.votes, point.of.pairs.items
-    counts = votes.counts
+    counts = point.of.votes.counts
     group = np.empty(len(counts), dtype=np.int64)
     group[np.argsort(-counts, kind="stable")] = np.arange(len(counts)) % groups
-    of_vote = np.repeat(group, counts)
-    size = items * groups
-    won = np.bincount(votes.winner * groups + of_vote, point.said.slope, size)
-    lost = np.bincount(votes.loser * groups + of_vote, point.said.slope, size)
-    return np.asarray((lost - won).reshape(items, groups))
+    slope = np.zeros((groups, point.of.pairs.items))
+    point.workers.derivatives(group, slope, np.zeros(len(point.of.pairs.left)))
+    return np.ascontiguousarray(slope.T)

@@ -17,10 +17,11 @@ from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids, listed
 from optiframe_hodgerank.data import Comparisons
+from optiframe_hodgerank.kernels.reference_votes import SHARES
 from optiframe_hodgerank.votes.crowd import CrowdPoint
 from optiframe_hodgerank.votes.maximum import Point
 from optiframe_hodgerank.votes.tie_models import VoteModel
-from optiframe_hodgerank.votes.workers import SHARES, USUAL, WorkerVotes
+from optiframe_hodgerank.votes.workers import USUAL, WorkerVotes
 
 _POOR = 0.6
 """A worker who votes by the scores with at most this chance is unreliable: little better than guessing."""
@@ -108,7 +109,12 @@ class Crowd:
         return self.worker[self.flagged]
 
     def tables(self) -> dict[str, Columns]:
-        """`reliability`: worker, votes, reliability, chance_unreliable and unreliable, the worst first."""
+        """`reliability`: worker, votes, reliability, chance_unreliable and unreliable, the worst first.
+
+        None without workers to tell apart.
+        """
+        if not len(self.worker):
+            return {}
         order = np.argsort(self.reliability, kind="stable")
         poor = self.belief[:, SHARES <= _POOR + 0.05].sum(axis=1)
         return {
@@ -152,8 +158,10 @@ def beliefs(
     """`worker`, `votes`, `belief` and `shares` of a `Crowd`; nobody where votes were not told apart."""
     if votes is None or not isinstance(point, CrowdPoint):
         return np.empty(0, object), np.empty(0, np.int64), np.empty((0, len(SHARES))), USUAL
-    belief = np.tile(point.shares, (len(comparisons.worker_ids), 1))  # of who only said that items tie
+    belief = np.tile(
+        point.workers.shares, (len(comparisons.worker_ids), 1)
+    )  # of who only said that items tie
     count = np.zeros(len(belief), dtype=np.int64)
     named = votes.code >= 0
-    belief[votes.code[named]], count[votes.code[named]] = point.said.belief[named], votes.counts[named]
-    return comparisons.worker_ids, count, belief, point.shares
+    belief[votes.code[named]], count[votes.code[named]] = point.workers.belief[named], votes.counts[named]
+    return comparisons.worker_ids, count, belief, point.workers.shares

@@ -14,9 +14,9 @@ _PSEUDO_TIES = (0.1, 0.3, 1.0, 3.0)  # on every compared pair
 _FOLDS = 3
 _PLENTY = 100.0  # votes an item, on both sides together, from which a prior hardly matters
 _NEAR = 1e-3  # of scores: predictions within this are the same
-_ROUGH = 0.03  # of scores, where only their variance, or a start, is wanted
+_ROUGH = 0.2  # of the last step, where only the variance of scores, or a start, is wanted
 _FAINT = 1e-12  # information that is as good as none
-LEAST_VARIANCE = 1e-2  # of scores in log-odds: below, all items are as good as equal
+_LEAST_VARIANCE = 1e-2  # of scores in log-odds: below, all items are as good as equal
 
 
 class ScorePrior(NamedTuple):
@@ -27,17 +27,21 @@ class ScorePrior(NamedTuple):
     why: str
 
 
-def chosen(votes: Tally, rng: np.random.Generator) -> tuple[ScorePrior, Array]:
+def nearly(votes: Tally) -> Point:
+    """About where the likelihood of Bradley-Terry is largest."""
+    return maximum(Likelihood(votes, "half", _PSEUDO_TIES[1]), enough=_ROUGH).next()
+
+
+def chosen(votes: Tally, rng: np.random.Generator) -> ScorePrior:
     """Of pseudo-ties and normal scores, what gives the least log-loss over three folds of the votes.
 
     Whole weights are dealt out vote by vote, fractions evenly. Where votes are plenty, normal scores are
-    taken without a comparison, which costs some 15 fits of Bradley-Terry to the votes of two folds. Also
-    returns about the scores of Bradley-Terry, shape (items,).
+    taken without a comparison, which costs some 15 fits of Bradley-Terry to the votes of two folds.
     """
-    first = maximum(Likelihood(votes, "half", _PSEUDO_TIES[1]), enough=_ROUGH)
+    first = nearly(votes)
     normal = ScorePrior(0.0, _precision(first), "normal scores: votes are plenty")
     if 2 * (votes.won + votes.lost).sum() >= _PLENTY * votes.items:
-        return normal, first.centred()
+        return normal
     choices = [ScorePrior(ties, 0.0, f"{ties:g} ties added to every compared pair") for ties in _PSEUDO_TIES]
     choices.append(normal._replace(why="normal scores"))
     won, lost = _folds(votes.won, rng), _folds(votes.lost, rng)
@@ -52,14 +56,14 @@ def chosen(votes: Tally, rng: np.random.Generator) -> tuple[ScorePrior, Array]:
             losses[at] += won[fold] @ np.logaddexp(0.0, -d) + lost[fold] @ np.logaddexp(0.0, d)
     best = choices[int(losses.argmin())]
     why = f"{best.why}: least log-loss of {len(choices)} priors over {_FOLDS} folds"
-    return best._replace(why=why), first.centred()
+    return best._replace(why=why)
 
 
 def _precision(first: Point) -> float:
     """1/sigma^2 of the scores: their variance in a first fit less what noise adds."""
     noise = 1.0 / np.maximum(_information(first.of.votes, first.weight), _FAINT)
     scores = first.centred()
-    return 1.0 / max(float(np.mean(scores * scores)) - float(np.median(noise)), LEAST_VARIANCE)
+    return 1.0 / max(float(np.mean(scores * scores)) - float(np.median(noise)), _LEAST_VARIANCE)
 
 
 def _information(votes: Tally, weight: Array) -> Array:

@@ -9,8 +9,17 @@ from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+from optiframe_hodgerank.kernels.votes import bradley_terry_terms
 
 Codes = NDArray[np.int64]
+
+
+class PairTerms(NamedTuple):
+    """Minus a log-likelihood, its slope in the scores, (items,), and its curvature by pair, (pairs,)."""
+
+    loss: float
+    slope: Array
+    curve: Array
 
 
 class Tally(NamedTuple):
@@ -44,6 +53,23 @@ class Tally(NamedTuple):
         """What flows into each item, shape (items,)."""
         into = np.bincount(self.left, flow, self.items)
         return np.asarray(into - np.bincount(self.right, flow, self.items))
+
+    @property
+    def decided(self) -> Tally:
+        """Without the ties."""
+        return self._replace(tied=np.zeros_like(self.tied))
+
+    @property
+    def without_votes(self) -> Tally:
+        """The same pairs, and no vote on any."""
+        nothing = np.zeros_like(self.won)
+        return self._replace(won=nothing, lost=nothing, tied=nothing)
+
+    def terms(self, theta: Array, extra: float = 0.0) -> PairTerms:
+        """Of Bradley-Terry for the decided votes, `extra` ties added to every pair as half a win of both."""
+        slope, curve = np.empty(self.items), np.empty(len(self.left))
+        loss = bradley_terry_terms(self.left, self.right, self.won, self.lost, extra, theta, slope, curve)
+        return PairTerms(loss, slope, curve)
 
 
 def tally(graph: ComparisonGraph) -> Tally:

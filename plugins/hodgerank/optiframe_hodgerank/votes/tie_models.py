@@ -124,5 +124,9 @@ class VoteModel(NamedTuple):
 
     def surprise(self, margin: Array, difference: Array) -> Array:
         """-log of the chance of each outcome, the sign of a margin; a tie of "half" is half of each."""
+        if self.ties == "half":
+            d = np.abs(difference)
+            likelier = np.sign(difference) * np.sign(margin)  # 1 where the likelier side won, 0 for a tie
+            return np.asarray(np.log1p(np.exp(-d)) + d * (1 - likelier) / 2)
         won, lost, tied = ((np.sign(margin) == y).astype(np.float64) for y in (1, -1, 0))
         return MODELS[self.ties](won, lost, tied, difference, self.tie).loss

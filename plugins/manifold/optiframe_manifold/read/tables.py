@@ -6,6 +6,7 @@ optionally `weight`. Ids are anything hashable.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.tables.column_names import column_names
 from optiframe.tables.ids import Ids, listed, locked, positions
-from optiframe.tables.pairs import empty_labels, numbers, read_preferences
+from optiframe.tables.pairs import empty_labels, numbers, read_preferences, spelled_twice
 from optiframe.tables.read import Table, encode, read_table
 from optiframe.tables.unused_columns import unused_columns
 from optiframe_manifold.data import ChoiceTable, Codes
@@ -41,12 +42,12 @@ def read_comparisons(value: Any, info: ValidationInfo) -> ChoiceTable | None:
         when the sum of the weights is not finite.
     """
     known = info.data
-    if any(key not in known for key in ("columns", "users", "items")):
+    if any(key not in known for key in ("columns", "outcomes", "users", "items")):
         return None  # wrong and reported; reading on would only add noise
     if isinstance(value, ChoiceTable):
         _same_ids(value, known["users"], known["items"])
         return value
-    return _choices(value, known["columns"], known["users"], known["items"], "comparisons")
+    return _choices(value, known, known["users"], known["items"], "comparisons")
 
 
 def read_held_out(value: Any, info: ValidationInfo) -> ChoiceTable | None:
@@ -57,13 +58,14 @@ def read_held_out(value: Any, info: ValidationInfo) -> ChoiceTable | None:
     if isinstance(value, ChoiceTable):
         _same_ids(value, comparisons.user_ids, comparisons.item_ids)
         return value
-    columns = info.data["columns"]
-    return _choices(value, columns, comparisons.user_ids, comparisons.item_ids, "held_out")
+    return _choices(value, info.data, comparisons.user_ids, comparisons.item_ids, "held_out")
 
 
 def _choices(
-    value: Any, columns: dict[str, str], users: Ids | None, items: Ids | None, title: str
+    value: Any, reading: Mapping[str, Any], users: Ids | None, items: Ids | None, title: str
 ) -> ChoiceTable:
+    """The table; `reading` has the problem's `columns` and `outcomes`."""
+    columns = reading["columns"]
     table = read_table(
         value,
         ("user", "left", "right"),
@@ -74,7 +76,7 @@ def _choices(
     )
     if "label" not in table:
         read_table(value, ("user", "left", "right", "label"), title=title, rename=columns)  # says so
-    pairs, outcome, weight = read_preferences(table)
+    pairs, outcome, weight = read_preferences(table, reading["outcomes"])
     user, user_ids = table.encoded("user", f"{table.title} users")
     rows = len(table)
     user, user_ids = _among(table, user, user_ids, users, "user")
@@ -91,6 +93,8 @@ def _choices(
         table.backend,
         table.lines,
         (
+            *spelled_twice(table.title, "item", item_ids),
+            *spelled_twice(table.title, "user", user_ids),
             *unused_columns(
                 table.title,
                 table.unused,

@@ -24,12 +24,13 @@ _FILL = 1e-3  # missing directions of a start, relative to its largest singular 
 def first_factors(problem: Minimize, run: Run, init: str) -> LowRank:
     """Where a search over the set `Rank` begins: the caller's start, else as `init` says.
 
-    An objective that overflows there is left to the solver, which says so.
+    A start far away, also where the objective overflows, is brought nearer, which a finding says.
     """
     over, given = problem.over, problem.start if run.start is None else run.start
     assert isinstance(over, Rank)
     if given is not None:
         start, present = completed(given, over.rank, run.rng)
+        start = _nearer(problem.function, start, run)
         if present == over.rank:
             return start
         if present > 0:
@@ -47,6 +48,30 @@ def first_factors(problem: Minimize, run: Run, init: str) -> LowRank:
         if found is not None:
             return found
     return random_start((over.rows, over.columns), over.rank, run.rng)
+
+
+def _nearer(objective: Objective, start: LowRank, run: Run) -> LowRank:
+    """A start at which the objective is above that of zero, at the best multiple of it; any other as it is.
+
+    Far away a penalty such as log-sum-exp is about its largest entry alone: a search would bring one entry
+    after the other down, in hundreds of steps. Along the ray to zero all come down together.
+    """
+    with np.errstate(all="ignore"):
+        nothing = LowRank(np.zeros_like(start.left), np.zeros_like(start.right))
+        reached, at_zero = objective.value(start), objective.value(nothing)
+        if not reached > at_zero:  # True for nan, too: left to the solver, which says so
+            return start
+        size = start.largest()
+        # From a unit length, so that Newton's first step along the ray is of a usual size.
+        found = best_along(objective, LowRank(start.left / size, start.right))
+    if found is None:
+        found = LowRank(start.left * np.sqrt(_FILL / size), start.right * np.sqrt(_FILL / size))
+    run.warn(
+        f"the start is far away, where the objective is higher than at zero: began at "
+        f"{found.largest() / size:.3g} times the start",
+        identifier="collaborative.far-start",
+    )
+    return found
 
 
 def random_start(shape: tuple[int, int], rank: int, rng: np.random.Generator) -> LowRank:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
@@ -22,28 +21,6 @@ from optiframe_manifold.metrics import of_held_out
 from optiframe_manifold.population import pooled_scores
 from optiframe_manifold.problem import CollaborativeRanking
 from optiframe_manifold.solvers.rank_increment import increment_rank
-
-
-def deal(table: ChoiceTable, folds: int, seed: int) -> NDArray[np.int64]:
-    """A fold for each comparison: every user's pairs evenly over all, equal pairs together.
-
-    Raises
-    ------
-    InvalidInput
-        For less than two folds, or fewer pairs than folds.
-    """
-    if isinstance(folds, bool) or not isinstance(folds, int) or folds < 2:
-        raise InvalidInput(f"folds must be a whole number of at least 2, got {folds!r}")
-    low, high = np.minimum(table.left, table.right), np.maximum(table.left, table.right)
-    pairs, place = np.unique(np.stack([table.user, low, high]), axis=1, return_inverse=True)
-    if pairs.shape[1] < folds:
-        raise InvalidInput(f"there are {pairs.shape[1]} different pairs and {folds} folds; take fewer folds")
-    rng = np.random.default_rng(seed)
-    order = np.lexsort([rng.random(pairs.shape[1]), pairs[0]])
-    # One after the other through all users: within each user, and in all, folds differ by one at most.
-    turn = np.empty(pairs.shape[1], dtype=np.int64)
-    turn[order] = np.arange(pairs.shape[1]) % folds
-    return turn[place.ravel()]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import expit, ndtri
+from scipy.special import ndtri
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
@@ -24,9 +24,9 @@ from optiframe.solving.sources import SolverChoice, Source, solver_of
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import locked
 from optiframe.tables.read import to_frame
-from optiframe_manifold.answer import Rankings
+from optiframe_manifold.answer import Rankings, chances
 from optiframe_manifold.problem import CollaborativeRanking, answered
-from optiframe_manifold.trust.curvature import Blocks, Joint
+from optiframe_manifold.trust.curvature import Blocks, Joint, information_of
 
 Method = Literal["joint", "blocks", "bootstrap"]
 
@@ -84,10 +84,12 @@ def intervals(
         raise InvalidInput(f"level must be between 0 and 1, got {level}")
     known, answer = answered(problem, solution)
     code, scores = answer.code(user), answer.scores(user)
+    x = known.to_factors(answer)
+    curved = information_of(known.likelihood, x, answer.prior, answer.reliability)
     if method == "joint":
-        errors = Joint(known.likelihood, known.to_factors(answer)).errors(code)
+        errors = Joint(*curved).errors(code)
     elif method == "blocks":
-        errors = Blocks.of(known.likelihood, known.to_factors(answer)).errors(code)
+        errors = Blocks.of(*curved).errors(code)
     elif method == "bootstrap":
         again = solver_of(problem, solution, solver, example="manifold.trust-region")
         errors = bootstrap_errors(known, answer, again, draws, seed)[code]
@@ -124,7 +126,9 @@ def bootstrap_errors(
         raise InvalidInput(f"draws must be at least 2, got {draws}")
     rng, table = np.random.default_rng(seed), problem.comparisons
     x = problem.to_factors(solution)
-    chance = expit((x.at(table.user, table.left) - x.at(table.user, table.right)) / problem.sigma)
+    gap = x.at(table.user, table.left) - x.at(table.user, table.right)
+    reliability = None if solution.reliability is None else solution.reliability[table.user]
+    chance = chances(gap / problem.sigma, reliability)
     mean, squares = np.zeros(problem.shape), np.zeros(problem.shape)
     for draw in range(draws):
         outcome = np.where(rng.random(len(table)) < chance, 1.0, -1.0)

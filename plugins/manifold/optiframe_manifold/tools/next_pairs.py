@@ -14,7 +14,7 @@ from optiframe.solving.sources import Source
 from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.problem import CollaborativeRanking, answered
-from optiframe_manifold.trust.curvature import Blocks, information
+from optiframe_manifold.trust.curvature import Blocks, information, information_of
 
 _MOST = 200_000_000
 """Pairs of items of all users that are looked at without a user named: some ten seconds."""
@@ -110,7 +110,8 @@ class _Known:
     """Variances of margins, and how they fall with what is asked."""
 
     def __init__(self, problem: CollaborativeRanking, solution: Rankings, weight: float) -> None:
-        blocks = Blocks.of(problem.likelihood, problem.to_factors(solution))
+        x = problem.to_factors(solution)
+        blocks = Blocks.of(*information_of(problem.likelihood, x, solution.prior, solution.reliability))
         self.factors, self.users, self.items = blocks.factors, blocks.users.copy(), blocks.items.copy()
         # Chances by the scores given out, in the problem's unit.
         self.served, self.unit = solution.served, solution.sigma

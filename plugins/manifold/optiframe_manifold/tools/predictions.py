@@ -2,31 +2,51 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit
 
 from optiframe.errors import InvalidInput, nearest
 from optiframe.records.fields import Array
 from optiframe.tables.ids import Ids, listed, positions
 from optiframe.tables.read import encode, read_table, to_frame
-from optiframe_manifold.answer import Rankings
+from optiframe_manifold.answer import Rankings, chances
+from optiframe_manifold.data import Codes
 
 _COLUMNS = ("user", "left", "right", "label", "weight")
 
 
-def predicted(answer: Rankings, user: Any, left: Any, right: Any, names: Mapping[str, str]) -> Any:
+@dataclass(frozen=True)
+class Shared:
+    """What users nobody knows are predicted by.
+
+    Parameters
+    ----------
+    scores
+        Of the population, in the answer's unit, shape (items,).
+    reliability
+        Chance that such a user chooses by them.
+    """
+
+    scores: Array
+    reliability: float = 1.0
+
+
+def predicted(
+    answer: Rankings, shared: Shared, asked: tuple[Any, Any, Any], *, names: Mapping[str, str]
+) -> Any:
     """The chance that a user prefers `left` to `right`; see `CollaborativeRanker.predict`.
 
     `names` are those of a table's columns, where they differ from ours.
     """
+    user, left, right = asked
     if left is None and right is None:
         rename = {k: v for k, v in names.items() if k in ("user", "left", "right")}
         table = read_table(table_of(user), ("user", "left", "right"), title="pairs", rename=rename)
-        chance = _chances(answer, table["user"], table["left"], table["right"])
+        chance = _chances(answer, shared, table["user"], table["left"], table["right"])
         winner = np.where(chance > 0.5, table["left"], table["right"]).astype(object)
         winner[chance == 0.5] = None
         columns = {name: table[name] for name in ("user", "left", "right")}
@@ -36,7 +56,7 @@ def predicted(answer: Rankings, user: Any, left: Any, right: Any, names: Mapping
     columns = {"user": user, "left": left, "right": right}
     several = {name: given for name, given in columns.items() if not isinstance(given, Hashable)}
     if not several:
-        return float(_chances(answer, _one(user), _one(left), _one(right))[0])
+        return float(_chances(answer, shared, _one(user), _one(left), _one(right))[0])
     if len({len(given) for given in several.values()}) > 1:
         raise InvalidInput("user, left and right differ in length; give sequences of one length")
     size = len(next(iter(several.values())))
@@ -44,26 +64,51 @@ def predicted(answer: Rankings, user: Any, left: Any, right: Any, names: Mapping
         return np.empty(0)
     spread = {name: several.get(name, [given] * size) for name, given in columns.items()}
     table = read_table(spread, ("user", "left", "right"), title="pairs")
-    return _chances(answer, table["user"], table["left"], table["right"])
+    return _chances(answer, shared, table["user"], table["left"], table["right"])
 
 
-def codes_among(answer: Rankings, ids: Ids, what: Literal["user", "item"]) -> NDArray[np.int64]:
-    """The codes of these users or items in the answer.
+def chances_of(answer: Rankings, shared: Shared, user: Codes, left: Codes, right: Codes) -> Array:
+    """Chances by codes; -1 is a user nobody knows, who is predicted by the population, or such an item.
 
-    Raises
-    ------
-    InvalidInput
-        For ids it does not know, naming them.
+    An item nobody knows has the average of the others, as has one that was never compared.
+    """
+    served = answer.served
+    of_items = np.vstack([served.right, np.zeros(served.rank)])  # the last row is where -1 leads
+    gap = np.einsum("er,er->e", served.left[user], of_items[left] - of_items[right]) / answer.sigma
+    pooled = np.append(shared.scores, 0.0)
+    gap = np.where(user < 0, (pooled[left] - pooled[right]) / answer.sigma, gap)
+    if answer.reliability is None and shared.reliability == 1.0:
+        return chances(gap)
+    each = np.ones(len(answer.users)) if answer.reliability is None else answer.reliability
+    return chances(gap, np.where(user < 0, shared.reliability, each[user]))
+
+
+def codes_among(answer: Rankings, ids: Ids, what: Literal["user", "item"], *, caller: int = 5) -> Codes:
+    """The codes of these users or items in the answer; -1 for those it does not know.
+
+    These are warned of by name, with the nearest known one, at whoever called, so many frames up.
     """
     every = answer.users if what == "user" else answer.items
     place = positions(every, ids)
     if (place < 0).any():
         unknown = ids[place < 0]
         near = nearest(str(unknown[0]), map(str, every.tolist()))
-        raise InvalidInput(
-            f"there is no {what} {listed(unknown)} among the {len(every)} of the comparisons{near}"
+        instead = (
+            "predicted by the ranking of all users together, which population() shows"
+            if what == "user"
+            else "given the average score"
+        )
+        warnings.warn(
+            f"there is no {what} {listed(unknown)} among the {len(every)} of the comparisons; "
+            f"{instead}{near}",
+            UnknownId,
+            stacklevel=caller,
         )
     return place
+
+
+class UnknownId(UserWarning):
+    """A prediction was asked for a user or an item that no comparison names."""
 
 
 def table_of(frame: Any) -> Any:
@@ -78,15 +123,14 @@ def table_of(frame: Any) -> Any:
     return dict(zip(_COLUMNS, frame.T, strict=False))
 
 
-def _chances(answer: Rankings, user: Ids, left: Ids, right: Ids) -> Array:
-    u, j, k = _coded(answer, user, "user"), _coded(answer, left, "item"), _coded(answer, right, "item")
-    gap = answer.served.at(u, j) - answer.served.at(u, k)
-    return np.asarray(expit(gap / answer.sigma), dtype=np.float64)
-
-
-def _coded(answer: Rankings, ids: Ids, what: Literal["user", "item"]) -> NDArray[np.int64]:
-    code, unique = encode(ids)
-    return codes_among(answer, unique, what)[code]
+def _chances(answer: Rankings, shared: Shared, user: Ids, left: Ids, right: Ids) -> Array:
+    sides = (
+        (left, right) if left.dtype.kind == right.dtype.kind else (left.astype(object), right.astype(object))
+    )
+    item, unique = encode(np.concatenate(sides))
+    j, k = np.split(codes_among(answer, unique, "item")[item], 2)
+    who, unique = encode(user)
+    return chances_of(answer, shared, codes_among(answer, unique, "user")[who], j, k)
 
 
 def _one(given: Hashable) -> Ids:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +17,11 @@ from optiframe.solving.solver import Solver
 from optiframe.tables.columns import Columns
 from optiframe.tables.read import to_frame
 from optiframe_manifold.problem import CollaborativeRanking
+from optiframe_manifold.read.folds import deal
 from optiframe_manifold.read.ids import sizes
-from optiframe_manifold.tools.cross_validation import Search, Tried, deal, pooled
-from optiframe_manifold.tools.subsets import some_rows
-
-Rule = Literal["best", "one-standard-error"]
+from optiframe_manifold.read.subsets import some_rows
+from optiframe_manifold.tools.cross_validation import Search, Tried, pooled
+from optiframe_manifold.trust.personal_choice import Rule
 
 _PATIENCE = 2  # ranks in succession that predict no better before the search for a rank ends
 _MOST = 20  # ranks it goes through at most
@@ -172,9 +172,9 @@ def _findings(
     if for_all.loss <= best.loss:
         yield Finding(
             "warning",
-            f"one ranking for all users predicts comparisons held out as well as any rank (loss "
-            f"{for_all.loss:.3f}; the best, rank {best.rank}, {best.loss:.3f}): these comparisons show no "
-            "individual tastes",
+            f"one ranking for all users predicts held-out comparisons better than any rank with this penalty "
+            f"(loss {for_all.loss:.3f}; the best, rank {best.rank}, {best.loss:.3f}); btl.personal, which "
+            "adds personal scores to that ranking, may still find individual tastes",
             identifier="collaborative.no-individual-tastes",
         )
     if best.rank == asked[-1] < most and len(asked) > 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from optiframe_manifold.answer import Rankings
 from optiframe_manifold.low_rank import LowRank, finite
 from optiframe_manifold.population import pooled_scores
 from optiframe_manifold.problem import CollaborativeRanking, answered
-from optiframe_manifold.tools.subsets import joined
+from optiframe_manifold.read.subsets import joined
 
 
 def with_comparisons(problem: CollaborativeRanking, comparisons: Any) -> CollaborativeRanking:
@@ -31,7 +31,7 @@ def with_comparisons(problem: CollaborativeRanking, comparisons: Any) -> Collabo
     problem
         The comparisons so far.
     comparisons
-        As for the problem: a data frame, a mapping of columns or a file, its columns named alike.
+        As for the problem: a data frame, a mapping of columns or a file, its columns and labels named alike.
 
     Raises
     ------
@@ -39,9 +39,10 @@ def with_comparisons(problem: CollaborativeRanking, comparisons: Any) -> Collabo
         For whatever is wrong with the comparisons, and when ids are spelled in another way.
     """
     # Read as a problem of their own, of rank 1, whatever their number; users and items may be new.
-    batch = type(problem)(comparisons=comparisons, columns=cast(Any, problem.columns), rank=1)
+    reading: dict[str, Any] = {"columns": problem.columns, "outcomes": problem.outcomes}
+    batch = type(problem)(comparisons=comparisons, **reading, rank=1)
     table = joined(problem.comparisons, batch.comparisons)
-    known: dict[str, Any] = {"columns": problem.columns}
+    known = dict(reading)
     if (len(table.user_ids), len(table.item_ids)) == problem.shape:
         known |= {"truth": problem.truth, "held_out": problem.held_out}
     return problem.like(table, **known)

@@ -119,11 +119,18 @@ def second_order(problem: Source, answer: Any = None, *, tolerance: float = 1e-4
         When there is no answer, or it is not finite.
     Unsuited
         When the problem does not lead to `Minimize` over `Rank`, the objective has no Hessian product,
-        or the answer is of a lower rank, where the manifold ends.
+        the answer is of a lower rank, where the manifold ends, or of a solver with another objective
+        (`btl.personal`).
     """
     wanted = "a problem that leads to matrices of one rank, the result of a solver for it or an estimator"
     asked: Problem[Any] = part_of(problem, Problem, "problem", wanted=wanted)
-    target, x = inner(asked, answer_of(problem, answer))
+    given = answer_of(problem, answer)
+    if getattr(given, "prior", None) is not None:
+        raise Unsuited(
+            "this answer minimizes an objective with priors of its own, not the problem's; for a certificate "
+            'take a solver of the problem\'s objective, such as "manifold.trust-region"'
+        )
+    target, x = inner(asked, given)
     if not 0 < tolerance < 1:
         raise InvalidInput(f"tolerance must be between 0 and 1, got {tolerance}")
     hessian = _Hessian(target, x)

@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
+from optiframe_manifold.answer import FactorPrior, chances
 from optiframe_manifold.geometry.fixed_rank import balanced, stacked
 from optiframe_manifold.low_rank import LowRank, blocks
 from optiframe_manifold.objective.btl import BtlObjective
@@ -17,6 +18,7 @@ from optiframe_manifold.objective.btl import BtlObjective
 _DENSE = 1500  # numbers in the factors up to which the Hessian is inverted whole: 18 MB, a second or two
 _FLAT = 1e-10  # curvature below this share of the largest is none: rewriting the factors moves no score
 _BLOCK = 1 << 16  # comparisons whose r x r matrices are held at a time
+_NO_VARIANCE = 1e-12  # of a number held fixed; what is estimated from votes varies by 1e-6 and more
 _STEPS = 2000  # of conjugate gradients at most
 _SOLVED = 1e-6  # relative residual at which a solution is good for six digits of a variance
 
@@ -45,12 +47,15 @@ class Blocks:
     unit: float
 
     @classmethod
-    def of(cls, objective: BtlObjective, x: LowRank) -> Blocks:
-        """At the scores `x`. Memory: 8 (users + items) r^2 bytes."""
-        x, count = balanced(x), len(objective.winner)
+    def of(cls, objective: BtlObjective, x: LowRank, prior: FactorPrior | None = None) -> Blocks:
+        """At the scores `x`. Memory: 8 (users + items) r^2 bytes.
+
+        With a `prior` of the factors as they are, in the place of the penalty; see `information_of`.
+        """
+        x, count = x if prior is not None else balanced(x), len(objective.winner)
         weight = np.ones(count) if objective.weight is None else objective.weight
         user = np.repeat(np.arange(objective.users), np.diff(objective.pointer))
-        prior_user, prior_item = _priors(objective, x)
+        prior_user, prior_item = _priors(objective, x) if prior is None else _given(prior, objective.sigma)
         users = np.tile(prior_user, (len(x.left), 1, 1))
         items = np.tile(prior_item, (len(x.right), 1, 1))
         centre = x.right.mean(axis=0)
@@ -78,9 +83,13 @@ class Blocks:
 class Joint:
     """The inverse of the objective's Hessian by all factors, which are of the balanced kind."""
 
-    def __init__(self, objective: BtlObjective, x: LowRank) -> None:
-        self.objective, self.x = objective, balanced(x)
-        self.blocks = Blocks.of(objective, x)
+    def __init__(self, objective: BtlObjective, x: LowRank, prior: FactorPrior | None = None) -> None:
+        self.objective, self.x = objective, x if prior is not None else balanced(x)
+        self.blocks = Blocks.of(objective, x, prior)
+        self._precision: Array | None = None
+        if prior is not None:
+            users, items = np.append(np.inf, prior.tastes), prior.items / objective.sigma**2
+            self._precision = np.concatenate([np.tile(users, len(x.left)), np.tile(items, len(x.right))])
 
     def errors(self, user: int) -> Array:
         """Standard errors of a user's scores, relative to their average."""
@@ -96,6 +105,8 @@ class Joint:
             seen = slopes @ vectors
             variance = (seen**2 / values).sum(axis=1)
         else:
+            if self._precision is not None:
+                slopes[:, ~np.isfinite(self._precision)] = 0.0  # what is held fixed does not vary
             variance = np.array([slope @ self._solve(slope) for slope in slopes])
         return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
 
@@ -116,7 +127,12 @@ class Joint:
         return values[kept], vectors[:, kept]
 
     def _times(self, v: Array) -> Array:
-        return stacked(self.objective.hessian_product(self.x, self._factors(v))).ravel()
+        if self._precision is None:
+            return stacked(self.objective.hessian_product(self.x, self._factors(v))).ravel()
+        free = np.isfinite(self._precision)
+        v = np.where(free, v, 0.0)
+        product = stacked(self.objective.hessian_product(self.x, self._factors(v))).ravel()
+        return np.where(free, product + np.where(free, self._precision, 0.0) * v, 0.0)
 
     def _scaled(self, v: Array) -> Array:
         """Through the covariances of the single factors, the blocks of the Hessian's diagonal inverted."""
@@ -151,6 +167,36 @@ class Joint:
         return z
 
 
+def information_of(
+    objective: BtlObjective, x: LowRank, prior: FactorPrior | None, reliability: Array | None
+) -> tuple[BtlObjective, LowRank, FactorPrior | None]:
+    """What `Blocks.of` and `Joint` take for an answer: whose curvature counts, where, and the prior.
+
+    Parameters
+    ----------
+    objective
+        The problem's.
+    x
+        The scores, in its sigma.
+    prior
+        Of a solver with priors of its own: they take the place of the penalty.
+    reliability
+        Chance that each user chooses by the scores, shape (users,); None: 1. A choice of chance
+        P = q s + (1 - q)(1 - s) tells ((2 q - 1) s (1 - s))^2 / (P (1 - P)) of its log-odds, which becomes
+        its weight beside s (1 - s).
+    """
+    if prior is not None:
+        objective = objective.unpenalized()
+    if reliability is not None:
+        user = np.repeat(np.arange(objective.users), np.diff(objective.pointer))
+        gap = x.at(user, objective.winner) - x.at(user, objective.loser)
+        share, chosen = expit(gap / objective.sigma), chances(gap / objective.sigma, reliability[user])
+        told = (2 * reliability[user] - 1) ** 2 * share * (1 - share) / (chosen * (1 - chosen))
+        weight = told if objective.weight is None else told * objective.weight
+        objective = objective.model_copy(update={"weight": weight})
+    return objective, x, prior
+
+
 def information(margin: Array, sigma: float) -> Array:
     """Fisher information of one comparison on its margin: P(1 - P)/sigma^2."""
     chance = expit(margin / sigma)
@@ -164,6 +210,11 @@ def _priors(objective: BtlObjective, x: LowRank) -> tuple[Array, Array]:
     if objective.first_ridge > 0:
         return objective.first_ridge * right, objective.first_ridge * left
     return _inverse(left / users), _inverse(right / items)
+
+
+def _given(prior: FactorPrior, sigma: float) -> tuple[Array, Array]:
+    """The same of a prior: precisions, r x r. What is held fixed gets a variance that is nothing."""
+    return np.diag(np.append(1 / _NO_VARIANCE, prior.tastes)), np.diag(prior.items / sigma**2)
 
 
 def _inverse(matrices: Array) -> Array:

@@ -178,8 +178,8 @@ def merged(table: ChoiceTable) -> Iterator[Finding]:
     if len(table.choices) < rows + ties:
         yield Finding(
             "note",
-            f"{rows} comparisons became {len(table.choices)} weighted rows: equal ones of a user are "
-            f"merged{', a tie is half a win for each side' if ties else ''} (changes no answer)",
+            f"merged {rows} comparisons into {len(table.choices)} distinct ones of each user"
+            f"{', a tie as half a win for each side' if ties else ''}; the result is unaffected",
             identifier="collaborative.merged-comparisons",
         )
 

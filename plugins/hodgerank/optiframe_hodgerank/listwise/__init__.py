@@ -1,0 +1,1 @@
+"""Rankings of several items and choices from sets: the problem, its data and their likelihood."""
