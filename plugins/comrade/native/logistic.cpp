@@ -2,6 +2,7 @@
 
 #include <optiframe/dispatch.hpp>
 #include <optiframe/interrupt.hpp>
+#include <optiframe/lanes.hpp>
 #include <optiframe/vector_math.hpp>
 
 #include <algorithm>
@@ -10,16 +11,13 @@
 namespace optiframe::comrade {
 namespace {
 
-constexpr std::size_t side_by_side = 512; // rows summed side by side: 4 kB, a part of the first cache
-
 // Margins beyond have no second derivative: exp gives no number smaller than exp(-708), and a Newton step
 // by a Hessian of such would overflow where it should be zero.
 constexpr double flat = 708.0;
 
-// Sums run in places of our own, so that they are the same however wide a processor's vectors are.
 OPTIFRAME_CLONES void add_rows(const double* __restrict z, const double* __restrict y, double* __restrict slopes,
-                               double* __restrict roots, double* __restrict sums, std::size_t rows) {
-    for (std::size_t j = 0; j < rows; ++j) {
+                               double* __restrict roots, double* __restrict sums, std::int64_t rows) {
+    for (std::int64_t j = 0; j < rows; ++j) {
         const double margin = y[j] * z[j], size = std::abs(margin);
         const double t = size > flat ? 0.0 : exp(-size); // nan for nan
         const double share = 1.0 / (1.0 + t);
@@ -38,14 +36,13 @@ OPTIFRAME_CLONES void scale_row(const double* __restrict row, double root, float
 double logistic(std::span<const double> predictions, std::span<const double> target, Derivatives into) {
     double sums[side_by_side] = {};
     interrupt::Pace pace;
-    for (std::size_t first = 0; first < predictions.size(); first += side_by_side) {
-        const std::size_t rows = std::min(side_by_side, predictions.size() - first);
+    const std::int64_t n = static_cast<std::int64_t>(predictions.size());
+    for (std::int64_t first = 0; first < n; first += side_by_side) {
+        const std::int64_t rows = std::min(side_by_side, n - first);
         add_rows(&predictions[first], &target[first], &into.slopes[first], &into.roots[first], sums, rows);
-        pace.after(static_cast<std::int64_t>(rows));
+        pace.after(rows);
     }
-    double total = 0.0;
-    for (const double each : sums) total += each;
-    return total;
+    return total(sums);
 }
 
 void scale(const double* block, std::span<const double> roots, float* into, std::size_t columns) {

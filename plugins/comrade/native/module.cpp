@@ -1,4 +1,5 @@
 #include "logistic.hpp"
+#include "sparse_gram.hpp"
 
 #include <optiframe/arrays.hpp>
 
@@ -22,9 +23,20 @@ void scale(InRows<double> block, In<double> roots, OutRows<float> into) {
     comrade::scale(block.data(), span(roots), into.data(), block.shape(1));
 }
 
+void sparse_gram(In<double> data, In<std::int32_t> indices, In<std::int32_t> indptr, In<double> weights,
+                 OutRows<double> total) {
+    check(total.shape(0) == total.shape(1), "total must be square");
+    check_length(indptr, weights.shape(0) + 1, "indptr");
+    check_length(indices, data.shape(0), "indices");
+    nb::gil_scoped_release unlocked;
+    comrade::sparse_gram({span(data), span(indices), span(indptr)}, span(weights), total.data(), total.shape(0));
+}
+
 } // namespace
 
 NB_MODULE(_native, m) {
     m.def("logistic", &logistic, exact("predictions"), exact("target"), exact("slopes"), exact("roots"));
+    m.def("sparse_gram", &sparse_gram, exact("data"), exact("indices"), exact("indptr"), exact("weights"),
+          exact("total"));
     m.def("scale", &scale, exact("block"), exact("roots"), exact("into"));
 }

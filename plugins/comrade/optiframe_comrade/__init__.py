@@ -12,6 +12,7 @@ from optiframe.lazy import exports
 
 if TYPE_CHECKING:
     from optiframe_comrade.backends.backend import Backend as Backend
+    from optiframe_comrade.backends.dask_rows import DaskRows as DaskRows
     from optiframe_comrade.local.per_sample import mean_of as mean_of
     from optiframe_comrade.messages import Broadcast as Broadcast
     from optiframe_comrade.messages import Fault as Fault
@@ -38,6 +39,7 @@ __getattr__, _, __all__ = exports(
     {
         "parts.filters": ("FromCallable",),
         "backends.backend": ("Backend",),
+        "backends.dask_rows": ("DaskRows",),
         "protocol.ledger": ("Ledger",),
         "messages": ("Broadcast", "Fault", "Reply"),
         "parts.kinds": ("Attack", "Compressor", "Filter", "Selecting", "Situation"),
@@ -151,6 +153,12 @@ def optiframe_plugin() -> list[Description]:
 
 def _filters() -> list[Description]:
     return [
+        Description(
+            "part",
+            "filter.hessian-metric",
+            ".parts.hessian_metric:HessianMetric",
+            "Averages updates that agree, by distances in the Hessian's metric",
+        ),
         Description("part", "filter.mean", ".parts.filters:Mean", "The plain mean; leaves nobody out"),
         Description("part", "filter.norm", ".parts.filters:Norm", "Leaves out the vectors of greatest norm"),
         Description(
@@ -185,6 +193,18 @@ def _filters() -> list[Description]:
             "filter.multi-krum",
             ".parts.filters:MultiKrum",
             "The mean of the vectors nearest to their nearest others",
+        ),
+        Description(
+            "part",
+            "filter.meamed",
+            ".parts.filters:Meamed",
+            "The mean of each coordinate around its median",
+        ),
+        Description(
+            "part",
+            "filter.nnm",
+            ".parts.filters:NearestNeighbourMixing",
+            "Another filter on vectors mixed with their nearest ones",
         ),
     ]
 
@@ -229,6 +249,18 @@ def _attacks() -> list[Description]:
             "Sends the honest mean, negative and short",
         ),
         Description("part", "attack.mimic", ".parts.attacks:Mimic", "All copy one honest worker"),
+        Description(
+            "part", "attack.steep", ".parts.steepest:Steep", "Goes as far uphill as the filter still keeps"
+        ),
+        Description(
+            "part",
+            "attack.steep-by-metric",
+            ".parts.steepest:SteepByMetric",
+            "Goes as far as the filter's metric leaves room for most harm",
+        ),
+        Description(
+            "part", "attack.greedy", ".parts.steepest:Greedy", "Searches for the lies of most harm each round"
+        ),
     ]
 
 

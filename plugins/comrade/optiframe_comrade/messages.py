@@ -14,12 +14,19 @@ from optiframe.records.fields import Array
 
 NEWTON_STEP = "newton-step"
 """Asks for the local Hessian's inverse times the local gradient at the point."""
+STEP_WITH_VALUE = "newton-step-with-objective"
+"""Asks for the same and, as one number more, the local objective at the point."""
 GRADIENT = "gradient"
 """Asks for the local gradient at the point."""
 STEP_WITH_GRADIENT = "newton-step-with-gradient"
 """Asks for the local Hessian's inverse times the gradient sent along (array "gradient")."""
 OBJECTIVE = "objective"
 """Asks for the local objective at point - t * direction (arrays "direction", "steps"), for each t."""
+
+HESSIAN_DIAGONAL = "hessian-diagonal"
+"""Asks for the diagonal of the local Hessian at the point."""
+HESSIAN_BLOCK = "hessian-block"
+"""Asks for S^-1 H_i S^-1 v for vectors v (arrays "scale", S's diagonal, and "block", one v after another)."""
 
 FaultKind: TypeAlias = Literal[
     "crashed",  # no worker, or an error in it
@@ -65,12 +72,26 @@ class Broadcast:
     @property
     def size(self) -> int:
         """How many numbers a reply to this holds."""
-        return len(self.arrays["steps"]) if self.kind == OBJECTIVE else len(self.point)
+        if self.kind == OBJECTIVE:
+            return len(self.arrays["steps"])
+        if self.kind == HESSIAN_BLOCK:
+            return len(self.arrays["block"])
+        return len(self.point) + (self.kind == STEP_WITH_VALUE)
+
+    @property
+    def exact(self) -> int:
+        """How many of them, the last, never go through the compressor.
+
+        Updates and gradients do; objectives, and what a metric is made of once in a run, do not.
+        """
+        if self.kind == STEP_WITH_VALUE:
+            return 1
+        return self.size if self.kind in (OBJECTIVE, HESSIAN_DIAGONAL, HESSIAN_BLOCK) else 0
 
     @property
     def compressible(self) -> bool:
-        """Whether the reply goes through the compressor: updates do, the few values of a line search not."""
-        return self.kind != OBJECTIVE
+        """Whether some of the reply goes through the compressor."""
+        return self.exact < self.size
 
 
 @dataclass(frozen=True)

@@ -52,9 +52,13 @@ def content(mode: str, values: dict, path: str):
         return RecordDict({RECORD: ArrayRecord({"update": armed})})
     elif mode == "bomb":
         # One chunk of a megabyte, said to come 100,000 times: 100 GB for who puts it together.
-        array, chunk = Array(np.zeros(1)), ArrayChunk(memoryview(bytes(1 << 20)))
+        chunk = ArrayChunk(memoryview(bytes(1 << 20)))
+        bomb = RecordDict({RECORD: ArrayRecord({"update": Array(np.zeros(1))})})
+        # Each record copies what it is given, without its chunks: so they are put in last.
+        array = bomb.array_records[RECORD]["update"]
         array.__dict__["_chunks"] = [(chunk.object_id, chunk)] * 100_000
-        return RecordDict({RECORD: ArrayRecord({"update": array})})
+        assert len(array.deflate()) > 100_000  # it lists them all
+        return bomb
     else:
         assert mode == "honest", mode
     return RecordDict({RECORD: ConfigRecord(values)})

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import Any, Literal
 
 import dask
@@ -18,8 +23,10 @@ import pytest
 from distributed import Client, LocalCluster
 from optiframe_comrade.backends.backend import InProcessBackend
 from optiframe_comrade.backends.dask_backend import DaskBackend
+from optiframe_comrade.backends.dask_cluster import Connection
+from optiframe_comrade.backends.dask_workers import DaskWorkers, SchedulerLost
 from optiframe_comrade.local.per_sample import mean_of
-from optiframe_comrade.messages import NEWTON_STEP, Broadcast, Fault, Reply
+from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, Broadcast, Fault, Reply
 from optiframe_comrade.parts import faults
 from optiframe_comrade.parts.attacks import ALittleIsEnough, FlippedLabels, Negative
 from optiframe_comrade.parts.compressors import QSGD
@@ -83,7 +90,8 @@ def backend(cluster: LocalCluster, on_fault: Literal["reshard", "drop"] = "resha
 
 def run(solver: Distributed, steps: int = 6) -> Any:
     given = problem(1000, 6)
-    with pytest.warns(optiframe.NotConverged):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optiframe.NotConverged)  # so many rounds, no more
         return optiframe.solve(given, solver, seed=5, budget=Budget(iterations=steps, tolerance=0.0))
 
 
@@ -481,3 +489,86 @@ def cmdline(process: psutil.Process) -> str:
         return " ".join(process.cmdline())
     except psutil.Error:
         return ""
+
+
+def started_apart(folder: Path) -> tuple[str, list[subprocess.Popen[bytes]]]:
+    """A scheduler and two workers as processes of their own, the scheduler first; its address."""
+    file = folder / "scheduler.json"
+    here = ["--scheduler-file", str(file)]
+    environment = os.environ | {"DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical"}
+
+    def begin(*words: str) -> subprocess.Popen[bytes]:
+        argv = [sys.executable, "-m", "dask", *words, *here]
+        quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        return subprocess.Popen(argv, env=environment, cwd=folder, **quiet)
+
+    processes = [begin("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")]
+    worker = ["worker", "--host", "127.0.0.1", "--no-dashboard", "--nthreads", "1", "--no-nanny"]
+    processes += [begin(*worker, "--death-timeout", "60") for _ in range(2)]
+    while not (file.exists() and file.read_text().endswith("}")):  # it is written after it is made
+        assert processes[0].poll() is None
+        time.sleep(0.1)
+    return json.loads(file.read_text())["address"], processes
+
+
+def test_the_schedulers_death_has_a_name(tmp_path: Path) -> None:
+    address, processes = started_apart(tmp_path)
+    try:
+        given = {"workers": 2, "backend": {"name": "dask", "address": address}, "trim": 0.0}
+        with pytest.raises(SchedulerLost, match=r"round 3: Dask's scheduler at tcp://127\.0\.0\.1.* is gone"):
+            optiframe.solve(problem(200, 3), "newton.comrade", filter=ending(processes[0]), **given)
+    finally:
+        for each in processes:
+            each.kill()
+            each.wait()
+
+
+def ending(process: subprocess.Popen[bytes]) -> Norm:
+    """The filter by norm; in its second round it kills a process."""
+    rounds = iter(range(1000))
+
+    class Ending(Norm):
+        name = "filter.ending"
+
+        def aggregate(self, vectors: Any, trim: int = 0) -> Any:
+            if next(rounds) == 1:
+                process.kill()
+                process.wait()
+            return super().aggregate(vectors, trim)
+
+    return Ending()
+
+
+class Deadly(Negative):
+    """Kills the first process that unpickles it."""
+
+    name = "attack.deadly"
+    flag: str
+
+    def __reduce__(self) -> Any:
+        return survived, (self.flag, self.c)
+
+
+def survived(flag: str, c: float) -> Negative:
+    try:
+        os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return Negative(c=c)
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
+
+
+def test_a_process_that_dies_while_shards_are_sent_is_lost_at_once(
+    cluster: LocalCluster, tmp_path: Path
+) -> None:
+    shards = [planted(40, 3) for _ in range(WORKERS)]
+    config = WorkerConfig(attack=Deadly(flag=str(tmp_path / "killed")), trim=1)
+    connection = Connection(cluster.scheduler_address, WORKERS, LONG)
+    # As long as nobody would wait for it: the test ends because the death is seen.
+    workers = DaskWorkers(connection, shards, config, starting=3600.0, reshard=False)
+    try:
+        asked = Broadcast(1, GRADIENT, np.zeros(3))
+        faults = [each for each in workers.ask(asked, LONG) if isinstance(each, Fault)]
+        assert [fault.kind for fault in faults] == ["crashed"]
+    finally:
+        workers.close()

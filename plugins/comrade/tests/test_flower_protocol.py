@@ -385,5 +385,5 @@ def test_a_coordinator_without_rows_goes_on_without_an_objective() -> None:
     backend = Ready(found=lambda config: InProcess(shards, config))
     afar = server_app.Afar(server_app.Elsewhere(columns=3, terms=200))
     result = optiframe.solve(afar, "newton.comrade", workers=2, backend=backend)
-    assert result.status is optiframe.Status.CONVERGED
+    assert result.status in (optiframe.Status.CONVERGED, optiframe.Status.FINISHED)
     assert math.isnan(result.objective)

@@ -1,4 +1,4 @@
-"""The default filter holds where the norm fails, a run warns where its filter can fail, and the last point's
+"""The default filter holds where others fail, a run warns where its filter can fail, and the last point's
 gap stands beside the best one's."""
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ ATTACKS: dict[str, Any] = {
     "alie z=1": {"name": "alie", "z": 1.0},
     "inner product": "inner-product",
     "mimic": "mimic",
+    "steep": "steep",
+    "steep by metric": "steep-by-metric",
+    "greedy": "greedy",
 }
 START = 0.2  # the gap of the origin
 
@@ -47,14 +50,10 @@ def said(result: Result[Any, Any], level: str, words: str) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("filtering", "share"), [("distance-to-median", 0.3), ("distance-to-median", 0.4), ("norm", 0.1)]
-)
+@pytest.mark.parametrize("share", [0.3, 0.4])
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_the_default_filter_and_at_a_tenth_the_norm_stay_near_the_minimum(
-    attack: str, filtering: str, share: float
-) -> None:
-    assert last_gap(run(byzantine=share, attack=ATTACKS[attack], filter=filtering)) < START / 5
+def test_the_default_filter_stays_near_the_minimum(attack: str, share: float) -> None:
+    assert last_gap(run(byzantine=share, attack=ATTACKS[attack])) < START / 5
 
 
 @pytest.mark.parametrize("attack", ["negative", "collusion", "alie z=1"])
@@ -73,12 +72,14 @@ def test_the_norm_fails_there(attack: str, share: float) -> None:
     ("filtering", "holds", "fails"),
     [
         ("mean", 0.0, 0.05),
-        ("krum", 0.15, 0.2),
-        ("norm", 0.25, 0.3),
-        ("distance-to-median", 0.3, 0.35),
-        ("geometric-median", 0.3, 0.35),
-        ("coordinate-median", 0.35, 0.4),
-        ("trimmed-mean", 0.35, 0.4),
+        ("krum", 0.0, 0.05),
+        ("norm", 0.05, 0.1),
+        ("distance-to-median", 0.05, 0.1),
+        ("nnm", 0.05, 0.1),
+        ("geometric-median", 0.15, 0.2),
+        ("coordinate-median", 0.15, 0.2),
+        ("trimmed-mean", 0.15, 0.2),
+        ("meamed", 0.25, 0.3),
     ],
 )
 def test_a_run_warns_from_the_share_that_its_filter_can_stand(
@@ -94,11 +95,13 @@ def test_a_run_warns_from_the_share_that_its_filter_can_stand(
 
 
 def test_where_nobody_is_declared_hostile_the_trim_counts() -> None:
-    assert not said(run(rounds=1, trim=0.25, filter="norm"), "warning", "can fail")
+    assert not said(run(rounds=1, trim=0.05, filter="norm"), "warning", "can fail")
     (text,) = said(run(rounds=1, trim=0.3, filter="norm"), "warning", "can fail")
     assert "6 of 20 workers (30%) may be hostile, as `trim` says" in text
-    assert text.endswith("use filter.distance-to-median")
+    assert text.endswith("use filter.hessian-metric")
     assert not said(run(rounds=1), "warning", "can fail")
+    # What nobody has declared is no promise of the default filter's.
+    assert not said(run(rounds=1, byzantine=0.45), "warning", "can fail")
     # A filter that takes no notice of the trim: faults alone use it up.
     assert not said(run(rounds=1, trim=0.45, filter="coordinate-median"), "warning", "can fail")
 
@@ -124,7 +127,7 @@ def test_the_gap_of_the_last_point_is_reported_beside_the_best(share: float) -> 
 def test_a_last_point_far_above_the_best_is_a_warning_and_one_at_the_floor_a_note() -> None:
     astray = run(byzantine=0.4, attack="collusion", filter="norm")
     assert said(astray, "warning", "the last point has gap")
-    floor = run(byzantine=0.1, attack="flipped-labels")
+    floor = run(byzantine=0.1, attack="flipped-labels", filter="distance-to-median")
     assert said(floor, "note", "the last point has gap")
     assert not said(floor, "warning", "last point")
 

@@ -22,9 +22,11 @@ class WorkerActor:
     def __init__(self) -> None:
         self.worker: Worker | None = None
 
-    def load(self, pickled: bytes, *buffers: Array) -> None:
-        """Build the worker from what `packed` has made ready."""
+    def load(self, rows: str | None, pickled: bytes, *buffers: Array) -> None:
+        """Build the worker from what `packed` has made ready; `rows` names those that lie in this process."""
         number, shard, config, round = pickle.loads(pickled, buffers=[_aligned(buffer) for buffer in buffers])
+        if rows is not None:
+            shard = require("distributed", "dask").get_worker().data[rows]
         self.worker = Worker(number, shard, config)
         if round > 1:
             self.worker.resume(round, {})  # else its compressor would repeat the draws of the first rounds
@@ -54,24 +56,35 @@ class ActorHandle:
 
     def __init__(self, client: Any, place: str, key: str) -> None:
         distributed = require("distributed", "dask")
-        self.place = place
+        self.place, self._client = place, client
         self._future = client.submit(
             WorkerActor, actor=True, workers=[place], allow_other_workers=False, key=key, pure=False
         )
         with client.as_current():  # an actor's handle belongs to the client current when it is made
             self._actor = distributed.Actor(WorkerActor, place, key)
+        self._rows: Any = None  # a future that keeps them in its process
         self._created = False
         self._loading: asyncio.Task[None] | None = None
 
-    def load(self, shard: list[Any]) -> asyncio.Task[None]:
-        """Begin to send what `packed` has made ready."""
-        self._loading = asyncio.ensure_future(self._load(shard))
+    def load(self, shard: list[Any], lies: str | None = None) -> asyncio.Task[None]:
+        """Begin to send what `packed` has made ready; `lies` is the key of rows that are on the cluster."""
+        self._loading = asyncio.ensure_future(self._load(shard, lies))
         return self._loading
 
-    async def _load(self, shard: list[Any]) -> None:
+    async def _load(self, shard: list[Any], lies: str | None) -> None:
         await self._future
         self._created = True
-        await self._actor.load(*shard)
+        if lies is not None:
+            rows = require("distributed", "dask").Future(lies, self._client)
+            # Where they are this is the same object; elsewhere Dask sends or makes them again.
+            self._rows = self._client.submit(
+                _same, rows, workers=[self.place], allow_other_workers=False, pure=False
+            )
+            # To await the rows' own future would bring them here.
+            await self._client.submit(
+                _nothing, self._rows, workers=[self.place], allow_other_workers=False, pure=False
+            )
+        await self._actor.load(None if lies is None else self._rows.key, *shard)
 
     async def ask(self, asked: Broadcast) -> Any:
         """What the worker answers; raises when the actor is known to be lost."""
@@ -86,6 +99,14 @@ class ActorHandle:
         """Want no more of it."""
         if self._loading is not None:
             let_go(self._loading)
+
+
+def _same(rows: Any) -> Any:
+    return rows
+
+
+def _nothing(rows: Any) -> None:
+    return None
 
 
 def let_go(task: asyncio.Task[Any]) -> None:

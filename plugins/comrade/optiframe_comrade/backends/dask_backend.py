@@ -30,7 +30,10 @@ class DaskBackend(Backend):
     the deadline or sends what is not usable go to another process, which answers in the same round. More
     such workers in a round than its trim budget are an error all the same.
 
-    Without an address a cluster of this machine's processes is started and ended with each
+    Rows that lie on a cluster (`DaskRows`) stay there, and without an address it is that cluster which is
+    used. What a lost process held is made again by Dask, on another one.
+
+    Without either a cluster of this machine's processes is started and ended with each
     run. It listens on loopback only, where every user of the machine can reach it.
     """
 
@@ -71,9 +74,11 @@ class DaskBackend(Backend):
 
     def start(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
         from optiframe_comrade.backends.dask_cluster import Connection
+        from optiframe_comrade.backends.dask_rows import DaskShard
         from optiframe_comrade.backends.dask_workers import DaskWorkers
 
-        connection = Connection(self.address, self.processes or len(shards), self.starting)
+        lies = shards[0].address if isinstance(shards[0], DaskShard) else None
+        connection = Connection(self.address or lies, self.processes or len(shards), self.starting)
         try:
             return DaskWorkers(connection, shards, config, self.starting, self.on_fault == "reshard")
         except BaseException:

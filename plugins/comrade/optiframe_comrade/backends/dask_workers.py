@@ -14,17 +14,23 @@ from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
-from optiframe.errors import OptiframeError
+from optiframe.errors import OptiframeError, require
 from optiframe.problems.objective import FiniteSum
 from optiframe_comrade.backends.dask_actor import ActorHandle, let_go, packed
 from optiframe_comrade.backends.dask_cluster import Connection
 from optiframe_comrade.backends.dask_reshard import Resharder
+from optiframe_comrade.backends.dask_rows import DaskShard
 from optiframe_comrade.messages import Broadcast, Fault, Reply
 from optiframe_comrade.protocol.ledger import Move
 from optiframe_comrade.protocol.worker import WorkerConfig
 
 _LISTING = 5.0  # seconds for the scheduler to say which processes there are; it answers in milliseconds
+_LOOK = 1.0  # seconds between looks at who has died while shards travel
 _GLANCE = 0.1  # seconds between looks at who has died: short beside a deadline, long beside a look
+
+
+class SchedulerLost(OptiframeError):
+    """Dask's scheduler is gone, and with it all actors; the processes may be alive."""
 
 
 class DaskWorkers:
@@ -48,11 +54,11 @@ class DaskWorkers:
     ) -> None:
         self._connection: Connection | None = connection
         self._client, self._trim = connection.client, config.trim
+        self._address = connection.client.scheduler.address
         self._byzantine = frozenset(config.byzantine)
         self._starting, self._run = starting, uuid4().hex[:12]
         self.sizes = [len(shard) for shard in shards]
-        addresses = connection.addresses
-        places = [addresses[number % len(addresses)] for number in range(len(shards))]
+        places = _places(connection, shards)
         self.names = [_named(number, place) for number, place in enumerate(places)]
         self.moves: list[Move] = []
         self._resharder = Resharder(shards, config) if reshard else None
@@ -60,7 +66,7 @@ class DaskWorkers:
         self._lost: dict[int, str] = {}  # why a worker is not asked any more
         self._given_up: set[int] = set()  # of those lost, whose shards are not moved any more
         self._open: dict[int, asyncio.Task[Any]] = {}  # the question a worker has not answered yet
-        self._client.sync(self._load, shards, config)
+        self._sync("while shards were sent", self._load, shards, config)
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -69,8 +75,32 @@ class DaskWorkers:
         self, broadcast: Broadcast, deadline: float | None = None, to: Sequence[int] | None = None
     ) -> list[Reply | Fault]:
         asked = list(range(len(self)) if to is None else to)
-        replies = self._client.sync(self._round, broadcast, deadline, asked)
+        replies = self._sync(f"round {broadcast.round}", self._round, broadcast, deadline, asked)
         return [replies[number] for number in asked]
+
+    def _sync(self, when: str, task: Any, *arguments: Any) -> Any:
+        """Run a task on the client's event loop; whatever the scheduler's death makes of it has one name."""
+        try:
+            found = self._client.sync(task, *arguments)
+        except (Exception, asyncio.CancelledError):
+            if self._connected:
+                raise
+            raise self._scheduler_lost(when) from None
+        if not self._connected:  # workers that Dask has given up since, all alive
+            raise self._scheduler_lost(when)
+        return found
+
+    @property
+    def _connected(self) -> bool:
+        """Whether the scheduler is there; looked at without asking it anything."""
+        link = self._client.scheduler_comm
+        return self._client.status == "running" and link is not None and not link.closed()
+
+    def _scheduler_lost(self, when: str) -> SchedulerLost:
+        return SchedulerLost(
+            f"backend.dask, {when}: Dask's scheduler at {self._address} is gone. It knew where the workers "
+            "are, so the run cannot go on; start the scheduler and its workers again, and run again"
+        )
 
     def close(self) -> None:
         if self._connection is None:
@@ -87,7 +117,7 @@ class DaskWorkers:
 
     async def _load(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> None:
         loads = {
-            number: handle.load(packed(number, shard, config))
+            number: handle.load(packed(number, shard, config), _key(shard))
             for number, (handle, shard) in enumerate(zip(self._handles, shards, strict=True))
         }
         await self._loaded(loads)
@@ -97,11 +127,22 @@ class DaskWorkers:
                 raise error
 
     async def _loaded(self, loads: dict[int, asyncio.Task[None]]) -> None:
-        """Wait for shards to arrive; whoever does not take his in time is lost."""
-        if loads:
-            await asyncio.wait(loads.values(), timeout=self._starting)
+        """Wait for shards to arrive; whoever does not take its shard in time, or dies meanwhile, is lost."""
+        end, died = time.monotonic() + self._starting, set[int]()
+        waiting = dict(loads)
+        while waiting and (left := end - time.monotonic()) > 0 and self._connected:
+            await asyncio.wait(waiting.values(), timeout=min(left, _LOOK))
+            waiting = {number: task for number, task in waiting.items() if not task.done()}
+            # Of a process that dies before its actor is there, Dask tells nobody; only the list of them does.
+            processes = await self._processes() if waiting else ()
+            if processes:
+                died |= {number for number in waiting if self._handles[number].place not in processes}
+            waiting = {number: task for number, task in waiting.items() if number not in died}
         for number, task in loads.items():
-            if not task.done() or task.cancelled():
+            if number in died:
+                task.cancel()
+                self._lost[number] = "died while it took its shard"
+            elif not task.done() or task.cancelled():
                 task.cancel()
                 self._lost[number] = f"did not take its shard within {self._starting:g} s"
             elif (error := task.exception()) is not None:
@@ -111,7 +152,11 @@ class DaskWorkers:
         self, asked: Broadcast, deadline: float | None, to: Sequence[int]
     ) -> dict[int, Reply | Fault]:
         replies = await self._answers(asked, deadline, to)
-        while self._resharder is not None and (lost := self._to_move(self._resharder, replies, asked)):
+        while (
+            self._connected
+            and self._resharder is not None
+            and (lost := self._to_move(self._resharder, replies, asked))
+        ):
             processes = await self._processes()
             loads = {fault.worker: self._move(self._resharder, fault, asked, processes) for fault in lost}
             again = {number: load for number, load in loads.items() if load is not None}
@@ -137,7 +182,7 @@ class DaskWorkers:
             else:
                 self._put(number, asked)
                 awaited.add(number)
-        while awaited or (behind and faults() > self._trim):
+        while self._connected and (awaited or (behind and faults() > self._trim)):
             left = _GLANCE if end is None else min(_GLANCE, end - time.monotonic())
             if left <= 0:
                 break
@@ -226,12 +271,14 @@ class DaskWorkers:
             self._lost[number] = resharder.why(fault)
             return None
         self._lost.pop(number, None)
-        shard = packed(number, resharder.shards[number], resharder.config, asked.round)
+        rows = resharder.shards[number]
+        shard = packed(number, rows, resharder.config, asked.round)
         size = asked.nbytes + sum(memoryview(part).nbytes for part in shard)
+        size += rows.nbytes if isinstance(rows, DaskShard) else 0
         self.moves.append(Move(fault, old.place, target, size))
         self.names[number] = _named(number, target)
         self._handles[number] = self._handle(number, target)
-        return self._handles[number].load(shard)
+        return self._handles[number].load(shard, _key(rows))
 
     async def _forget(self) -> None:
         for number in list(self._open):
@@ -240,6 +287,24 @@ class DaskWorkers:
         self._open.clear()
         for handle in self._handles:
             handle.leave()
+
+
+def _places(connection: Connection, shards: Sequence[FiniteSum]) -> list[str]:
+    """The process for each worker: where its rows are, or one after the other."""
+    addresses = connection.addresses
+    futures = [
+        require("distributed", "dask").Future(shard.key, connection.client)
+        for shard in shards
+        if isinstance(shard, DaskShard)
+    ]
+    lies = dict(connection.client.who_has(futures)) if futures else {}
+    known = [sorted(set(lies.get(_key(shard), ())) & set(addresses)) for shard in shards]
+    return [here[0] if here else addresses[at % len(addresses)] for at, here in enumerate(known)]
+
+
+def _key(shard: FiniteSum) -> str | None:
+    """The key of rows that are on the cluster; None for rows that are sent there."""
+    return shard.key if isinstance(shard, DaskShard) else None
 
 
 def _named(number: int, place: str) -> str:

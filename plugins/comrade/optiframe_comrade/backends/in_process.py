@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from optiframe.problems.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe_comrade.messages import Broadcast, Fault, Reply
+from optiframe_comrade.parts.kinds import Rule
 from optiframe_comrade.protocol.worker import Worker, WorkerConfig
 
 
@@ -22,6 +24,7 @@ class InProcess:
     def __init__(self, shards: Sequence[FiniteSum], config: WorkerConfig | None = None) -> None:
         config = WorkerConfig() if config is None else config
         self._colluding = config.colludes
+        self.rule: Rule | None = None  # the coordinator's; colluding workers are assumed to know it
         self.workers = [Worker(number, shard, config) for number, shard in enumerate(shards)]
         self.names = [f"worker {number}" for number in range(len(shards))]
         self.sizes = [len(shard) for shard in shards]
@@ -42,11 +45,19 @@ class InProcess:
         if self._colluding and not honest:  # a filter has let none but hostile workers into this round
             others = [n for n, worker in enumerate(self.workers) if not worker.hostile]
             honest = [v for n in others if not isinstance(v := self._compute(n, broadcast), Fault)]
-        rows = np.array(honest) if honest else None
-        return [
-            vector if isinstance(vector, Fault) else self.workers[number].send(broadcast, vector, rows)
-            for number, vector in computed.items()
-        ]
+        rows, plan = np.array(honest) if honest else None, None
+        if self._colluding and rows is not None:
+            first = next(worker for worker in self.workers if worker.hostile)
+            plan = first.conspire(first.situation(broadcast, rows, self.rule))
+        replies: list[Reply | Fault] = []
+        for number, vector in computed.items():
+            if isinstance(vector, Fault):
+                replies.append(vector)
+                continue
+            worker = self.workers[number]
+            known = replace(worker.situation(broadcast, rows, self.rule), plan=plan)
+            replies.append(worker.send(broadcast, vector, known))
+        return replies
 
     def close(self) -> None:
         """Nothing to let go of."""

@@ -16,6 +16,7 @@ from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_comrade.local.newton import at_point
 from optiframe_comrade.local.step import SMALL, sweeps
 from optiframe_comrade.local.sweep import Precision
+from optiframe_comrade.trust.separable import separable
 from optiframe_comrade.unused_parameters import Unused, warnings_of
 
 
@@ -60,7 +61,7 @@ class Exact(Solver[Minimize, Array, None]):
             run.warn(text, identifier="training.unused-parameter")
         x = problem.initial() if run.start is None else run.start
         pieces = at_point(f, x, self.hessian)
-        gradient = pieces.gradient()
+        gradient, said = pieces.gradient(), False
         while True:
             direction = pieces.newton(gradient)
             length = pieces.search(direction, float(gradient @ direction))
@@ -69,4 +70,8 @@ class Exact(Solver[Minimize, Array, None]):
                 yield Iterate(pieces.x, residual=float(np.abs(gradient).max(initial=0.0)))
                 return Status.STALLED, "no step decreases the objective any more"
             gradient = pieces.gradient()
+            if not said and pieces.predictions is not None:
+                shown = separable(f, pieces.predictions)
+                said = shown is not None
+                run.findings += [shown] if shown is not None else []
             yield Iterate(pieces.x, residual=float(np.abs(gradient).max(initial=0.0)), info={"step": length})

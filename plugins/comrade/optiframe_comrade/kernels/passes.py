@@ -7,3 +7,4 @@ from optiframe_comrade.kernels import reference
 
 logistic = native(reference.logistic)
 scale = native(reference.scale)
+sparse_gram = native(reference.sparse_gram)

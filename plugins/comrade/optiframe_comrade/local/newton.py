@@ -51,6 +51,11 @@ class AtPoint:
             return solve_symmetric(f.hessian(x), gradient)
         return conjugate_gradients(lambda v: np.asarray(f.hessian_product(x, v)), gradient)
 
+    @property
+    def predictions(self) -> Array | None:
+        """The scores of the rows here, shape (n,), where they are at hand."""
+        return None
+
     def ahead(self, direction: Array, length: float) -> float:
         """The objective at x - length direction."""
         return self.f.value(self.x - length * direction)
@@ -81,6 +86,10 @@ class _Linear(AtPoint):
         self.z = np.asarray(f.matrix @ self.x)
         self.change = self.z
 
+    @property
+    def predictions(self) -> Array | None:
+        return self.z
+
     def gradient(self) -> Array:
         f = self.f
         return np.asarray(f.matrix.T @ (f.slopes(self.z) / len(f)) + f.l2 * self.x)
@@ -110,6 +119,10 @@ class _Dense(_Linear):
         self.sweep = Sweep(f, precision)
         self.here = self.trial = self.sweep.at(self.x)
         self.value = self.here.value
+
+    @property
+    def predictions(self) -> Array | None:
+        return self.here.predictions
 
     def gradient(self) -> Array:
         return self.here.gradient

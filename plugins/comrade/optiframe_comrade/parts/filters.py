@@ -6,15 +6,17 @@ All take `trim`, the most lies to withstand, and let the workers' order decide t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
+from optiframe.registry.by_name import ByName
 from optiframe_comrade.parts import robust_means
 from optiframe_comrade.parts.kinds import Filter, Indices, Selecting, rows_of
+from optiframe_comrade.parts.nearest import mixing
 
 
 class Mean(Filter):
@@ -39,7 +41,7 @@ class Norm(Selecting):
     name = "filter.norm"
     reference = "Ghosh et al., Algorithm 1"
     trims = True
-    fails_from = 0.3
+    fails_from = 0.1
 
     def kept(self, vectors: Array, trim: int = 0) -> Indices:
         norms = robust_means.norms(rows_of(vectors, trim))
@@ -57,7 +59,7 @@ class DistanceToMedian(Selecting):
     name = "filter.distance-to-median"
     reference = "trimming as in Ghosh et al., Algorithm 1, around the median of Yin et al. 2018"
     trims = True
-    fails_from = 0.35
+    fails_from = 0.1
 
     def kept(self, vectors: Array, trim: int = 0) -> Indices:
         rows = rows_of(vectors, trim)
@@ -74,7 +76,7 @@ class CoordinateMedian(Filter):
 
     name = "filter.coordinate-median"
     reference = "Yin et al. 2018, Definition 1"
-    fails_from = 0.4
+    fails_from = 0.2
 
     def aggregate(self, vectors: Array, trim: int = 0) -> Array:
         return robust_means.coordinate_median(rows_of(vectors, trim))
@@ -95,7 +97,7 @@ class TrimmedMean(Filter):
     name = "filter.trimmed-mean"
     reference = "Yin et al. 2018, Definition 2"
     trims = True
-    fails_from = 0.4
+    fails_from = 0.2
 
     def aggregate(self, vectors: Array, trim: int = 0) -> Array:
         rows = rows_of(vectors, trim)
@@ -116,7 +118,7 @@ class GeometricMedian(Filter):
 
     name = "filter.geometric-median"
     reference = "Chen, Su, Xu 2017; Vardi and Zhang 2000 for points that coincide"
-    fails_from = 0.35
+    fails_from = 0.2
 
     tolerance: PositiveFloat = Field(
         default=1e-10, description="stop when a step is at most this part of the median distance"
@@ -141,7 +143,7 @@ class MultiKrum(Selecting):
     name = "filter.multi-krum"
     reference = "Blanchard et al. 2017, Sec. 4"
     trims = True
-    fails_from = 0.4
+    fails_from = 0.1
 
     def selects(self, m: int, trim: int) -> int:
         """How many vectors are averaged."""
@@ -173,10 +175,46 @@ class Krum(MultiKrum):
     name = "filter.krum"
     reference = "Blanchard et al. 2017, Sec. 4"
     trims = False  # it takes one vector, whatever the trim
-    fails_from = 0.2
+    fails_from = 0.05
 
     def selects(self, m: int, trim: int) -> int:
         return 1
+
+
+class Meamed(Filter):
+    """The mean of the m - trim values nearest to the median, in each coordinate.
+
+    Costs O(m d log m).
+    """
+
+    name = "filter.meamed"
+    reference = "Xie, Koyejo, Gupta 2018, Generalized Byzantine-tolerant SGD (mean around median)"
+    trims = True
+    fails_from = 0.3
+
+    def aggregate(self, vectors: Array, trim: int = 0) -> Array:
+        rows = rows_of(vectors, trim)
+        return robust_means.mean_around_median(rows, len(rows) - trim)
+
+
+class NearestNeighbourMixing(Filter):
+    """Replaces each vector by the mean of its m - trim nearest ones, itself included, then filters.
+
+    Costs O(m^2 d) beside the filter that follows.
+    """
+
+    name = "filter.nnm"
+    reference = "Allouah et al. 2023, Fixing by mixing, Algorithm 2"
+    trims = True
+    fails_from = 0.1
+
+    then: Annotated[Filter, ByName()] = Field(
+        default=CoordinateMedian(), description="the filter of the mixed vectors"
+    )
+
+    def aggregate(self, vectors: Array, trim: int = 0) -> Array:
+        rows = rows_of(vectors, trim)
+        return self.then.aggregate(mixing(rows, len(rows) - trim) @ rows, trim)
 
 
 class FromCallable(Filter):

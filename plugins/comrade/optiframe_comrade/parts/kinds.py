@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,20 @@ from optiframe.problems.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe.registry.by_name import Part
 from optiframe_comrade.messages import Reply
+from optiframe_comrade.parts.metric import AnyMetric
 
 Indices = NDArray[np.intp]
+
+
+class Rule(Protocol):
+    """How vectors become one in a run: a filter, or a filter within a metric."""
+
+    @property
+    def name(self) -> str: ...
+
+    def aggregate(self, vectors: Array, trim: int = 0) -> Array: ...
+
+    def kept(self, vectors: Array, trim: int = 0) -> Indices | None: ...
 
 
 class Filter(Part):
@@ -34,8 +46,11 @@ class Filter(Part):
     trims: ClassVar[bool] = False  # True: with a trim of 0 it is the plain mean
     # The share of hostile workers from which a run warns that the answer may be carried away; None: not
     # known. Here it is measured: the least at which an attack of this package has left the last point of
-    # newton.comrade with at least nine tenths of the start's gap (docs/methods/comrade-robustness.md).
+    # newton.comrade on a9a with nine tenths of the start's gap (docs/methods/comrade-robustness.md).
     fails_from: ClassVar[float | None] = None
+    # True: it measures distances by the Hessian. The coordinator then asks for a sketch of it once a run,
+    # and calls `within`; Newton steps are checked by the workers' objectives before the next is taken.
+    in_metric: ClassVar[bool] = False
 
     @abstractmethod
     def aggregate(self, vectors: Array, trim: int = 0) -> Array:
@@ -52,6 +67,10 @@ class Filter(Part):
     def kept(self, vectors: Array, trim: int = 0) -> Indices | None:
         """Rows that go into the aggregate; None for a filter that does not choose among them."""
         return None
+
+    def within(self, metric: AnyMetric, gradients: bool) -> Rule:
+        """This filter with distances between Newton updates, or between gradients, by a metric."""
+        return self
 
 
 def rows_of(vectors: Any, trim: int) -> Array:
@@ -106,6 +125,13 @@ class Situation:
         The broadcast point.
     rng
         Of this worker alone, so that a run is repeated by its seed.
+    rule
+        How the coordinator makes one vector of them; None where a backend cannot know it.
+    shard
+        The worker's own terms; None where there are none.
+    plan
+        What all hostile workers have agreed to send, one row each in the order of `byzantine`; None
+        where they have not: see `Attack.conspire`.
     """
 
     worker: int
@@ -117,6 +143,9 @@ class Situation:
     point: Array
     rng: np.random.Generator
     past: Sequence[Reply] = field(default_factory=tuple)
+    rule: Rule | None = None
+    shard: FiniteSum | None = None
+    plan: Array | None = None
 
 
 class NoReply(Exception):
@@ -135,7 +164,8 @@ class Attack(Part):
 
     `poison` once, to the worker's data; `falsify` each round, to its vector before it is
     compressed; `tamper` each round, to the finished reply, which is where faults live.
-    `colludes` says that `falsify` needs `Situation.honest`.
+    `colludes` says that `falsify` needs `Situation.honest`. Hostile workers that act as one decide
+    once a round, in `conspire`.
     """
 
     family = "attack"
@@ -148,6 +178,17 @@ class Attack(Part):
     def falsify(self, vector: Array, situation: Situation) -> Array:
         """The vector it sends, from the one it computed with its (poisoned) data."""
         return vector
+
+    def claim(self, value: float, situation: Situation) -> float:
+        """The objective it reports beside its vector, from the one it computed."""
+        return value
+
+    def conspire(self, situation: Situation) -> Array | None:
+        """What all hostile workers will send, as `Situation.plan`; None where each decides for itself.
+
+        Called once a round where a backend knows all workers, for the first of the hostile ones.
+        """
+        return None
 
     def tamper(self, reply: Reply, situation: Situation) -> Reply:
         """The reply that leaves it; raises `NoReply` when none does."""

@@ -44,6 +44,13 @@ def trimmed_mean(rows: Array, drop: int) -> Array:
     return mean(np.sort(rows, axis=0)[drop : len(rows) - drop])
 
 
+def mean_around_median(rows: Array, count: int) -> Array:
+    """For each coordinate the mean of its `count` values nearest to its median; of equal ones the first."""
+    away = np.abs(rows - coordinate_median(rows))
+    nearest = np.argsort(away, axis=0, kind="stable")[:count]
+    return mean(np.take_along_axis(rows, nearest, axis=0))
+
+
 def distances(rows: Array, point: Array) -> Array:
     """Euclidean distance of each row from a point."""
     with np.errstate(over="ignore"):

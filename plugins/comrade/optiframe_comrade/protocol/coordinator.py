@@ -13,8 +13,18 @@ import numpy as np
 
 from optiframe.errors import InvalidInput, OptiframeError
 from optiframe.records.fields import Array
-from optiframe_comrade.messages import OBJECTIVE, Broadcast, Fault, Reply
-from optiframe_comrade.parts.kinds import Compressor, Filter
+from optiframe_comrade.messages import (
+    GRADIENT,
+    NEWTON_STEP,
+    OBJECTIVE,
+    STEP_WITH_VALUE,
+    Broadcast,
+    Fault,
+    Reply,
+)
+from optiframe_comrade.parts.hessian_metric import WithinMetric
+from optiframe_comrade.parts.kinds import Compressor, Filter, Indices, Rule
+from optiframe_comrade.parts.metric import AnyMetric
 from optiframe_comrade.protocol.ledger import Exchange, Ledger
 from optiframe_comrade.protocol.reply_checks import open_reply
 from optiframe_comrade.protocol.workers import Workers
@@ -41,10 +51,12 @@ class TooManyFaults(OptiframeError):
 
 @dataclass(frozen=True)
 class Replies:
-    """What arrived whole: the senders' numbers and their vectors, one row each."""
+    """What arrived whole in a round: the senders' numbers and their vectors, one row each."""
 
     senders: tuple[int, ...]
     vectors: Array
+    kind: str
+    round: int
 
 
 @dataclass(frozen=True)
@@ -70,6 +82,8 @@ class Coordinator:
         How vectors become one.
     trim
         How many workers a round leaves out: those with faults first, then by the filter.
+    lies
+        How many the filter reckons with, where that is another number than `trim`.
     compressor
         What updates went through.
     deadline
@@ -84,14 +98,19 @@ class Coordinator:
         trim: int,
         compressor: Compressor,
         deadline: float | None = None,
+        lies: int | None = None,
     ) -> None:
         self.workers, self.filter, self.trim = workers, filter, trim
+        self.lies = trim if lies is None else lies
+        self.metric: AnyMetric | None = None
         self.compressor, self.deadline = compressor, deadline
         # Not every backend moves shards; that of Dask adds to this list.
         self.ledger = Ledger(list(workers.names), moves=getattr(workers, "moves", ()))
 
     def ask(self, kind: str, point: Array, to: Sequence[int] | None = None, **arrays: Array) -> Replies:
         """Broadcast, wait, open the replies.
+
+        Workers simulated in this process learn the rule, for attacks that are assumed to know it.
 
         Raises
         ------
@@ -100,6 +119,8 @@ class Coordinator:
         """
         asked = tuple(range(len(self.workers))) if to is None else tuple(to)
         broadcast = Broadcast(self.ledger.rounds + 1, kind, point, arrays)
+        if hasattr(self.workers, "rule"):
+            self.workers.rule = self.rule(kind)
         received = self.workers.ask(broadcast, self.deadline, None if to is None else asked)
         senders, rows, faults, arrived = [], [], [], 0
         for worker, reply in zip(asked, received, strict=True):
@@ -128,7 +149,18 @@ class Coordinator:
         )
         if len(faults) > self.trim or not rows:
             raise TooManyFaults(self._complaint(broadcast.round, faults, len(asked)), faults)
-        return Replies(tuple(senders), np.array(rows))
+        return Replies(tuple(senders), np.array(rows), kind, broadcast.round)
+
+    def ask_step(self, point: Array) -> tuple[Replies, Array]:
+        """The workers' Newton updates at a point, and their objectives there, shape (m,); one round."""
+        replies = self.ask(STEP_WITH_VALUE, point)
+        return replace(replies, vectors=replies.vectors[:, :-1]), replies.vectors[:, -1]
+
+    def rule(self, kind: str) -> Rule:
+        """The filter, within the metric of the run if there is one."""
+        if self.metric is None:
+            return self.filter
+        return self.filter.within(self.metric, kind == GRADIENT)
 
     def combine(self, replies: Replies) -> Combined:
         """Filter and average; faults have used up their share of the trim budget.
@@ -138,9 +170,17 @@ class Coordinator:
         InvalidInput
             When the filter returns something of another shape than a reply.
         """
-        trim = max(0, self.trim - (len(self.workers) - len(replies.senders)))
-        kept = self.filter.kept(replies.vectors, trim)
-        vector = np.asarray(self.filter.aggregate(replies.vectors, trim))
+        trim = max(0, self.lies - (len(self.workers) - len(replies.senders)))
+        rule = self.rule(replies.kind)
+        if isinstance(rule, WithinMetric):
+            mixture = rule.mixture(replies.vectors, trim)
+            kept: Indices | None = mixture.kept
+            vector = mixture.weights @ replies.vectors
+            if replies.kind in (NEWTON_STEP, STEP_WITH_VALUE):
+                self.ledger.measured(replies.round, replies.senders, mixture.apart)
+        else:
+            kept = rule.kept(replies.vectors, trim)
+            vector = np.asarray(rule.aggregate(replies.vectors, trim))
         if vector.shape != replies.vectors.shape[1:]:
             raise InvalidInput(
                 f"{self.filter.name} must return one vector of shape {replies.vectors.shape[1:]}, "
@@ -156,7 +196,8 @@ class Coordinator:
 
     def _entered(self, replies: Replies, rows: Sequence[int], vector: Array) -> Combined:
         chosen = set(rows)
-        self.ledger.trim(tuple(sender for row, sender in enumerate(replies.senders) if row not in chosen))
+        out = tuple(sender for row, sender in enumerate(replies.senders) if row not in chosen)
+        self.ledger.trim(replies.round, out)
         spread = replies.vectors[list(rows)] - vector
         with np.errstate(over="ignore"):  # the squares of a lie need not be finite
             noise = float(np.sqrt((spread**2).sum() / max(1, len(rows) * (len(rows) - 1))))

@@ -27,6 +27,8 @@ class Exchange:
         Payload both ways, over all workers asked, that of refused replies included.
     trimmed
         Workers whose reply arrived whole and was left out.
+    filtered
+        Whether some might have been: line searches, sketches and rejected steps go through no filter.
     faults
         Workers without a usable reply, and why.
     """
@@ -37,6 +39,7 @@ class Exchange:
     bytes_down: int
     bytes_up: int
     trimmed: tuple[int, ...] = ()
+    filtered: bool = False
     faults: tuple[Fault, ...] = ()
 
 
@@ -77,7 +80,8 @@ class Ledger:
     `moves` are the shards that went to another machine when theirs was lost, with the fault, which is
     none of the round when the reply came from there in time; their bytes, as those of the shards first
     handed out, are not in `bytes_down`, nor is a reply refused before a move in `bytes_up`. `exiled` names
-    workers no longer asked at all, with their outlier score (`newton.polished`).
+    workers no longer asked at all, with their outlier score (`newton.polished`). `rejected` has the rounds
+    whose point was not accepted, since the workers' objectives rose.
     """
 
     names: list[str] = field(default_factory=list)
@@ -88,6 +92,8 @@ class Ledger:
     bytes_down: int = 0
     exiled: dict[str, float] = field(default_factory=dict)
     moves: Sequence[Move] = ()
+    rejected: list[int] = field(default_factory=list)
+    _apart: dict[int, Array] = field(default_factory=dict)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Ledger:
         # The core copies the detail of the iterate it keeps; books are of the whole run.
@@ -104,9 +110,23 @@ class Ledger:
         self.bytes_up += exchange.bytes_up
         self.bytes_down += exchange.bytes_down
 
-    def trim(self, workers: tuple[int, ...]) -> None:
-        """Enter whom the filter left out in the last exchange."""
-        self.exchanges[-1] = replace(self.exchanges[-1], trimmed=workers)
+    def measured(self, round: int, senders: Sequence[int], apart: Array) -> None:
+        """Enter how far the workers' updates are from their middle; nan for who sent none."""
+        every = np.full(len(self.names), np.nan)
+        every[list(senders)] = apart
+        self._apart[round] = every
+
+    @property
+    def apart(self) -> list[Array]:
+        """Squared distances of updates from their middle, shape (m,), nan for a worker without one.
+
+        One array for each round of Newton updates that a filter measured by the Hessian.
+        """
+        return [self._apart[round] for round in sorted(self._apart)]
+
+    def trim(self, round: int, workers: tuple[int, ...]) -> None:
+        """Enter whom the filter left out in an exchange."""
+        self.exchanges[round - 1] = replace(self.exchanges[round - 1], trimmed=workers, filtered=True)
 
     @property
     def faults(self) -> list[Fault]:
@@ -119,13 +139,15 @@ class Ledger:
         self.costs.append((self.rounds, self.bytes_up, self.bytes_down))
 
     def suspicion(self) -> Array:
-        """For each worker, the share of exchanges it was asked in that went on without its reply.
+        """For each worker, the share of filtered exchanges it was asked in that went on without its reply.
 
         0 for a worker that was always used, 1 for one that never was. Where b of m are left out
         every round, the shares average b/m whether or not anybody lies: a high one is no proof.
         """
         asked, left_out = np.zeros(len(self.names)), np.zeros(len(self.names))
         for each in self.exchanges:
+            if not (each.filtered or each.faults):
+                continue
             asked[list(each.asked)] += 1
             left_out[list(each.trimmed)] += 1
             left_out[[fault.worker for fault in each.faults]] += 1

@@ -29,9 +29,12 @@ def check_reply(reply: Reply, asked: Broadcast, compressor: Compressor) -> Fault
     if asked.compressible and compressor.encodes:
         if not isinstance(payload, bytes):
             return fault("wrong-type", f"sent a {type(payload).__name__} where compressed bytes are due")
-        most = compressor.most_bytes(size)
+        least = NUMBER * asked.exact
+        most = compressor.most_bytes(size - asked.exact) + least
         if len(payload) > most:
             return fault("too-large", f"sent {len(payload)} bytes, at most {most} are due")
+        if len(payload) < least:
+            return fault("malformed", f"sent {len(payload)} bytes, at least {least} are due")
         return None
     if type(payload) is not np.ndarray:
         return fault("wrong-type", f"sent a {type(payload).__name__} where an array is due")
@@ -51,12 +54,14 @@ def open_reply(reply: Reply, asked: Broadcast, compressor: Compressor) -> Array 
         return fault
     vector = reply.payload
     if asked.compressible and compressor.encodes:
+        size, ends = asked.size - asked.exact, len(reply.payload) - NUMBER * asked.exact
         try:
-            vector = compressor.decode(reply.payload, asked.size)
+            vector = compressor.decode(reply.payload[:ends], size)
         except Exception as error:  # a third party's decoder, fed with what a hostile worker sent
             return Fault(reply.worker, asked.round, "malformed", f"cannot be decoded: {error!s:.80}")
-        if type(vector) is not np.ndarray or vector.shape != (asked.size,) or vector.dtype != np.float64:
+        if type(vector) is not np.ndarray or vector.shape != (size,) or vector.dtype != np.float64:
             return Fault(reply.worker, asked.round, "malformed", "decodes to something that is no vector")
+        vector = np.concatenate([vector, np.frombuffer(reply.payload[ends:], dtype="<f8")])
     overflow = not_finite(vector)
     if overflow is not None:
         return Fault(reply.worker, asked.round, "not-finite", overflow)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,12 +25,25 @@ _NOTICED = 0.05
 _FALSE_ALARM = 1e-4  # chance of one on unordered rows, over all columns
 
 
+class Placed(FiniteSum):
+    """A finite sum whose terms have been shared out, and lie with the workers of a backend."""
+
+    backend: ClassVar[str]  # the name of the one that knows where
+
+    @property
+    @abstractmethod
+    def placed(self) -> Sequence[FiniteSum]:
+        """What stands for each worker's terms here; the backend finds them."""
+
+
 def make_shards(f: FiniteSum, workers: int, sharding: Sharding, rng: np.random.Generator) -> list[FiniteSum]:
     """Each worker's terms, as evenly as possible: sizes differ by at most one.
 
     At random they are copied. In order, of a linear model whose matrix is dense and stored by rows, they
-    are views: no time and no memory.
+    are views: no time and no memory. Terms that have their places stay there.
     """
+    if isinstance(f, Placed):
+        return list(f.placed)
     if sharding == "random":
         return [f.take(terms) for terms in split(len(f), workers, rng)]
     ends = _ends(len(f), workers)

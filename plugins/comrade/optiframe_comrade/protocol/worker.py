@@ -15,8 +15,8 @@ import numpy as np
 from optiframe.problems.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe_comrade.local.step import Method
-from optiframe_comrade.messages import Broadcast, Fault, Reply
-from optiframe_comrade.parts.kinds import Attack, Compressor, Honest, NoReply, Nothing, Situation
+from optiframe_comrade.messages import STEP_WITH_VALUE, Broadcast, Fault, Reply
+from optiframe_comrade.parts.kinds import Attack, Compressor, Honest, NoReply, Nothing, Rule, Situation
 from optiframe_comrade.protocol.answer import answer
 from optiframe_comrade.protocol.reply_checks import not_finite
 
@@ -109,12 +109,11 @@ class Worker:
                     raise
                 return np.full(asked.size, np.nan)
 
-    def send(self, asked: Broadcast, vector: Array, honest: Array | None = None) -> Reply | Fault:
-        """The reply that leaves it; the fault that it is when, under attack, none does.
-
-        A vector that is not finite is a fault too where a compressor would have to write it.
-        """
-        situation = Situation(
+    def situation(self, asked: Broadcast, honest: Array | None = None, rule: Rule | None = None) -> Situation:
+        """What it knows if it is hostile; of `honest` rows the vectors alone, without objectives."""
+        if honest is not None and asked.kind == STEP_WITH_VALUE:
+            honest = honest[:, :-1]
+        return Situation(
             worker=self.number,
             round=asked.round,
             kind=asked.kind,
@@ -124,16 +123,32 @@ class Worker:
             point=asked.point,
             rng=self._lying,
             past=tuple(self._past),
+            rule=rule,
+            shard=self.shard,
         )
+
+    def conspire(self, situation: Situation) -> Array | None:
+        """What all hostile workers will send, if their attack has them decide together."""
+        with np.errstate(all="ignore"):
+            return self._attack.conspire(situation)
+
+    def send(self, asked: Broadcast, vector: Array, situation: Situation | None = None) -> Reply | Fault:
+        """The reply that leaves it; the fault that it is when, under attack, none does.
+
+        A vector that is not finite is a fault too where a compressor would have to write it.
+        """
+        situation = self.situation(asked) if situation is None else situation
         try:
             with np.errstate(all="ignore"):
-                vector = self._attack.falsify(vector, situation)
+                vector = self._falsified(asked, vector, situation)
             payload: Array | bytes = np.array(vector, dtype=np.float64)
             if asked.compressible and self.config.compressor.encodes:
                 overflow = not_finite(vector)
                 if overflow is not None:
                     return Fault(self.number, asked.round, "not-finite", overflow)
-                payload = self._encoded(asked.kind, vector)
+                ends = len(vector) - asked.exact
+                values = np.ascontiguousarray(vector[ends:], dtype="<f8").tobytes()
+                payload = self._encoded(asked.kind, vector[:ends]) + values
             reply = Reply(self.number, asked.round, payload)
             if self.hostile:
                 self._past.append(reply)
@@ -144,6 +159,12 @@ class Worker:
     def reply(self, asked: Broadcast) -> Reply | Fault:
         """Compute and send, for backends where workers do not know each other's vectors."""
         return self.send(asked, self.compute(asked))
+
+    def _falsified(self, asked: Broadcast, vector: Array, situation: Situation) -> Array:
+        if asked.kind != STEP_WITH_VALUE:
+            return self._attack.falsify(vector, situation)
+        claimed = self._attack.claim(float(vector[-1]), situation)
+        return np.append(self._attack.falsify(vector[:-1], situation), claimed)
 
     def _encoded(self, kind: str, vector: Array) -> bytes:
         compressor = self.config.compressor

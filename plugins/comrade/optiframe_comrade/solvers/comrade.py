@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
+import numpy as np
 from pydantic import Field, PositiveFloat
 
 from optiframe.problems.objective import FiniteSum
 from optiframe.records.fields import Array
+from optiframe.registry.by_name import ByName
 from optiframe_comrade.messages import NEWTON_STEP
-from optiframe_comrade.protocol.coordinator import Combined, Coordinator
+from optiframe_comrade.parts.hessian_metric import HessianMetric
+from optiframe_comrade.parts.kinds import Filter
+from optiframe_comrade.protocol.coordinator import Combined, Coordinator, Replies
+from optiframe_comrade.protocol.sketch import refined_metric
 from optiframe_comrade.solvers.distributed import NEWTON, Distributed
+
+_REFINED = 5  # steps after which the metric is refined: Newton's method is near the floor by then
+_DOUBTED = 3  # steps after which the first that is rejected has the metric refined
+_DIRECTIONS = 2  # of scatter for each column of the first sketch
+_SHORTER = 3  # times a step is shortened to a quarter before the floor is reached
+_ROUNDING = 1e-15  # relative error of a mean of losses
 
 
 class Comrade(Distributed):
-    """Averages the workers' own Newton updates, without those farthest from their median.
+    """Averages the workers' own Newton updates, without outliers.
 
     One round a step: every worker sends H_i^-1 g_i of its own terms. The paper leaves out the
-    updates of greatest norm; ``filter = "norm"`` does so, and fails from 30% hostile workers on. What it
+    updates of greatest norm; ``filter = "norm"`` does so, and fails from 30% hostile workers on. The
+    default filter measures distances by a sketch of the Hessian, for which it asks in three rounds
+    before the first step, and accepts a step only if the workers' objectives fall. What it
     settles at is not the minimum but its error floor, about as far from it as one worker's data
     allow; see `newton.polished`. With a compressor the filter sees what arrived.
 
@@ -30,10 +44,71 @@ class Comrade(Distributed):
     operations = NEWTON
     residual_meaning = "length of the averaged update; it vanishes at the error floor, not at the minimum"
 
+    filter: Annotated[Filter, ByName()] = Field(default=HessianMetric(), description="how replies become one")
     step: PositiveFloat = Field(default=1.0, description="gamma; 1 is Newton's step")
 
     def steps(self, coordinator: Coordinator, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
+        if self.filter.in_metric:
+            for point, update, _ in checked_steps(coordinator, x, self.step):
+                yield point, update
+            return
         while True:
             update = coordinator.newton_step(NEWTON_STEP, x)
             x = x - self.step * update.vector
             yield x, update
+
+
+def checked_steps(
+    coordinator: Coordinator, x: Array, step: float
+) -> Iterator[tuple[Array, Combined, Replies]]:
+    """Points whose objective fell, each with the update that led to it and the replies it is of.
+
+    The check costs no round: with its update at the next point, which is asked for in any case, each worker
+    sends its objective there. If the median of the workers' changes does not fall, the step is taken
+    again at a quarter of its length, three times; then the floor is reached and the points end. Once a run
+    the metric is refined, with the replies that are there: after five steps, or three and one that is
+    rejected, or before the end.
+    """
+    replies, values = coordinator.ask_step(x)
+    taken, refined = 0, coordinator.metric is None
+    while True:
+        if taken == _REFINED and not refined:
+            refined = _refine(coordinator, x, replies)
+        update = coordinator.combine(replies)
+        length, ahead = step, x
+        for _ in range(1 + _SHORTER):
+            ahead = x - length * update.vector
+            next_replies, next_values = coordinator.ask_step(ahead)
+            if accepted := _falls(replies.senders, values, next_replies.senders, next_values):
+                break
+            coordinator.ledger.rejected.append(coordinator.ledger.rounds)
+            if not refined and taken >= _DOUBTED:
+                break
+            length /= 4
+        if not accepted:
+            if not refined:
+                refined = _refine(coordinator, x, replies)
+                continue
+            if not taken:  # the start is the answer
+                yield x, update, replies
+            return
+        x, taken = ahead, taken + 1
+        yield x, update, replies
+        replies, values = next_replies, next_values
+
+
+def _refine(coordinator: Coordinator, x: Array, replies: Replies) -> bool:
+    """Give the coordinator the refined metric at x; True, for done."""
+    assert coordinator.metric is not None  # `checked_steps` has looked
+    assert isinstance(coordinator.filter, HessianMetric)
+    directions = _DIRECTIONS * coordinator.filter.columns
+    coordinator.metric = refined_metric(coordinator, x, coordinator.metric, replies.vectors, directions)
+    return True
+
+
+def _falls(before: tuple[int, ...], values: Array, after: tuple[int, ...], ahead: Array) -> bool:
+    """Whether the median change of the objective is negative, or lost in its rounding."""
+    known = dict(zip(before, values, strict=True))
+    with np.errstate(over="ignore"):
+        changes = np.array([new - known[who] for who, new in zip(after, ahead, strict=True) if who in known])
+    return len(changes) > 0 and float(np.median(changes)) <= _ROUNDING * float(np.median(np.abs(values)))

@@ -25,13 +25,16 @@ from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_comrade.backends.backend import Backend, InProcessBackend
 from optiframe_comrade.local.step import Method
 from optiframe_comrade.parts.filters import DistanceToMedian
+from optiframe_comrade.parts.hessian_metric import HessianMetric
 from optiframe_comrade.parts.kinds import Attack, Compressor, Filter, Honest, Nothing
 from optiframe_comrade.protocol.coordinator import Combined, Coordinator, TooManyFaults
 from optiframe_comrade.protocol.ledger import Ledger
-from optiframe_comrade.protocol.sharding import Sharding, make_shards, visible_order
+from optiframe_comrade.protocol.sharding import Placed, Sharding, make_shards, visible_order
+from optiframe_comrade.protocol.sketch import sketched_metric
 from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.trust.contraction import definition_2
 from optiframe_comrade.trust.filter_limits import ROUNDING, outnumbered
+from optiframe_comrade.trust.run_findings import ledger_findings
 from optiframe_comrade.trust.theory import cheap_notes, few_terms
 from optiframe_comrade.unused_parameters import Unused, warnings_of
 
@@ -44,6 +47,7 @@ def _share(value: Any) -> Any:
 
 Share = Annotated[float, Field(ge=0, lt=0.5), BeforeValidator(_share)]
 
+_UNDECLARED = 0.4  # share of the workers that may lie where none is declared
 _ASTRAY = 10  # times the best point's gap; at the error floor points differ by less
 
 
@@ -110,6 +114,14 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             return math.ceil(self.trim * self.workers - ROUNDING)
         return math.ceil(self.byzantine * self.workers + 2 - ROUNDING) if self.byzantine else 0
 
+    @property
+    def lies(self) -> int:
+        """Number of lies the filter reckons with: what was declared; else 40%, of a filter by the Hessian."""
+        if not self.filter.in_metric or self.trim is not None:
+            return self.left_out
+        share = self.byzantine or _UNDECLARED
+        return math.ceil(share * self.workers - ROUNDING) if self.byzantine else int(share * self.workers)
+
     def unsuited(self, problem: Minimize) -> str | None:
         f = problem.function
         if not isinstance(f, FiniteSum):
@@ -120,6 +132,13 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             return f"the objective has no {' and no '.join(_plain(one) for one in self.operations)}"
         if not f.offers(Objective.gradient):
             return "the objective has no gradient"
+        if self.filter.in_metric and not any(f.offers(operation) for operation in NEWTON):
+            return f"the objective has no Hessian and no Hessian product, which {self.filter.name} asks for"
+        if isinstance(f, Placed):
+            if self.backend.name != f.backend:
+                return f"its terms lie on {f.backend.removeprefix('backend.')}: set `backend` to that"
+            if len(f.placed) != self.workers:
+                return f"its terms lie in {len(f.placed)} shards: set workers = {len(f.placed)}"
         if len(f) < self.workers:
             return f"{len(f)} terms cannot be shared out among {self.workers} workers"
         if not isinstance(problem.over, WholeSpace):
@@ -131,7 +150,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
         return WorkerConfig(
             attack=self.attack,
             byzantine=tuple(range(self.byzantine_count)),
-            trim=self.left_out,
+            trim=self.lies,
             compressor=self.compressor,
             error_feedback=self.error_feedback,
             method=self.local,
@@ -149,6 +168,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
                 workers,
                 filter=self.filter,
                 trim=self.left_out,
+                lies=self.lies,
                 compressor=self.compressor,
                 deadline=self.backend.patience if self.deadline is None else self.deadline,
             )
@@ -174,10 +194,16 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             sampled = self.hessian_terms
             run.findings += cheap_notes(f, self.workers, self.byzantine, at=x, hessian_terms=sampled)
         with self.coordinator(f, run) as coordinator:
-            steps, shortest, since, reported = self.steps(coordinator, x, f), math.inf, 0, 0
+            if isinstance(self.filter, HessianMetric) and self.lies:  # else it is the mean
+                coordinator.metric = sketched_metric(coordinator, x, self.filter.columns, run.rng)
+            said: tuple[Finding, ...] = ()
+            steps, shortest, since, reported, ended = self.steps(coordinator, x, f), math.inf, 0, 0, False
             while self.patience is None or since < self.patience:
                 try:
                     x, update = next(steps)
+                except StopIteration:
+                    ended = True
+                    break
                 except TooManyFaults as trouble:
                     if trouble.overflows > self.workers / 2:
                         return Status.DIVERGED, "most workers' updates are no longer finite"
@@ -192,7 +218,11 @@ class Distributed(Solver[Minimize, Array, Ledger]):
                 # A compressor may round all to nothing, and where a loss is straight no Hessian is
                 # left: a zero update alone says nothing.
                 residual = length if length > 0.0 else float(np.linalg.norm(f.gradient(x)))
+                said = _said_anew(run, said, coordinator.ledger)  # this may be the last point
                 yield Iterate(x, residual, 1, _columns(coordinator, update, length), coordinator.ledger)
+            _said_anew(run, said, coordinator.ledger)
+            if ended:
+                return Status.FINISHED, "at its floor: no step makes the workers' objectives fall any more"
             return Status.FINISHED, f"at its floor: the update has not become shorter for {since} steps"
 
     @abstractmethod
@@ -224,6 +254,8 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             yield "attack", "nobody is hostile; set `byzantine`"
         if not self.compressor.encodes:
             yield "error_feedback", "nothing is compressed; set `compressor`"
+        if isinstance(f, Placed):
+            yield "sharding", "the terms have their places"
         if not self.backend.waits:
             yield "deadline", f"{self.backend.name} waits for every worker"
         most = math.ceil(len(f) / self.workers)
@@ -243,16 +275,17 @@ class Distributed(Solver[Minimize, Array, Ledger]):
                 "honest workers then look hostile, and the error floor is high: use sharding = 'random'",
                 identifier="federation.unlike-shards",
             )
-        if self.byzantine_count > self.left_out:
+        if self.byzantine_count > self.lies:
             run.warn(
-                f"{self.byzantine_count} workers are hostile and only {self.left_out} replies "
+                f"{self.byzantine_count} workers are hostile and only {self.lies} replies "
                 "are left out a round",
                 identifier="federation.more-hostile-than-left-out",
             )
-        weak = outnumbered(self.filter, self.byzantine_count, self.left_out, self.workers)
+        declared = self.lies if self.trim is not None or self.byzantine else 0
+        weak = outnumbered(self.filter, self.byzantine_count, declared, self.workers)
         if weak is not None:
             run.warn(weak, identifier="federation.more-hostile-than-filter-withstands")
-        if not self.left_out and self.filter.trims and "filter" in self.model_fields_set:
+        if not self.lies and self.filter.trims and "filter" in self.model_fields_set:
             text = f"{self.filter.name} leaves nobody out, since the trim is 0: set `trim` or `byzantine`"
             run.warn(text, identifier="federation.filter-without-trim")
         unwise = self.compressor.unwise(f.shape[0])
@@ -261,12 +294,21 @@ class Distributed(Solver[Minimize, Array, Ledger]):
         lossy = definition_2(self.compressor, f.shape[0])
         if lossy is not None:
             run.warn(lossy.text, identifier=lossy.identifier)
-        if 2 * self.left_out >= self.workers:
+        if 2 * self.lies >= self.workers:
             run.warn(
-                f"{self.left_out} of {self.workers} replies are left out a round; "
+                f"{self.lies} of {self.workers} replies are left out a round; "
                 "the theory needs beta below one half",
                 identifier="federation.half-left-out",
             )
+
+
+def _said_anew(run: Run, before: tuple[Finding, ...], ledger: Ledger) -> tuple[Finding, ...]:
+    """The ledger's findings, in the run's place of those said before: it may end after any step."""
+    for old in before:
+        run.findings.remove(old)
+    found = tuple(ledger_findings(ledger))
+    run.findings += found
+    return found
 
 
 def _plain(operation: Any) -> str:

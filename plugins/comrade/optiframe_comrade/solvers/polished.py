@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Annotated, Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from optiframe.records.fields import Array
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, STEP_WITH_GRADIENT
 from optiframe_comrade.parts import robust_means
 from optiframe_comrade.protocol.coordinator import Combined, Coordinator, Replies
-from optiframe_comrade.solvers.comrade import Comrade
+from optiframe_comrade.solvers.comrade import Comrade, checked_steps
 from optiframe_comrade.solvers.giant import averaged_step, searched
 from optiframe_comrade.unused_parameters import Unused
 
@@ -65,14 +66,12 @@ class Polished(Comrade):
         # is for any d. Among twenty honest workers of a9a updates and gradients exceed 2, not 3.
         limit = max(3.0, 1 + 4 / math.sqrt(len(x))) if self.outlier_limit is None else self.outlier_limit
         highest = np.zeros(len(coordinator.workers))
-        for _ in range(self.rough):
-            replies = coordinator.ask(NEWTON_STEP, x)
+        for point, update, replies in islice(self._first_phase(coordinator, x), self.rough):
             senders = list(replies.senders)
             highest[senders] = np.maximum(highest[senders], outlier_score(replies.vectors))
-            update = coordinator.combine(replies)
             if float(np.linalg.norm(update.vector)) <= self.floor * update.noise:
                 break
-            x = x - self.step * update.vector
+            x = point
             yield x, update
         trusted = self._trusted(coordinator, highest, limit)
         while True:
@@ -86,6 +85,16 @@ class Polished(Comrade):
                 update = coordinator.average(replies)
             x = x - searched(coordinator, x, gradient, update) * update.vector
             yield x, update
+
+    def _first_phase(self, coordinator: Coordinator, x: Array) -> Iterator[tuple[Array, Combined, Replies]]:
+        if self.filter.in_metric:
+            yield from checked_steps(coordinator, x, self.step)
+            return
+        while True:
+            replies = coordinator.ask(NEWTON_STEP, x)
+            update = coordinator.combine(replies)
+            x = x - self.step * update.vector
+            yield x, update, replies
 
     def _trusted(self, coordinator: Coordinator, highest: Array, limit: float) -> Sequence[int]:
         """Everybody but the outliers of the first phase, the highest score first, within the trim budget."""

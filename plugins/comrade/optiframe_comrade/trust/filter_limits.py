@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optiframe_comrade.parts.filters import CoordinateMedian, DistanceToMedian
+from optiframe_comrade.parts.hessian_metric import HessianMetric
 from optiframe_comrade.parts.kinds import Filter
 
 ROUNDING = 1e-9  # so that .1 of 10 workers is 1 and not the ceiling of 1.0000000000000002
@@ -21,8 +21,10 @@ def outnumbered(filter: Filter, byzantine: int, left_out: int, workers: int) -> 
         return None
     who = "are hostile" if byzantine else "may be hostile, as `trim` says"
     fails = f"can fail from {limit:.0%} on" if limit else "fails with a single one"
-    more = [each.name for each in (DistanceToMedian, CoordinateMedian) if (each.fails_from or 0) > share]
-    remedy = f"use {more[0]}" if more else "no filter here withstands that many: use more honest workers"
+    stands = share < HessianMetric.fails_from
+    remedy = (
+        f"use {HessianMetric.name}" if stands else "no filter withstands that many: use more honest workers"
+    )
     return (
         f"{number} of {workers} workers ({share:.0%}) {who}, and {filter.name} {fails}: "
         f"they may carry the answer anywhere; {remedy}"

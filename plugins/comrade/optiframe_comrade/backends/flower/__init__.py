@@ -1,4 +1,4 @@
-"""Workers on Flower: nodes as processes of one machine, whose users are trusted.
+"""Workers on Flower: nodes on this machine for a trial, or elsewhere, behind nginx.
 
 Nothing here imports Flower (extra "flower") until it is used.
 """

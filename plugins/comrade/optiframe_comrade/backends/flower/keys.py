@@ -1,4 +1,4 @@
-"""Certificates and keys for a federation on this machine, made for one trial and thrown away."""
+"""Certificates and keys of a federation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 _ADDRESS = "127.0.0.1"
-_DAYS = 2  # longer than any trial, and of no use to whoever finds the files later
+_DAYS = 2  # of a trial: longer than any, and of no use to whoever finds the files later
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,11 @@ class Certificate:
         return [word for name, path in files.items() for word in (f"--{name}", str(path))]
 
 
-def make_certificate(folder: Path) -> Certificate:
-    """A new authority, and a certificate by it for this machine's address on loopback."""
+def make_certificate(folder: Path, name: str = "localhost", days: int = _DAYS) -> Certificate:
+    """A new authority, and a certificate by it for this machine's address on loopback and for a DNS name.
+
+    The authority's key is not kept: nobody can make another certificate that the nodes would believe.
+    """
     now = datetime.datetime.now(datetime.UTC)
 
     def begun(
@@ -46,12 +49,12 @@ def make_certificate(folder: Path) -> Certificate:
             .public_key(public)
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - datetime.timedelta(minutes=5))  # clocks differ
-            .not_valid_after(now + datetime.timedelta(days=_DAYS))
+            .not_valid_after(now + datetime.timedelta(days=days))
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
         )
 
     ours, theirs = ec.generate_private_key(ec.SECP384R1()), ec.generate_private_key(ec.SECP384R1())
-    authority, server = _named("trial authority"), _named(_ADDRESS)
+    authority, server = _named("federation authority"), _named(_ADDRESS)
     uses = x509.KeyUsage(False, False, False, False, False, True, True, False, False)  # signs certificates
     root = (
         begun(authority, authority, ours.public_key())
@@ -59,7 +62,8 @@ def make_certificate(folder: Path) -> Certificate:
         .add_extension(uses, critical=True)
         .sign(ours, hashes.SHA384())
     )
-    where = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(_ADDRESS))])
+    address = x509.IPAddress(ipaddress.ip_address(_ADDRESS))
+    where = x509.SubjectAlternativeName([x509.DNSName(name), address])
     issued = (
         begun(server, authority, theirs.public_key())
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)

@@ -22,9 +22,12 @@ from optiframe.registry.by_name import ByName
 from optiframe_comrade.local.step import Method
 from optiframe_comrade.messages import (
     GRADIENT,
+    HESSIAN_BLOCK,
+    HESSIAN_DIAGONAL,
     NEWTON_STEP,
     OBJECTIVE,
     STEP_WITH_GRADIENT,
+    STEP_WITH_VALUE,
     Broadcast,
     Fault,
     FaultKind,
@@ -48,7 +51,11 @@ _COMPANIONS = {
     GRADIENT: (),
     STEP_WITH_GRADIENT: ("gradient",),
     OBJECTIVE: ("direction", "steps"),
+    STEP_WITH_VALUE: (),
+    HESSIAN_DIAGONAL: (),
+    HESSIAN_BLOCK: ("scale", "block"),
 }
+_MOST_COLUMNS = 10  # of a block of vectors; the filters here take three
 _MOST_STEPS = 1000  # of a line search; the solvers here try eleven
 _MOST_SIDES = 8  # entries of a shape that are looked at
 _HEAD = 512  # bytes of a reply besides its payload: keys, types, lengths
@@ -106,7 +113,10 @@ def read_broadcast(values: Mapping[str, Any]) -> Broadcast:
     for name, array in arrays.items():
         if name == "steps" and len(array) > _MOST_STEPS:
             raise Malformed(f"broadcast with {len(array)} steps; at most {_MOST_STEPS} are tried at once")
-        if name != "steps" and len(array) != len(point):
+        if name == "block":
+            if not 0 < len(array) <= _MOST_COLUMNS * len(point) or len(array) % len(point):
+                raise Malformed(f"broadcast whose block has {len(array)} entries, its point {len(point)}")
+        elif name != "steps" and len(array) != len(point):
             raise Malformed(f"broadcast whose {name} has {len(array)} entries, its point {len(point)}")
     return Broadcast(number, kind, point, arrays)
 

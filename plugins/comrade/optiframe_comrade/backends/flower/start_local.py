@@ -18,12 +18,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from optiframe.errors import remedy
 from optiframe_comrade.backends.flower.embedded_server import FederationFailed, Link, control
+from optiframe_comrade.backends.flower.federation import Federation
+from optiframe_comrade.backends.flower.front import nginx, write_front
+from optiframe_comrade.backends.flower.keys import Certificate
 
 LOOPBACK = "127.0.0.1"
 _START = 90.0  # seconds for all processes to start and find each other; some 5 s on an idle machine
@@ -74,6 +78,8 @@ class LocalFederation:
         message and runs the app that came with the run.
     instead
         A command in place of the persistent clients', which gets their options: for nodes that misbehave.
+    front
+        Nodes reach the SuperLink through nginx, as in a federation of several machines; needs `secure`.
 
     Raises
     ------
@@ -89,6 +95,7 @@ class LocalFederation:
         secure: bool = False,
         persistent_client: bool = True,
         instead: Sequence[str] | None = None,
+        front: bool = False,
     ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="comrade-flower-"))
         self.pids: dict[str, int] = {}
@@ -96,7 +103,14 @@ class LocalFederation:
         """Flower's numbers of the nodes, in the order of `configs`."""
         self._supervisor: subprocess.Popen[str] | None = None
         try:
-            self._start(configs, serve, secure, persistent_client, instead)
+            self._start(
+                configs,
+                serve=serve,
+                secure=secure,
+                instead=instead,
+                front=front,
+                persistent=persistent_client,
+            )
         except BaseException:
             self.close()
             raise
@@ -104,13 +118,15 @@ class LocalFederation:
     def _start(
         self,
         configs: Sequence[Mapping[str, str | int]],
+        *,
         serve: bool,
         secure: bool,
-        persistent_client: bool,
+        persistent: bool,
         instead: Sequence[str] | None,
+        front: bool,
     ) -> None:
         self.environment = environment(self.folder)
-        port, *ports = free_ports(1 + len(configs))
+        port, gate, *ports = free_ports(2 + len(configs))
         secret = secrets.token_bytes(32)
         (self.folder / "secret").write_bytes(secret)
         (self.folder / "secret").chmod(0o600)
@@ -141,15 +157,18 @@ class LocalFederation:
         self._run("superlink", superlink)
         ends = time.monotonic() + _START
         self._wait("superlink", lambda: _listens(port), ends)
+        reached = self.link.address
         if secure:
             self._register(keys)
+            if front:
+                reached = self._start_front(made, gate, port, ends)
         for number, (config, own) in enumerate(zip(configs, ports, strict=True)):
-            node = ["flower-supernode", *root, "--superlink", self.link.address]
+            node = ["flower-supernode", *root, "--superlink", reached]
             node += ["--host", LOOPBACK, "--port", str(own), "--node-config", _written(config)]
             node += ["--auth-supernode-private-key", str(keys[number])] if secure else []
-            node += ["--isolation", *own_process] if persistent_client else []
+            node += ["--isolation", *own_process] if persistent else []
             self._run(f"node {number}", node)
-            if persistent_client:
+            if persistent:
                 module = list(
                     instead or [sys.executable, "-m", "optiframe_comrade.backends.flower.persistent_client"]
                 )
@@ -161,6 +180,17 @@ class LocalFederation:
             found = _NODE.search(self.log(name))
             assert found is not None  # waited for
             self.nodes.append(int(found[1]))
+
+    def _start_front(self, certificate: Certificate, gate: int, superlink: int, ends: float) -> str:
+        """Start nginx before the SuperLink; the address by which nodes reach it."""
+        program = nginx()
+        if program is None:
+            raise FederationFailed("no command 'nginx' here; on Debian: apt install nginx")
+        self.front = Federation("localhost", LOOPBACK, gate, superlink)
+        path = write_front(self.folder, certificate, **asdict(self.front))
+        self._run("front", [program, "-c", str(path), "-g", "daemon off;"])
+        self._wait("front", lambda: _listens(gate), ends)
+        return f"localhost:{gate}"
 
     def _register(self, keys: Sequence[Path]) -> None:
         from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey

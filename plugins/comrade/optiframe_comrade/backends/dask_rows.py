@@ -1,0 +1,372 @@
+"""Rows that lie on a Dask cluster and stay there: files read by its processes, Dask arrays, data frames.
+
+Nothing of the size of the rows passes through, or is kept at, the coordinator: it holds a name for each
+shard. A shard is a Dask future, so that the scheduler can make one again whose process has died.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self, get_args
+
+import numpy as np
+import scipy.sparse as sp
+from pydantic import NonNegativeFloat, PositiveInt
+
+from optiframe.errors import InvalidInput, OptiframeError, require
+from optiframe.problems.losses import LinearModel
+from optiframe.problems.objective import FiniteSum
+from optiframe.records.fields import Array
+from optiframe_comrade.backends.row_files import Rows, read_rows, real
+from optiframe_comrade.problem import LOSSES, LossName
+from optiframe_comrade.protocol.sharding import Placed
+
+Per = Literal["part", "process"]
+
+
+class DaskShard(FiniteSum):
+    """The name of a shard on a cluster; `key` is that of the future whose result is the `LinearModel`."""
+
+    address: str
+    key: str
+    terms: PositiveInt
+    columns: PositiveInt
+    nbytes: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.columns,)
+
+    def __len__(self) -> int:
+        return self.terms
+
+    def value(self, x: Array) -> float:
+        raise self._lacks("value here: its rows lie on the cluster")
+
+    def take(self, indices: Any) -> FiniteSum:
+        raise self._lacks("rows here: they lie on the cluster")
+
+
+class DaskRows(Placed):
+    """The mean loss of a linear model over rows on a Dask cluster, plus l2/2 |x|^2.
+
+    Make it by `from_files`, `from_array` or `from_frame`, and minimize it with a distributed solver whose
+    `workers` is the number of `shards`; its backend is then Dask, without an address. The objective and
+    its derivatives are computed where the rows are: a round trip each, d numbers a shard.
+
+    It lives as long as the client it was made with.
+    """
+
+    backend = "backend.dask"
+
+    address: str
+    shards: tuple[DaskShard, ...]
+    l2: NonNegativeFloat
+    loss: LossName
+
+    @cached_property
+    def _held(self) -> tuple[Any, list[Any]]:
+        """The client and the futures, which keep the rows on the cluster; not part of a copy."""
+        raise InvalidInput("these rows are a copy without a cluster; use the object that was made with it")
+
+    @classmethod
+    def from_files(
+        cls,
+        client: Any,
+        files: Sequence[str | Path] | str | Path,
+        *,
+        target: str | int | None = None,
+        loss: LossName = "logistic",
+        l2: float | None = None,
+        per: Per = "part",
+    ) -> Self:
+        """Rows of files that the cluster's processes can read, each by the process that will work on it.
+
+        Parameters
+        ----------
+        client
+            A `distributed.Client`.
+        files
+            Paths, one shard each; or a folder, of whose files each is one.
+        target
+            Parquet: the column of labels. NPY: the number of that column, by default the last. NPZ has
+            arrays `matrix` and `target`; LIBSVM text (also .gz and .bz2) begins each line with the label.
+        loss
+            Of a row.
+        l2
+            Weight of half the squared norm; none: 1/n.
+        per
+            "process": one shard for all files that one process has read, a copy once; "part": one a file.
+
+        Raises
+        ------
+        InvalidInput
+            When a file is missing or no table of numbers, or the files have different columns.
+        """
+        _check_client(client)
+        paths = _listed(files)
+        places = sorted(client.nthreads())
+        if not places:
+            raise InvalidInput("the Dask cluster has no worker processes; start some with `dask worker`")
+        read = [
+            client.submit(
+                read_rows,
+                path,
+                target,
+                workers=[places[at % len(places)]],
+                allow_other_workers=True,
+                pure=False,
+            )
+            for at, path in enumerate(paths)
+        ]
+        return cls._from_parts(client, read, paths, loss=loss, l2=l2, per=per)
+
+    @classmethod
+    def from_array(
+        cls,
+        client: Any,
+        matrix: Any,
+        target: Any,
+        *,
+        loss: LossName = "logistic",
+        l2: float | None = None,
+        per: Per = "part",
+    ) -> Self:
+        """Rows of a Dask array (n x d) and labels of another (n), a shard for each block of rows."""
+        _check_client(client)
+        for array, ndim in (matrix, 2), (target, 1):
+            if not hasattr(array, "chunks") or array.ndim != ndim:
+                raise InvalidInput("matrix must be a Dask array of rows (2-D), target one of labels (1-D)")
+        if len(matrix.chunks[0]) != len(target.chunks[0]) or (
+            not np.isnan(matrix.chunks[0] + target.chunks[0]).any() and matrix.chunks[0] != target.chunks[0]
+        ):
+            raise InvalidInput(
+                f"matrix has blocks of {_some(matrix.chunks[0])} rows and target of "
+                f"{_some(target.chunks[0])}: rechunk one like the other"
+            )
+        if len(matrix.chunks[1]) > 1:
+            matrix = matrix.rechunk({1: -1})
+        delayed = require("dask", "dask").delayed(_pair, pure=False)
+        labels = target.to_delayed().ravel()
+        parts = [delayed(a, b) for a, b in zip(matrix.to_delayed().ravel(), labels, strict=True)]
+        names = [f"block {at}" for at in range(len(parts))]
+        return cls._from_parts(client, client.compute(parts), names, loss=loss, l2=l2, per=per)
+
+    @classmethod
+    def from_frame(
+        cls,
+        client: Any,
+        frame: Any,
+        target: str,
+        *,
+        loss: LossName = "logistic",
+        l2: float | None = None,
+        per: Per = "part",
+    ) -> Self:
+        """Rows of a Dask data frame, a shard for each partition; `target` is the column of labels."""
+        _check_client(client)
+        if not hasattr(frame, "to_delayed"):
+            raise InvalidInput(f"frame must be a Dask data frame, got a {type(frame).__name__}")
+        if target not in list(frame.columns):
+            raise InvalidInput(f"the data frame has no column {target!r}; it has {_some(frame.columns)}")
+        delayed = require("dask", "dask").delayed(_from_frame, pure=False)
+        parts = [delayed(part, target) for part in frame.to_delayed()]
+        names = [f"partition {at}" for at in range(len(parts))]
+        return cls._from_parts(client, client.compute(parts), names, loss=loss, l2=l2, per=per)
+
+    @classmethod
+    def _from_parts(
+        cls,
+        client: Any,
+        parts: list[Any],
+        names: Sequence[str],
+        *,
+        loss: LossName,
+        l2: float | None,
+        per: Per,
+    ) -> Self:
+        """From futures of `Rows`."""
+        if loss not in LOSSES:
+            raise InvalidInput(f"loss: {loss!r} is none of {', '.join(LOSSES)}")
+        if per not in get_args(Per):
+            raise InvalidInput(f"per: {per!r} is none of {', '.join(get_args(Per))}")
+        if l2 is not None and not 0 <= l2 < np.inf:
+            raise InvalidInput(f"l2: must be a number from 0 on, got {l2}")
+        sizes = client.gather(
+            [client.submit(_size, rows, name, pure=False) for rows, name in zip(parts, names, strict=True)]
+        )
+        terms, columns = sum(size.terms for size in sizes), max(size.columns for size in sizes)
+        for name, size in zip(names, sizes, strict=True):
+            if size.columns < columns and not size.sparse:
+                raise InvalidInput(f"{name} has {size.columns} columns and another part {columns}")
+        named = [(name, size.names) for name, size in zip(names, sizes, strict=True) if size.names]
+        for name, found in named[1:]:
+            if found != named[0][1]:
+                raise InvalidInput(
+                    f"{name} has columns {_some(found)}, and {named[0][0]} has {_some(named[0][1])}; "
+                    "write all parts with the same columns in one order"
+                )
+        if per == "process":
+            parts = _by_process(client, parts)
+            names = [f"shard {at}" for at in range(len(parts))]
+        ridge = 1 / terms if l2 is None else l2
+        futures = [
+            client.submit(_model, rows, name, columns, loss, ridge, pure=False)
+            for rows, name in zip(parts, names, strict=True)
+        ]
+        held = client.gather([client.submit(_size, shard, "", pure=False) for shard in futures])
+        address = client.scheduler.address
+        shards = tuple(
+            DaskShard(address=address, key=future.key, terms=size.terms, columns=columns, nbytes=size.nbytes)
+            for future, size in zip(futures, held, strict=True)
+        )
+        made = cls(address=address, shards=shards, l2=ridge, loss=loss)
+        made.__dict__["_held"] = client, futures
+        return made
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.shards[0].shape
+
+    def __len__(self) -> int:
+        return sum(len(shard) for shard in self.shards)
+
+    @property
+    def placed(self) -> Sequence[DaskShard]:
+        return self.shards
+
+    def take(self, indices: Any) -> FiniteSum:
+        raise self._lacks("rows here: they lie on the cluster")
+
+    def value(self, x: Array) -> float:
+        return float(self._mean(_value, x))
+
+    def gradient(self, x: Array) -> Array:
+        return np.asarray(self._mean(_gradient, x))
+
+    def hessian_product(self, x: Array, v: Array) -> Array:
+        return np.asarray(self._mean(_hessian_product, x, v))
+
+    def _mean(self, of: Callable[..., Any], *arguments: Array) -> Any:
+        """The mean over all terms of what the shards' own processes compute."""
+        client, futures = self._held
+        try:
+            asked = [client.submit(of, future, *arguments, pure=False) for future in futures]
+            found = client.gather(asked)
+        except (asyncio.CancelledError, OSError, RuntimeError) as error:
+            raise OptiframeError(
+                f"the Dask cluster at {self.address} does not compute the objective any more: "
+                f"{type(error).__name__} {error!s:.120}; start it again, and load the rows again"
+            ) from None
+        return np.average(np.array(found), axis=0, weights=[len(shard) for shard in self.shards])
+
+
+class _Size(NamedTuple):
+    terms: int
+    columns: int
+    nbytes: int
+    sparse: bool
+    names: tuple[str, ...]
+
+
+def _check_client(client: Any) -> None:
+    if not isinstance(client, require("distributed", "dask").Client):
+        raise InvalidInput(f"client must be a `distributed.Client`, got a {type(client).__name__}")
+
+
+def _listed(files: Sequence[str | Path] | str | Path) -> list[str]:
+    """Absolute paths: the cluster's processes may run in other folders."""
+    if isinstance(files, str | Path):
+        folder = Path(files)
+        files = sorted(each for each in folder.iterdir() if each.is_file()) if folder.is_dir() else [folder]
+    paths = [os.path.abspath(each) for each in files]  # of this machine's view alone: no links resolved
+    if not paths:
+        raise InvalidInput("files: there is none; give the paths of the shards, or a folder of them")
+    return paths
+
+
+def _some(names: Any) -> str:
+    listed = [str(name) for name in names]
+    return ", ".join(listed[:6]) + (", ..." if len(listed) > 6 else "")
+
+
+def _by_process(client: Any, parts: list[Any]) -> list[Any]:
+    """One future for all parts on one process."""
+    lies = client.who_has(parts)
+    groups: dict[str, list[Any]] = {}
+    for part in parts:
+        groups.setdefault(min(lies.get(part.key) or ("",)), []).append(part)
+    return [
+        client.submit(
+            _joined, group, workers=[place] if place else None, allow_other_workers=True, pure=False
+        )
+        for place, group in sorted(groups.items())
+    ]
+
+
+# What runs on the cluster's processes.
+
+
+def _size(held: Any, name: str) -> _Size:
+    matrix = held.matrix
+    if not matrix.shape[0]:
+        raise InvalidInput(f"{name} has no rows; leave it out, or repartition")
+    sparse = not isinstance(matrix, np.ndarray)
+    entries = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes if sparse else matrix.nbytes
+    names = held.names if isinstance(held, Rows) else ()
+    return _Size(matrix.shape[0], matrix.shape[1], int(entries) + held.target.nbytes, sparse, names)
+
+
+def _pair(matrix: Any, target: Any) -> Rows:
+    where = "the Dask array"
+    rows = matrix.tocsr().astype(np.float64) if sp.issparse(matrix) else real(matrix, where)
+    return Rows(rows, real(target, where))
+
+
+def _from_frame(frame: Any, target: str) -> Rows:
+    features = frame.drop(columns=target)
+    try:
+        return Rows(features.to_numpy(dtype=np.float64), frame[target].to_numpy(dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"the data frame has columns that are no numbers ({error!s:.80})") from None
+
+
+def _joined(parts: list[Rows]) -> Rows:
+    if len(parts) == 1:
+        return parts[0]
+    if all(isinstance(part.matrix, np.ndarray) for part in parts):
+        matrix: Any = np.concatenate([part.matrix for part in parts])
+    else:
+        columns = max(part.matrix.shape[1] for part in parts)
+        matrix = sp.vstack([_widened(part.matrix, columns) for part in parts], format="csr")
+    return Rows(matrix, np.concatenate([part.target for part in parts]))
+
+
+def _widened(matrix: Any, columns: int) -> Any:
+    if matrix.shape[1] < columns:
+        matrix = matrix.copy()
+        matrix.resize(matrix.shape[0], columns)
+    return matrix
+
+
+def _model(rows: Rows, name: str, columns: int, loss: str, l2: float) -> LinearModel:
+    try:
+        return LOSSES[loss](matrix=_widened(rows.matrix, columns), target=rows.target, l2=l2)
+    except InvalidInput as error:
+        raise InvalidInput(f"{name}: {error}") from None
+
+
+def _value(shard: LinearModel, x: Array) -> float:
+    return shard.value(x)
+
+
+def _gradient(shard: LinearModel, x: Array) -> Array:
+    return shard.gradient(x)
+
+
+def _hessian_product(shard: LinearModel, x: Array, v: Array) -> Array:
+    return shard.hessian_product(x, v)
