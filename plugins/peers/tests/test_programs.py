@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import subprocess
@@ -63,12 +64,17 @@ def test_small_entries_are_kept_beside_large_ones_and_closed_ones_left_out() -> 
     assert found.detail.certificate.holds
 
 
-def test_it_does_not_say_converged_without_a_proof() -> None:
-    problem = Projection(np.array([1e8, 1.0, 2.0, 3.0]), ThreeView(size=4, total=2))
-    with pytest.warns(optiframe.NotConverged, match="not proved"):
-        result = solve(problem, "highspy.projection", progress=False)
-    assert result.status is Status.STALLED
-    assert not result.detail.certificate.holds
+def test_converged_means_the_nearest_point() -> None:
+    over, missed = ThreeView(size=4, total=2), 0
+    for point in itertools.permutations([1e8, 1.0, 2.0, 3.0]):  # the last three are nothing to HiGHS
+        result = solve(Projection(np.array(point), over), "highspy.projection", progress=False)
+        nearest = set(result.solution.tolist()) == {0.0, 1e8, 3.0}
+        assert (result.status is Status.CONVERGED) == result.detail.certificate.holds == nearest
+        if not nearest:
+            missed += 1
+            assert result.detail.certificate.gap in {5.0, 8.0}  # 4 or 1 kept in place of 9
+            assert "not the best" in result.findings[0].text
+    assert missed
 
 
 def test_names_that_moved_here_say_so_where_they_were() -> None:
@@ -90,6 +96,23 @@ def test_it_stops_at_its_time_limit() -> None:
     with pytest.warns(optiframe.NotConverged, match="ran out of time"):
         result = solve(problem, HighsProjection(presolve=False), budget=Budget(time=1e-6), progress=False)
     assert result.status is Status.TIME_LIMIT
+
+
+def test_it_runs_in_a_process_where_highs_ran_on_more_threads_and_leaves_them_free() -> None:
+    import highspy
+
+    def on_two_threads() -> None:
+        highs = highspy.Highs()
+        for option, value in {"output_flag": False, "threads": 2, "parallel": "on"}.items():
+            highs.setOptionValue(option, value)
+        highs.addVars(1, np.zeros(1), np.ones(1))
+        highs.run()
+        assert highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+
+    on_two_threads()
+    assert solve(instance(1), "highspy.projection", progress=False).status is Status.CONVERGED
+    on_two_threads()
+    highspy.Highs.resetGlobalScheduler(True)
 
 
 def test_other_sets_are_refused_in_words() -> None:

@@ -130,8 +130,8 @@ def test_a_share_is_taken_from_the_top_of_the_grid(solver: OutlierLasso) -> None
     tenth = solve(problem, solver.model_copy(update={"share": 0.1})).solution
     quarter = solve(problem, solver.model_copy(update={"share": 0.25})).solution
     few, more = set(tenth.flagged.tolist()), set(quarter.flagged.tolist())
-    assert 3 <= len(few) < len(more)
-    assert len(more) >= 8
+    assert 1 <= len(few) <= 3
+    assert len(few) < len(more) <= 7
     assert (tenth.entry[list(few)] >= 0).all()
     assert tenth.strength[list(few)].min() >= tenth.strength[[r for r in range(30) if r not in few]].max()
 

@@ -7,7 +7,7 @@ import sys
 from typing import Any, Literal
 
 import numpy as np
-from optiframe_tvcs.program.proving import prove, prove_solution
+from optiframe_tvcs.program.feasible import support_of
 from optiframe_tvcs.program.support_program import SupportProgram, why_not
 from optiframe_tvcs.projection.selection import Selection
 from pydantic import Field
@@ -22,9 +22,9 @@ from optiframe_peers.libraries import absent, library
 class HighsProjection(Solver[Projection, Array, Selection]):
     """Projection onto a three-view set by HiGHS through highspy: the sparse linear program of Eq. 5.
 
-    By any of HiGHS's methods. A simplex method ends at a vertex, and "ipm" crosses over to one. The dual
-    values are near the exact prices, from which the support is proved; one that is not 0 or 1 is rounded,
-    and the certificate says what that costs.
+    By any of HiGHS's methods. A simplex method ends at a vertex, and "ipm" crosses over to one. A share that
+    is not 0 or 1 is rounded. The exact projection of optiframe-tvcs judges the support: whether it is the
+    best, and what it loses.
 
     highspy and OR-tools cannot be loaded into one process: each finds the other's copy of HiGHS.
     """
@@ -34,7 +34,7 @@ class HighsProjection(Solver[Projection, Array, Selection]):
     solves = Projection
     requires = ("highspy",)
     one_shot = True
-    residual_meaning = "gap between prices and support, relative to the support's worth"
+    residual_meaning = "what the support loses, relative to its worth"
 
     method: Literal["simplex", "ipm", "choose"] = Field("simplex", description="HiGHS's option `solver`")
     presolve: bool = Field(True, description="whether HiGHS makes the program smaller first")
@@ -50,22 +50,23 @@ class HighsProjection(Solver[Projection, Array, Selection]):
     def iterates(self, problem: Projection, run: Run) -> Iterates:
         program = SupportProgram.of(problem)
         if not program.whole.any():  # nothing to choose
-            selection = prove(program, np.zeros(len(program.whole), dtype=np.bool_))
+            support = np.zeros(len(program.whole), dtype=np.bool_)
         else:
             highspy = library("highspy")
             highs = highspy.Highs()
             for option, value in self._options(run).items():
                 highs.setOptionValue(option, value)
             highs.passModel(_model(highspy, program))
+            highs.resetGlobalScheduler(True)  # else a process that ran HiGHS on more threads refuses this run
             highs.run()
+            highs.resetGlobalScheduler(True)  # nor are others held to this run's one thread
             status = highs.getModelStatus()
             if status == highspy.HighsModelStatus.kTimeLimit:
                 return Status.TIME_LIMIT, "HiGHS ran out of time"
             if status != highspy.HighsModelStatus.kOptimal:
                 return Status.STALLED, f"HiGHS: {highs.modelStatusToString(status)}"
-            found = highs.getSolution()
-            selection = prove_solution(program, np.array(found.col_value), np.abs(np.array(found.row_dual)))
-        return (yield from program.last(selection, run))
+            support = support_of(program, np.array(highs.getSolution().col_value))
+        return (yield from program.last(support, run))
 
     def _options(self, run: Run) -> dict[str, Any]:
         left = run.time_left()

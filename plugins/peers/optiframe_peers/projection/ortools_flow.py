@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from optiframe_tvcs.program.proving import prove
 from optiframe_tvcs.program.support_program import SupportProgram, why_not
 from optiframe_tvcs.projection.selection import Selection
 
@@ -24,7 +23,7 @@ class FlowProjection(Solver[Projection, Array, Selection]):
 
     Source to row groups to column groups to sink, one arc of capacity 1 an element and one
     arc back, so that flow runs only where it pays. Costs are the quantised squares, with fewer
-    bits where nodes times costs would not fit in 64: the certificate is checked on the full ones.
+    bits where nodes times costs would not fit in 64: the exact projection judges the support.
 
     OR-tools and the package highspy, which CVXPY loads, cannot be loaded into one process:
     each finds the other's copy of HiGHS. In a comparison every solver has its own process.
@@ -35,7 +34,7 @@ class FlowProjection(Solver[Projection, Array, Selection]):
     reference = "Goldberg 1997, An efficient implementation of a scaling minimum-cost flow algorithm"
     solves = Projection
     one_shot = True
-    residual_meaning = "gap between prices and support, relative to the support's worth"
+    residual_meaning = "what the support loses, relative to its worth"
 
     def unsuited(self, problem: Projection) -> str | None:
         if "highspy" in sys.modules and _MODULE not in sys.modules:
@@ -73,5 +72,4 @@ class FlowProjection(Solver[Projection, Array, Selection]):
             return Status.STALLED, f"OR-tools ended with {status.name}"
         support = np.zeros(p, dtype=np.bool_)
         support[elements[flow.flows(arcs) > 0]] = True
-        selection = prove(program, support)
-        return (yield from program.last(selection, run))
+        return (yield from program.last(support, run))

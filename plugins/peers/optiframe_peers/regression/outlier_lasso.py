@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
+from optiframe_hodgerank.path.path import number_of
 from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field, PositiveFloat
 
@@ -30,8 +31,8 @@ class OutlierLasso(Solver[PairwiseRanking, Ranking, None]):
     has an `outlier_price`. Rows are merged and weighted first, as for our own; with weights w the
     variables are w gamma, so that the penalty is lambda times the sum of their sizes.
 
-    The answer is that at `lambda_`, else at the problem's `outlier_price`; with `share` it is that
-    at the first lambda of the grid where so many comparisons are outliers (`hodge.hlasso` goes on to the
+    The answer is that at `lambda_`, else at the problem's `outlier_price`; with `share` it is that at the
+    last lambda of the grid before more than so many comparisons are outliers (`hodge.hlasso` goes on to the
     exact one). The strength of a comparison is the lambda of the grid at which it entered.
 
     A subclass gives `gammas`.
@@ -42,7 +43,7 @@ class OutlierLasso(Solver[PairwiseRanking, Ranking, None]):
     residual_meaning = "largest entry of the gradient of Huber's loss, over lambda and the largest degree"
 
     share: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        None, description="take the first lambda with this share of outliers; none: 0.05, or a lambda"
+        None, description="at most this share of the comparisons are outliers; none: 0.05, or a lambda"
     )
     lambda_: PositiveFloat | None = Field(None, description="take this lambda; none: the problem's price")
     points: Annotated[int, Field(ge=1)] = Field(100, description="values of lambda, in equal ratios")
@@ -66,25 +67,28 @@ class OutlierLasso(Solver[PairwiseRanking, Ranking, None]):
             levels = np.array([wanted or top])  # least squares, without an outlier
             found = np.zeros((graph.rows, 1))
         else:
-            levels = np.geomspace(top, wanted or self.shortest * top, self.points + 1)[1:]
+            levels = np.geomspace(top, wanted or self.shortest * top, self.points + 1)
             with visiting(run, distribution_of(self.requires[0]), identifier="ranking.library-warning"):
-                found = self.gammas(graph, levels) / graph.weight[:, np.newaxis]
-        at = len(levels) - 1 if wanted else self._first(problem, found, run)
+                found = self.gammas(graph, levels[1:]) / graph.weight[:, np.newaxis]
+            found = np.hstack([np.zeros((graph.rows, 1)), found])  # at the first there is no outlier
+        at = len(levels) - 1 if wanted else self._last(problem, found, run)
         ranking, residual = self._answer(problem, levels, found, at)
         yield Iterate(ranking, residual)
         return Status.FINISHED, f"lambda = {levels[at]:.6g}"
 
-    def _first(self, problem: PairwiseRanking, found: Array, run: Run) -> int:
+    def _last(self, problem: PairwiseRanking, found: Array, run: Run) -> int:
         share = self.share or _SHARE
-        flagged = problem.merged.count @ (found != 0) / problem.rows
-        enough = np.flatnonzero(flagged >= share)
-        if len(enough):
-            return int(enough[0])
-        run.warn(
-            f"at the last lambda {flagged[-1]:.3g} of the comparisons are outliers, not {share:g}; "
-            "make `shortest` smaller",
-            identifier="ranking.share-not-reached",
-        )
+        most = number_of(share, problem.rows)
+        flagged = problem.merged.count @ (found != 0)
+        over = np.flatnonzero(flagged > most)
+        if len(over):
+            return int(over[0]) - 1
+        if flagged[-1] < most:
+            run.warn(
+                f"at the last lambda {flagged[-1]} of at most {most} comparisons are outliers (share = "
+                f"{share:g}); make `shortest` smaller",
+                identifier="ranking.share-not-reached",
+            )
         return int(found.shape[1]) - 1
 
     def _answer(
