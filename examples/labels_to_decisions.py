@@ -57,7 +57,7 @@ def main() -> None:
     early, later = split(votes)
     common = rankings_for_all(early, later)
     flagged = tell_who_was_flagged(common["hodge.lbi"])
-    own = CollaborativeRanker("auto", folds=3).fit(by_user(early))
+    own = CollaborativeRanker("auto", solver="trust-region", folds=3).fit(by_user(early))
     agreement = agreements(common["hodge.lbi"].solution, own, later)
     tell_who_agrees(own, agreement, flagged)
     draw_ranking(common, asked.output / "ranking.png")

@@ -74,7 +74,7 @@ class Case:
 
     def row(self, method: str, said: str, alpha: float = 0.0, **chosen: Any) -> float:
         """Run, print a line, and give the gap."""
-        if alpha and method == "newton.comrade":
+        if method == "newton.comrade":
             chosen = {"filter": "norm", **chosen}  # the paper's own
         runs = [self.last(method, seed, byzantine=alpha, **chosen) for seed in range(self.draws)]
         gap, accuracy = (float(np.median([run[i] for run in runs])) for i in (0, 1))

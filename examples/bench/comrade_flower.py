@@ -29,7 +29,7 @@ from optiframe.problems.losses import Logistic
 
 NODES, GAP = 4, 1e-3
 SOLVERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "COMRADE": ("newton.comrade", {}),
+    "COMRADE": ("newton.comrade", {"filter": "norm"}),
     "GIANT": ("newton.giant", {"search": "none"}),
     "GIANT, line search": ("newton.giant", {"search": "armijo"}),
 }

@@ -211,3 +211,124 @@ def adversarial_instance(case: Case, p: int, seed: int) -> Instance:
     total = max(1, int(0.8 * min(len(rows), *(int(cap.sum()) for cap in caps))))
     views = Bounds(rows.astype(np.int32), caps[0], columns.astype(np.int32), caps[1], total)
     return Instance(np.sqrt(weights), views)
+
+
+def _two_rows(rng: Rng, p: int) -> Instance:
+    """Half of each row, and one a column."""
+    each = max(p // 2, 2)
+    row, column = np.indices((2, each), dtype=np.int32).reshape(2, -1)
+    bounds = Bounds(row, np.full(2, each // 2), column, np.ones(each, np.int64), 2 * each)
+    return Instance(rng.standard_normal(2 * each), bounds)
+
+
+def _regular(rng: Rng, p: int, degree: int = 5) -> Instance:
+    """Groups of `degree` elements in both views, at random, and one of each."""
+    groups = max(p // degree, 1)
+    labels = np.repeat(np.arange(groups, dtype=np.int32), degree)
+    ones = np.ones(groups, np.int64)
+    bounds = Bounds(labels, ones, rng.permutation(labels), ones.copy(), len(labels))
+    return Instance(rng.standard_normal(len(labels)), bounds)
+
+
+def _whole(rng: Rng, made: Instance) -> Instance:
+    return made._replace(v=rng.integers(1, 10, len(made.v)).astype(np.float64))
+
+
+def _ones(rng: Rng, p: int) -> Instance:
+    """A full matrix, one a row and one a column."""
+    side = max(int(p**0.5), 1)
+    row, column = np.indices((side, side), dtype=np.int32).reshape(2, -1)
+    ones = np.ones(side, np.int64)
+    return Instance(rng.standard_normal(side * side), Bounds(row, ones, column, ones.copy(), side))
+
+
+def _total(rng: Rng, p: int) -> Instance:
+    none, nothing = np.full(p, -1, np.int32), np.zeros(0, np.int64)
+    return Instance(rng.standard_normal(p), Bounds(none, nothing, none, nothing, p // 5))
+
+
+def _one_view(rng: Rng, p: int) -> Instance:
+    none, nothing = np.full(p, -1, np.int32), np.zeros(0, np.int64)
+    rows = rng.integers(0, max(p // 10, 1), p).astype(np.int32)
+    return Instance(rng.standard_normal(p), Bounds(rows, np.full(max(p // 10, 1), 3), none, nothing, p // 5))
+
+
+MORE: dict[str, Callable[[Rng, int], Instance]] = {
+    "two rows": _two_rows,
+    "regular": _regular,
+    "regular of 3": lambda rng, p: _regular(rng, p, 3),
+    "regular of 20": lambda rng, p: _regular(rng, p, 20),
+    "regular, whole numbers": lambda rng, p: _whole(rng, _regular(rng, p)),
+    "ones on a matrix": _ones,
+    "ones on a matrix, whole numbers": lambda rng, p: _whole(rng, _ones(rng, p)),
+    "total alone": _total,
+    "one view": _one_view,
+}
+"""Instances beside `CASES`, by name."""
+
+
+def more_instance(name: str, p: int, seed: int) -> Instance:
+    """An instance of `MORE` of about p elements."""
+    return MORE[name](np.random.default_rng(seed), p)
+
+
+SPREADS = (
+    "ordinary", "600 decades", "20 decades", "12 decades", "near ties", "near ties beside huge", "ties",
+    "denormal", "cubes", "powers of two",
+)  # fmt: skip
+
+
+def spread_entries(rng: Rng, v: Array, spread: str) -> Array:
+    """Entries whose squares, rounded to 50 bits, would often choose a support that is not the best."""
+    p = len(v)
+    signs = rng.choice([-1.0, 1.0], p)
+    if spread.endswith("decades"):
+        decades = int(spread.split(maxsplit=1)[0])
+        top = 300 if decades == 600 else 0
+        return np.asarray(signs * rng.random(p) * 10.0 ** rng.uniform(top - decades, top, p))
+    made: dict[str, Callable[[], Any]] = {
+        "ordinary": lambda: v,
+        "near ties": lambda: signs * (1 + 2.0**-50 * rng.integers(0, 9, p)),
+        "near ties beside huge": lambda: (
+            np.where(rng.random(p) < 0.3, 1e9, 1.0) * (1 + 2.0**-52 * rng.integers(0, 5, p))
+        ),
+        "ties": lambda: rng.choice([0.0, 0.7, 0.7, -0.7, 0.1], p),
+        "denormal": lambda: rng.integers(0, 4, p) * 5e-324,
+        "cubes": lambda: rng.standard_normal(p) ** 9,
+        "powers of two": lambda: 2.0 ** rng.integers(-30, 30, p),
+    }
+    return np.asarray(made[spread](), dtype=np.float64)
+
+
+def improves(instance: Instance, support: NDArray[np.bool_], worths: list[int]) -> bool:
+    """Whether a change along some cycle of groups gains: Bellman and Ford's method, nothing left out.
+
+    In whole numbers, from no prices, with every element: slow, and right for worths of any size.
+    """
+    rows, row_caps, columns, column_caps, total = instance.bounds
+    source = len(row_caps) + len(column_caps)
+    sink = source + 1
+    arcs = []
+    for q, chosen, row, column in zip(worths, support.tolist(), rows.tolist(), columns.tolist(), strict=True):
+        tail, head = row if row >= 0 else source, column + len(row_caps) if column >= 0 else sink
+        if q > 0:
+            arcs.append((head, tail, q) if chosen else (tail, head, -q))
+    ends = [(source, i) for i in range(len(row_caps))]
+    ends += [(len(row_caps) + j, sink) for j in range(len(column_caps))] + [(sink, source)]
+    views = ((rows, len(row_caps)), (columns, len(column_caps)))
+    counts = [np.bincount(each[support & (each >= 0)], minlength=n).tolist() for each, n in views]
+    used = [*counts[0], *counts[1], int(support.sum())]
+    caps = [*row_caps.tolist(), *column_caps.tolist(), int(total)]
+    if any(count > cap for count, cap in zip(used, caps, strict=True)):
+        return True  # not allowed at all
+    for (tail, head), count, cap in zip(ends, used, caps, strict=True):
+        arcs += [(tail, head, 0)] * (count < cap) + [(head, tail, 0)] * (count > 0)
+    distance = [0] * (sink + 1)
+    for _ in range(sink + 2):
+        changed = False
+        for tail, head, length in arcs:
+            if distance[tail] + length < distance[head]:
+                distance[head], changed = distance[tail] + length, True
+        if not changed:
+            return False
+    return True

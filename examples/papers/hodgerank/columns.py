@@ -188,13 +188,8 @@ def _why(name: str, runs: Runs, printed: Printed, swap: Swap | None) -> str:
             f"other outliers than the exact path's, found by search from the printed column: least squares "
             f"{swap}, gives the column within {off(refitted):.1g}"
         )
-    if name == "iHT" and "iLTS" in runs.distinct("solver"):
-        once = {
-            share: off(
-                again(runs.where(solver="iLTS")[0], iterations=1, share=_up(share, rows)).solution.scores
-            )
-            for share in (0.05, 0.1)
-        }
+    if name == "iHT":
+        once = {share: off(_trimmed(result.problem, math.ceil(share * rows))) for share in (0.05, 0.1)}
         share = min(once, key=once.__getitem__)
         return (
             "the printed column is one step of trimming, not the fixed point: least squares once without the "
@@ -208,14 +203,28 @@ def _why(name: str, runs: Runs, printed: Printed, swap: Swap | None) -> str:
 
 def _without(problem: Any, flagged: NDArray[np.int64], swap: Swap) -> Array:
     """Least squares without the flagged rows, after the swap."""
-    table = problem.comparisons
     winner, loser = said(problem)
     out = np.zeros(len(winner), dtype=bool)
     out[flagged] = True
     for statements, drop in ((swap.dropped, True), (swap.kept, False)):
         for better, worse in statements:
             out[(winner == better) & (loser == worse)] = drop
-    rest = {"left": table.left[~out], "right": table.right[~out], "margin": table.margin[~out]}
+    return _least_squares(problem, ~out)
+
+
+def _trimmed(problem: Any, number: int) -> Array:
+    """Least squares once without so many rows of largest misfit to least squares; of equal ones the first."""
+    table = problem.comparisons
+    scores = _least_squares(problem, np.ones(len(table), dtype=bool))
+    misfit = np.abs(table.margin - scores[table.left] + scores[table.right])
+    kept = np.ones(len(table), dtype=bool)
+    kept[np.argsort(-misfit.round(9), kind="stable")[:number]] = False
+    return _least_squares(problem, kept)
+
+
+def _least_squares(problem: Any, kept: NDArray[np.bool_]) -> Array:
+    table = problem.comparisons
+    rest = {"left": table.left[kept], "right": table.right[kept], "margin": table.margin[kept]}
     fewer = optiframe.problem("pairwise-ranking", comparisons=rest)
     found: Array = optiframe.solve(fewer, "hodge.l2", progress=False, trace=False).solution.scores
     return found
@@ -223,8 +232,3 @@ def _without(problem: Any, flagged: NDArray[np.int64], swap: Swap) -> Array:
 
 def _listed(statements: tuple[tuple[int, int], ...]) -> str:
     return " and ".join(f"{better} over {worse}" for better, worse in statements)
-
-
-def _up(share: float, rows: int) -> float:
-    """A share that stands for the whole number of rows above it."""
-    return math.ceil(share * rows) / rows

@@ -1,0 +1,215 @@
+"""Sparse learning beside abess, skglm and the Lasso at equal sparsity: planted supports and real data.
+
+Run: python examples/bench/tvcs_learning_peers.py [--repeats 20] [--part planted|real]
+
+Needs scikit-learn and skglm; abess where it is installed (pip install abess), else its rows are left out.
+
+Planted: 400 features, each correlated with the one before (0, .7 and .9), 20 or 30 coefficients of size
+.5 to 1.5 with random signs, noise .1. Everybody is told the size. Shown: exact recoveries. Our solvers run
+alone, from zero; `path` is `SparseRegressor`, which goes up over sizes, by splicing (its default) and by
+gradient matching pursuit.
+abess goes the same way. Of a path of penalties of skglm (l0.5, each from the Lasso's) and the Lasso,
+the largest coefficients are kept, as many as asked for; the support with the best fit to the samples counts.
+Target: the better path recovers at least as often as the best of the others.
+
+Real: a9a and w5a of LIBSVM, logistic loss with an intercept, sizes 5 to 40. Everybody's support gets the best
+fit without penalty; shown are its training loss and the share of errors on the test part.
+Target: our training loss is at most 1.001 times the best of the others, at every size. Seconds are of the
+whole way to that support, one run each on a shared machine: for orientation only. OPTIFRAME_QUICK=1 for a
+small case.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from hodgerank_common import missing, one_thread, quick, verdict
+from optiframe_tvcs import SparseClassifier, SparseRegressor
+from optiframe_tvcs.learning.restricted import minimise_on
+
+import optiframe
+from optiframe.problems.losses import LeastSquares, Logistic
+from optiframe.problems.sets import Cardinality
+from optiframe.tables.libsvm import read_libsvm
+
+SOLVERS = ("iht", "htp", "gradmp", "stochastic-iht", "stochastic-gradmp", "splicing")
+CASES = ((100, 20, 0.0), (100, 20, 0.7), (150, 30, 0.9))  # samples, nonzeros, correlation
+FEATURES = 400
+SIZES = (5, 10, 20, 40)
+_LEVELS = 100  # of a penalty, from one that leaves nothing down to a thousandth
+_TIE = 1.001
+
+
+def planted(samples: int, size: int, correlation: float, seed: int) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    matrix = rng.standard_normal((samples, FEATURES))
+    for j in range(1, FEATURES):
+        matrix[:, j] = correlation * matrix[:, j - 1] + np.sqrt(1 - correlation**2) * matrix[:, j]
+    truth = np.zeros(FEATURES)
+    chosen = rng.choice(FEATURES, size, replace=False)
+    truth[chosen] = rng.choice([-1, 1], size) * rng.uniform(0.5, 1.5, size)
+    return matrix, matrix @ truth + 0.1 * rng.standard_normal(samples), truth
+
+
+def by_solver(matrix: Any, target: Any, size: int, solver: str) -> Any:
+    problem = optiframe.Minimize(LeastSquares(matrix=matrix, target=target), over=Cardinality(size=size))
+    limit = 1000 if solver.endswith("iht") else 100
+    found = optiframe.solve(
+        problem, f"tvcs.{solver}", progress=False, trace=False, budget={"iterations": limit}
+    )
+    return found.solution
+
+
+def by_penalty(matrix: Any, target: Any, size: int, penalty: str, *, logistic: bool) -> Any:
+    """The best-fitting support of skglm's path of penalties, cut to the `size` largest coefficients."""
+    from skglm import GeneralizedLinearEstimator, datafits, penalties
+    from skglm.solvers import AndersonCD
+
+    target = np.asarray(target, dtype=np.float64)
+    function = (Logistic if logistic else LeastSquares)(matrix=matrix, target=target, l2=1e-8)
+    largest = float(np.abs(function.gradient(np.zeros(matrix.shape[1]))).max())
+    kinds = [penalties.L1(largest)] + ([penalties.L0_5(largest)] if penalty == "l0.5" else [])
+    models = [
+        GeneralizedLinearEstimator(
+            datafits.Logistic() if logistic else datafits.Quadratic(),
+            kind,
+            AndersonCD(fit_intercept=logistic, warm_start=True, tol=1e-5),
+        )
+        for kind in kinds
+    ]
+    best, least, met = np.zeros(matrix.shape[1]), np.inf, set()
+    for level in np.geomspace(2.0, 1e-3, _LEVELS) * largest:
+        for kind, model in zip(kinds, models, strict=True):
+            kind.alpha = level
+            if model is not models[0]:  # at zero l0.5 has no descent; it begins at the Lasso
+                model.coef_, model.intercept_ = models[0].coef_.copy(), models[0].intercept_
+            coefficients = np.ravel(model.fit(matrix, target).coef_)
+        order = np.argsort(-np.abs(coefficients), kind="stable")[:size]
+        kept = np.zeros(len(coefficients), dtype=bool)
+        kept[order] = coefficients[order] != 0
+        if (key := kept.tobytes()) not in met:
+            met.add(key)
+            fit = minimise_on(function, kept, coefficients)
+            if (value := function.value(fit)) < least:
+                best, least = np.where(kept, 1.0, 0.0), value
+        if np.count_nonzero(coefficients) > 4 * size:
+            break
+    return best
+
+
+def by_abess(matrix: Any, target: Any, size: int, *, logistic: bool) -> Any:
+    """The support of `size` at the end of abess's path over sizes; it refuses constant columns."""
+    import abess
+
+    changes = np.ptp(matrix, axis=0) > 0
+    kind = abess.LogisticRegression if logistic else abess.LinearRegression
+    # Without a weight on the size the criterion is the fit, and the largest size is chosen.
+    model = kind(support_size=range(size + 1), ic_type="aic", ic_coef=0.0, fit_intercept=logistic)
+    found = np.zeros(matrix.shape[1])
+    found[changes] = np.ravel(model.fit(matrix[:, changes], target).coef_)
+    return found
+
+
+def recoveries(repeats: int) -> bool:
+    good = True
+    for samples, size, correlation in CASES:
+        count: dict[str, int] = {}
+        for seed in range(repeats):
+            matrix, target, truth = planted(samples, size, correlation, seed)
+            found = {name: by_solver(matrix, target, size, name) for name in SOLVERS}
+            for name in ("splicing", "gradmp"):
+                model = SparseRegressor(size, solver=f"tvcs.{name}", fit_intercept=False, standardize=False)
+                found[f"path {name}"] = model.fit(matrix, target).coef_
+            for name in ("l0.5", "l1"):
+                found[f"skglm {name}"] = by_penalty(matrix, target, size, name, logistic=False)
+            if not missing("abess"):
+                found["abess"] = by_abess(matrix, target, size, logistic=False)
+            for name, point in found.items():
+                right = np.array_equal(point != 0, truth != 0)
+                count[name] = count.get(name, 0) + int(right)
+        print(f"-- n = {samples}, {size} of {FEATURES}, correlation {correlation}: recoveries of {repeats}")
+        print(", ".join(f"{name} {found}" for name, found in count.items()))
+        ours = count["path splicing"]  # what SparseRegressor does unless told otherwise
+        theirs = max(found for name, found in count.items() if name.startswith(("skglm", "abess")))
+        good &= verdict(
+            "recoveries, our default over the best other", ours / max(theirs, 1), 1.0, unit=" x", most=False
+        )
+    return good
+
+
+def ways_of(matrix: Any, target: Any, size: int) -> dict[str, Callable[[], Any]]:
+    """Everybody's way to a support of `size` features for logistic regression."""
+    thin = sp.csc_matrix(matrix)  # the only kind that skglm takes
+    ways: dict[str, Callable[[], Any]] = {
+        "path": lambda: SparseClassifier(size, l2=1e-6).fit(matrix, target).coef_[0],
+        "skglm l0.5": lambda: by_penalty(thin, target, size, "l0.5", logistic=True),
+        "skglm l1": lambda: by_penalty(thin, target, size, "l1", logistic=True),
+    }
+    if not missing("abess"):
+        ways["abess"] = lambda: by_abess(matrix.toarray(), (target > 0).astype(int), size, logistic=True)
+    return ways
+
+
+def real(folder: Path, sizes: tuple[int, ...], rows: int | None) -> bool:
+    good = True
+    for name, test in (("a9a", "a9a.t"), ("w5a", "w5a.t.derived")):
+        matrix, target = read_libsvm(folder / f"{name}.gz")
+        others, truth = read_libsvm(folder / f"{test}.gz")
+        columns = min(matrix.shape[1], others.shape[1])
+        matrix, others = sp.csr_array(matrix[:rows, :columns]), sp.csr_array(others[:, :columns])
+        target = target[:rows]
+        ones = sp.csr_array(np.ones((matrix.shape[0], 1)))
+        fit = Logistic(matrix=sp.hstack([matrix, ones], format="csr"), target=target, l2=1e-8)
+        for size in sizes:
+            ways = ways_of(matrix, target, size)
+            losses = {}
+            print(f"-- {name}, {size} of {columns} features")
+            for who, way in ways.items():
+                began = perf_counter()
+                kept = way() != 0
+                seconds = perf_counter() - began
+                best = minimise_on(fit, np.append(kept, True), np.zeros(columns + 1))
+                losses[who] = fit.value(best)
+                wrong = np.mean(np.where(others @ best[:-1] + best[-1] > 0, 1, -1) != truth)
+                print(
+                    f"{who}: {np.count_nonzero(kept)} features, loss {losses[who]:.5f}, "
+                    f"test errors {wrong:.2%}, {seconds:.2f} s"
+                )
+            theirs = min(loss for who, loss in losses.items() if who != "path")
+            good &= verdict(
+                "training loss, ours over the best other", losses["path"] / theirs, _TIE, unit=" x"
+            )
+    return good
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=2 if quick() else 20)
+    parser.add_argument("--part", choices=("planted", "real"))
+    parser.add_argument("--sizes", type=int, nargs="+", default=[5] if quick() else SIZES)
+    chosen = parser.parse_args()
+    one_thread()
+    warnings.simplefilter("ignore")  # peers and pursuits that end at their limits
+    good = True
+    if chosen.part != "real":
+        good &= recoveries(chosen.repeats)
+    folder = Path(os.environ.get("OPTIFRAME_DATA", "")) / "libsvm"
+    if chosen.part != "planted":
+        if not folder.is_dir():
+            print("real data: set OPTIFRAME_DATA to the folder that holds libsvm/")
+        else:
+            good &= real(folder, tuple(chosen.sizes), 2000 if quick() else None)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
