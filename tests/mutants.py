@@ -54,6 +54,9 @@ TESTS = {
     "optiframe/registry/registry.py": """
         tests/test_registry.py tests/test_bad_input.py tests/test_config.py tests/test_doctor.py
         tests/test_kept.py""",
+    "optiframe/registry/plugins.py": "tests/test_registry.py tests/test_doctor.py tests/test_kept.py",
+    "optiframe/registry/versions.py": "tests/test_registry.py tests/test_doctor.py tests/test_kept.py",
+    "optiframe/comparison/store/claims.py": "tests/test_compare_store.py tests/test_compare_engine.py",
     "optiframe/comparison/store/store.py": """
         tests/test_compare_store.py tests/test_kept.py tests/test_compare_engine.py""",
     "optiframe/problems/objective.py": "tests/test_objectives.py tests/test_derivatives.py",
