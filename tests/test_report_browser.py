@@ -56,7 +56,7 @@ class Opened:
 
     def drawn_lines(self, chart: str) -> int:
         """Curves, without their bands."""
-        code = "id => document.getElementById(id).data.filter(t => t.visible && t.meta !== 'band').length"
+        code = "id => document.getElementById(id).data.filter(t => t.visible && t.meta !== 'part').length"
         return int(self.page.evaluate(code, chart))
 
 

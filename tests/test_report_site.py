@@ -138,6 +138,24 @@ def test_a_site_is_written_again_and_another_programs_is_left_alone(site: Path, 
     assert (tmp_path / "index.html").read_text("utf-8") == "mine"
 
 
+def test_what_is_no_longer_stored_leaves_the_site_and_nothing_else_does(tmp_path: Path) -> None:
+    keep(tmp_path / "fits", sample())
+    keep(tmp_path / "old", samples.only(samples.sample_records(seeds=2), solvers=["newton"]))
+    keep(tmp_path / "noted", samples.only(samples.sample_records(seeds=2), solvers=["newton"]))
+    assert CliRunner().invoke(publish.command, [str(tmp_path)]).exit_code == 0
+    comparisons = tmp_path / "site" / "comparisons"
+    (comparisons / "noted" / "mine.txt").write_text("a note", encoding="utf-8")
+    (tmp_path / "site" / "solvers" / "gone").mkdir()
+    (tmp_path / "site" / "solvers" / "gone" / "index.html").write_text("as an earlier run left it")
+    for name in ("old", "noted"):
+        (tmp_path / name / "comparison.sqlite").unlink()
+    assert CliRunner().invoke(publish.command, [str(tmp_path)]).exit_code == 0
+    left = sorted(path.relative_to(comparisons).as_posix() for path in comparisons.rglob("*"))
+    assert left == ["fits", "fits/cells.csv", "fits/index.html", "noted", "noted/mine.txt"]
+    assert not (tmp_path / "site" / "solvers" / "gone").exists()
+    assert "newton" in (tmp_path / "site" / "index.html").read_text("utf-8")
+
+
 def test_a_folder_without_comparisons_is_refused_in_words(tmp_path: Path) -> None:
     done = CliRunner().invoke(publish.command, [str(tmp_path)])
     assert "holds no comparison that can be read; run optiframe compare first" in str(done.exception)

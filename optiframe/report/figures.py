@@ -92,7 +92,10 @@ def convergence(records: Records, problem: str, *, wide: bool = False) -> Figure
         top = max((v for c in curves for v in (*c.median, *c.high) if math.isfinite(v)), default=1.0)
         for curve in curves:
             look = looks(records.solvers)[curve.solver]
-            _line(axis, curve.x, _raised(curve.median, floor), look, curve.solver)
+            middle = _raised(curve.median, floor)
+            _line(axis, curve.x, middle, look, curve.solver, hollow=True)
+            # The last answer alone was judged apart from the solver.
+            axis.plot(curve.x[-1:], middle[-1:], color=look.light, marker=look.marker, markersize=3.5)
             low, high = _raised(curve.low, floor), _raised(curve.high, floor, top)
             axis.fill_between(curve.x, low, high, step="post", color=look.light, alpha=0.15, linewidth=0)
         axis.set_xlabel(AXES[against])
@@ -206,7 +209,9 @@ def _readable(axis: Any) -> None:
     axis.set_minor_formatter(ticker.NullFormatter())
 
 
-def _line(axis: Any, x: Sequence[float], y: Sequence[float], look: Look, label: str) -> None:
+def _line(
+    axis: Any, x: Sequence[float], y: Sequence[float], look: Look, label: str, *, hollow: bool = False
+) -> None:
     axis.plot(
         x,
         y,
@@ -216,6 +221,7 @@ def _line(axis: Any, x: Sequence[float], y: Sequence[float], look: Look, label: 
         marker=look.marker,
         markevery=0.13,  # by distance along the curve, however its points are spaced
         markersize=3.5,
+        markerfacecolor="white" if hollow else look.light,
         linewidth=1.3,
         drawstyle="steps-post",
         label=_plain(label),

@@ -72,6 +72,7 @@
     Plotly.react(by(id), traces, layout, config);
   }
 
+  // The name of a trace is in `meta`; a trace that belongs to another is a "part" without a name.
   function line(curve, ys, more) {
     const solver = data.solvers[curve.solver];
     return {
@@ -95,7 +96,7 @@
       type: "scatter", mode: "lines", fill: "toself", hoverinfo: "skip", line: { width: 0 },
       x: [...low, ...high].map((point) => point[0]), y: [...low, ...high].map((point) => point[1]),
       fillcolor: faded(colour(curve.solver), 0.15), visible: shown[curve.solver] && by("bands").checked,
-      meta: "band", customdata: [curve.solver],
+      meta: "part", customdata: [curve.solver],
     };
   }
 
@@ -110,9 +111,21 @@
       // A band that reaches up to a failure ends with the chart.
       const top = Math.max(...curves.flatMap((c) => [...c.y, ...c.high]));
       const edge = (value) => (logY && value !== null && value <= 0 ? least / 10 : value);
+      // Only the last answer was judged apart from the solver; what it passed on the way is its own report.
+      const marks = (curve) => {
+        const symbol = data.solvers[curve.solver].symbol;
+        return curve.x.map((_, i) => (i < curve.x.length - 1 ? `${symbol}-open` : symbol));
+      };
+      const ends = (curve) => ({
+        ...line(curve, [edge(curve.y.at(-1))]), x: [curve.x.at(-1)], mode: "markers", meta: "part", hoverinfo: "skip", hovertemplate: null,
+      });
       const traces = [
         ...curves.map((curve) => band(curve, edge, top)),
-        ...curves.map((curve) => line(curve, curve.y.map(edge))),
+        ...curves.map((curve) => {
+          const drawn = line(curve, curve.y.map(edge));
+          return { ...drawn, marker: { ...drawn.marker, symbol: marks(curve) } };
+        }),
+        ...curves.map(ends), // whichever marks of a long line are left out, not this one
       ];
       const title = against === "time" ? "time (s)" : "iterations";
       const id = `against-${against}`;
@@ -195,12 +208,15 @@
     button.addEventListener("click", () => {
       const chart = by(button.dataset.chart), name = titles[button.dataset.chart];
       if (button.dataset.kind === "csv") {
-        const head = ["solver", chart.layout.xaxis.title.text, chart.layout.yaxis.title.text];
-        const rows = chart.data.filter((trace) => trace.visible && trace.meta !== "band")
-          .flatMap((trace) => trace.x.map((x, i) => [data.solvers[trace.customdata[0]].title, x, trace.y[i]]));
+        const progress = button.dataset.chart.startsWith("against-");
+        const head = ["solver", chart.layout.xaxis.title.text, chart.layout.yaxis.title.text, ...(progress ? ["judged"] : [])];
+        const rows = chart.data.filter((trace) => trace.visible && trace.meta !== "part")
+          .flatMap((trace) => trace.x.map((x, i) => [
+            data.solvers[trace.customdata[0]].title, x, trace.y[i], ...(progress ? [i === trace.x.length - 1] : []),
+          ]));
         return saveText(`${name}.csv`, "text/csv", [head, ...rows].map((row) => row.map(cell).join(",")).join("\n") + "\n");
       }
-      const traces = chart.data.map((trace) => ({ ...trace, showlegend: trace.meta !== "band" }));
+      const traces = chart.data.map((trace) => ({ ...trace, showlegend: trace.meta !== "part" }));
       const layout = { ...chart.layout, showlegend: true, legend: { orientation: "h", y: -0.2 }, paper_bgcolor: style("--paper") };
       const kind = button.dataset.kind;
       return Plotly.toImage({ data: traces, layout }, { format: kind, width: 760, height: 560, scale: kind === "png" ? 3 : 1 })

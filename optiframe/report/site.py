@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -16,9 +17,9 @@ from optiframe.comparison.store.schema import FILE, StoreFailed
 from optiframe.comparison.store.store import Store
 from optiframe.comparison.units import joined
 from optiframe.errors import InvalidInput, require
+from optiframe.numbers import counted
 from optiframe.report.again import rerun_line
 from optiframe.report.history import Moment, history
-from optiframe.report.numbers import counted
 from optiframe.report.page import page
 from optiframe.report.plain import Section, plain_page
 from optiframe.report.tables import Table, Value, interval_value
@@ -78,7 +79,7 @@ def write_site(stored: Sequence[Stored], folder: Path, title: str) -> list[Path]
     """Write the site of these comparisons; gives the files written, the index first.
 
     Addresses depend on names alone, so that links from elsewhere hold when the site is written again:
-    ``comparisons/<folder>/`` and ``solvers/<name>/``. Pages of comparisons that are gone stay.
+    ``comparisons/<folder>/`` and ``solvers/<name>/``. Pages of what is no longer stored are removed.
 
     Raises
     ------
@@ -106,7 +107,20 @@ def write_site(stored: Sequence[Stored], folder: Path, title: str) -> list[Path]
         )
     for name, address in solvers.items():
         pages[folder / "solvers" / address / "index.html"] = _solver_page(name, stored)
-    return [write_bytes(path, content.encode()) for path, content in pages.items()]
+    written = [write_bytes(path, content.encode()) for path, content in pages.items()]
+    _remove_others(folder, {path.parent for path in written})
+    return written
+
+
+def _remove_others(site: Path, kept: set[Path]) -> None:
+    """Remove the pages of an earlier site that this one has not, and nothing that it did not write."""
+    for index in site.glob("*/*/index.html"):
+        place = index.parent
+        if place.parent.name in ("comparisons", "solvers") and place not in kept:
+            for name in ("index.html", "cells.csv"):
+                (place / name).unlink(missing_ok=True)
+            with suppress(OSError):  # somebody put something else there
+                place.rmdir()
 
 
 def _address(name: str, taken: Iterable[str]) -> str:
