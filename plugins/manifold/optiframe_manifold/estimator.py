@@ -29,8 +29,6 @@ from optiframe_manifold.tools.rank_choice import RankChoice, choose_rank
 from optiframe_manifold.tools.updating import carried, with_comparisons
 from optiframe_manifold.trust.personal_choice import PersonalChoice, Rule
 
-_PERSONAL_RANK = 1 + max(PersonalRankings().ranks)  # of the score matrix: the population and all directions
-
 
 class CollaborativeRanker(Estimator[CollaborativeRanking, Rankings]):
     """A ranking of the items for every user, from a table of who preferred what to what.
@@ -125,15 +123,13 @@ class CollaborativeRanker(Estimator[CollaborativeRanking, Rankings]):
             truth=truth,
             users=users,
             items=items,
-            rank=1 if auto else cast(int, self.n_components),
+            rank=None if auto else cast(int, self.n_components),
             penalty=self.penalty,
             multiplier=self.multiplier,
             sigma=self.sigma,
             **self._reading(),
         )
         choice: RankChoice | None = None
-        if auto and not searching:
-            problem = problem.model_copy(update={"rank": min(_PERSONAL_RANK, *problem.shape)})
         if searching:
             solver, _ = self._choose(problem)
             choice = choose_rank(
@@ -286,7 +282,7 @@ class CollaborativeRanker(Estimator[CollaborativeRanking, Rankings]):
     def _keep(self, problem: CollaborativeRanking, start: Callable[[], Rankings] | None = None) -> Self:
         self._learn(problem, start=start)
         choice = self.result_.detail
-        self.n_components_ = choice.rank if isinstance(choice, PersonalChoice) else problem.rank
+        self.n_components_ = choice.rank if isinstance(choice, PersonalChoice) else problem.factor_rank
         return self
 
     def _personal(self) -> bool:

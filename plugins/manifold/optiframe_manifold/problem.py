@@ -33,6 +33,7 @@ from optiframe_manifold.trust import findings as trust
 
 _TABLE = "data frame, mapping of columns, or path of a CSV or Parquet file, with the columns "
 _FOLLOWED = 10_000_000  # entries of a truth up to which each recorded iterate is compared with it
+_USUAL_RANK = 2
 _LISTED = 100  # best items of each user in the answer's table; the factors give all the others
 
 
@@ -47,7 +48,8 @@ class CollaborativeRanking(Problem[Rankings]):
 
         sum over comparisons of  log(1 + exp(-(X_winner - X_loser)/sigma))
 
-    plus `multiplier` times lambda times the penalty (Eq. 9 for "log-sum-exp").
+    plus `multiplier` times lambda times the penalty (Eq. 9 for "log-sum-exp"). Without a rank the solver
+    recommended is `btl.personal`, which chooses how personal rankings are; the others take rank 2.
 
     Comparisons are grouped by user, and equal ones merged into one with the sum of their
     weights (`choices`), which changes no sum.
@@ -97,7 +99,11 @@ class CollaborativeRanking(Problem[Rankings]):
     sigma: Scale = Field(
         0.18, description="scale of the model: scores so far apart are chosen 73 to 27; the paper's 0.18"
     )
-    rank: PositiveInt = Field(2, description="rank of the score matrix: the number of tastes")
+    rank: PositiveInt | None = Field(
+        None,
+        description="rank of the score matrix: the number of tastes; none: chosen by btl.personal, 2 with "
+        "other solvers",
+    )
     penalty: Penalty = Field(
         "log-sum-exp",
         description="log-sum-exp: the paper's, O(users items rank) time; frobenius: nearly the same, "
@@ -117,7 +123,7 @@ class CollaborativeRanking(Problem[Rankings]):
     @model_validator(mode="after")
     def _possible(self) -> Self:
         users, items = self.shape
-        if self.rank > min(users, items):
+        if self.rank is not None and self.rank > min(users, items):
             text = (
                 f"is {self.rank}, but scores of {sizes(self.shape)} have rank "
                 f"{min(users, items)} at most; give a rank up to that"
@@ -156,10 +162,15 @@ class CollaborativeRanking(Problem[Rankings]):
         return population(self.likelihood)
 
     @property
+    def factor_rank(self) -> int:
+        """The rank of the matrices that are searched: `rank`, or 2 where that is not given."""
+        return min(_USUAL_RANK, *self.shape) if self.rank is None else self.rank
+
+    @property
     def strength(self) -> float:
         """What the penalty is multiplied by: multiplier x r^2 sqrt(K) log K, K = sqrt(users x items)."""
         size = math.sqrt(math.prod(self.shape))
-        return self.multiplier * self.rank**2 * math.sqrt(size) * math.log(size)
+        return self.multiplier * self.factor_rank**2 * math.sqrt(size) * math.log(size)
 
     @cached_property
     def likelihood(self) -> BtlObjective:
@@ -180,7 +191,7 @@ class CollaborativeRanking(Problem[Rankings]):
 
     def formulate(self) -> Formulation:
         return Formulation(
-            Minimize(self.likelihood, over=Rank(*self.shape, self.rank)),
+            Minimize(self.likelihood, over=Rank(*self.shape, self.factor_rank)),
             interpret=self.from_factors,
             encode=self.to_factors,
         )
@@ -204,7 +215,14 @@ class CollaborativeRanking(Problem[Rankings]):
         return LowRank(factors.left, factors.right * (self.sigma / solution.sigma))
 
     def recommended(self) -> Sequence[tuple[str, str]]:
-        return (("manifold.trust-region", "it needs the fewest passes over the comparisons"),)
+        of_rank = "manifold.trust-region", "it needs the fewest passes over the comparisons"
+        if self.rank is not None:
+            return (of_rank,)
+        why = (
+            "no rank was given, and it serves personal rankings only where they predict held-out comparisons "
+            "better than one ranking for all"
+        )
+        return (("btl.personal", why), of_rank)
 
     def check(self, solution: Any) -> None:
         """Raise `InvalidInput` unless this is an answer for these users and items."""
@@ -226,7 +244,8 @@ class CollaborativeRanking(Problem[Rankings]):
             )
 
     def violation(self, solution: Rankings) -> float:
-        return Rank(*self.shape, self.rank).violation(solution.factors)
+        most = min(self.shape) if self.rank is None else self.rank
+        return Rank(*self.shape, most).violation(solution.factors)
 
     def metrics(self, solution: Rankings) -> dict[str, float]:
         """Against `truth` and `held_out`, where they are given; nothing else is looked at.
@@ -260,11 +279,10 @@ class CollaborativeRanking(Problem[Rankings]):
         return {"relative_error": metrics.of_scores(self.truth, solution.factors)["relative_error"]}
 
     def diagnose(self, solution: Rankings) -> tuple[Finding, ...]:
-        penalized = self.penalty != "none" and self.strength != 0
+        rank, penalized = self.factor_rank, self.penalty != "none" and self.strength != 0
         if solution.prior is not None:
-            # Its rank was chosen with a prior that bounds what each direction may say.
-            return tuple(trust.report(self.comparisons, solution.factors, rank=0, penalized=True))
-        return tuple(trust.report(self.comparisons, solution.factors, rank=self.rank, penalized=penalized))
+            rank, penalized = 0, True  # chosen with a prior that bounds what each direction may say
+        return tuple(trust.report(self.comparisons, solution.factors, rank=rank, penalized=penalized))
 
     def to_tables(self, solution: Rankings) -> dict[str, Columns]:
         """Tables `rankings` (the best 100 items of each user), and the factors by user and by item.

@@ -319,3 +319,34 @@ def test_suggestions_and_scores_come_with_the_default() -> None:
     assert (model.suggest(3)["gain"] > 0).all()
     table = model.scores(2)
     assert ((table["low"] < table["score"]) & (table["score"] < table["high"])).all()
+
+
+def test_without_a_rank_the_problem_chooses_as_the_estimator_does() -> None:
+    table = choices(users=8, items=5, each=12, tastes=1.0)
+    result = optiframe.solve(CollaborativeRanking(comparisons=table), progress=False)
+    assert result.settings["solver"]["name"] == "btl.personal"
+    assert result.violation == 0.0
+    assert {each.candidate.rank for each in result.detail.judged} == {0, 1, 2, 4}  # no rank is a limit
+    fitted = CollaborativeRanker().fit(table)
+    np.testing.assert_array_equal(result.solution.served.dense(), fitted.result_.solution.served.dense())
+    given = CollaborativeRanking(comparisons=table, rank=1)
+    assert [name for name, _ in given.recommended()] == ["manifold.trust-region"]
+
+
+def test_other_solvers_take_two_tastes_where_no_rank_is_given() -> None:
+    table = choices(users=4, items=3, each=6, tastes=1.0)
+    free, two = (CollaborativeRanking(comparisons=table, **given) for given in ({}, {"rank": 2}))
+    assert (free.factor_rank, free.strength) == (2, two.strength)
+    answers = [optiframe.solve(each, "manifold.trust-region").solution.factors for each in (free, two)]
+    np.testing.assert_array_equal(answers[0].dense(), answers[1].dense())
+    alone = {name: column[:6] for name, column in table.items()}  # of one user
+    assert CollaborativeRanking(comparisons=alone).factor_rank == 1
+
+
+@pytest.mark.parametrize("chosen", [{"penalty": "frobenius"}, {"multiplier": 2.0}])
+def test_a_penalty_without_effect_is_named(chosen: dict[str, Any]) -> None:
+    table = choices(users=4, items=3, each=6, tastes=1.0)
+    result = optiframe.solve(CollaborativeRanking(comparisons=table, **chosen), "btl.personal", **QUICK)
+    texts = [each.text for each in result.findings if each.identifier == "collaborative.penalty-unused"]
+    assert len(texts) == 1
+    assert texts[0].startswith(f"{next(iter(chosen))} had no effect")

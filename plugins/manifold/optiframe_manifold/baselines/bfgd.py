@@ -72,7 +72,7 @@ class BiFactoredGradientDescent(Solver[CollaborativeRanking, Rankings, None]):
 
     def iterates(self, problem: CollaborativeRanking, run: Run) -> Iterates:
         likelihood = problem.likelihood.unpenalized()
-        space = Rank(*problem.shape, problem.rank)
+        space = Rank(*problem.shape, problem.factor_rank)
         x = self._begin(problem, space, run)
         loss = likelihood.value(x)
         entries = x.shape[0] * x.shape[1]
@@ -114,7 +114,7 @@ class BiFactoredGradientDescent(Solver[CollaborativeRanking, Rankings, None]):
     def _begin(self, problem: CollaborativeRanking, space: Rank, run: Run) -> LowRank:
         """A random matrix with largest entry .95 alpha, or the start, pulled inside where it is not."""
         if run.start is None:
-            x = random_start(problem.shape, problem.rank, run.rng)
+            x = random_start(problem.shape, problem.factor_rank, run.rng)
             return LowRank(self.alpha * x.left, x.right)
         start = problem.to_factors(run.start)
         if not finite(start):

@@ -65,11 +65,11 @@ class Relaxation(Solver[CollaborativeRanking, Rankings, None]):
             assert problem.truth is not None  # else `unsuited` said so
             truth = problem.truth
             alpha = truth.largest() if isinstance(truth, LowRank) else float(np.abs(truth).max())
-        return alpha * math.sqrt(problem.rank * problem.shape[0] * problem.shape[1])
+        return alpha * math.sqrt(problem.factor_rank * problem.shape[0] * problem.shape[1])
 
     def finish(self, problem: CollaborativeRanking, iterate: Iterate) -> Rankings:
         x: Array = iterate.x
-        factors = Rank(x.shape[0], x.shape[1], problem.rank if self.cut else min(x.shape)).project(x)
+        factors = Rank(x.shape[0], x.shape[1], problem.factor_rank if self.cut else min(x.shape)).project(x)
         sizes = np.einsum("ik,ik->k", factors.left, factors.left)  # the singular values
         kept = max(1, int(np.count_nonzero(sizes > _NEGLIGIBLE * sizes[0])))
         if not self.cut:

@@ -95,7 +95,7 @@ class SpectralProjectedGradient(Relaxation):
             return problem.to_factors(run.start).dense()
         if self.init == "zero":
             return np.zeros(problem.shape)
-        return random_start(problem.shape, problem.rank, run.rng).dense()
+        return random_start(problem.shape, problem.factor_rank, run.rng).dense()
 
 
 def spectral_projected_gradient(

@@ -45,9 +45,9 @@ class PersonalRankings(Solver[CollaborativeRanking, Rankings, PersonalChoice]):
     where its own is, CrowdBT's. A finding says by how much personal rankings help, with the interval; the
     table `candidates` has all losses.
 
-    The matrix of scores has rank `rank` + 1, so that ranks up to the problem's, less one, are tried. The
-    problem's `penalty` and `multiplier` play no part: the objective is not minimized. Users without a
-    comparison get the population's ranking.
+    The matrix of scores has rank `rank` + 1; where the problem has a rank, ranks below it are tried. The
+    problem's `penalty` and `multiplier` play no part, which a finding says where they were chosen:
+    the objective is not minimized. Users without a comparison get the population's ranking.
 
     An iteration is one candidate: `folds` fits. A fit takes some hundred evaluations of
     O((comparisons + users + items) (rank + 1)) each. Memory is some 400 bytes a comparison.
@@ -72,6 +72,7 @@ class PersonalRankings(Solver[CollaborativeRanking, Rankings, PersonalChoice]):
 
     def iterates(self, problem: CollaborativeRanking, run: Run) -> Iterates:
         search = _Search(problem, self, run)
+        search.notes += _penalty_unused(problem)
         candidates = search.candidates()
         for done, candidate in enumerate(candidates, 1):
             if search.wanted(candidate):
@@ -175,8 +176,9 @@ class _Search:
             return shared[-1:]
         if self.solver.crowd:
             shared.append(Candidate("crowd-bt", 0, np.nan))
-        most, ranks = self.problem.rank - 1, sorted(set(self.solver.ranks))
-        if ranks and ranks[-1] > most:
+        given, ranks = self.problem.rank, sorted(set(self.solver.ranks))
+        most = (given or min(self.problem.shape)) - 1
+        if given and ranks and ranks[-1] > most:
             self.notes.append(_ranks_not_tried([rank for rank in ranks if rank > most], most))
         return shared + [Candidate("personal", r, ridge) for r in ranks if r <= most for ridge in ridges]
 
@@ -257,6 +259,18 @@ class _Search:
         """Scores of the population in the problem's unit: compared items have sum zero, the others zero."""
         compared = self.problem.comparisons.compared
         return np.where(compared, self.problem.sigma * (shared - shared[compared].mean()), 0.0)
+
+
+def _penalty_unused(problem: CollaborativeRanking) -> list[Finding]:
+    fields = CollaborativeRanking.model_fields
+    chosen = [name for name in ("penalty", "multiplier") if getattr(problem, name) != fields[name].default]
+    if not chosen:
+        return []
+    text = (
+        f"{' and '.join(chosen)} had no effect: {PersonalRankings.name} chooses priors of its own (ridges); "
+        "give a rank and manifold.trust-region to use the penalty"
+    )
+    return [Finding("note", text, identifier="collaborative.penalty-unused")]
 
 
 def _crowd_left_out(error: OptiframeError) -> Finding:

@@ -86,7 +86,7 @@ class Search:
         if before is None or not self.solver.accepts_start:
             return None
         factors = before.factors
-        while factors.rank < part.rank:
+        while factors.rank < part.factor_rank:
             factors = increment_rank(part.likelihood, factors)
         return part.from_factors(factors)
 
