@@ -169,7 +169,9 @@ def main() -> int:
     one_thread()
     quick = bool(os.environ.get("OPTIFRAME_QUICK"))
     sets, workers = chosen.sets.split(","), [int(one) for one in chosen.workers.split(",")]
-    shares, ridges = ([float(one) for one in text.split(",")] for text in (chosen.shares, chosen.ridges))
+    shares, ridges = (
+        [float(one) for one in text.split(",") if one] for text in (chosen.shares, chosen.ridges)
+    )
     seeds, filters = chosen.seeds, chosen.filters.split(",")
     if chosen.whole:
         sets, workers, shares, ridges = ["a9a", "w5a"], [10, 20, 50], list(GOALS), [0.0, 0.01]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -17,9 +15,9 @@ import numpy as np
 import psutil
 import pytest
 from optiframe_comrade import Broadcast, Fault, Reply
-from optiframe_comrade.backends.flower import app, flower
-from optiframe_comrade.backends.flower.keys import make_node_keys
+from optiframe_comrade.backends.flower import flower
 from optiframe_comrade.backends.flower.node import save_rows
+from optiframe_comrade.backends.flower.processes import FederationFailed, Processes
 from optiframe_comrade.backends.flower.protocol import work_of
 from optiframe_comrade.backends.in_process import InProcess
 from optiframe_comrade.local.newton import minimum
@@ -36,9 +34,9 @@ from .classification_twins import planted
 
 with flower():
     from optiframe_comrade.backends.flower import embedded_server
-    from optiframe_comrade.backends.flower.embedded_server import EmbeddedServer, FederationFailed
+    from optiframe_comrade.backends.flower.embedded_server import EmbeddedServer
     from optiframe_comrade.backends.flower.grid_workers import GridWorkers, Ready
-    from optiframe_comrade.backends.flower.start_local import LocalFederation, _listens, free_ports
+    from optiframe_comrade.backends.flower.start_local import listens, start_local
     from optiframe_comrade.backends.flower.trial import Trial
 
 pytestmark = pytest.mark.slow
@@ -61,13 +59,13 @@ class Stage:
             configs.append(config | {"partition-id": number})
         self.behave()
         actor = Path(__file__).with_name("flower_actor.py")
-        with flower():
-            self.federation = LocalFederation(configs, instead=[sys.executable, str(actor)])
-            try:
-                self.task = EmbeddedServer(self.federation.link)
-            except BaseException:
-                self.federation.close()
-                raise
+        self.processes = Processes()
+        try:
+            link, self.nodes = start_local(self.processes, configs, instead=[sys.executable, str(actor)])
+            self.task = EmbeddedServer(link)
+        except BaseException:
+            self.processes.close()
+            raise
 
     def behave(self, **modes: str) -> None:
         """Tell nodes how to: ``behave(node0="nan")``; all others are honest."""
@@ -77,7 +75,7 @@ class Stage:
     def workers(self, config: WorkerConfig) -> GridWorkers:
         return GridWorkers(
             self.task.grid,
-            self.federation.nodes,
+            self.nodes,
             work_of(config, SHARDS[0].name, SHARDS[0].l2),
             config.compressor,
             names=[f"node {number}" for number in range(NODES)],
@@ -87,7 +85,7 @@ class Stage:
 
     def close(self) -> None:
         self.task.close()
-        self.federation.close()
+        self.processes.close()
 
 
 @pytest.fixture(scope="module")
@@ -99,10 +97,9 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         made.close()
 
 
-def living(federation: LocalFederation) -> list[psutil.Process]:
-    """All processes of a federation, its supervisor first."""
-    assert federation._supervisor is not None
-    supervisor = psutil.Process(federation._supervisor.pid)
+def living(processes: Processes) -> list[psutil.Process]:
+    """All that live, the supervisor first."""
+    supervisor = psutil.Process(processes.supervisor.pid)
     found = [supervisor, *supervisor.children(recursive=True)]
     return [each for each in found if each.status() != psutil.STATUS_ZOMBIE]
 
@@ -110,12 +107,6 @@ def living(federation: LocalFederation) -> list[psutil.Process]:
 def assert_ended(processes: list[psutil.Process]) -> None:
     _, alive = psutil.wait_procs(processes, timeout=10)
     assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
-
-
-def wait_for(ready: Callable[[], bool]) -> None:
-    ends = time.monotonic() + 90
-    while not ready() and time.monotonic() < ends:
-        time.sleep(0.2)
 
 
 def at_round(stage: Stage, script: dict[int, Callable[[], None]]) -> Ready:
@@ -153,7 +144,7 @@ def test_a_vector_that_no_compressor_can_write_is_said_to_be_not_finite(stage: S
 
 def test_nothing_listens_but_on_loopback_and_nothing_is_connected_beyond(stage: Stage) -> None:
     listening, connected = set(), set()
-    for process in living(stage.federation):
+    for process in living(stage.processes):
         for each in process.net_connections(kind="inet"):
             if each.status == psutil.CONN_LISTEN or not each.raddr:
                 listening.add(each.laddr)
@@ -177,7 +168,7 @@ def test_what_malicious_nodes_send_does_nothing_in_the_coordinator(stage: Stage)
 
 def test_a_run_gets_through_an_attack_nan_and_a_killed_node(stage: Stage) -> None:
     def kill() -> None:
-        os.kill(stage.federation.pids["node 3"], signal.SIGKILL)
+        os.kill(stage.processes.pids["node 3"], signal.SIGKILL)
         stage.behave(node0="negative")
 
     stage.behave(node0="negative", node1="nan")
@@ -214,9 +205,9 @@ def test_too_many_faults_name_the_nodes(stage: Stage) -> None:
 
 
 def test_closing_ends_every_process_and_removes_the_files(stage: Stage) -> None:
-    processes, folder = living(stage.federation), stage.federation.folder
+    processes, folder = living(stage.processes), stage.processes.folder
     assert len(processes) >= 8
-    stage.federation.close()
+    stage.processes.close()
     assert_ended(processes)
     assert not folder.exists()
 
@@ -243,17 +234,17 @@ def test_a_superlink_lost_in_a_run_is_an_error_and_nothing_is_left(
     left: list[psutil.Process] = []
 
     def strike() -> None:
-        federation = trials[0].federation
-        link = psutil.Process(federation.pids["superlink"])
-        left.extend(living(federation))
+        processes = trials[0].processes
+        link = psutil.Process(processes.pids["superlink"])
+        left.extend(living(processes))
         again = link.cmdline()
         link.send_signal(signal.SIGSTOP if loss == "stopped" else signal.SIGKILL)
         if loss == "started anew":
-            port = int(federation.link.address.rsplit(":", 1)[1])
-            while _listens(port):
+            port = int(trials[0].link.address.rsplit(":", 1)[1])
+            while listens(port):
                 time.sleep(0.05)
-            federation._run("superlink", again)
-            federation._wait("superlink", lambda: _listens(port), time.monotonic() + 60)
+            processes.run("superlink", again)
+            processes.wait("superlink", lambda: listens(port), time.monotonic() + 60)
 
     class Struck(Trial):
         def ask(self, broadcast, deadline=None, to=None):
@@ -269,7 +260,7 @@ def test_a_superlink_lost_in_a_run_is_an_error_and_nothing_is_left(
     with pytest.raises(FederationFailed, match=words):
         optiframe.solve(Minimize(F), "newton.comrade", backend=Ready(found=found), **given)
     assert_ended(left)
-    assert not trials[0].federation.folder.exists()
+    assert not trials[0].processes.folder.exists()
     assert set(threading.enumerate()) <= before
 
 
@@ -293,57 +284,3 @@ def test_a_superlink_that_does_not_know_the_run_is_told_from_one_that_is_busy(
     )
     with pytest.raises(FederationFailed, match=words):
         workers.ask(Broadcast(2, NEWTON_STEP, np.zeros(COLUMNS)))
-
-
-def test_a_federation_with_tls_and_keys_runs_the_app_and_refuses_strangers(tmp_path: Path) -> None:
-    """As a federation of several machines is run, but for the addresses."""
-    configs = []
-    for number, shard in enumerate(SHARDS[:2]):
-        save_rows(tmp_path / f"rows-{number}.npz", shard)
-        configs.append({"shard": str(tmp_path / f"rows-{number}.npz")})
-    result = tmp_path / "result.json"
-    with flower(), LocalFederation(configs, serve=True, secure=True, persistent_client=False) as federation:
-        certificate = federation.folder / "ca.crt"
-        strangers = {  # whose key nobody registered, or who have none
-            "stranger": ["--auth-supernode-private-key", str(make_node_keys(tmp_path, 1)[0])],
-            "nobody": [],
-        }
-        for name, more in strangers.items():
-            node = ["flower-supernode", "--superlink", federation.link.address, "--host", "127.0.0.1"]
-            node += ["--port", str(free_ports(1)[0]), "--root-certificates", str(certificate), *more]
-            federation._run(name, node)
-        (federation.folder / "config.toml").write_text(
-            '[superlink]\ndefault = "trial"\n\n[superlink.trial]\n'
-            f'address = "{federation.link.address}"\nroot-certificates = "{certificate}"\n'
-        )
-        settings = f"nodes=2 columns={COLUMNS} l2={F.l2} steps=2 result='{result}' "
-        settings += """parameters='{"step": 1.0, "filter": "mean"}'"""
-        done = subprocess.run(
-            [Path(sys.executable).with_name("flwr"), "run", app(), "trial", "--run-config", settings],
-            env=federation.environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        wait_for(result.exists)
-        assert result.exists(), federation.log("superlink")[-3000:]
-        for name, words in (
-            ("stranger", "Failed to activate SuperNode"),
-            ("nobody", "All SuperNodes must be registered"),
-        ):
-            wait_for(lambda name=name, words=words: words in federation.log(name))
-            assert words in federation.log(name)
-            assert "SuperNode ID" not in federation.log(name)
-        processes = living(federation)
-    assert_ended(processes)
-    answer = json.loads(result.read_text())
-    assert answer["status"] == "iteration_limit"
-    assert answer["rounds"] == 2
-    assert answer["faults"] == []
-    nearby = InProcess(SHARDS[:2], WorkerConfig())
-    x = np.zeros(COLUMNS)
-    for number in (1, 2):
-        x = x - np.mean([r.payload for r in nearby.ask(Broadcast(number, NEWTON_STEP, x))], axis=0)
-    np.testing.assert_allclose(answer["solution"], x, rtol=1e-9)

@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
+import socket
 import ssl
+import time
+from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
+import psutil
 import pytest
 from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.serialization import load_ssh_private_key
 from optiframe_comrade.backends.flower import federation, flower
 from optiframe_comrade.backends.flower.federation import Federation
 from optiframe_comrade.backends.flower.front import ROUTES, nginx
 from optiframe_comrade.backends.flower.node import save_rows
-from optiframe_comrade.backends.flower.protocol import work_of
 from optiframe_comrade.backends.in_process import InProcess
-from optiframe_comrade.messages import GRADIENT, Broadcast
-from optiframe_comrade.parts.kinds import Nothing
+from optiframe_comrade.messages import NEWTON_STEP, Broadcast
 from optiframe_comrade.protocol.sharding import split
-from optiframe_comrade.protocol.worker import WorkerConfig
 
 from optiframe import InvalidInput
 
 from .classification_twins import planted
+from .flower_deployment import Deployment, make_key
 
 with flower():
-    from optiframe_comrade.backends.flower.embedded_server import EmbeddedServer
-    from optiframe_comrade.backends.flower.grid_workers import GridWorkers
-    from optiframe_comrade.backends.flower.start_local import LocalFederation, free_ports
+    from flwr.common.constant import TIMESTAMP_HEADER
+    from flwr.proto.heartbeat_pb2 import SendNodeHeartbeatRequest
+    from flwr.proto.node_pb2 import Node
+    from flwr.supercore.constant import FLEET_HTTP_PUBLIC_KEY_HEADER, FLEET_HTTP_SIGNATURE_HEADER
+    from flwr.supercore.primitives.asymmetric import public_key_to_bytes, sign_message
+    from optiframe_comrade.backends.flower.start_local import free_ports
 
-NODES, COLUMNS = 3, 4
+NODES, COLUMNS = 2, 4
 F = planted(300, COLUMNS)
 SHARDS = [F.take(terms) for terms in split(len(F), NODES, np.random.default_rng(1))]
 CENTRE = Federation("centre.example.org", "127.0.0.1", 8443, 8000)
@@ -67,8 +75,6 @@ def test_the_files_of_a_federation_are_written_once_and_private(tmp_path: Path) 
     ],
 )
 def test_what_nginx_would_misread_is_refused(tmp_path: Path, changed: dict[str, Any], why: str) -> None:
-    from dataclasses import replace
-
     with pytest.raises(InvalidInput, match=why):
         federation.write(tmp_path / "ours", replace(CENTRE, **changed))
     with pytest.raises(InvalidInput, match="nginx would misread"):
@@ -89,8 +95,6 @@ def test_the_command_writes_and_checks(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_a_superlink_that_others_can_reach_is_found(tmp_path: Path) -> None:
-    import socket
-
     with socket.socket() as everywhere:
         everywhere.bind(("0.0.0.0", 0))
         everywhere.listen()
@@ -101,68 +105,137 @@ def test_a_superlink_that_others_can_reach_is_found(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def fronted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalFederation]:
+def fronted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     if nginx() is None and not os.environ.get("CI"):
         pytest.skip("nginx is not installed here; .ci/run installs it")
     folder = tmp_path_factory.mktemp("rows")
-    configs = []
+    configs: list[dict[str, str | int]] = []
     for number, shard in enumerate(SHARDS):
         save_rows(folder / f"rows-{number}.npz", shard)
         configs.append({"shard": str(folder / f"rows-{number}.npz"), "partition-id": number})
-    with flower(), LocalFederation(configs, secure=True, front=True) as made:
+    with Deployment(configs) as made:
         yield made
 
 
-def trusted(fronted: LocalFederation) -> ssl.SSLContext:
+def trusted(fronted: Deployment) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=str(fronted.folder / "ca.crt"))
 
 
 @pytest.mark.slow
-def test_nodes_with_registered_keys_work_through_the_front(fronted: LocalFederation) -> None:
-    with flower():
-        task = EmbeddedServer(fronted.link)
-    try:
-        work = work_of(WorkerConfig(), SHARDS[0].name, SHARDS[0].l2)
-        workers = GridWorkers(task.grid, fronted.nodes, work, Nothing(), prepare=task.identify)
-        asked = Broadcast(1, GRADIENT, np.full(COLUMNS, 0.1))
-        replies, expected = workers.ask(asked, 60.0), InProcess(SHARDS).ask(asked)
-        for reply, known in zip(replies, expected, strict=True):
-            np.testing.assert_array_equal(reply.payload, known.payload)  # type: ignore[union-attr]
-    finally:
-        task.close()
+def test_nodes_with_registered_keys_run_the_app_through_the_front(
+    fronted: Deployment, tmp_path: Path
+) -> None:
+    result = tmp_path / "result.json"
+    settings = f"nodes={NODES} columns={COLUMNS} l2={F.l2} steps=2 result='{result}' "
+    settings += """parameters='{"step": 1.0, "filter": "mean"}'"""
+    assert federation.run(fronted.folder, settings) is None
+    answer = json.loads(result.read_text())
+    assert (answer["status"], answer["rounds"], answer["faults"]) == ("iteration_limit", 2, [])
+    nearby, x = InProcess(SHARDS), np.zeros(COLUMNS)
+    for number in (1, 2):
+        x = x - np.mean([r.payload for r in nearby.ask(Broadcast(number, NEWTON_STEP, x))], axis=0)
+    np.testing.assert_allclose(answer["solution"], x, rtol=1e-9)
 
 
 @pytest.mark.slow
-def test_nothing_but_the_nodes_routes_gets_through_and_those_need_a_key(fronted: LocalFederation) -> None:
-    written = json.dumps(asdict(fronted.front))
-    (fronted.folder / "federation.json").write_text(written, encoding="utf-8")
+def test_a_run_with_too_few_nodes_fails(fronted: Deployment, capfd: pytest.CaptureFixture[str]) -> None:
+    few = f"nodes={NODES + 1} wait=0.1 columns={COLUMNS}"
+    assert federation.main(["run", str(fronted.folder), few]) == 1
+    assert f"is finished:failed: ServerApp failed with exception: {NODES} of 3" in capfd.readouterr().err
+
+
+@pytest.mark.slow
+def test_nothing_but_the_nodes_routes_gets_through_and_those_need_a_key(fronted: Deployment) -> None:
     assert list(federation.problems(fronted.folder)) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", federation._CLOSED)
-def test_what_a_stranger_sends_gets_nothing(fronted: LocalFederation, path: str) -> None:
-    assert federation.ask(fronted.folder, fronted.front, "POST", path) in (400, 404)
+def test_what_a_stranger_sends_gets_nothing(fronted: Deployment, path: str) -> None:
+    assert federation.ask(fronted.folder, fronted.centre, "POST", path) in (400, 404)
 
 
 @pytest.mark.slow
-def test_without_the_front_the_same_requests_would_be_answered(fronted: LocalFederation) -> None:
+def test_without_the_front_the_same_requests_would_be_answered(fronted: Deployment) -> None:
     """What the front is for: the SuperLink itself lets anybody who reaches it list and claim."""
-    address = f"https://{fronted.link.address}/v1/control/list-nodes"
-    answer = httpx.post(address, verify=trusted(fronted), content=b"", timeout=10.0)
+    address = f"https://127.0.0.1:{fronted.centre.superlink}/v1/control/list-nodes"
+    answer = httpx.post(address, verify=trusted(fronted), content=b"", timeout=60.0)
     assert answer.status_code != 404
 
 
+def heartbeat(
+    fronted: Deployment,
+    node: int,
+    key: Path | None,
+    *,
+    signer: Path | None = None,
+    seconds: float = 0.0,
+    without: str = "",
+) -> int:
+    """What the front answers to a node's sign of life, by the key of somebody, signed so many seconds ago."""
+    sent = SendNodeHeartbeatRequest(node=Node(node_id=fronted.nodes[node]), heartbeat_interval=30.0)
+    headers = {"content-type": "application/protobuf", "accept": "application/protobuf"}
+    if key is not None:
+        signed = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=seconds)
+        public = public_key_to_bytes(private(key).public_key())
+        signature = sign_message(private(signer or key), signed.isoformat().encode())
+        headers |= {
+            FLEET_HTTP_PUBLIC_KEY_HEADER: b64encode(public).decode(),
+            TIMESTAMP_HEADER: signed.isoformat(),
+            FLEET_HTTP_SIGNATURE_HEADER: b64encode(signature).decode(),
+        }
+        headers.pop(without, None)
+    address = f"https://localhost:{fronted.centre.port}/v1/fleet/send-node-heartbeat"
+    content = sent.SerializeToString()
+    return httpx.post(
+        address, verify=trusted(fronted), content=content, headers=headers, timeout=60.0
+    ).status_code
+
+
+def private(path: Path) -> EllipticCurvePrivateKey:
+    key = load_ssh_private_key(path.read_bytes(), None)
+    assert isinstance(key, EllipticCurvePrivateKey)
+    return key
+
+
 @pytest.mark.slow
-def test_a_body_beyond_the_limit_is_refused(fronted: LocalFederation) -> None:
+def test_a_route_of_nodes_needs_the_fresh_signature_of_that_nodes_registered_key(
+    fronted: Deployment, tmp_path: Path
+) -> None:
+    ours, theirs, unknown = *fronted.keys, make_key(tmp_path / "unknown")
+    assert heartbeat(fronted, 0, ours) == 200
+    assert heartbeat(fronted, 0, None) == 401  # absent
+    for header in (FLEET_HTTP_PUBLIC_KEY_HEADER, FLEET_HTTP_SIGNATURE_HEADER, TIMESTAMP_HEADER):
+        assert heartbeat(fronted, 0, ours, without=header) == 401
+    assert heartbeat(fronted, 0, unknown) == 401
+    assert heartbeat(fronted, 0, theirs) == 401  # foreign: the registered key of another node
+    assert heartbeat(fronted, 0, ours, signer=theirs) == 401
+    assert heartbeat(fronted, 0, ours, seconds=3600.0) == 401  # stale
+    assert heartbeat(fronted, 0, ours, seconds=-3600.0) == 401  # of an hour to come
+
+
+@pytest.mark.slow
+def test_nodes_without_a_registered_key_are_refused_and_end(fronted: Deployment, tmp_path: Path) -> None:
+    fronted.start_node("stranger", make_key(tmp_path / "unknown"), {})
+    fronted.start_node("nobody", None, {})
+    for name, words in (
+        ("stranger", "Failed to activate SuperNode"),
+        ("nobody", "404 Not Found"),  # it tries to register itself
+    ):
+        fronted.processes.wait(
+            name, lambda n=name, w=words: w in fronted.processes.log(n), time.monotonic() + 120.0
+        )
+        assert "SuperNode ID" not in fronted.processes.log(name)
+
+
+@pytest.mark.slow
+def test_a_body_beyond_the_limit_is_refused(fronted: Deployment) -> None:
     path = f"/v1/fleet/{ROUTES[3]}"
-    assert federation.ask(fronted.folder, fronted.front, "POST", path, length=1 << 30) == 413
+    assert federation.ask(fronted.folder, fronted.centre, "POST", path, length=1 << 30) == 413
 
 
 @pytest.mark.slow
-def test_the_superlink_behind_the_front_listens_on_loopback_alone(fronted: LocalFederation) -> None:
-    import psutil
-
-    ports = {fronted.front.superlink, fronted.front.port}
+def test_the_superlink_behind_the_front_listens_on_loopback_alone(fronted: Deployment) -> None:
+    ports = {fronted.centre.superlink, fronted.centre.port}
     found = {each.laddr for each in psutil.net_connections("inet") if each.status == "LISTEN"}
     assert {each.ip for each in found if each.port in ports} == {"127.0.0.1"}

@@ -7,10 +7,7 @@ import json
 import math
 import pickle
 import re
-import signal
 import socket
-import subprocess
-import sys
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +15,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import psutil
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -272,27 +268,6 @@ def test_a_node_without_rows_says_how_to_give_them() -> None:
         node.rows({"dataset": "synthetic.covtype-shape", "partition-id": 4, "num-partitions": 4})
 
 
-def test_the_supervisor_ends_its_processes_when_its_owner_is_killed() -> None:
-    owner = """
-import json, subprocess, sys, time
-supervisor = subprocess.Popen(
-    [sys.executable, "-m", "optiframe_comrade.backends.flower.supervisor"], stdin=-1, stdout=-1, text=True
-)
-order = {"argv": [sys.executable, "-c", "import time; time.sleep(100)"], "log": "/dev/null"}
-supervisor.stdin.write(json.dumps(order) + chr(10))
-supervisor.stdin.flush()
-print(supervisor.stdout.readline(), flush=True)
-time.sleep(100)
-"""
-    with subprocess.Popen([sys.executable, "-c", owner], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        kept = psutil.Process(int(process.stdout.readline()))
-        assert kept.is_running()
-        process.send_signal(signal.SIGKILL)
-    _, alive = psutil.wait_procs([kept], timeout=10)
-    assert all(each.status() == psutil.STATUS_ZOMBIE for each in alive)
-
-
 def test_a_trial_refuses_what_cannot_travel() -> None:
     f = mean_of(lambda w, x, y: (x @ w - y) ** 2, np.ones((8, 2)), np.ones(8))
     with pytest.raises(Unsuited, match="takes the losses logistic, least-squares, squared-hinge"):
@@ -363,12 +338,12 @@ NOT_HERE = r"one port: whoever reaches it can run code of their own .* Listen on
 def test_the_set_up_refuses_every_address_but_loopback(address: str) -> None:
     at = f"[{address}]:8000" if ":" in address else f"{address}:8000"
     with pytest.raises(InvalidInput, match=NOT_HERE):
-        embedded_server.Link(at, None, b"")
+        embedded_server.Link(at, b"")
     with pytest.raises(InvalidInput, match=NOT_HERE):
         persistent_client.serve(at, b"", parent=0)
     assert re.search(NOT_HERE, told(at))
-    assert embedded_server.Link("127.0.0.1:8000", None, b"").address == "127.0.0.1:8000"
-    assert embedded_server.Link("localhost:8000", None, b"").address == "localhost:8000"
+    assert embedded_server.Link("127.0.0.1:8000", b"").address == "127.0.0.1:8000"
+    assert embedded_server.Link("localhost:8000", b"").address == "localhost:8000"
 
 
 def test_the_app_does_not_run_at_a_superlink_that_listens_on_all_addresses() -> None:

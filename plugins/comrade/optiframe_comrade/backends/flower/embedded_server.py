@@ -13,12 +13,11 @@ import hashlib
 import threading
 import time
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import httpx
-from flwr.cli.build import build_fab_from_files
+from flwr.cli.build import build_fab_from_disk
 from flwr.common.constant import SubStatus
 from flwr.common.serde import fab_to_proto, run_from_proto
 from flwr.proto.control_pb2 import StartRunRequest
@@ -40,8 +39,9 @@ from flwr.supercore.runtime import RuntimeHttpClient
 from flwr.supercore.task_identity import TaskIdentity
 from flwr.superlink.grid import HttpGrid
 
-from optiframe.errors import OptiframeError
+from optiframe_comrade.backends.flower import app, flower
 from optiframe_comrade.backends.flower.loopback import only_loopback
+from optiframe_comrade.backends.flower.processes import FederationFailed
 
 _BEAT = 10.0  # seconds between signs of life; Flower gives a task up after 30 s or more
 _PATIENCE = 20.0  # seconds without a SuperLink after which a run fails
@@ -52,13 +52,9 @@ _CLAIM = 20.0  # seconds to wait for a run just started to be up for claiming
 _AUTHENTICATED = frozenset({"/flwr.proto.Runtime/AcquireTask"})
 
 
-class FederationFailed(OptiframeError):
-    """Flower did not do what was asked: a process ended, a run did not start."""
-
-
 @dataclass(frozen=True)
 class Link:
-    """How to reach a SuperLink: address, certificate (PEM; None: no TLS), the secret of its executors.
+    """How to reach a SuperLink without TLS: its address, the secret of its executors.
 
     Raises
     ------
@@ -67,7 +63,6 @@ class Link:
     """
 
     address: str
-    certificate: bytes | None
     secret: bytes
 
     def __post_init__(self) -> None:
@@ -75,12 +70,7 @@ class Link:
 
     def client(self, kind: Any, interceptors: list[Any]) -> Any:
         """A client of one of Flower's HTTP interfaces."""
-        return kind.from_server_address(
-            server_address=self.address,
-            insecure=self.certificate is None,
-            root_certificates=self.certificate,
-            interceptors=interceptors,
-        )
+        return kind.from_server_address(self.address, True, None, interceptors)
 
 
 class EmbeddedServer:
@@ -90,7 +80,7 @@ class EmbeddedServer:
         self._link = link
         run = _start_run(link)
         token = _claim(link, run)
-        self.grid = HttpGrid(link.address, link.certificate is None, link.certificate, token=token)
+        self.grid = HttpGrid(link.address, True, None, token=token)
         # Flower would try for ever to reach a SuperLink that is gone, and interrupt this process, as a
         # Ctrl-C does, when one that was restarted does not know the task.
         self.grid._retry_invoker.max_time = _PATIENCE
@@ -143,26 +133,15 @@ def _hopeless(error: Exception) -> bool:
     return isinstance(error, httpx.HTTPStatusError) and error.response.status_code not in _AGAIN
 
 
-def app_files() -> dict[str, bytes | Path]:
-    """The files of the shipped app."""
-    return {
-        "pyproject.toml": (files("optiframe_comrade.backends.flower") / "app" / "pyproject.toml").read_bytes()
-    }
-
-
 def _start_run(link: Link) -> int:
-    bundle, _ = build_fab_from_files(app_files())
+    with flower():
+        bundle = build_fab_from_disk(Path(app()))
     fab = Fab(hashlib.sha256(bundle).hexdigest(), bundle, {})
-    with control(link) as client:
+    with link.client(ControlHttpClient, [RuntimeVersionHttpInterceptor("flwr CLI")]) as client:
         started = client.StartRun(StartRunRequest(fab=fab_to_proto(fab)))
     if not started.HasField("run_id"):
         raise FederationFailed("Flower's SuperLink did not start the run; see its log")
     return int(started.run_id)
-
-
-def control(link: Link) -> Any:
-    """A client of the interface that starts runs and registers nodes."""
-    return link.client(ControlHttpClient, [RuntimeVersionHttpInterceptor("flwr CLI")])
 
 
 def _claim(link: Link, run: int) -> str:

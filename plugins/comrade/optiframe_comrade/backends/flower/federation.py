@@ -2,7 +2,8 @@
 
 ``python -m optiframe_comrade.backends.flower.federation write FOLDER --name centre.example.org`` writes
 certificates, nginx's configuration and the operator's connection, and prints the commands;
-``... check FOLDER`` looks at a running federation and exits with 1 where something is wrong.
+``... check FOLDER`` looks at a running federation and exits with 1 where something is wrong; ``... run
+FOLDER SETTINGS`` runs the app to its end and exits with 1 unless it completed.
 """
 
 from __future__ import annotations
@@ -19,13 +20,18 @@ from dataclasses import asdict, dataclass
 from http.client import HTTPException, HTTPSConnection
 from pathlib import Path
 
-from optiframe.errors import InvalidInput
+from optiframe.errors import InvalidInput, OptiframeError
+from optiframe_comrade.backends.flower import app
 from optiframe_comrade.backends.flower.front import ROUTES, nginx, write_front
 from optiframe_comrade.backends.flower.keys import make_certificate
 from optiframe_comrade.backends.flower.loopback import only_loopback_answers
+from optiframe_comrade.backends.flower.processes import command, environment
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*", re.IGNORECASE)
 _FOLDER = re.compile(r"/[\w./+-]*")  # nginx's configuration has these as they are
+_OURS = "ours"  # what the operator's connection is called
+_COMMAND = "python -m optiframe_comrade.backends.flower.federation"
+_STARTED = re.compile(r"Successfully started run (\d+)")  # as ``flwr run`` says it
 _PATIENCE = 5.0  # seconds for one answer
 _CLOSED = (
     "/v1/control/start-run",
@@ -83,9 +89,9 @@ def write(folder: Path, federation: Federation, days: int = 365) -> list[str]:
     front = write_front(folder, made, **asdict(federation))
     connection = [
         "[superlink]",
-        'default = "ours"',
+        f'default = "{_OURS}"',
         "",
-        "[superlink.ours]",
+        f"[superlink.{_OURS}]",
         f'address = "127.0.0.1:{federation.superlink}"',
         f'root-certificates = "{made.authority}"',
     ]
@@ -96,8 +102,9 @@ def write(folder: Path, federation: Federation, days: int = 365) -> list[str]:
     return [
         " ".join(superlink),
         f"{nginx() or 'nginx'} -c {front}",
-        f"FLWR_HOME={folder} flwr supernode register node.pub ours    # for each node's public key",
-        f"python -m optiframe_comrade.backends.flower.federation check {folder}",
+        f"FLWR_HOME={folder} flwr supernode register node.pub {_OURS}    # for each node's public key",
+        f"{_COMMAND} check {folder}",
+        f"{_COMMAND} run {folder} \"nodes=4 columns=123 result='answer.json'\"    # and other settings",
     ]
 
 
@@ -199,9 +206,45 @@ class _Named(HTTPSConnection):
         self.sock = self._tls.wrap_socket(plain, server_hostname=self._name)
 
 
+def run(folder: Path, settings: str) -> str | None:
+    """Run the app at a federation and print its log; why it has not completed, None if it has.
+
+    ``flwr run`` by itself does not wait, and exits with 0 also where too few nodes come.
+
+    Raises
+    ------
+    InvalidInput
+        When the folder has no federation.
+    FederationFailed
+        When Flower is not installed.
+    """
+    read(folder)
+    variables = environment(folder.resolve())
+    flwr = command("flwr", variables)
+    argv = [flwr, "run", app(), _OURS, "--stream", "--run-config", settings]
+    number = None
+    with subprocess.Popen(
+        argv, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            number = number or _STARTED.search(line)
+    if number is None:
+        return "the run was not started"
+    listed = [flwr, "list", _OURS, "--run-id", number[1], "--format", "json"]
+    answer = subprocess.run(listed, env=variables, capture_output=True, text=True, check=False)
+    try:
+        row = json.loads(answer.stdout)["runs"][0]
+        status, details = str(row["status"]), str(row["status-details"])
+    except (ValueError, LookupError, TypeError):
+        return f"Flower does not say how run {number[1]} ended: {answer.stdout} {answer.stderr}"
+    return None if status == "finished:completed" else f"run {number[1]} is {status}: {details}"
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """The command; its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m optiframe_comrade.backends.flower.federation")
+    parser = argparse.ArgumentParser(prog=_COMMAND)
     commands = parser.add_subparsers(dest="command", required=True)
     writing = commands.add_parser(
         "write", help="write certificates, nginx.conf and the operator's connection"
@@ -214,14 +257,22 @@ def main(words: Sequence[str] | None = None) -> int:
     writing.add_argument("--days", type=int, default=365, help="how long the certificates are valid")
     checking = commands.add_parser("check", help="look whether a running federation lets through nodes alone")
     checking.add_argument("folder", type=Path)
+    running = commands.add_parser("run", help="run the app, and wait for its end")
+    running.add_argument("folder", type=Path)
+    running.add_argument("settings", help='of the run, such as "nodes=4 columns=123 l2=0.0001"')
     chosen = parser.parse_args(words)
     try:
         if chosen.command == "write":
             where = Federation(chosen.name, chosen.listen, chosen.port, chosen.superlink_port)
             print("\n".join(write(chosen.folder, where, chosen.days)))
             return 0
+        if chosen.command == "run":
+            failed = run(chosen.folder, chosen.settings)
+            if failed is not None:
+                print(failed, file=sys.stderr)
+            return 0 if failed is None else 1
         found = list(problems(chosen.folder))
-    except InvalidInput as error:
+    except OptiframeError as error:
         print(error, file=sys.stderr)
         return 2
     print(

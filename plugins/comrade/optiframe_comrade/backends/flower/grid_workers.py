@@ -12,7 +12,7 @@ from pydantic import Field
 
 from optiframe.problems.objective import FiniteSum
 from optiframe_comrade.backends.backend import Backend
-from optiframe_comrade.backends.flower.embedded_server import FederationFailed
+from optiframe_comrade.backends.flower.processes import FederationFailed
 from optiframe_comrade.backends.flower.protocol import (
     RECORD,
     Work,

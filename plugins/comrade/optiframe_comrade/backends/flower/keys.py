@@ -1,4 +1,4 @@
-"""Certificates and keys of a federation."""
+"""The certificates of a federation."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from pathlib import Path
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
 _ADDRESS = "127.0.0.1"
-_DAYS = 2  # of a trial: longer than any, and of no use to whoever finds the files later
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Certificate:
         return [word for name, path in files.items() for word in (f"--{name}", str(path))]
 
 
-def make_certificate(folder: Path, name: str = "localhost", days: int = _DAYS) -> Certificate:
+def make_certificate(folder: Path, name: str = "localhost", days: int = 2) -> Certificate:
     """A new authority, and a certificate by it for this machine's address on loopback and for a DNS name.
 
     The authority's key is not kept: nobody can make another certificate that the nodes would believe.
@@ -74,27 +73,10 @@ def make_certificate(folder: Path, name: str = "localhost", days: int = _DAYS) -
     made = Certificate(folder / "ca.crt", folder / "server.pem", folder / "server.key")
     made.authority.write_bytes(root.public_bytes(Encoding.PEM))
     made.server.write_bytes(issued.public_bytes(Encoding.PEM))
-    _write_private(made.key, theirs)
-    return made
-
-
-def make_node_keys(folder: Path, count: int) -> list[Path]:
-    """Private keys of so many nodes; the public half lies beside each, ending in .pub."""
-    made = []
-    for number in range(count):
-        key, path = ec.generate_private_key(ec.SECP384R1()), folder / f"node-{number}"
-        _write_private(path, key)
-        public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
-        path.with_suffix(".pub").write_bytes(public)
-        made.append(path)
+    with os.fdopen(os.open(made.key, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(theirs.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     return made
 
 
 def _named(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-
-
-def _write_private(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
-    form = PrivateFormat.OpenSSH if path.suffix == "" else PrivateFormat.PKCS8
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(key.private_bytes(Encoding.PEM, form, NoEncryption()))

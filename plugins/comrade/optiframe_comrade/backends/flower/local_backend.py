@@ -22,13 +22,12 @@ class FlowerBackend(Backend):
 
     Starts a SuperLink and a SuperNode for each worker, hands each its rows in a file, and ends
     them with the run. A round takes seconds, whatever is computed in it. Every user of the machine
-    can reach the SuperLink and start code there, also with `secure`.
+    can reach the SuperLink and start code there.
     """
 
     name = "backend.flower"
     former_names = (("resident", "persistent_client"),)
 
-    secure: bool = Field(default=False, description="TLS, and keys that tell nodes apart, made for the run")
     persistent_client: bool = Field(
         default=True,
         description="one process a node; false: Flower starts one for every message",
@@ -38,7 +37,7 @@ class FlowerBackend(Backend):
         with flower():
             from optiframe_comrade.backends.flower.trial import Trial
 
-        return Trial(shards, config, secure=self.secure, persistent_client=self.persistent_client)
+        return Trial(shards, config, persistent_client=self.persistent_client)
 
     def unsuited(self, function: FiniteSum, config: WorkerConfig) -> str | None:
         if not isinstance(function, LinearModel) or type(function) not in LOSSES.values():

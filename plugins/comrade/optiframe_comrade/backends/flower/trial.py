@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
 from optiframe.problems.losses import LinearModel
 from optiframe.problems.objective import FiniteSum
-from optiframe_comrade.backends.flower import flower
 from optiframe_comrade.backends.flower.embedded_server import EmbeddedServer
 from optiframe_comrade.backends.flower.grid_workers import GridWorkers
 from optiframe_comrade.backends.flower.node import save_rows
+from optiframe_comrade.backends.flower.processes import Processes
 from optiframe_comrade.backends.flower.protocol import work_of
-from optiframe_comrade.backends.flower.start_local import LocalFederation
+from optiframe_comrade.backends.flower.start_local import start_local
 from optiframe_comrade.protocol.worker import WorkerConfig
 
 
@@ -29,13 +27,13 @@ class Trial(GridWorkers):
         Rows of each node, handed over in files; linear models.
     config
         How nodes are to work, and which of them are to misbehave.
-    secure, persistent_client
-        As in `LocalFederation`.
+    persistent_client
+        As in `start_local`.
 
     Attributes
     ----------
-    federation
-        The processes.
+    processes
+        The SuperLink's and the nodes'.
 
     Raises
     ------
@@ -44,27 +42,23 @@ class Trial(GridWorkers):
     """
 
     def __init__(
-        self,
-        shards: Sequence[FiniteSum],
-        config: WorkerConfig,
-        *,
-        secure: bool = False,
-        persistent_client: bool = True,
+        self, shards: Sequence[FiniteSum], config: WorkerConfig, *, persistent_client: bool = True
     ) -> None:
         models = [cast(LinearModel, shard) for shard in shards]
-        self._folder = Path(tempfile.mkdtemp(prefix="comrade-rows-"))
-        self._server: EmbeddedServer | None = None
+        self.processes = Processes()
         try:
-            configs = [self._node_config(number, model, config) for number, model in enumerate(models)]
-            with flower():
-                self.federation = LocalFederation(configs, secure=secure, persistent_client=persistent_client)
-                self._server = EmbeddedServer(self.federation.link)
+            configs = [
+                _node_config(self.processes.folder, number, model, config)
+                for number, model in enumerate(models)
+            ]
+            self.link, nodes = start_local(self.processes, configs, persistent_client=persistent_client)
+            self._server = EmbeddedServer(self.link)
         except BaseException:
-            self._end()
+            self.processes.close()
             raise
         super().__init__(
             self._server.grid,
-            self.federation.nodes,
+            nodes,
             work_of(config, models[0].name, models[0].l2),
             config.compressor,
             names=[f"node {number}" for number in range(len(shards))],
@@ -73,27 +67,21 @@ class Trial(GridWorkers):
             close=self._end,
         )
 
-    def _node_config(self, number: int, model: LinearModel, config: WorkerConfig) -> dict[str, str | int]:
-        """Write the files a node needs; its settings."""
-        rows = self._folder / f"rows-{number}.npz"
-        save_rows(rows, model)
-        settings: dict[str, str | int] = {"shard": str(rows), "partition-id": number}
-        if number in config.byzantine:
-            attack = self._folder / f"attack-{number}.json"
-            table = {
-                "attack": config.attack.table(),
-                "byzantine": list(config.byzantine),
-                "trim": config.trim,
-            }
-            attack.write_text(json.dumps(table), encoding="utf-8")
-            settings["attack"] = str(attack)
-        return settings
-
     def _end(self) -> None:
         try:
-            if self._server is not None:
-                self._server.close()
+            self._server.close()
         finally:
-            if hasattr(self, "federation"):
-                self.federation.close()
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self.processes.close()
+
+
+def _node_config(folder: Path, number: int, model: LinearModel, config: WorkerConfig) -> dict[str, str | int]:
+    """Write the files a node needs; its settings."""
+    rows = folder / f"rows-{number}.npz"
+    save_rows(rows, model)
+    settings: dict[str, str | int] = {"shard": str(rows), "partition-id": number}
+    if number in config.byzantine:
+        attack = folder / f"attack-{number}.json"
+        table = {"attack": config.attack.table(), "byzantine": list(config.byzantine), "trim": config.trim}
+        attack.write_text(json.dumps(table), encoding="utf-8")
+        settings["attack"] = str(attack)
+    return settings
