@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
+from optiframe import numbers
 from optiframe.cli.report import command
 from optiframe.comparison.cells import Cell, Choice, ExecutorChoice, Limits, Measure, Plan
 from optiframe.comparison.comparison import Comparison
@@ -23,7 +24,7 @@ from optiframe.comparison.records import Records
 from optiframe.comparison.store.store import Store
 from optiframe.comparison.terminal_table import print_table
 from optiframe.errors import InvalidInput
-from optiframe.report import charts, figures, numbers
+from optiframe.report import charts, figures
 from optiframe.report.looks import DARK, LIGHT, looks
 from optiframe.report.page import failures, page, write_page
 from optiframe.report.redact import redact
@@ -365,6 +366,24 @@ def test_colours_stand_out_and_stay_apart_for_the_colour_blind(colours: tuple[st
 )
 def test_numbers_have_three_digits(value: float, shown: str) -> None:
     assert numbers.number(value) == shown
+
+
+def test_shares_are_percents_that_never_round_to_none_or_all() -> None:
+    shares = [0.0, 1.0, 0.5, 0.0871, 0.00351, 0.9999, 1e-7, math.nan]
+    assert [numbers.percent(s) for s in shares] == [
+        "0%", "100%", "50%", "8.7%", "0.35%", "99.9%", "under 0.1%", "\u2013",
+    ]  # fmt: skip
+
+
+def test_rounding_errors_leave_a_column_of_scores_and_small_probabilities_stay() -> None:
+    scores = numbers.without_rounding_errors(np.array([0.5000000000000001, -3.7e-17, -0.5]))
+    assert [str(v) for v in scores.tolist()] == ["0.5", "0.0", "-0.5"]
+    chances = np.array([1.0, 1e-20, -0.0])
+    assert [str(v) for v in numbers.without_rounding_errors(chances).tolist()] == ["1.0", "1e-20", "0.0"]
+    for column in (np.array([1, 2]), np.array([np.nan, np.inf, -1.0]), np.array([]), np.array(["a"])):
+        assert np.array_equal(
+            numbers.without_rounding_errors(column), column, equal_nan=column.dtype.kind == "f"
+        )
 
 
 def test_times_and_sizes_have_the_unit_that_keeps_them_short() -> None:

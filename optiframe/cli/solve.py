@@ -16,6 +16,7 @@ from rich.text import Text
 from optiframe.errors import OptiframeError
 from optiframe.files import output
 from optiframe.files.solve_file import SolveFile
+from optiframe.numbers import number, seconds
 from optiframe.printable import printable
 from optiframe.problems.problem import Problem
 from optiframe.solving.recommend import recommend
@@ -130,14 +131,14 @@ def _print(
         for sentence in result.problem.in_words(result.solution):
             console.print(Text(f"  {printable(sentence)}"))
     rows: list[tuple[str, str | Text]] = [
-        (name.replace("_", " "), _number(value)) for name, value in result.metrics.items()
+        (name.replace("_", " "), number(value, group=",")) for name, value in result.metrics.items()
     ]
     if not math.isnan(result.objective):
-        rows.append(("objective", _number(result.objective)))
+        rows.append(("objective", number(result.objective, 6, group=",")))
     if result.violation > _ROUNDING:
-        rows.append(("violation", _number(result.violation)))
+        rows.append(("violation", number(result.violation)))
     rows.append(("iterations", str(result.iterations)))
-    rows.append(("time", f"{result.time:.3g} s (setup {result.setup:.3g} s)"))
+    rows.append(("time", f"{seconds(result.time, space=' ')} (setup {seconds(result.setup, space=' ')})"))
     if certificate is not None:
         rows.append(("verified", Text(certificate.text, style="green" if certificate.ok else "bold red")))
     rows.append(("written", f"{folder}: {', '.join(path.name for path in written)}"))
@@ -147,7 +148,3 @@ def _print(
     for finding in result.findings:
         word, style = _MARKS[finding.level]
         console.print(Text.assemble("  ", (word, style), f": {printable(finding.text)}"))
-
-
-def _number(value: float) -> str:
-    return f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.4g}"

@@ -9,8 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from optiframe.errors import InvalidInput, require
 from optiframe.files.plain import plain
+from optiframe.numbers import without_rounding_errors
 from optiframe.solving.result import Result
 from optiframe.tables.file_formats import write_table
 
@@ -65,7 +68,8 @@ def write(
         target = folder / (answer if number == 0 else f"{name}{suffix}")
         if number and target.name in (answer, TRACE):
             target = folder / f"{name}-table{suffix}"
-        _replace(target, partial(write_table, columns))
+        tidy = {title: without_rounding_errors(np.asarray(values)) for title, values in columns.items()}
+        _replace(target, partial(write_table, tidy))
         written.append(target)
     if len(result.trace):
         target = folder / TRACE

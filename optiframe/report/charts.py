@@ -11,8 +11,8 @@ from optiframe.comparison.stats import convergence, profiles
 from optiframe.comparison.stats.distances import distances, targets
 from optiframe.comparison.stats.loss_table import measures
 from optiframe.comparison.stats.profiles import Cost, Curve
+from optiframe.numbers import rounded
 from optiframe.report.looks import looks
-from optiframe.report.numbers import rounded
 
 COSTS: tuple[Cost, ...] = ("time", "iterations", "evaluations")
 AXES = {"time": "time inside the solver (s)", "iterations": "iterations", "evaluations": "evaluations"}

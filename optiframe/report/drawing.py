@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from html import escape
 
 from optiframe.comparison import units
+from optiframe.numbers import number
 from optiframe.report.looks import Look
-from optiframe.report.numbers import number
 
 WIDTH = 440.0  # of every drawing, in units of its text's 12: readable at the width of a phone
 LINE = 15.0  # from one line of text to the next

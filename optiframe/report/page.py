@@ -19,11 +19,11 @@ from optiframe.comparison.stats.paired_samples import one_data_set, pairs, too_f
 from optiframe.comparison.stats.summary import Summary, summarize
 from optiframe.comparison.units import duration
 from optiframe.errors import require
+from optiframe.numbers import DASH, counted, size
 from optiframe.report import charts, tables
 from optiframe.report.document import Trusted, document, own_text
 from optiframe.report.drawing import Drawing
 from optiframe.report.looks import looks
-from optiframe.report.numbers import DASH, counted, size
 from optiframe.report.quality import against_time, by_solver
 from optiframe.report.redact import anonymous, redact
 from optiframe.report.verdict import verdict

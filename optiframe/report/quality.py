@@ -10,6 +10,7 @@ from optiframe.comparison.stats.digits import digits_apart
 from optiframe.comparison.stats.intervals import Interval
 from optiframe.comparison.stats.loss_table import directions
 from optiframe.comparison.stats.summary import Summary
+from optiframe.numbers import number, seconds
 from optiframe.report.drawing import (
     LINE,
     WIDTH,
@@ -27,7 +28,6 @@ from optiframe.report.drawing import (
     wrapped,
 )
 from optiframe.report.looks import looks
-from optiframe.report.numbers import number, seconds
 from optiframe.report.writing import csv_text, stem
 
 _NAMES = 148.0  # units of a drawing's width for the names of solvers

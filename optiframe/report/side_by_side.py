@@ -13,7 +13,7 @@ from optiframe.comparison.stats.no_ranking_reason import ranking_measures
 from optiframe.comparison.stats.summary import Summary, summarize
 from optiframe.comparison.stats.timings import time_spreads
 from optiframe.comparison.units import joined
-from optiframe.report.numbers import DASH
+from optiframe.numbers import DASH
 from optiframe.report.plain import Section, plain_page
 from optiframe.report.quality import by_solver
 from optiframe.report.redact import redact

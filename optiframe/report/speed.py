@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from optiframe.comparison.records import Records
 from optiframe.comparison.stats.timings import Speed, speeds
 from optiframe.comparison.units import joined
-from optiframe.report.numbers import number
+from optiframe.numbers import number
 
 _NAMED = 4  # more names are not read
 

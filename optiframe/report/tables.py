@@ -17,7 +17,7 @@ from optiframe.comparison.stats.loss_table import directions
 from optiframe.comparison.stats.pair_tests import PairVerdict
 from optiframe.comparison.stats.paired_samples import unit as unit_of
 from optiframe.comparison.stats.summary import Summary
-from optiframe.report.numbers import DASH, counted, number, seconds, size
+from optiframe.numbers import DASH, counted, number, seconds, size
 
 _UNITS: dict[str, Callable[[float], str]] = {"time": seconds, "memory": size}
 _SUMMARY = ("time", "iterations", "suboptimality", "objective", "memory")

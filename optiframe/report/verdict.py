@@ -18,7 +18,7 @@ from optiframe.comparison.stats.paired_samples import one_data_set, pairs, too_f
 from optiframe.comparison.stats.ranking import Standing
 from optiframe.comparison.stats.timings import unsteady_times
 from optiframe.comparison.units import joined
-from optiframe.report.numbers import counted, number, seconds
+from optiframe.numbers import counted, number, seconds
 from optiframe.report.speed import speed_among, speed_beside_next
 from optiframe.solving.result import Status
 

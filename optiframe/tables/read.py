@@ -18,6 +18,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from optiframe.errors import Complaints, InvalidInput, nearest
+from optiframe.numbers import without_rounding_errors
 from optiframe.records.fields import resolve
 from optiframe.tables.arrow_arrays import codes_of_text, numbers_of
 from optiframe.tables.columns import (
@@ -256,9 +257,10 @@ def _rows_with(part: Column, text: str) -> set[int]:
 
 def to_frame(columns: Columns, backend: str | None) -> Any:
     """Columns as a frame of the library `backend`; a dict of arrays when it is None."""
+    arrays = {name: without_rounding_errors(np.asarray(values)) for name, values in columns.items()}
     if backend is None:
-        return {name: np.asarray(values) for name, values in columns.items()}
-    lists = {name: np.asarray(values).tolist() for name, values in columns.items()}
+        return arrays
+    lists = {name: values.tolist() for name, values in arrays.items()}
     frame = nw.from_dict(lists, backend=cast(Any, backend)).to_native()
     if backend == "pandas":  # which would make floats of whole numbers beside a gap
         import pandas as pd
