@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from optiframe.hookspec import hookimpl as hookimpl
     from optiframe.problems.constraints import ConstraintSet as ConstraintSet
     from optiframe.problems.constraints import CvxpyProgram as CvxpyProgram
+    from optiframe.problems.constraints import LinearForm as LinearForm
     from optiframe.problems.constraints import ScipyConstraints as ScipyConstraints
     from optiframe.problems.datasets import DataFile as DataFile
     from optiframe.problems.datasets import DataSet as DataSet
@@ -32,11 +33,13 @@ if TYPE_CHECKING:
     from optiframe.problems.minimize import Minimize as Minimize
     from optiframe.problems.objective import FiniteSum as FiniteSum
     from optiframe.problems.objective import Objective as Objective
+    from optiframe.problems.objective import Quadratic as Quadratic
     from optiframe.problems.objective import from_function as from_function
     from optiframe.problems.problem import Formulation as Formulation
     from optiframe.problems.problem import Problem as Problem
     from optiframe.problems.projection import Projection as Projection
     from optiframe.problems.regularizer import Regularizer as Regularizer
+    from optiframe.problems.residuals import from_residuals as from_residuals
     from optiframe.registry.by_name import ByName as ByName
     from optiframe.registry.by_name import Part as Part
     from optiframe.registry.by_name import part as part
@@ -64,7 +67,7 @@ _HOME = {
     "solving.callbacks": ("iterates_from_callback",),
     "solving.chain": ("why_unsuited",),
     "comparison.comparison": ("Comparison", "compare"),
-    "problems.constraints": ("ConstraintSet", "CvxpyProgram", "ScipyConstraints"),
+    "problems.constraints": ("ConstraintSet", "CvxpyProgram", "LinearForm", "ScipyConstraints"),
     "problems.datasets": ("DataFile", "DataSet"),
     "errors": (
         "BrokenPlugin",
@@ -76,12 +79,13 @@ _HOME = {
     ),
     "hookspec": ("Description", "hookimpl"),
     "solving.solve": ("NotConverged", "solve"),
-    "problems.objective": ("FiniteSum", "Objective", "from_function"),
+    "problems.objective": ("FiniteSum", "Objective", "Quadratic", "from_function"),
     "registry.by_name": ("ByName", "Part", "part"),
     "findings": ("Finding",),
     "problems.minimize": ("Composite", "Minimize"),
     "problems.problem": ("Formulation", "Problem"),
     "problems.projection": ("Projection",),
+    "problems.residuals": ("from_residuals",),
     "problems.regularizer": ("Regularizer",),
     "registry.registry": ("register",),
     "solving.result": ("Result", "Status", "Trace"),

@@ -56,6 +56,49 @@ for _cls in (*LOCAL, scipy_global.DifferentialEvolution, scipy_global.Shgo):
     globals()[_name] = type(_name, (OfScipy,), {"solver": _cls(), "__doc__": _cls.__doc__})
 
 
+class TestLeastSquares(OfScipy):
+    """Residuals within bounds and without."""
+
+    solver = of.solver("scipy.least-squares")
+
+
+class TestLsqLinear(OfScipy):
+    """One matrix within bounds and without."""
+
+    solver = of.solver("scipy.lsq-linear")
+
+
+class TestNnls(SolverContract):
+    """Active sets."""
+
+    solver = "scipy.nnls"
+    problem = staticmethod(lambda: Minimize(bowl(), over="non-negative"))
+
+
+def program() -> Minimize:
+    return Minimize(
+        {"name": "linear", "cost": [1.0, -2.0]},
+        over=[
+            {"name": "box", "lower": 0.0, "upper": 3.0},
+            {"name": "half-space", "normal": [1.0, 2.0], "offset": 4.5},
+        ],
+    )
+
+
+class TestLinearProgram(SolverContract):
+    """HiGHS, continuous."""
+
+    solver = "scipy.linprog"
+    problem = staticmethod(program)
+
+
+class TestMilp(SolverContract):
+    """HiGHS, branch and bound."""
+
+    solver = "scipy.milp"
+    problem = staticmethod(program)
+
+
 def camel() -> of.Objective:
     """The six-hump camel function: six local minima, two of them global, of value -1.0316."""
 

@@ -115,4 +115,23 @@ def optiframe_plugin() -> list[Description]:
             ".scipy_global:Brute",
             "Every point of a grid: global, one to three entries",
         ),
+        Description(
+            "solver",
+            "scipy.least-squares",
+            ".scipy_least_squares:LeastSquaresBySciPy",
+            "Nonlinear least squares by a trust region, within bounds",
+        ),
+        Description(
+            "solver",
+            "scipy.lsq-linear",
+            ".scipy_least_squares:LsqLinear",
+            "Linear least squares within bounds",
+        ),
+        Description(
+            "solver", "scipy.nnls", ".scipy_least_squares:Nnls", "Non-negative least squares by active sets"
+        ),
+        Description(
+            "solver", "scipy.milp", ".scipy_linear:Milp", "Linear programs with whole numbers (HiGHS)"
+        ),
+        Description("solver", "scipy.linprog", ".scipy_linear:LinearProgram", "Linear programs (HiGHS)"),
     ]

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from optiframe.errors import Unsuited, require
 from optiframe.records.fields import Array
@@ -43,6 +45,22 @@ class ScipyConstraints:
 
     bounds: Bounds | None = None
     others: tuple[LinearConstraint | NonlinearConstraint, ...] = ()
+
+
+@dataclass(frozen=True)
+class LinearForm:
+    """A set of flat points x: lower <= x <= upper and least <= rows @ x <= most.
+
+    `rows` may be dense or sparse, and are none where there are only bounds; `whole` says of each entry
+    whether it must be a whole number.
+    """
+
+    lower: Array
+    upper: Array
+    rows: Any
+    least: Array
+    most: Array
+    whole: NDArray[np.bool_]
 
 
 class ConstraintSet(Record):
@@ -117,6 +135,26 @@ class ConstraintSet(Record):
         """The set for SciPy's minimizers over flat vectors; None where it cannot be written so."""
         return None
 
+    def as_linear(self, shape: tuple[int, ...]) -> LinearForm | None:
+        """The set for linear and integer programs; None where it cannot be written so."""
+        from scipy.optimize import LinearConstraint
+
+        told, size = self.as_scipy(shape), math.prod(shape)
+        if told is None or not all(isinstance(each, LinearConstraint) for each in told.others):
+            return None
+        lower, upper = (-np.inf, np.inf) if told.bounds is None else (told.bounds.lb, told.bounds.ub)
+        parts = [each.A if sp.issparse(each.A) else np.atleast_2d(each.A) for each in told.others]
+        least = [np.broadcast_to(o.lb, part.shape[0]) for o, part in zip(told.others, parts, strict=True)]
+        most = [np.broadcast_to(o.ub, part.shape[0]) for o, part in zip(told.others, parts, strict=True)]
+        return LinearForm(
+            np.broadcast_to(np.asarray(lower, dtype=np.float64), size),
+            np.broadcast_to(np.asarray(upper, dtype=np.float64), size),
+            stacked(parts, size),
+            np.concatenate([np.zeros(0), *least]),
+            np.concatenate([np.zeros(0), *most]),
+            np.zeros(size, dtype=bool),
+        )
+
     def projection_as_cvxpy(self, v: Array) -> CvxpyProgram | None:
         """The projection of `v` as a CVXPY program of least half squared distance; None if there is none."""
         cp = require("cvxpy", "reference")
@@ -125,6 +163,15 @@ class ConstraintSet(Record):
         if constraints is None:
             return None
         return CvxpyProgram(cp.Problem(cp.Minimize(cp.sum_squares(x - v) / 2), constraints), lambda: x.value)
+
+
+def stacked(parts: Sequence[Any], columns: int) -> Any:
+    """Matrices below one another: sparse where one of them is."""
+    if not parts:
+        return np.zeros((0, columns))
+    if any(sp.issparse(part) for part in parts):
+        return sp.vstack([sp.csr_array(part) for part in parts], format="csr")
+    return np.vstack(parts)
 
 
 class WholeSpace(ConstraintSet):

@@ -19,16 +19,29 @@ def duality_gap(function: Objective, rest: Proximal, x: Any) -> float | None:
     """How much lower than at `x` the objective can be at most, where a convex problem tells; else None.
 
     Over a bounded set without regularizers by linearization (Frank and Wolfe; Jaggi 2013, Section 2); of a
-    linear model with a norm or half a squared norm over all points by Fenchel's duality.
+    linear model with a norm or half a squared norm over all points by Fenchel's duality, as of any
+    objective that has a conjugate with a norm.
     """
     if not (function.convex and rest.convex):
         return None
-    if not rest.terms and rest.over.offers(ConstraintSet.farthest):
+    if not rest.terms and rest.over.offers(ConstraintSet.farthest) and function.offers(Objective.gradient):
         slope = np.asarray(function.gradient(x))
         return _bound(float(np.vdot(slope, x - rest.over.farthest(-slope))))
     if isinstance(rest.over, WholeSpace) and isinstance(function, LinearModel):
         return _fenchel(function, rest, np.asarray(x))
+    if isinstance(rest.over, WholeSpace) and rest.terms and function.offers(Objective.conjugate):
+        return _by_conjugate(function, rest, np.asarray(x))
     return None
+
+
+def _by_conjugate(function: Objective, rest: Proximal, x: Array) -> float | None:
+    """With dual point u, the gradient projected onto the ball of the dual norm: f(x) + r(x) + f*(u)."""
+    norm = rest.others[0] if len(rest.others) == 1 and not rest.quadratic else None
+    if not (isinstance(norm, Norm) and function.offers(Objective.gradient)):
+        return None
+    slope = np.asarray(function.gradient(x))
+    dual = slope - norm.prox(slope, 1.0)  # Moreau
+    return _bound(function.value(x) + rest.value(x) + function.conjugate(dual))
 
 
 def _fenchel(model: LinearModel, rest: Proximal, x: Array) -> float | None:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 import warnings
 from functools import reduce
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from optiframe.errors import InvalidInput, Unsuited
-from optiframe.problems.constraints import ConstraintSet, ScipyConstraints
+from optiframe.problems.constraints import ConstraintSet, LinearForm, ScipyConstraints, stacked
 from optiframe.problems.linear_sets import is_feasible, onto_bounded_row, onto_polyhedron
 from optiframe.problems.points import named
 from optiframe.records.fields import Accepts, Array
-
-if TYPE_CHECKING:
-    from scipy.optimize import Bounds, LinearConstraint
 
 _SWEEPS = 10_000
 _STILL = 1e-12  # relative move of the point by any member in a sweep at which Dykstra's method ends
@@ -94,17 +92,17 @@ class Intersection(ConstraintSet):
     def check_shape(self, shape: tuple[int, ...]) -> None:
         for each in self.sets:
             each.check_shape(shape)
-        linear = self._linear(shape)
-        if linear is None:
+        form = self.as_linear(shape)
+        if form is None:
             return
-        bounds, rows = linear
-        if (bounds.lb > bounds.ub).any():
-            at = int(np.argmax(bounds.lb > bounds.ub))
+        if (form.lower > form.upper).any():
+            at = int(np.argmax(form.lower > form.upper))
             raise InvalidInput(
                 f"no point lies in all of {self._names()}: entry {at + 1} would have to be at least "
-                f"{bounds.lb[at]:g} and at most {bounds.ub[at]:g}"
+                f"{form.lower[at]:g} and at most {form.upper[at]:g}"
             )
-        if rows is not None and not is_feasible(rows.A, rows.lb, rows.ub, (bounds.lb, bounds.ub)):
+        bounds = form.lower, form.upper
+        if form.rows.shape[0] and not is_feasible(form.rows, form.least, form.most, bounds):
             raise InvalidInput(f"no point lies in all of {self._names()}")
 
     def project(self, v: Array) -> Array:
@@ -113,24 +111,24 @@ class Intersection(ConstraintSet):
         if len(self.sets) == 1:
             return np.asarray(self.sets[0].project(v))
         v = np.asarray(v, dtype=np.float64)
-        linear = self._linear(v.shape)
-        if linear is None:
+        form = self.as_linear(v.shape)
+        if form is None:
             return self._dykstra(v)
-        bounds, rows = linear
-        if rows is None:
-            return np.asarray(np.clip(v.reshape(-1), bounds.lb, bounds.ub)).reshape(v.shape)
-        if len(rows.A) == 1 and (size := float(np.linalg.norm(rows.A))) > 0:
-            flat, row = v.reshape(-1), rows.A[0] / size
-            sides = float(rows.lb[0] / size), float(rows.ub[0] / size)
-            return onto_bounded_row(flat, row, sides, (bounds.lb, bounds.ub)).reshape(v.shape)
-        bounded = np.isfinite(bounds.lb) | np.isfinite(bounds.ub)
-        if v.size * (len(rows.A) + int(bounded.sum())) > _MOST:
+        flat, bounds, count = v.reshape(-1), (form.lower, form.upper), form.rows.shape[0]
+        if not count:
+            return np.asarray(np.clip(flat, *bounds)).reshape(v.shape)
+        bounded = np.isfinite(form.lower) | np.isfinite(form.upper)
+        if count > 1 and v.size * (count + int(bounded.sum())) > _MOST:
             return self._dykstra(v)
-        matrix = np.vstack([rows.A, np.eye(v.size)[bounded]])
-        lower = np.concatenate([rows.lb, bounds.lb[bounded]])
-        upper = np.concatenate([rows.ub, bounds.ub[bounded]])
-        found = onto_polyhedron(v.reshape(-1), matrix, lower, upper)
-        return np.asarray(np.clip(found, bounds.lb, bounds.ub)).reshape(v.shape)
+        rows = form.rows.toarray() if sp.issparse(form.rows) else form.rows
+        if count == 1 and (size := float(np.linalg.norm(rows))) > 0:
+            sides = float(form.least[0] / size), float(form.most[0] / size)
+            return onto_bounded_row(flat, rows[0] / size, sides, bounds).reshape(v.shape)
+        matrix = np.vstack([rows, np.eye(v.size)[bounded]])
+        lower = np.concatenate([form.least, form.lower[bounded]])
+        upper = np.concatenate([form.most, form.upper[bounded]])
+        found = onto_polyhedron(flat, matrix, lower, upper)
+        return np.asarray(np.clip(found, *bounds)).reshape(v.shape)
 
     def violation(self, x: Array) -> float:
         """The largest violation of a member."""
@@ -163,27 +161,19 @@ class Intersection(ConstraintSet):
         )
         return ScipyConstraints(both, tuple(other for form in known for other in form.others))
 
-    def _linear(self, shape: tuple[int, ...]) -> tuple[Bounds, LinearConstraint | None] | None:
-        """Bounds of the flat point and further rows, where every member is of that kind."""
-        from scipy.optimize import Bounds, LinearConstraint
-
-        form = self.as_scipy(shape)
-        if form is None or not all(isinstance(other, LinearConstraint) for other in form.others):
+    def as_linear(self, shape: tuple[int, ...]) -> LinearForm | None:
+        forms = [each.as_linear(shape) for each in self.sets]
+        known = [form for form in forms if form is not None]
+        if len(known) < len(forms):
             return None
-        bounds = form.bounds or Bounds(np.full(math.prod(shape), -np.inf), np.full(math.prod(shape), np.inf))
-        if not form.others:
-            return bounds, None
-        rows = [
-            np.atleast_2d(other.A.toarray() if hasattr(other.A, "toarray") else other.A)
-            for other in form.others
-        ]
-        sides = [
-            np.concatenate(
-                [np.broadcast_to(getattr(o, side), len(r)) for o, r in zip(form.others, rows, strict=True)]
-            )
-            for side in ("lb", "ub")
-        ]
-        return bounds, LinearConstraint(np.vstack(rows), *sides)
+        return LinearForm(
+            reduce(np.maximum, (form.lower for form in known)),
+            reduce(np.minimum, (form.upper for form in known)),
+            stacked([form.rows for form in known if form.rows.shape[0]], math.prod(shape)),
+            np.concatenate([form.least for form in known]),
+            np.concatenate([form.most for form in known]),
+            reduce(np.logical_or, (form.whole for form in known)),
+        )
 
     def _dykstra(self, v: Array) -> Array:
         x, corrections = v.copy(), [np.zeros(v.shape) for _ in self.sets]

@@ -6,6 +6,7 @@ gradient, the Hessian and the curvature bound.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import cached_property
@@ -18,7 +19,7 @@ from pydantic import Field, NonNegativeFloat, PlainValidator, model_validator
 from scipy.special import expit, xlogy
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objective import FiniteSum, Quadratic
 from optiframe.records.fields import Accepts, Array, Matrix, Vector, as_vector
 from optiframe.tables.libsvm import read_libsvm
 
@@ -30,10 +31,11 @@ class LinearModel(FiniteSum):
     """Mean of loss(z_i, target_i) plus l2/2 |x|^2, where z = matrix x, over n rows and d columns.
 
     A subclass gives the loss as a function of the predictions z: `losses`, its derivative
-    `slopes`, its second derivative `bends`, a bound `most_bend` on the latter, and
-    `loss_as_cvxpy`. Value, gradient and Hessian product cost one or two passes over the
-    matrix and O(n + d) memory beside it; the Hessian matrix costs O(nnz d) time and O(d^2)
-    memory. The matrix may be dense or sparse and is not copied.
+    `slopes`, its second derivative `bends`, a bound `most_bend` on the latter (infinite where
+    there is none), and `loss_as_cvxpy`. A loss with corners says that it is not `smooth`, and its
+    slopes are subgradients: it offers no gradient. Value, gradient and Hessian product cost one or
+    two passes over the matrix and O(n + d) memory beside it; the Hessian matrix costs O(nnz d) time
+    and O(d^2) memory. The matrix may be dense or sparse and is not copied.
 
     Raises
     ------
@@ -43,6 +45,7 @@ class LinearModel(FiniteSum):
     """
 
     most_bend: ClassVar[float]
+    smooth: ClassVar[bool] = True
 
     matrix: Matrix = Field(description="features, n x d; or give data")
     target: Vector = Field(description="one value for each row; or give data")
@@ -92,14 +95,21 @@ class LinearModel(FiniteSum):
         """Conjugate of each row's loss: the largest ``u z - loss(z)``; infinite where there is none."""
         raise self._lacks("conjugate of its losses")
 
+    def proximals(self, v: Array, step: float) -> Array:
+        """For each row the z that minimizes ``step * loss(z) + (z - v)^2 / 2``."""
+        raise self._lacks("proximal step of its losses")
+
     @abstractmethod
     def loss_as_cvxpy(self, z: Any) -> Any:
         """Sum of the losses as a CVXPY expression of the predictions `z`."""
 
     def offers(self, operation: Callable[..., Any]) -> bool:
-        if operation.__name__ == "conjugates":
-            return type(self).conjugates is not LinearModel.conjugates
-        return super().offers(operation)
+        name = operation.__name__
+        if name in ("conjugates", "proximals"):
+            return getattr(type(self), name) is not getattr(LinearModel, name)
+        if not self.smooth and name in ("gradient", "hessian_product", "hessian"):
+            return False
+        return super().offers(operation) and (name != "curvature" or math.isfinite(self.most_bend))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -164,7 +174,8 @@ class LinearModel(FiniteSum):
             part.flags.writeable = False  # ours alone: nobody will write there
         target.flags.writeable = False
         # Rows of a model have been checked; doing it again would take longer than taking them.
-        return cast("Self", type(self).model_construct(matrix=matrix, target=target, l2=self.l2))
+        others = {key: value for key, value in self if key not in ("matrix", "target", "data")}
+        return cast("Self", type(self).model_construct(matrix=matrix, target=target, **others))
 
     def as_cvxpy(self, x: Any) -> Any:
         cp = require("cvxpy", "reference")
@@ -227,6 +238,29 @@ class LeastSquares(LinearModel):
 
     def conjugates(self, u: Array) -> Array:
         return np.asarray(u * (u / 2 + self.target))
+
+    def proximals(self, v: Array, step: float) -> Array:
+        return np.asarray((v + step * self.target) / (1 + step))
+
+    def residuals(self, x: Array) -> Array:
+        fit = (self.matrix @ x - self.target) / math.sqrt(len(self))
+        return np.concatenate([fit, math.sqrt(self.l2) * x]) if self.l2 else np.asarray(fit)
+
+    def jacobian(self, x: Array) -> Any:
+        fit = self.matrix / math.sqrt(len(self))
+        if not self.l2:
+            return fit
+        ridge = math.sqrt(self.l2) * sp.eye_array(self.shape[0], format="csr")
+        return sp.vstack([fit, ridge]) if sp.issparse(fit) else np.vstack([fit, ridge.toarray()])
+
+    def quadratic(self) -> Quadratic:
+        from scipy.sparse.linalg import LinearOperator
+
+        (columns,), origin = self.shape, np.zeros(self.shape)
+        gram = LinearOperator(
+            (columns, columns), matvec=lambda v: self.hessian_product(origin, v), dtype=np.float64
+        )
+        return Quadratic(gram, self.gradient(origin), self.value(origin))
 
     def loss_as_cvxpy(self, z: Any) -> Any:
         return require("cvxpy", "reference").sum_squares(z - self.target) / 2

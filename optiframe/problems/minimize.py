@@ -182,8 +182,13 @@ class Minimize(Composite):
         return None
 
     def recommended(self) -> Sequence[tuple[str, str]]:
+        nonlinear = not self.function.offers(Objective.quadratic)
+        least_squares = [("scipy.least-squares", "the objective is a sum of squared residuals")] * nonlinear
         return (
             *self.over.recommended(self.name),
+            ("scipy.linprog", "the objective and the constraints are linear"),
+            ("scipy.milp", "the objective and the constraints are linear, and entries are whole numbers"),
+            *least_squares,
             ("scipy.lbfgs", "the objective has a gradient and the constraints are at most bounds"),
             ("gradient.projected", "the objective has a gradient and the set a projection"),
             ("scipy.trust-constr", "the constraints are ones that SciPy takes"),

@@ -8,17 +8,31 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field, NonNegativeInt
+from scipy.sparse import eye_array
 
 from optiframe.errors import InvalidInput, Unsuited, require
 from optiframe.records.fields import AnyArray, Array
 from optiframe.records.record import Record
 
 _INDEPENDENT = "Output seems independent of input"  # how autograd's warning begins
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """The polynomial ``x' matrix x / 2 + linear' x + constant``.
+
+    `matrix` is dense, sparse or a linear operator of SciPy's, and None where it is zero.
+    """
+
+    matrix: Any
+    linear: Array
+    constant: float
 
 
 class Objective(Record):
@@ -58,6 +72,22 @@ class Objective(Record):
     def curvature(self) -> float:
         """An upper bound on the largest Hessian eigenvalue anywhere (the gradient's Lipschitz constant)."""
         raise self._lacks("curvature bound")
+
+    def residuals(self, x: Any) -> Array:
+        """A vector at `x` whose half squared norm is the value, for methods of least squares."""
+        raise self._lacks("residuals")
+
+    def jacobian(self, x: Any) -> Any:
+        """Derivatives of the residuals at `x`: a matrix, dense or sparse, over the flattened point."""
+        raise self._lacks("Jacobian of residuals")
+
+    def quadratic(self) -> Quadratic:
+        """The value as a polynomial of degree two of the flattened point, the same at every point."""
+        raise self._lacks("quadratic form")
+
+    def conjugate(self, y: Any) -> float:
+        """The largest ``<y, x> - value(x)`` over all x; infinite where there is no largest."""
+        raise self._lacks("conjugate")
 
     def as_cvxpy(self, x: Any) -> Any:
         """The objective as a CVXPY expression of `x`; None where it is not convex."""
@@ -117,6 +147,19 @@ class SquaredDistance(Objective):
 
     def curvature(self) -> float:
         return 1.0
+
+    def residuals(self, x: Array) -> Array:
+        return np.asarray(x - self.to).reshape(-1)
+
+    def jacobian(self, x: Array) -> Any:
+        return eye_array(self.to.size, format="csr")
+
+    def quadratic(self) -> Quadratic:
+        flat = self.to.reshape(-1)
+        return Quadratic(eye_array(flat.size, format="csr"), -flat, float(flat @ flat) / 2)
+
+    def conjugate(self, y: Array) -> float:
+        return float(np.sum(y * y) / 2 + np.vdot(y, self.to))
 
     def as_cvxpy(self, x: Any) -> Any:
         cp = require("cvxpy", "reference")

@@ -10,12 +10,15 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 import numpy as np
 
 from optiframe.findings import Finding
+from optiframe.notebook import block, facts, paragraph
 from optiframe.problems.constraints import CvxpyProgram
 from optiframe.records.fields import Array
 from optiframe.records.record import Record
 from optiframe.tables.columns import Columns
 
 S = TypeVar("S")
+_LONGEST = 200
+"""Letters of a problem's `repr`; printing it shows all that was given."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,15 @@ class Problem(Record, Generic[S]):
         """The class with what was given, without the fields that kept their defaults."""
         given = (f"{key}={value!r}" for key, value in self.__repr_args__() if key in self.model_fields_set)
         return f"{type(self).__name__}({', '.join(given)})"
+
+    def __repr__(self) -> str:
+        text = str(self)
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]}...)"
+
+    def _repr_html_(self) -> str:
+        given = {key: repr(value) for key, value in self.__repr_args__() if key in self.model_fields_set}
+        title = f"{self.name or type(self).__name__}: {self.summary()}"
+        return block([paragraph(title, strong=True), facts(given)])
 
     @property
     def point_type(self) -> type | None:

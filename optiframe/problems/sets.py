@@ -10,12 +10,13 @@ import math
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt, PositiveFloat, model_validator
 from scipy.sparse import eye_array
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.constraints import ConstraintSet, CvxpyProgram, ScipyConstraints
-from optiframe.records.fields import Array, Bound, as_bound
+from optiframe.problems.constraints import ConstraintSet, CvxpyProgram, LinearForm, ScipyConstraints
+from optiframe.records.fields import Array, Bound, Places, as_bound
 
 if TYPE_CHECKING:
     from scipy.optimize import Bounds
@@ -70,6 +71,16 @@ class Box(ConstraintSet):
     def project(self, v: Array) -> Array:
         return np.asarray(np.clip(v, self.lower, self.upper))
 
+    def offers(self, operation: Any) -> bool:
+        if operation.__name__ == "farthest":
+            return bool(np.isfinite(self.lower).all() and np.isfinite(self.upper).all())
+        return super().offers(operation)
+
+    def farthest(self, d: Array) -> Array:
+        if not self.offers(ConstraintSet.farthest):
+            return np.asarray(super().farthest(d))
+        return np.where(np.asarray(d) < 0, self.lower, self.upper)
+
     def as_cvxpy(self, x: Any) -> list[Any]:
         constraints = []
         for side, sign in ((self.lower, 1), (self.upper, -1)):
@@ -107,23 +118,50 @@ class LInfBall(ConstraintSet):
 
 
 class Integers(ConstraintSet):
-    """Whole numbers between two bounds."""
+    """Whole numbers between two bounds, in every entry or in some.
+
+    Raises
+    ------
+    InvalidInput
+        When no whole number lies between the bounds, or there is no such entry.
+    """
 
     name = "integers"
     convex = False
     separable = True
 
-    lower: float = Field(description="least value")
-    upper: float = Field(description="greatest value")
+    lower: float = Field(default=-math.inf, allow_inf_nan=True, description="least value; default: none")
+    upper: float = Field(default=math.inf, allow_inf_nan=True, description="greatest value; default: none")
+    entries: Places | None = Field(
+        default=None, description="entries that are whole and bounded, in row-major order; default: every one"
+    )
 
     @model_validator(mode="after")
     def _not_empty(self) -> Self:
-        if math.ceil(self.lower) > math.floor(self.upper):
+        if not np.ceil(self.lower) <= np.floor(self.upper):
             raise InvalidInput(f"no whole number lies between lower {self.lower:g} and upper {self.upper:g}")
         return self
 
+    def check_shape(self, shape: tuple[int, ...]) -> None:
+        wrong = [] if self.entries is None else [i for i in self.entries if not 0 <= i < math.prod(shape)]
+        if wrong:
+            raise InvalidInput(f"entries: there is no entry {wrong[0]} in a point of shape {shape}")
+
     def project(self, v: Array) -> Array:
-        return np.asarray(np.clip(np.round(v), math.ceil(self.lower), math.floor(self.upper)))
+        nearest = np.clip(np.round(v), np.ceil(self.lower), np.floor(self.upper))
+        return np.where(self._whole(np.shape(v)), nearest, v)
+
+    def as_linear(self, shape: tuple[int, ...]) -> LinearForm:
+        whole, size = self._whole(shape).reshape(-1), math.prod(shape)
+        none = np.zeros(0)
+        lower, upper = np.where(whole, self.lower, -np.inf), np.where(whole, self.upper, np.inf)
+        return LinearForm(lower, upper, np.zeros((0, size)), none, none, whole)
+
+    def _whole(self, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+        whole = np.full(math.prod(shape), self.entries is None)
+        if self.entries is not None:
+            whole[self.entries] = True
+        return whole.reshape(shape)
 
 
 class NonNegative(ConstraintSet):

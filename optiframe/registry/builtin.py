@@ -7,6 +7,8 @@ from optiframe.hookspec import Description, hookimpl
 _S = "optiframe.problems.sets:"
 _M = "optiframe.problems.matrix_sets:"
 _R = "optiframe.problems.regularizers:"
+_Q = "optiframe.problems.quadratic:"
+_B = "optiframe.problems.robust_losses:"
 _L = "optiframe.problems.losses:"
 
 
@@ -41,6 +43,18 @@ def optiframe_plugin() -> list[Description]:
             "squared-distance",
             "optiframe.problems.objective:SquaredDistance",
             "Half squared distance to a point",
+        ),
+        Description("objective", "linear", _Q + "Linear", "Inner product with a cost"),
+        Description("objective", "quadratic", _Q + "QuadraticForm", "Quadratic form plus a linear term"),
+        Description("objective", "sum", "optiframe.problems.sums:Sum", "Weighted sum of objectives"),
+        Description("objective", "huber", _B + "Huber", "Mean Huber loss, for targets with outliers"),
+        Description("objective", "quantile", _B + "Quantile", "Mean quantile loss, without a gradient"),
+        Description("objective", "poisson", _B + "Poisson", "Mean Poisson loss of counts"),
+        Description(
+            "objective",
+            "multinomial",
+            "optiframe.problems.multinomial:Multinomial",
+            "Mean multinomial logistic loss",
         ),
         Description(
             "constraint set", "whole-space", "optiframe.problems.constraints:WholeSpace", "Every point"

@@ -21,4 +21,8 @@ class Budget(Record):
         default=None,
         description="calls of the objective (values, gradients, Hessian products) at most; none: no limit",
     )
+    evaluations_per_variable: PositiveInt | None = Field(
+        default=None,
+        description="the same for each entry of a point and one more: k allows k (n + 1); none: no limit",
+    )
     tolerance: NonNegativeFloat = Field(default=1e-6, description="stop when the residual is at most this")

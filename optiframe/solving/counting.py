@@ -13,9 +13,9 @@ from typing import Any
 from optiframe.problems.minimize import Composite
 from optiframe.problems.objective import FiniteSum, Objective
 from optiframe.problems.problem import Problem
-from optiframe.solving.result import FEASIBLE
+from optiframe.solving.result import FEASIBLE, Trace
 
-_COUNTED = ("value", "gradient", "hessian_product", "hessian")
+_COUNTED = ("value", "gradient", "hessian_product", "hessian", "residuals", "jacobian")
 
 
 class Spent(BaseException):
@@ -42,6 +42,7 @@ class Evaluations:
         self.limit = limit
         self.best: Any = None  # the feasible point with the least value so far, a copy
         self.least = math.inf  # what the objective is there
+        self.history = Trace()  # the least value by evaluations, wherever it fell
         self._problem = problem
 
     @property
@@ -62,12 +63,14 @@ class Evaluations:
         whole = value + self._problem.proximal.value(point)  # type: ignore[attr-defined]  # a Composite
         if whole < self.least and self._problem.violation(point) <= FEASIBLE:
             self.least, self.best = whole, copy.deepcopy(point)
+            self.history.append({"evaluations": self.total, "objective": whole})
 
 
 def counted(problem: Problem[Any]) -> tuple[Problem[Any], Mapping[str, float]]:
     """A problem with the same content whose objective counts its evaluations, and the counts.
 
-    The counts are by kind ("value", "gradient", "hessian_product", "hessian") in full passes over
+    The counts are by kind ("value", "gradient", "hessian_product", "hessian", "residuals", "jacobian") in
+    full passes over
     the objective's terms: an evaluation of a `FiniteSum` over a tenth of its terms counts a tenth.
     What a method of the objective calls inside does not count again. Only a `Composite` (or
     `Minimize`) has an objective to observe; any other problem comes back as it is, and its counts
@@ -137,6 +140,8 @@ def _counting(kind: str) -> Callable[..., Any]:
         answer = getattr(self._original, kind)(*point, **named)
         if kind == "value" and point:
             self._seen.after(self._share, answer, point[0])
+        elif kind == "residuals" and point:
+            self._seen.after(self._share, float(answer @ answer) / 2, point[0])
         return answer
 
     evaluate.__name__ = kind

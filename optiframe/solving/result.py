@@ -10,11 +10,16 @@ from typing import Any, Generic, NoReturn, TypeVar
 
 from optiframe.errors import UnknownName, nearest
 from optiframe.findings import Finding
+from optiframe.notebook import ROWS, block, curve, facts, folded, items, paragraph, table
+from optiframe.numbers import number, seconds
 from optiframe.problems.problem import Problem
 from optiframe.tables.columns import Columns
 
 FEASIBLE = 1e-6
 """A violation up to this is feasible; of its own, since a residual's tolerance may be wide."""
+
+_FEW = 6
+"""Findings up to this many are all shown in a notebook; of more, the notes are folded."""
 
 S = TypeVar("S")
 D = TypeVar("D")
@@ -112,6 +117,15 @@ class Trace:
         """The trace as a table."""
         return {name: self[name] for name in self.names}
 
+    def _repr_html_(self) -> str:
+        last = {name: values[-ROWS:] for name, values in self.columns().items()}
+        return block([*self.drawing(), paragraph(f"{len(self)} points; the last:"), table(last)])
+
+    def drawing(self) -> list[str]:
+        """The objective as a small curve in HTML, the residual where there is no objective."""
+        made = (curve(self[name], name) for name in ("objective", "residual") if name in self.names)
+        return [next(filter(None, made), "")]
+
     def __repr__(self) -> str:
         return f"<trace of {len(self)} points: {', '.join(self.names)}>"
 
@@ -136,7 +150,10 @@ class Result(Generic[S, D]):
     inside the solver, `setup` seconds of formulating before it, `evaluation_time` seconds of
     evaluating recorded iterates beside it. `evaluated` is the problem that
     `objective` belongs to, `solved` its fingerprint: compare objectives only where that is
-    equal. `settings` repeats the run: names, parameters, seed, budget, versions.
+    equal. `history` is by evaluation where the budget limits them: a row for each value of the objective
+    (of the problem that the solver took) that was lower than all before at a feasible point, with the
+    columns `evaluations` and `objective`. `settings` repeats the run: names, parameters, seed, budget,
+    versions.
     """
 
     solution: S
@@ -155,6 +172,48 @@ class Result(Generic[S, D]):
     settings: dict[str, Any] = field(repr=False)
     evaluated: Problem[Any] = field(repr=False)
     problem: Problem[S] = field(repr=False)
+    history: Trace = field(default_factory=Trace, repr=False)
+
+    def __repr__(self) -> str:
+        names = f"{self.settings.get('problem')} by {self.settings.get('solver', {}).get('name')}"
+        shown = {} if math.isnan(self.objective) else {"objective": self.objective}
+        numbers = [f"{name} {number(value, group=',')}" for name, value in (shown | self.metrics).items()]
+        levels = [finding.level for finding in self.findings]
+        serious = [
+            f"{levels.count(level)} {level}{'s' if levels.count(level) > 1 else ''}"
+            for level in ("error", "warning")
+            if level in levels
+        ]
+        steps = f"{number(self.iterations, group=',')} iterations"
+        return f"<result of {names}: {', '.join([str(self.status), *numbers[:4], steps, *serious])}>"
+
+    def _repr_html_(self) -> str:
+        tables = self.to_tables()
+        main = next(iter(tables.values()), None)
+        words = [] if self.solution is None else list(self.problem.in_words(self.solution))
+        solver = self.settings.get("solver", {})
+        run = {"status": self.status, "message": self.message, "objective": self.objective}
+        run |= {"violation": self.violation, "iterations": self.iterations}
+        run |= {"time": seconds(self.time), "setup": seconds(self.setup), "seed": self.settings.get("seed")}
+        level = {"error": 0, "warning": 1, "note": 2}
+        ordered = sorted(self.findings, key=lambda finding: level[finding.level])
+        listed = [(finding.level, finding.text) for finding in ordered]
+        loud = [entry for entry in listed if entry[0] != "note"]
+        return block(
+            [
+                paragraph(f"{self!r}".strip("<>"), strong=True),
+                *(paragraph(sentence) for sentence in words),
+                "" if main is None else table(main),
+                items(listed if len(listed) <= _FEW else loud),
+                folded(f"{len(listed) - len(loud)} notes", [items(listed[len(loud) :])])
+                if len(listed) > _FEW
+                else "",
+                *self.trace.drawing(),
+                folded("run", [facts(run), facts(self.metrics)]),
+                folded("parameters", [facts({**solver, **dict(solver.get("parameters", {}))})]),
+                *(folded(f"table {name}", [table(columns)]) for name, columns in list(tables.items())[1:]),
+            ]
+        )
 
     @property
     def duality_gap(self) -> float | None:

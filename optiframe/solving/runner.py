@@ -25,7 +25,7 @@ from optiframe.solving.counting import Evaluations, Spent, observed
 from optiframe.solving.evaluation import Evaluation
 from optiframe.solving.progress import Silent, Watch
 from optiframe.solving.recorder import Recorder
-from optiframe.solving.result import FEASIBLE, Result, Status
+from optiframe.solving.result import FEASIBLE, Result, Status, Trace
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 
 # A stream of its own: data drawn with default_rng(0) and a solver run with seed 0 would otherwise
@@ -103,14 +103,24 @@ class Runner:
 
     def _limited(self) -> Evaluations | None:
         """What counts the evaluations, where the budget limits them."""
-        if self.budget.evaluations is None:
+        most, each = self.budget.evaluations, self.budget.evaluations_per_variable
+        if most is None and each is None:
             return None
         if not isinstance(self.given, Composite):
             raise InvalidInput(
                 f"budget: evaluations: {self.solver.name} takes the problem {self.given.name!r}, whose "
                 "evaluations are not counted; only those of an objective are. Limit iterations or time"
             )
-        seen = Evaluations(self.budget.evaluations, self.given)
+        limits = [] if most is None else [most]
+        if each is not None:
+            if self.given.point_type is not np.ndarray:
+                raise InvalidInput(
+                    "budget: evaluations_per_variable: points are "
+                    f"{self.given.function.point_type.__name__}, which have no entries to count; give "
+                    "evaluations"
+                )
+            limits.append(each * (math.prod(self.given.function.shape) + 1))
+        seen = Evaluations(min(limits), self.given)
         self.given = observed(self.given, seen)
         return seen
 
@@ -337,6 +347,7 @@ class Runner:
             settings=self._settings() if self.report else {},
             evaluated=evaluated.problem,
             problem=self.problem,
+            history=Trace() if self.seen is None else self.seen.history,
         )
 
     def _settings(self) -> dict[str, Any]:
