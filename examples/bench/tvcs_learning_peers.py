@@ -6,16 +6,16 @@ Needs scikit-learn and skglm; abess where it is installed (pip install abess), e
 
 Planted: 400 features, each correlated with the one before (0, .7 and .9), 20 or 30 coefficients of size
 .5 to 1.5 with random signs, noise .1. Everybody is told the size. Shown: exact recoveries. Our solvers run
-alone, from zero; `path` is `SparseRegressor`, which goes up over sizes, by splicing (its default) and by
-gradient matching pursuit.
+alone, from zero; `path` is `SparseRegressor`, which goes up over sizes and takes points of an l1 path as starts, by
+splicing (its default) and by gradient matching pursuit.
 abess goes the same way. Of a path of penalties of skglm (l0.5, each from the Lasso's) and the Lasso,
 the largest coefficients are kept, as many as asked for; the support with the best fit to the samples counts.
 Target: the better path recovers at least as often as the best of the others.
 
 Real: a9a and w5a of LIBSVM, logistic loss with an intercept, sizes 5 to 40. Everybody's support gets the best
 fit without penalty; shown are its training loss and the share of errors on the test part.
-Target: our training loss is at most 1.001 times the best of the others, at every size. Seconds are of the
-whole way to that support, one run each on a shared machine: for orientation only. OPTIFRAME_QUICK=1 for a
+Target: our training loss is at most 1.001 times the best of the others, at every size. Seconds are
+CPU time of the whole way to that support, one run each: for orientation only. OPTIFRAME_QUICK=1 for a
 small case.
 """
 
@@ -27,7 +27,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -174,9 +174,9 @@ def real(folder: Path, sizes: tuple[int, ...], rows: int | None) -> bool:
             losses = {}
             print(f"-- {name}, {size} of {columns} features")
             for who, way in ways.items():
-                began = perf_counter()
+                began = process_time()
                 kept = way() != 0
-                seconds = perf_counter() - began
+                seconds = process_time() - began
                 best = minimise_on(fit, np.append(kept, True), np.zeros(columns + 1))
                 losses[who] = fit.value(best)
                 wrong = np.mean(np.where(others @ best[:-1] + best[-1] > 0, 1, -1) != truth)

@@ -222,7 +222,8 @@ class _SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
 class SparseRegressor(RegressorMixin, _SparseLinear):  # type: ignore[misc]  # scikit-learn has no types
     """Linear regression with few coefficients that are not zero.
 
-    Needs scikit-learn. Fits every size from nothing up, each from the fit before, and keeps one of them.
+    Needs scikit-learn. Fits every size from nothing up, each from the fit before and from a point of an l1
+    path, whichever ends with the lower training loss, and keeps one size.
 
     Parameters
     ----------

@@ -75,6 +75,18 @@ def test_the_size_is_chosen_and_the_support_found(size: Any) -> None:
     assert model.sizes_[0] == 0
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_supports_among_correlated_features_are_found(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    matrix = rng.standard_normal((80, 100))
+    for j in range(1, 100):  # each feature correlates with the one before by .9
+        matrix[:, j] = 0.9 * matrix[:, j - 1] + 0.19**0.5 * matrix[:, j]
+    truth = np.zeros(100)
+    truth[rng.choice(100, 10, replace=False)] = rng.choice([-1, 1], 10) * rng.uniform(0.5, 1.5, 10)
+    model = SparseRegressor(10, sizes=[5, 10]).fit(matrix, matrix @ truth + 0.05 * rng.standard_normal(80))
+    assert np.array_equal(model.coef_ != 0, truth != 0)
+
+
 def test_noise_alone_gets_no_coefficients_by_criterion() -> None:
     rng = np.random.default_rng(1)
     model = SparseRegressor("sic").fit(rng.standard_normal((100, 30)), rng.standard_normal(100) + 4)
@@ -131,9 +143,9 @@ def test_views_that_forbid_the_true_support_are_reported() -> None:
     target = matrix[:, :4] @ [1.0, -1.0, 2.0, 1.5] + 0.1 * rng.standard_normal(120)
     wrong = ThreeView.of_matrix((4, 4), per_row=1, per_column=1)  # the truth is one whole row
     right = ThreeView.of_matrix((4, 4), per_row=4, per_column=1)
-    found = SparseRegressor(over=wrong).fit(matrix, target)
+    found = SparseRegressor(over=wrong, sizes=range(6)).fit(matrix, target)
     assert "sparse.views-do-not-help" in {finding.identifier for finding in found.findings_}
-    found = SparseRegressor(over=right).fit(matrix, target)
+    found = SparseRegressor(over=right, sizes=range(6)).fit(matrix, target)
     assert "sparse.views-do-not-help" not in {finding.identifier for finding in found.findings_}
     assert set(np.flatnonzero(found.coef_)) == {0, 1, 2, 3}
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from optiframe_tvcs import ThreeView
+from optiframe_tvcs.learning.l1_path import l1_path
 from optiframe_tvcs.learning.restricted import minimise_on
 
 import optiframe
@@ -33,6 +34,32 @@ def test_splicing_finds_the_planted_support(correlation: float) -> None:
         found = optiframe.solve(optiframe.Minimize(function, over=Cardinality(size=6)), "tvcs.splicing")
         assert found.status == "finished"
         assert np.array_equal(found.solution != 0, truth != 0)
+
+
+def test_pursuits_lead_on_where_exchanges_end() -> None:
+    for seed in range(3):
+        function, _ = planted(seed, 0.95)
+        problem = optiframe.Minimize(function, over=Cardinality(size=6))
+        found = optiframe.solve(problem, "tvcs.splicing")
+        short = optiframe.solve(problem, "tvcs.splicing", pursuit=0)
+        assert found.objective <= short.objective * (1 + 1e-9)
+
+
+def test_fits_along_an_l1_penalty_are_nearly_its_best_and_leave_the_intercept_free() -> None:
+    function, _ = planted(0)
+    ones = np.column_stack([function.matrix, np.ones(100)])
+    shifted = LeastSquares(matrix=ones, target=np.asarray(function.target) + 3)
+    free = np.arange(61) == 60
+    points = list(l1_path(shifted, free, 12))
+    counts = [np.count_nonzero(x[:60]) for x in points]
+    assert counts[0] <= 3
+    assert counts[-2] <= 12 < counts[-1]
+    for x in points:
+        gradient = np.abs(shifted.gradient(x))
+        level = gradient[:60].max()
+        assert gradient[:60][x[:60] != 0].min(initial=level) > 0.9 * level
+        assert gradient[60] < 0.05 * level
+        assert x[60] == pytest.approx(3, abs=1)
 
 
 def test_on_a_small_case_it_finds_the_best_of_all_supports() -> None:

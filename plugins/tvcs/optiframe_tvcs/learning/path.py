@@ -17,9 +17,14 @@ from optiframe.problems.sets import Cardinality
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
 from optiframe.solving.solve import NotConverged, solve
+from optiframe_tvcs.learning.l1_path import l1_path
+from optiframe_tvcs.learning.restricted import minimise_on
 from optiframe_tvcs.learning.with_intercept import WithIntercept
+from optiframe_tvcs.sets.sparse_sets import support
 from optiframe_tvcs.sets.three_view import ThreeView
 
+_BEYOND = 4  # times the size: an l1 penalty shrinks true entries, and needs others in their place
+_TRIED = 5  # points of the l1 path, for each size
 _ROUNDING = 1e-7  # of a column's spread over its largest entry; squares lose half of the digits
 
 Criterion = Literal["bic", "ebic", "sic"]
@@ -96,21 +101,42 @@ def fit_path(
     budget: Any,
     seed: int,
 ) -> list[Result[Array, Any]]:
-    """The fit of each size, in rising order, each starting from the one before."""
+    """The fit of each size, rising: from the one before or from an l1 path, whichever ends lower."""
     found: list[Result[Array, Any]] = []
     start = np.zeros(function.shape)
+    free = np.zeros(function.shape, dtype=bool)
+    free[-1:] = intercept
+    shrunk = list(l1_path(function, free, _BEYOND * max(sizes))) if max(sizes) else []
     for size in sizes:
         inside = bounded(over, size)
         problem = Minimize(function, over=WithIntercept(over=inside) if intercept else inside)
-        with warnings.catch_warnings():
-            # Matching pursuits end in a circle where samples are few; the status says so.
-            warnings.simplefilter("ignore", NotConverged)
-            result = solve(
-                problem, solver, start=start, budget=budget, seed=seed, progress=False, trace=False
-            )
+
+        def fit(point: Array, problem: Minimize = problem) -> Result[Array, Any]:
+            with warnings.catch_warnings():
+                # Matching pursuits end in a circle where samples are few; the status says so.
+                warnings.simplefilter("ignore", NotConverged)
+                return solve(
+                    problem, solver, start=point, budget=budget, seed=seed, progress=False, trace=False
+                )
+
+        result = fit(start)
+        other = _best_of(function, problem.over, shrunk, size)
+        if other is not None and not np.array_equal(support(other), support(result.solution)):
+            result = min(result, fit(other), key=lambda each: each.objective)
         start = result.solution
         found.append(result)
     return found
+
+
+def _best_of(function: LinearModel, over: ConstraintSet, points: Sequence[Array], size: int) -> Array | None:
+    """Of the points with `size` entries or a few times as many, cut to the set, the one that fits best."""
+    near = [x for x in points if size <= np.count_nonzero(x) <= _BEYOND * size + 1]
+    cut: dict[bytes, Any] = {}
+    for x in near[:: len(near) // _TRIED + 1]:
+        kept = support(np.asarray(over.project(x)))
+        cut.setdefault(kept.tobytes(), kept)
+    fits = [minimise_on(function, kept, np.zeros(kept.shape)) for kept in cut.values()]
+    return min(fits, key=function.value, default=None) if size else None
 
 
 def criterion(kind: Criterion, function: LinearModel, x: Array, used: int, features: int) -> float:

@@ -1,4 +1,4 @@
-"""Splicing: exchange entries of the support for better ones outside, as long as the best fit improves."""
+"""Splicing: exchange entries of the support for better ones as long as the best fit improves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
 from optiframe.problems.losses import LinearModel
 from optiframe.problems.minimize import Minimize
@@ -14,7 +14,7 @@ from optiframe.problems.objective import Objective
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
-from optiframe_tvcs.learning.gradmp import digest
+from optiframe_tvcs.learning.gradmp import digest, doubled_projector
 from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
 from optiframe_tvcs.sets.sparse_sets import (
     Projector,
@@ -29,25 +29,28 @@ _LEAST_FALL = 1e-10  # relative fall of the objective that counts: ten times the
 
 
 class Splicing(Solver[Minimize, Array, None]):
-    """Splicing over a set of supports: exchanges, each followed by the best fit on the new support.
+    """Splicing over a set of supports: pursuits and exchanges, as long as the best fit improves.
 
     ::
 
-        worth in the support   x_j^2 h_j / 2              loss when entry j is left out
-        worth outside          gradient_j^2 / (2 h_j)     gain when entry j comes in
-        for k = s, s/2, .., 1: force the k best entries from outside in; the projection of the worths
-        drops the cheapest others; keep the support if its best fit is better
+        pursuit    fit on the support and the entries of largest gradient, three times as many in all; the
+                   projection drops the rest; again from there, up to `pursuit` times
+        exchange   worth in the support   x_j^2 h_j / 2              loss when entry j is left out
+                   worth outside          gradient_j^2 / (2 h_j)     gain when entry j comes in
+                   for k = s, s/2, .., 1: force the k best entries from outside in; the projection of the
+                   worths drops the cheapest others; where no k helps, each of the `width` best alone
 
-    h is the diagonal of the Hessian for linear models, else 1. Where no k helps, each of the `width` best
-    entries outside is tried alone. Over `Cardinality` this is the splicing of abess; since the
-    projection chooses what is dropped, it works for every set of supports, a three-view set too.
+    h is the diagonal of the Hessian for linear models, else 1. A support is kept if its best fit is better.
+    Exchanges over `Cardinality` are the splicing of abess; since the projection chooses what is dropped, they
+    work for every set of supports, a three-view set too. They change few entries at a time, and end early
+    where features are correlated; a pursuit (as `tvcs.gradmp`) fits many together and leads on from there.
 
-    Needs a gradient and a set of supports (see `tvcs.gradmp`). An iteration costs a gradient and, until an
-    exchange helps, at most log2(s) + width projections and minimisations on a support
-    (`restricted.minimise_on`), which take most of the time.
+    Needs a gradient and a set of supports (see `tvcs.gradmp`). An iteration costs a gradient and, until a
+    support is better, at most log2(s) + width projections and minimisations on a support, and two for each
+    step of a pursuit (`restricted.minimise_on`), which take most of the time.
 
-    Convergence: the objective falls at every exchange, so it ends after finitely many (`finished`), at a
-    point that no exchange tried improves. That is a stronger local minimum than that of `tvcs.htp`,
+    Convergence: the objective falls with every iteration, so it ends after finitely many (`finished`), at a
+    point that nothing tried improves. That is a stronger local minimum than that of `tvcs.htp`,
     and still not proved the best.
 
     The residual is the length of the last move.
@@ -60,6 +63,7 @@ class Splicing(Solver[Minimize, Array, None]):
     reference = "Zhu, Wen, Zhu, Zhang, Wang 2020, PNAS (abess), Algorithm 1"
 
     width: PositiveInt = Field(10, description="entries outside that are tried one by one at the end")
+    pursuit: NonNegativeInt = Field(20, description="steps of a gradient matching pursuit at most; 0: none")
     inner: Inner = Field(
         "auto", description="restricted minimisation: cg; least-squares; auto: the latter where it is dense"
     )
@@ -77,20 +81,44 @@ class Splicing(Solver[Minimize, Array, None]):
         x = minimise_on(function, support(x), x, self.inner, run.time_left)
         value = function.value(x)
         yield Iterate(x)
+        fitted: set[bytes] = set()  # wide supports; each is fitted once in a run
         while True:
-            better = None
-            for kept in self._candidates(function, onto, x):
-                trial = minimise_on(function, kept, x, self.inner, run.time_left)
-                ahead = function.value(trial)
-                if ahead < value - _LEAST_FALL * abs(value):
-                    better = trial
-                    break
-                if run.time_left() == 0:
-                    break
+            better, ahead = self._pursued(problem, x, value, fitted, run)
+            if better is None:
+                for kept in self._candidates(function, onto, x):
+                    trial = minimise_on(function, kept, x, self.inner, run.time_left)
+                    ahead = function.value(trial)
+                    if _is_better(ahead, value):
+                        better = trial
+                        break
+                    if run.time_left() == 0:
+                        break
             if better is None:
                 return Status.FINISHED, "no exchange improves the fit"
             residual, x, value = norm(better - x), better, ahead
             yield Iterate(x, residual)
+
+    def _pursued(
+        self, problem: Minimize, x: Array, value: float, fitted: set[bytes], run: Run
+    ) -> tuple[Array | None, float]:
+        """The best fit on a support that a pursuit from `x` meets, and its value; None: none is better."""
+        function, onto, doubled = problem.function, projector(problem.over), doubled_projector(problem)
+        best, least, z, met = None, value, x, {digest(support(x))}
+        for _ in range(self.pursuit):
+            wide = support(doubled.project(function.gradient(z))) | support(z)
+            if isinstance(function, LinearModel) and np.count_nonzero(wide) >= len(function):
+                break  # it fits the samples exactly, whatever the rest
+            if (key := digest(wide)) in fitted or run.time_left() == 0:
+                break
+            fitted.add(key)
+            z = np.asarray(onto.project(minimise_on(function, wide, z, self.inner, run.time_left)))
+            if (key := digest(support(z))) in met:
+                continue
+            met.add(key)
+            trial = minimise_on(function, support(z), z, self.inner, run.time_left)
+            if _is_better(ahead := function.value(trial), least):
+                best, least = trial, ahead
+        return best, least
 
     def _candidates(self, function: Objective, onto: Projector, x: Array) -> Iterator[NDArray[np.bool_]]:
         """Other supports of the set, from large exchanges to single ones; each once."""
@@ -118,6 +146,10 @@ class Splicing(Solver[Minimize, Array, None]):
             count //= 2
         for single in order[1 : self.width]:
             yield from exchanged(np.array([single]), inner)
+
+
+def _is_better(ahead: float, value: float) -> bool:
+    return ahead < value - _LEAST_FALL * abs(value)
 
 
 def _bends(function: Objective, x: Array) -> Array:
