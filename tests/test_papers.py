@@ -132,9 +132,35 @@ def test_runs_without_an_answer_are_no_number(claims: ModuleType) -> None:
 
 
 def test_an_item_differs_when_one_of_its_lines_does(claims: ModuleType) -> None:
-    agrees = claims.number("x", 1.0, [1.0], within=0.1)
+    fails = claims.number("x", 1.0, [3.0], within=0.1)
+    agrees = claims.against(claims.number("x", 1.0, [1.0], within=0.1), "another method", fails)
     differs = claims.number("x", 2.0, [1.0], within=0.1)
     nothing = claims.cannot("x", "1", "the data")
     assert claims.overall([agrees, nothing]) == "agrees"
     assert claims.overall([agrees, differs, nothing]) == "differs"
     assert claims.overall([nothing]) == "cannot be checked"
+    assert claims.overall([claims.ran(differs), claims.ran(agrees)]) == "ran"
+
+
+def test_a_line_whose_control_meets_the_rule_cannot_discriminate(claims: ModuleType) -> None:
+    ours, meets = (claims.number("x", 1.0, [value], within=0.1) for value in (1.0, 1.05))
+    fails = claims.number("x", 1.0, [2.0], within=0.1)
+    assert claims.against(ours, "no filter", meets).verdict == "cannot discriminate"
+    assert not claims.against(ours, "no filter", meets).counts
+    assert claims.against(ours, "no filter", fails).verdict == "agrees"
+    assert claims.against(ours, "no filter", fails).counts
+    assert claims.against(fails, "no filter", meets).verdict == "differs"
+
+
+def test_a_line_without_a_control_is_not_counted(claims: ModuleType) -> None:
+    line = claims.number("x", 1.0, [1.0], within=0.1)
+    assert not line.counts
+    assert claims.overall([line]) == "cannot discriminate"
+
+
+def test_a_claim_that_hangs_on_an_open_setting_cannot_be_checked(claims: ModuleType) -> None:
+    agrees, differs = (claims.number("x", 1.0, [value], within=0.1) for value in (1.0, 2.0))
+    mixed = claims.throughout({"5": agrees, "6": differs, "7": agrees}, "the number of steps")
+    assert mixed.verdict == "cannot be checked"
+    assert "agrees for 5, 7, not for 6" in mixed.rule
+    assert claims.throughout({"5": agrees, "6": agrees}, "the number of steps").verdict == "agrees"

@@ -17,10 +17,11 @@ COMRADE stays at a floor; GIANT goes on.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from comrade.steps import POINT, data_sets, label, last, missing, plot
-from harness.claims import Line, cannot, holds, level
+from harness.claims import Line, against, cannot, holds, level
 from harness.figures import legend_below, panels
 from harness.runs import Runs
 
@@ -40,19 +41,23 @@ def judge(runs: Runs) -> list[Line]:
         ours, giant = (last(runs, dataset=data, solver=name) for name in _NAMES[:2])
         what = f"{label(data)}: last accuracy of COMRADE {ours.mean():.4f}, of GIANT {giant.mean():.4f}"
         line = level(what, claim, giant, ours, within=POINT, why=_WHY.get(label(data), ""))
+        one = last(runs, step=1, dataset=data, solver="COMRADE")
+        line = against(line, "COMRADE after one step", level(what, claim, giant, one, within=POINT))
         lacking = missing(data)
-        lines.append(line if lacking is None else cannot(what, claim, lacking, line.ours))
+        told = replace(cannot(what, claim, lacking or "", line.ours), control=line.control)
+        lines.append(line if lacking is None else told)
     a_step = {name: _rounds(runs, name) for name in _NAMES}
-    lines.append(
+    ours, swapped = (
         holds(
             "rounds of communication a step",
             "COMRADE one, GIANT two",
             ", ".join(f"{name} {rounds:g}" for name, rounds in a_step.items()),
-            found=a_step["COMRADE"] == 1 and a_step["GIANT, full steps"] == 2,
+            found=a_step[one] == 1 and a_step[two] == 2,
             rule="as counted in the traces; GIANT's line search is one more",
         )
+        for one, two in (("COMRADE", "GIANT, full steps"), ("GIANT, full steps", "COMRADE"))
     )
-    return lines
+    return [*lines, against(ours, "the two changed over", swapped)]
 
 
 def _rounds(runs: Runs, solver: str) -> float:

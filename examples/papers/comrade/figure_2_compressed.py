@@ -1,7 +1,7 @@
 """COMRADE with compressed updates and 10, 15 and 20% hostile workers, on w5a (i, j) and a9a (k, l).
 
 The text claims that COMRADE "works even when" a compressor is applied to the updates, and takes QSGD. It
-prints no numbers; taken as: the last training accuracy is within one point of that without attack and
+prints no numbers; taken as in panels a to h, by accuracy and by gap, against the run without attack and
 compression.
 
 Where we depart. The levels of QSGD are not given: 127 of the norm. The rest as in panels a to h. The

@@ -2,7 +2,7 @@
 compression.
 
 The supplement shows the accuracies as evidence of the robustness of COMRADE, without numbers. Taken as in
-Figure 2: the last training accuracy is within one point of that without attack and compression.
+Figure 2, by accuracy and by gap, against the run without attack and compression.
 
 Where we depart. The noise is not given: mean 0 and deviation 1 in every entry of an update, which is more
 than most entries of an honest one have. l2, QSGD, steps, beta and the five shardings of the rows as in

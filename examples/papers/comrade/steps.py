@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from harness.claims import Line, cannot, level
+from harness.claims import Line, against, cannot, level, order
 from harness.figures import legend_below, panels
 from harness.runs import Run, Runs
 from matplotlib.ticker import MaxNLocator
@@ -15,6 +16,9 @@ from optiframe.report.looks import looks
 
 POINT = 0.01
 """One point of accuracy: the figures print no numbers, and a plot of accuracies shows no less."""
+DECADE = 1.0
+"""Ten times the gap without attack, as a power of ten: what a plot of gaps shows at a glance."""
+FILTER = "norm"
 _MISSING = {
     "synthetic.covtype-shape": "the real covtype data; ours are generated, a tenth of its rows",
     "synthetic.epsilon-shape": "the real Epsilon data; ours are generated, of ten terms a column and worker",
@@ -57,12 +61,12 @@ def steps(run: Run, what: str) -> NDArray[np.float64]:
     return np.maximum(values - least, 1e-12)
 
 
-def last(runs: Runs, **chosen: Any) -> NDArray[np.float64]:
-    """Training accuracy of the last point, by seed: a coordinator does not know its best point."""
+def last(runs: Runs, what: str = "accuracy", step: int = -1, **chosen: Any) -> NDArray[np.float64]:
+    """Accuracy or gap after a step, by seed; the last one: a coordinator does not know its best point."""
     found = sorted(runs.where(**chosen), key=lambda run: run.seed)
     if not found:
         raise LookupError(f"no run has {chosen}")
-    return np.array([steps(run, "accuracy")[-1] for run in found])
+    return np.array([steps(run, what)[step] for run in found])
 
 
 def plot(axis: Any, runs: dict[str, Runs], what: str) -> None:
@@ -93,40 +97,60 @@ def plot(axis: Any, runs: dict[str, Runs], what: str) -> None:
     axis.set_ylim(middle - half, middle + half)  # so that hundredths of a point do not look like much
 
 
-def withstood(runs: Runs, data: dict[str, Any], attack: str, compressor: str | None = None) -> Line:
-    """Whether COMRADE under an attack ends within a point of accuracy of COMRADE without one.
+def withstood(runs: Runs, what: str, data: dict[str, Any], attack: str, compressor: str | None) -> Line:
+    """Whether COMRADE under an attack ends as COMRADE without one, by accuracy or by gap.
 
-    Of the shares of hostile workers the one that moves the accuracy most is judged.
+    Of the shares of hostile workers the one that moves it most is judged. The control is the plain mean in
+    place of the filter.
     """
-    clean = last(unattacked(runs), dataset=data)
-    attacked = attacked_by(runs, data, attack, compressor)
-    accuracies = {share: last(attacked, byzantine=share) for share in attacked.distinct("byzantine")}
-    worst = max(accuracies, key=lambda share: abs(float((accuracies[share] - clean).mean())))
+    clean = last(unattacked(runs).where(filter=FILTER), what, dataset=data)
     coded = "" if compressor in (None, "none") else f", {compressor}"
-    what = (
-        f"{label(data)}, {attack}{coded}: accuracy {accuracies[worst].mean():.4f} at {worst:.0%} hostile, "
-        f"the worst of {', '.join(f'{share:.0%}' for share in accuracies)}, against {clean.mean():.4f} "
-        "without attack"
+    called = f"{label(data)}, {attack}{coded}"
+    line, control = (
+        _moved(called, what, clean, attacked_by(runs, data, attack, compressor, filtered))
+        for filtered in (FILTER, "mean")
     )
-    claim = "COMRADE works with compression, too" if coded else "COMRADE is robust"
-    line = level(what, claim, clean, accuracies[worst], within=POINT)
+    line = against(line, "with the mean, no filter", control)
     lacking = missing(data)
-    return line if lacking is None else cannot(what, claim, lacking, line.ours)
+    if lacking is None:
+        return line
+    return replace(cannot(line.what, line.paper, lacking, line.ours), control=line.control)
+
+
+def _moved(called: str, what: str, clean: NDArray[np.float64], hit: Runs) -> Line:
+    claim = "COMRADE is robust, with compression, too"
+    ends = {share: last(hit, what, byzantine=share) for share in hit.distinct("byzantine")}
+    shares = ", ".join(f"{share:.0%}" for share in ends)
+    if what == "accuracy":
+        worst = max(ends, key=lambda share: abs(float((ends[share] - clean).mean())))
+        told = f"{ends[worst].mean():.4f} at {worst:.0%} hostile, the worst of {shares}; {clean.mean():.4f}"
+        line = level(f"{called}: last accuracy", claim, clean, ends[worst], within=POINT)
+    else:
+        worst = max(ends, key=lambda share: float(ends[share].mean()))
+        told = f"{ends[worst].mean():.1e} at {worst:.0%} hostile, the worst of {shares}; {clean.mean():.1e}"
+        allowed = np.log10(clean) + DECADE
+        line = order(
+            f"{called}: last gap below ten times that without", claim, np.log10(ends[worst]), allowed
+        )
+    return replace(line, ours=f"{told} without attack; {line.ours}")
 
 
 def all_withstood(runs: Runs) -> list[Line]:
-    """A line for each compressor, if there is one, attack and data set."""
+    """A line by accuracy and one by gap for each compressor, if there is one, attack and data set."""
     return [
-        withstood(runs, data, attack, compressor)
+        withstood(runs, what, data, attack, compressor)
         for compressor in runs.distinct("compressor.name") or [None]
         for attack in runs.distinct("attack.name")
         for data in data_sets(runs)
+        for what in ("accuracy", "gap")
     ]
 
 
-def attacked_by(runs: Runs, data: dict[str, Any], attack: str, compressor: str | None) -> Runs:
-    """COMRADE's runs under an attack, with a compressor where one is named."""
-    hit = runs.where(dataset=data, attack__name=attack)
+def attacked_by(
+    runs: Runs, data: dict[str, Any], attack: str, compressor: str | None, filtered: str = FILTER
+) -> Runs:
+    """COMRADE's runs under an attack with a filter, and with a compressor where one is named."""
+    hit = runs.where(dataset=data, attack__name=attack, filter=filtered)
     return hit if compressor is None else hit.where(compressor__name=compressor)
 
 

@@ -2,19 +2,23 @@
 
 No verdict is typed: each comes from one of these functions, with tolerances that an item writes down
 beside the paper's number. `why` is the reason we know for a difference; it shows only when there is one.
+
+A rule that a broken method meets as well is no evidence. So a line gets a negative control (`against`): the
+same rule asked of runs from which the claimed cause was taken away. Where the control passes too, the rule
+cannot discriminate, and the line is not counted.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Verdict = Literal["agrees", "differs", "cannot be checked"]
+Verdict = Literal["agrees", "differs", "cannot be checked", "cannot discriminate", "ran"]
 
 MISSING = "missing: "  # how the rule of a line without a rule begins
 
@@ -31,7 +35,10 @@ class NoAnswer(ValueError):
 
 @dataclass(frozen=True)
 class Line:
-    """One number or claim of a paper beside ours; `rule` says in words how the verdict was made."""
+    """One number or claim of a paper beside ours; `rule` says in words how the verdict was made.
+
+    `control` says what the same rule gave where the claimed cause was taken away; empty without a control.
+    """
 
     what: str
     paper: str
@@ -39,6 +46,12 @@ class Line:
     verdict: Verdict
     rule: str
     why: str = ""
+    control: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is evidence: it differs, or it agrees and its negative control does not."""
+        return self.verdict == "differs" or (self.verdict == "agrees" and bool(self.control))
 
 
 @dataclass(frozen=True)
@@ -170,12 +183,53 @@ def cannot(what: str, paper: str, missing: str, ours: str = "") -> Line:
     return Line(what, paper, ours or "not run", "cannot be checked", f"{MISSING}{missing}")
 
 
+def against(line: Line, broken: str, control: Line) -> Line:
+    """The line with its negative control: the same rule on what `broken` names.
+
+    A line that agrees while its control agrees as well cannot discriminate. What a control of a line that
+    differs, or that cannot be checked, gives is only told.
+    """
+    passed = control.verdict == "agrees"
+    outcome = "meets the rule, too" if passed else "does not meet the rule"
+    told = f"{broken}: {control.ours}; {outcome}"
+    lost = passed and line.verdict == "agrees"
+    return replace(line, control=told, verdict="cannot discriminate" if lost else line.verdict)
+
+
+def throughout(lines: Mapping[str, Line], open_setting: str) -> Line:
+    """One line of a claim judged at several values of a setting that the paper leaves open.
+
+    It has a verdict where all values give the same one; else it cannot be checked without the setting, and
+    the line says for which values it agrees. `lines` is by value, the one that is told in full comes last.
+    """
+    *_, told = lines.values()
+    if len({line.verdict for line in lines.values()}) == 1:
+        return replace(told, ours=f"{told.ours}; the same for {open_setting} {', '.join(lines)}")
+    agrees = [value for value, line in lines.items() if line.verdict == "agrees"]
+    others = [value for value in lines if value not in agrees]
+    where = f"agrees for {', '.join(agrees) or 'none'}, not for {', '.join(others)}"
+    lacking = cannot(told.what, told.paper, f"{open_setting}: it {where}", told.ours)
+    return replace(lacking, control=told.control)
+
+
+def ran(line: Line) -> Line:
+    """The line as the quick size shows it: too few runs for a verdict."""
+    return replace(line, verdict="ran")
+
+
 def overall(lines: Sequence[Line]) -> Verdict:
-    """Of an item: differs when a line does, agrees when every line that can be checked does."""
+    """Of an item: differs when a line does; agrees when all that are evidence do.
+
+    Without evidence it cannot discriminate, if a line could be checked at all.
+    """
     verdicts = {line.verdict for line in lines}
+    if verdicts == {"ran"}:
+        return "ran"
     if "differs" in verdicts:
         return "differs"
-    return "agrees" if "agrees" in verdicts else "cannot be checked"
+    if any(line.counts for line in lines):
+        return "agrees"
+    return "cannot discriminate" if verdicts & {"agrees", "cannot discriminate"} else "cannot be checked"
 
 
 def _sample(values: ArrayLike) -> NDArray[np.float64]:

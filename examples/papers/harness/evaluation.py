@@ -15,8 +15,11 @@ _FILE = "judged.json"
 _WORDS: dict[Verdict, str] = {
     "agrees": "agree",
     "differs": "differ",
+    "cannot discriminate": "cannot discriminate",
     "cannot be checked": "cannot be checked",
+    "ran": "ran",
 }
+_ALONE = "agree without a control"
 
 
 @dataclass(frozen=True)
@@ -46,14 +49,23 @@ class Evaluation:
     @property
     def counted(self) -> str:
         """How many lines have which verdict, in words."""
-        counts = Counter(line.verdict for line in self.lines)
-        return ", ".join(f"{counts[verdict]} {text}" for verdict, text in _WORDS.items() if counts[verdict])
+        return counted(self.lines)
 
     def keep(self, folder: Path) -> None:
         """Write it beside the item's results."""
         values = {key: value for key, value in vars(self).items() if key not in ("item", "lines")}
         values |= {"verdict": self.verdict, "lines": [asdict(line) for line in self.lines]}
         (folder / _FILE).write_text(json.dumps(values, indent=1), encoding="utf-8")
+
+
+def counted(lines: Sequence[Line]) -> str:
+    """How many lines have which verdict, in words; those that agree without a control apart."""
+    counts = Counter(
+        _ALONE if line.verdict == "agrees" and not line.counts else _WORDS[line.verdict] for line in lines
+    )
+    return ", ".join(
+        f"{counts[text]} {text}" for text in dict.fromkeys([*_WORDS.values(), _ALONE]) if counts[text]
+    )
 
 
 def kept(item: Item, folder: Path) -> Evaluation | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.claims import MISSING, Line
-from harness.evaluation import Evaluation
+from harness.evaluation import Evaluation, counted
 
 NAMES = {
     "rankone": "Rank-one completion for crowdsourcing",
@@ -29,7 +29,7 @@ CITED = {
     "Workers*",
 }
 _SIZES = {
-    "quick": "the quick size, which tests use: too few repeats for most claims",
+    "quick": "the quick size, which tests use: it shows that every item runs, and gives no verdicts",
     "full": "the full size: the settings of the paper, but for what each item says",
 }
 
@@ -62,19 +62,24 @@ def summary(judged: Sequence[Evaluation]) -> str:
 
 def _index(judged: Sequence[Evaluation], size: str) -> str:
     counts = Counter(each.verdict for each in judged)
-    lines = Counter(line.verdict for each in judged for line in each.lines)
+    lines = [line for each in judged for line in each.lines]
     about = (
         "Every table and figure is a comparison file with a module that judges it by stated rules; "
         f"`make papers` runs them. This is {_SIZES[size]}. *Differs* says that a number or claim did not "
         "come out here by the stated rule; the line says why, where that is known, which may be a setting "
         "that the paper leaves open, or noise. Of so many lines some agree or differ by chance; nothing is "
-        "corrected for their number."
+        "corrected for their number. The negative control of a line is the same rule asked of runs from "
+        "which the claimed cause was taken away; where the control meets the rule as well, the line *cannot "
+        "discriminate* and is not counted."
     )
-    counted = (
-        f"Of {len(judged)} items {counts['agrees']} agree in every line that can be checked, "
-        f"{counts['differs']} differ in at least one, {counts['cannot be checked']} cannot be checked. "
-        f"Of {sum(lines.values())} lines {lines['agrees']} agree, {lines['differs']} differ and "
-        f"{lines['cannot be checked']} cannot be checked."
+    total = (
+        f"{len(judged)} items with {len(lines)} lines ran."
+        if size == "quick"
+        else f"Of {len(judged)} items {counts['agrees']} agree in every line that is evidence, "
+        f"{counts['differs']} differ in at least one, {counts['cannot discriminate']} cannot discriminate, "
+        f"{counts['cannot be checked']} cannot be checked. Of {len(lines)} lines "
+        f"{sum(line.counts for line in lines)} are evidence: they differ, or agree where their control does "
+        f"not. In full: {counted(lines)}."
     )
     return "\n".join(
         [
@@ -82,7 +87,7 @@ def _index(judged: Sequence[Evaluation], size: str) -> str:
             "",
             about,
             "",
-            counted,
+            total,
             "",
             summary(judged),
             "",
@@ -120,9 +125,9 @@ def _page(paper: str, judged: Sequence[Evaluation], size: str) -> str:
 
 def _lines(lines: Sequence[Line]) -> str:
     rules = list(dict.fromkeys(line.rule for line in lines if not line.rule.startswith(MISSING)))
-    rows = [(line.what, line.paper, line.ours, _verdict(line, rules)) for line in lines]
+    rows = [(line.what, line.paper, line.ours, line.control, _verdict(line, rules)) for line in lines]
     said = [f"{at}. {rule}" for at, rule in enumerate(rules, 1)]
-    shown = _table(("", "paper", "ours", "verdict"), rows)
+    shown = _table(("", "paper", "ours", "negative control", "verdict"), rows)
     return "\n".join([shown, "", "Rules:", "", *said]) if said else shown
 
 
