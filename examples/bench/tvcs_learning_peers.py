@@ -6,9 +6,9 @@ Needs scikit-learn and skglm; abess where it is installed (pip install abess), e
 
 Planted: 400 features, each correlated with the one before (0, .7 and .9), 20 or 30 coefficients of size
 .5 to 1.5 with random signs, noise .1. Everybody is told the size. Shown: exact recoveries. Our solvers run
-alone, from zero; `path` is `SparseRegressor`, which goes up over sizes and takes points of an l1 path as starts, by
-splicing (its default) and by gradient matching pursuit.
-abess goes the same way. Of a path of penalties of skglm (l0.5, each from the Lasso's) and the Lasso,
+alone, from zero; `path` is `SparseRegressor`, which goes up over sizes and also starts from points of an l1
+path, by splicing (its default) and by gradient matching pursuit.
+abess goes up over sizes, too. Of a path of penalties of skglm (l0.5, each from the Lasso's) and the Lasso,
 the largest coefficients are kept, as many as asked for; the support with the best fit to the samples counts.
 Target: the better path recovers at least as often as the best of the others.
 
