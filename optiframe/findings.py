@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from optiframe.notebook import block, items
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -20,3 +22,9 @@ class Finding:
     text: str
     about: tuple[Any, ...] = ()
     identifier: str = ""
+
+    def __repr__(self) -> str:
+        return f"<{self.level}: {self.text}{f' ({self.identifier})' if self.identifier else ''}>"
+
+    def _repr_html_(self) -> str:
+        return block([items([(self.level, self.text)])])

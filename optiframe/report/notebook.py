@@ -7,8 +7,8 @@ from html import escape
 from optiframe.comparison.records import Records
 from optiframe.comparison.stats.no_ranking_reason import ranking_measures
 from optiframe.comparison.stats.summary import summarize
+from optiframe.notebook import block
 from optiframe.report import tables
-from optiframe.report.document import own_text
 from optiframe.report.looks import Look, looks
 from optiframe.report.quality import against_time, by_solver
 from optiframe.report.verdict import verdict
@@ -42,7 +42,7 @@ def comparison_html(records: Records) -> str:
         )
     table = tables.metrics(records, summaries) or tables.summary(records, summaries)
     parts.append(_table(table, looks(records.solvers)))
-    return f'<div class="optiframe"><style>{own_text("notebook.css")}</style>{"".join(parts)}</div>'
+    return block(parts)
 
 
 def _table(table: tables.Table, seen: dict[str, Look]) -> str:
