@@ -20,12 +20,17 @@ _WIDTH, _HEIGHT = 320, 90
 
 
 class InNotebook:
-    """Gives a `_repr_html_`: the short text, then the first rows of ``columns()`` where there is one."""
+    """Gives a `_repr_html_`: sentences, then the first rows of ``columns()`` or what plain fields hold.
+
+    The sentences are those of ``in_words()``, or the short text where there is no such method.
+    """
 
     def _repr_html_(self) -> str:
+        words = getattr(self, "in_words", None)
+        sentences = words() if callable(words) else [f"{self!r}".strip("<>")]
         columns = getattr(self, "columns", None)
-        words = paragraph(f"{self!r}".strip("<>"))
-        return block([words, table(columns())] if callable(columns) else [words, *_own_fields(self)])
+        rest = table(columns()) if callable(columns) else folded("fields", [facts(_plain_fields(self))])
+        return block([*map(paragraph, sentences), rest])
 
 
 def block(parts: Iterable[str]) -> str:
@@ -101,15 +106,9 @@ def curve(values: Sequence[float], title: str) -> str:
     )
 
 
-def _own_fields(shown: Any) -> list[str]:
-    """Plain values among an object's fields, and the shapes of its arrays."""
-    plain = {
-        name: (getattr(value, "shape", None) and f"array {' x '.join(map(str, value.shape))}") or value
-        for name, value in vars(shown).items()
-        if not name.startswith("_")
-    }
-    kept = {name: value for name, value in plain.items() if isinstance(value, str | int | float | None)}
-    return [folded("fields", [facts(kept)])]
+def _plain_fields(shown: Any) -> dict[str, Any]:
+    """Names and values of an object's fields, without arrays and other objects."""
+    return {name: value for name, value in vars(shown).items() if isinstance(value, str | int | float)}
 
 
 def _is_number(value: Any) -> bool:

@@ -5,7 +5,9 @@ matplotlib is imported on use (extra `plots`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
 
 from optiframe.errors import require
 
@@ -37,10 +39,25 @@ def empty_figure(width: float, height: float) -> Figure:
     MissingPackage
         Without matplotlib.
     """
-    figure: Figure = require("matplotlib.figure", "plots").Figure(
-        figsize=(width, height), dpi=150, layout="constrained"
-    )
+    figure: Figure = _shown_in_notebooks()(figsize=(width, height), dpi=150, layout="constrained")
     return figure
+
+
+@cache
+def _shown_in_notebooks() -> type[Figure]:
+    """A figure that a notebook shows as a picture, although pyplot does not know it."""
+    plain: type[Figure] = require("matplotlib.figure", "plots").Figure
+
+    class Picture(plain):  # type: ignore[misc, valid-type]  # matplotlib is imported on use
+        def _repr_png_(self) -> bytes:
+            written = BytesIO()
+            self.savefig(written, format="png")
+            return written.getvalue()
+
+        def __reduce__(self) -> tuple[Any, ...]:  # a class within a function has no name to pickle by
+            return plain, (), plain.__getstate__(self)
+
+    return Picture
 
 
 def empty_axes(width: float, height: float) -> tuple[Figure, Axes]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from html import escape
 from time import perf_counter
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from optiframe.numbers import number
 from optiframe.solving.budget import Budget
 
 if TYPE_CHECKING:
@@ -12,6 +15,33 @@ if TYPE_CHECKING:
 
 _DELAY = 1.0  # seconds before the bar appears
 _INTERVAL = 0.1  # seconds between updates
+
+
+def in_notebook() -> bool:
+    """Whether we run in a kernel that shows HTML; only somebody who imported IPython can."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+class _NotebookBar:
+    """A bar of HTML below the cell, for any front end, without widgets; it takes itself away."""
+
+    def __init__(self, total: float | None) -> None:
+        from IPython.display import HTML, display
+
+        self._html: Any = HTML
+        self._total = total
+        self._shown: Any = display(HTML(""), display_id=True)
+
+    def update(self, task: Any, *, description: str, completed: float, iterations: int) -> None:
+        """Draw the bar again."""
+        of = "" if self._total is None else f' value="{completed:g}" max="{self._total:g}"'
+        words = f"{escape(description)}, {number(iterations, group=',')} iterations"
+        self._shown.update(self._html(f"<progress{of}></progress> {words}"))
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        self._shown.update(self._html(""))
 
 
 class Watch(Protocol):
@@ -42,7 +72,8 @@ class Progress:
     def __init__(self, title: str, budget: Budget) -> None:
         self._title = title
         self._budget = budget
-        self._bar: RichProgress | None = None
+        self._bar: RichProgress | _NotebookBar | None = None
+        self._task: Any = None
         self._next = perf_counter() + _DELAY
 
     def update(self, iterations: int, elapsed: float, residual: float) -> None:
@@ -53,11 +84,15 @@ class Progress:
             self._open()
         assert self._bar is not None
         self._next = perf_counter() + _INTERVAL
-        self._bar.update(self._task, description=f"{self._title}  residual {residual:.2e}")
+        title = f"{self._title}  residual {residual:.2e}"
         done = elapsed if self._budget.time is not None else iterations
-        self._bar.update(self._task, completed=done, iterations=iterations)
+        self._bar.update(self._task, description=title, completed=done, iterations=iterations)
 
     def _open(self) -> None:
+        total = self._budget.time if self._budget.time is not None else self._budget.iterations
+        if in_notebook():
+            self._bar = _NotebookBar(total)
+            return
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as RichProgress
@@ -70,7 +105,6 @@ class Progress:
             console=Console(stderr=True),
             transient=True,
         )
-        total = self._budget.time if self._budget.time is not None else self._budget.iterations
         self._task = self._bar.add_task(self._title, total=total, iterations=0)
         self._bar.start()
 

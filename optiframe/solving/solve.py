@@ -15,7 +15,7 @@ from optiframe.problems.problem import Problem
 from optiframe.solving import construct
 from optiframe.solving.budget import Budget
 from optiframe.solving.interrupt import first_interrupt
-from optiframe.solving.progress import Progress
+from optiframe.solving.progress import Progress, in_notebook
 from optiframe.solving.recommend import recommend
 from optiframe.solving.result import Result, Status
 from optiframe.solving.runner import Runner
@@ -92,7 +92,9 @@ def solve(
             start=start,
             record=trace,
             stop=stop,
-            watch=Progress(solver.name, limits) if progress and sys.stderr.isatty() else None,
+            watch=Progress(solver.name, limits)
+            if progress and (sys.stderr.isatty() or in_notebook())
+            else None,
         ).result()
     if recommended is not None:
         result = recommended.noted(result)

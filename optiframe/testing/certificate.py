@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from optiframe.errors import OptiframeError, Unsuited, require
+from optiframe.notebook import InNotebook
 from optiframe.problems.problem import Problem
 from optiframe.reference.cvxpy_solver import Cvxpy
 from optiframe.solving.budget import Budget
@@ -20,7 +21,7 @@ Verdict = Literal["agrees", "worse", "better", "infeasible", "wrong program", "u
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(InNotebook):
     """How an answer compares with CVXPY's.
 
     `ours` and `reference` are objectives of one and the same problem, the one named

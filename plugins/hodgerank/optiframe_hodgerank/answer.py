@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from optiframe.errors import InvalidInput, nearest
+from optiframe.notebook import InNotebook
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
@@ -29,7 +30,7 @@ ELO_MEAN, ELO_UNIT = 1000.0, 400.0
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
+class Ranking(InNotebook):
     """Scores of items, and which comparisons were taken for wrong.
 
     Parameters

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from optiframe.errors import InvalidInput, nearest
+from optiframe.notebook import InNotebook
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
@@ -70,7 +71,7 @@ class FactorPrior:
 
 
 @dataclass(frozen=True, eq=False)
-class Rankings:
+class Rankings(InNotebook):
     """Scores of items for every user, as two factors; rankings are made for whom one asks.
 
     The comparisons say nothing of a constant added to all scores of a user: every score given out

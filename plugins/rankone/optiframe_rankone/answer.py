@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
+from optiframe.notebook import InNotebook
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
@@ -26,7 +27,7 @@ difference that means something: 1e-12 in log-odds changes a posterior in its tw
 
 
 @dataclass(frozen=True, eq=False)
-class Aggregation:
+class Aggregation(InNotebook):
     """Scores of every class for every task, and the workers' skills where a method gives them.
 
     Ties stay ties: `winners` marks every class with the highest score. They are resolved,

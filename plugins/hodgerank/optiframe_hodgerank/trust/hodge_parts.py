@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import lsqr
 
 from optiframe.errors import OptiframeError
+from optiframe.notebook import InNotebook
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 from optiframe.tables.read import to_frame
@@ -30,7 +31,7 @@ class NotSplit(OptiframeError):
 
 
 @dataclass(frozen=True, eq=False)
-class HodgeSplit:
+class HodgeSplit(InNotebook):
     """The energy sum w y^2 of the comparisons, in four parts that are orthogonal to each other.
 
     Parameters

@@ -15,6 +15,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from optiframe.errors import InvalidInput, Unsuited
 from optiframe.findings import Finding
+from optiframe.notebook import InNotebook
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objective import Objective
 from optiframe.problems.problem import Problem
@@ -32,7 +33,7 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
-class SecondOrder:
+class SecondOrder(InNotebook):
     """The ends of the Riemannian Hessian's spectrum at a point, in the metric of Eq. 12.
 
     Parameters

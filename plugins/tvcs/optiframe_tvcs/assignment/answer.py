@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optiframe.notebook import InNotebook
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
@@ -16,7 +17,7 @@ from optiframe_tvcs.assignment.objective import Estimate
 
 
 @dataclass(frozen=True, eq=False)
-class Assignment:
+class Assignment(InNotebook):
     """Who answers which task.
 
     Parameters

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from optiframe.notebook import InNotebook
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
@@ -14,7 +15,7 @@ from optiframe.tables.read import to_frame
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class Network(InNotebook):
     """A directed network of effects.
 
     Parameters

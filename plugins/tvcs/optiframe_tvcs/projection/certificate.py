@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from optiframe.notebook import InNotebook
 from optiframe.records.fields import Array
 from optiframe_tvcs.kernels.numbers import exact_worths, quantise, unit_of
 
@@ -66,7 +67,7 @@ class Prices:
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(InNotebook):
     """Whether a support is the best, decided without rounding.
 
     Parameters

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from optiframe.notebook import InNotebook
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids
 from optiframe.tables.read import to_frame
@@ -14,7 +15,7 @@ from optiframe_tvcs.selection.words import changes_in_words, chosen_in_words, pr
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class Choice(InNotebook):
     """The chosen items.
 
     Parameters
