@@ -200,9 +200,10 @@ class RobustRanker(Estimator[PairwiseRanking, Ranking]):
     def effects_(self) -> Any:
         """Effects of covariates; see the class. AttributeError without any."""
         detail = self._learnt("effects_").detail
-        if not isinstance(detail, Effects):
+        effects = detail if isinstance(detail, Effects) else getattr(detail, "effects", None)
+        if effects is None:
             raise AttributeError(f"{self!r} was given no covariates and no position")
-        return self._given_out(detail.frame())
+        return self._given_out(effects.frame())
 
     @property
     def path_(self) -> Path:

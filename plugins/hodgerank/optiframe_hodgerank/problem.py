@@ -68,7 +68,8 @@ class PairwiseRanking(Problem[Ranking]):
 
     **Covariates** z of a comparison, `covariates` and `position`, add their effects b to the difference of
     the scores, X theta + Z b, so that the scores are those of items that differ in nothing else. Only
-    solvers whose `uses_covariates` is true take such comparisons (`hodge.bradley-terry`).
+    solvers whose `uses_covariates` is true take such comparisons (`ranking.crowd-bt` where workers are known,
+    `hodge.bradley-terry`).
 
     Memory: 26 bytes a row for the codes, 25 more once merged, and the graph's.
     """
@@ -231,7 +232,9 @@ class PairwiseRanking(Problem[Ranking]):
             return None
         names, how = ", ".join(covariates.names), "no method finds their effects on margins"
         if not self.comparisons.graded:
-            how = "hodge.bradley-terry finds their effects beside the scores"
+            how = (
+                "hodge.bradley-terry, or ranking.crowd-bt with workers, finds their effects beside the scores"
+            )
         return (
             f"it would ignore the covariates of the comparisons ({names}); {how}; or leave covariates and "
             "position out"
@@ -240,7 +243,11 @@ class PairwiseRanking(Problem[Ranking]):
     def recommended(self) -> Sequence[tuple[str, str]]:
         table = self.comparisons
         if table.covariates is not None and not table.graded:
-            return (("hodge.bradley-terry", "it finds the effects of covariates beside the scores"),)
+            plain = "hodge.bradley-terry", "it finds the effects of covariates beside the scores"
+            if len(table.worker_ids) < 2:
+                return (plain,)
+            why = "it learns how reliable each worker is, and the effects of covariates, beside the scores"
+            return (("ranking.crowd-bt", why), plain)
         if table.graded:
             return (("hodge.lbi", "it withstands margins that are grossly wrong, and shows which they are"),)
         if len(table.worker_ids) < 2:

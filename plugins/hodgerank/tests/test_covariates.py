@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import optiframe_hodgerank
 import pandas as pd
 import pytest
 import statsmodels.api as sm
@@ -14,6 +15,11 @@ from numpy.typing import NDArray
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.solvers.bradley_terry import BradleyTerry
 from optiframe_hodgerank.votes.covariates import covariate_votes
+from optiframe_hodgerank.votes.crowd import CrowdLikelihood, CrowdPoint, climb
+from optiframe_hodgerank.votes.crowd_covariates import CovariateCrowd
+from optiframe_hodgerank.votes.reading import worker_votes
+from optiframe_hodgerank.votes.score_prior import nearly
+from optiframe_hodgerank.votes.tally import tally
 from scipy.optimize import minimize
 
 import optiframe
@@ -151,10 +157,11 @@ def test_effects_are_a_table_beside_the_ranking_and_ignore_the_unit() -> None:
 
 def test_only_solvers_that_use_covariates_take_them() -> None:
     problem = asked(voted(5), outlier_price=1.0)
-    for name in ("hodge.lbi", "hodge.l2", "ranking.crowd-bt", "scipy.lbfgs", "hodge.bootstrap"):
+    for name in ("hodge.lbi", "hodge.l2", "scipy.lbfgs", "hodge.bootstrap"):
         reason = why_unsuited(problem, optiframe.solver(name))
         assert reason is not None
         assert "it would ignore the covariates of the comparisons (longer, position)" in reason
+    assert "two workers or more" in str(why_unsuited(problem, optiframe.solver("ranking.crowd-bt")))
     assert solve(problem).settings["solver"]["name"] == "hodge.bradley-terry"
     around = optiframe.solver("hodge.bootstrap", of="hodge.bradley-terry", draws=20)
     assert solve(asked(voted(5)), around).solution.low is not None
@@ -243,3 +250,98 @@ def test_intervals_of_effects_and_scores_hold_the_truth_as_often_as_they_say() -
         scores.append((result.solution.low <= score) & (score <= result.solution.high))
     for share, count in ((np.mean(inside), 400), (np.mean(scores), 200)):
         assert abs(share - 0.9) < 3 * np.sqrt(0.09 / count), share
+
+
+def crowded(seed: int, liars: int, workers: int = 30, each: int = 30, nu: float = 0.0) -> dict[str, Any]:
+    """As `voted`, by workers of whom the first vote the other way round."""
+    table = voted(seed, rows=workers * each, nu=nu)
+    table["worker"] = np.repeat(np.arange(workers), each)
+    other = np.where(table["label"] == table["left"], table["right"], table["left"])
+    lies = (table["worker"] < liars) & (table["label"] != None)  # noqa: E711
+    return table | {"label": np.where(lies, other, table["label"])}
+
+
+def summit(problem: PairwiseRanking) -> CrowdPoint:
+    """Where the likelihood with workers is largest, and the effects' scale is taken out of `theta`."""
+    pairs, rows = tally(problem.graph).decided, covariate_votes(problem.comparisons)
+    likelihood = CovariateCrowd.of(problem.comparisons, pairs, worker_votes(problem.comparisons), rows)
+    first = nearly(pairs, rows._replace(tied=np.zeros_like(rows.tied)))
+    for point, size in climb(likelihood.start(np.append(first.centred(), first.effects))):
+        if size < 1e-9:
+            return point
+    raise AssertionError
+
+
+def test_a_crowd_with_liars_shows_effects_that_plain_bradley_terry_halves() -> None:
+    problem = asked(crowded(0, liars=7))
+    result = solve(problem)
+    assert result.settings["solver"]["name"] == "ranking.crowd-bt"
+    assert result.detail.effects.names == ("longer", "position")
+    true, plain = np.array([LENGTH, POSITION]), solve(problem, "hodge.bradley-terry").detail
+    assert (np.abs(result.detail.effects.effect - true) < 3 * result.detail.effects.error).all()
+    assert (np.abs(plain.effect - true) > 2 * plain.error).all()
+    assert set(result.detail.unreliable) <= set(range(7))
+    assert len(result.detail.unreliable) > 4
+    tables = result.to_tables()
+    assert tables["effects"]["covariate"].tolist() == ["longer", "position"]
+    assert len(tables["reliability"]["worker"]) == 30
+    model = optiframe_hodgerank.RobustRanker(covariates=["longer"], position=True)
+    model.fit(pd.DataFrame(crowded(0, liars=7)))
+    assert model.effects_["effect"].to_numpy() == pytest.approx(result.detail.effects.effect, rel=1e-6)
+
+
+def test_the_slope_of_a_crowd_with_covariates_is_that_of_its_likelihood() -> None:
+    point = summit(asked(crowded(1, liars=3, workers=10)))
+    theta = point.theta + np.random.default_rng(0).normal(0, 0.2, len(point.theta))
+    here = point.moved(theta)
+    for at in (0, 5, 8, 9):  # scores and both effects
+        step = 1e-5 * np.eye(len(theta))[at]
+        change = point.moved(theta + step).loss - point.moved(theta - step).loss
+        assert here.slope[at] == pytest.approx(change / 2e-5, abs=1e-5)
+    assert np.abs(point.slope).max() < 1e-5
+
+
+def test_information_with_covariates_is_the_second_derivative_with_shares_held() -> None:
+    point = summit(asked(crowded(2, liars=2, workers=8)))
+    size = len(point.theta)
+    steps = 1e-5 * np.eye(size)
+    curve = [(point.moved(point.theta + e).slope - point.moved(point.theta - e).slope) / 2e-5 for e in steps]
+    information = point.of.curvature(point.weights, less=point.of.doubt(point.workers))
+    assert information.solve(np.array(curve)) == pytest.approx(np.eye(size), abs=2e-3)
+
+
+def test_covariates_without_effect_change_nothing_of_a_crowd() -> None:
+    """The passes that see an item for each vote agree with those by items."""
+    problem = asked(crowded(3, liars=4))
+    pairs, votes = tally(problem.graph).decided, worker_votes(problem.comparisons)
+    rows, theta = covariate_votes(problem.comparisons), np.random.default_rng(0).normal(size=8)
+    plain = CrowdLikelihood(pairs, votes).start(theta)
+    joint = CovariateCrowd.of(problem.comparisons, pairs, votes, rows).start(np.append(theta, [0.0, 0.0]))
+    assert joint.loss == pytest.approx(plain.loss, rel=1e-12)
+    assert joint.slope[:8] == pytest.approx(plain.slope, abs=1e-9)
+    assert np.bincount(votes.pair, joint.weights) == pytest.approx(plain.weights, abs=1e-9)
+    doubt = plain.of.doubt(plain.workers)
+    assert np.tril(joint.of.doubt(joint.workers)[:8, :8]) == pytest.approx(doubt, abs=1e-9)
+    group = np.arange(30) % 4
+    found, expected = (each.of.derivatives(each.workers, group, 4)[0] for each in (joint, plain))
+    assert found[:8] == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_crowd_with_covariates_and_ties_counts_weights_and_refuses_what_cannot_be_told() -> None:
+    table = crowded(4, liars=2, workers=12, nu=0.5)
+    twice = {name: np.repeat(column, 2) for name, column in table.items()}
+    weighed = table | {"weight": np.full(len(table["left"]), 2.0)}
+    one, other = (solve(asked(each), "ranking.crowd-bt", budget=EXACT) for each in (weighed, twice))
+    assert one.detail.effects.effect == pytest.approx(other.detail.effects.effect, abs=1e-7)
+    assert one.solution.high == pytest.approx(other.solution.high, abs=1e-7)
+    assert one.detail.model.tie == pytest.approx(other.detail.model.tie, abs=1e-7)
+    shift = one.detail.effects.shift(asked(table).comparisons.covariates.values)
+    lead = (
+        one.solution.scores[one.problem.comparisons.left] - one.solution.scores[one.problem.comparisons.right]
+    )
+    told = one.detail.model.surprise(one.problem.comparisons.margin, lead + shift)
+    assert one.solution.strength == pytest.approx(told)
+    price = np.arange(8.0) ** 2
+    table["price"] = price[table["left"]] - price[table["right"]]
+    reason = why_unsuited(asked(table, covariates=["price"]), optiframe.solver("ranking.crowd-bt"))
+    assert "the covariate price is a difference of values of the two items" in str(reason)

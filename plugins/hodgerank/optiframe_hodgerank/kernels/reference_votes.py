@@ -20,7 +20,7 @@ Codes = NDArray[np.int64]
 SHARES: Array = np.linspace(0.0, 1.0, 11)
 """Shares that a worker may have, shape (grid,)."""
 _CLIP = 30.0  # differences of scores beyond are as good as infinite, and logarithms stay finite
-_SETTLED = 1e-3  # a chance of other shares that adds nothing to what is not known of a worker
+SETTLED = 1e-3  # a chance of other shares that adds nothing to what is not known of a worker
 _REACH = 40.0
 """Standard deviations (and as many units) from the mean within which chances are summed: all of them
 up to 1,600 trials of a kind, and beyond what is left out is far below any chance that counts."""
@@ -106,11 +106,11 @@ def crowd_slopes(
     """
     spread = chance * (1.0 - chance)
     worker = np.repeat(np.arange(len(first) - 1), np.diff(first))
-    ratios, likely = _ratios(chance), np.where(belief > least, belief, 0.0)[worker]
-    pull = weight * spread * (likely * ratios).sum(axis=1)
+    each, likely = ratios(chance), np.where(belief > least, belief, 0.0)[worker]
+    pull = weight * spread * (likely * each).sum(axis=1)
     np.add.at(slope, (group[worker], winner), -pull)
     np.add.at(slope, (group[worker], loser), pull)
-    bend = weight * spread * spread * (likely * ratios * ratios).sum(axis=1)
+    bend = weight * spread * spread * (likely * each * each).sum(axis=1)
     np.add.at(curve, pair, bend - (1.0 - 2.0 * chance) * pull)
 
 
@@ -140,11 +140,11 @@ def crowd_doubt(
         When lengths disagree, or a code is out of range.
     """
     items = len(matrix)
-    ratios = _ratios(chance) * (weight * chance * (1.0 - chance))[:, None]
-    for worker in np.flatnonzero(belief.max(axis=1, initial=0.0) < 1.0 - _SETTLED).tolist():
+    each = ratios(chance) * (weight * chance * (1.0 - chance))[:, None]
+    for worker in np.flatnonzero(belief.max(axis=1, initial=0.0) < 1.0 - SETTLED).tolist():
         some = slice(first[worker], first[worker + 1])
         likely = belief[worker]
-        off = ratios[some] - (ratios[some] @ likely)[:, None]
+        off = each[some] - (each[some] @ likely)[:, None]
         pull = np.zeros((items, len(SHARES)))
         np.add.at(pull, winner[some], off)
         np.add.at(pull, loser[some], -off)
@@ -298,7 +298,7 @@ def sides_p(trials: Codes, share: Array, seen: Codes, p: Array) -> None:
         p[at] = min(1.0, 2 * min(float(fewer.sum()), float(more.sum())))
 
 
-def _ratios(chance: Array) -> Array:
+def ratios(chance: Array) -> Array:
     """(2 eta - 1) / q of each vote and share, shape (votes, 11)."""
     return np.asarray((2 * SHARES - 1) / ((1 - SHARES) + (2 * SHARES - 1) * chance[:, None]))
 

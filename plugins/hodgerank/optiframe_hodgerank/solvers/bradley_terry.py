@@ -136,11 +136,9 @@ class BradleyTerry(Solver[PairwiseRanking, Ranking, VoteModel | Effects]):
         if table.covariates is None:
             strength = point.vote_model.surprise(graph.margin, graph.differences(scores))
             return problem.ranking(scores, strength=strength, scale="log-odds", intervals=ends)
-        difference = scores[table.left] - scores[table.right]
         effects = Effects.at(point, table.covariates.names, table.backend)
-        difference += effects.shift(table.covariates.values)
         answer = problem.ranking(scores, scale="log-odds", intervals=ends)
-        return replace(answer, strength=point.vote_model.surprise(table.margin, difference))
+        return replace(answer, strength=effects.surprise(table, scores))
 
     def standard_errors(self, problem: PairwiseRanking, solution: Ranking) -> Array:
         """Of the scores, shape (items,), by the Fisher information of comparisons and prior.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -12,16 +13,21 @@ from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import NORMAL_90, Ranking
+from optiframe_hodgerank.data import Comparisons
 from optiframe_hodgerank.graph.laplacian import DENSE
 from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.votes.covariates import CovariateVotes, confounded, covariate_votes
 from optiframe_hodgerank.votes.crowd import PRECISION, CrowdLikelihood, CrowdPoint, climb
+from optiframe_hodgerank.votes.crowd_covariates import CovariateCrowd
 from optiframe_hodgerank.votes.crowd_errors import standard_errors
+from optiframe_hodgerank.votes.effects import Effects
 from optiframe_hodgerank.votes.maximum import Likelihood, Point, without_workers
 from optiframe_hodgerank.votes.reading import worker_votes
 from optiframe_hodgerank.votes.reliability import Crowd, beliefs
 from optiframe_hodgerank.votes.score_prior import chosen, nearly
 from optiframe_hodgerank.votes.tally import Tally, tally
 from optiframe_hodgerank.votes.tie_models import VoteModel
+from optiframe_hodgerank.votes.workers import WorkerVotes
 
 
 class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
@@ -65,12 +71,20 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
     **Intervals** take the larger of two errors: by Louis' information, and by leaving out each of 20 groups
     of workers (or each of fewer workers, with one factor for all items), which also sees that one worker's
     votes hang together. To either comes what is not known of the distribution of eta.
+
+    **Covariates** z of the comparisons, left minus right, add their effects b to the difference of scores, in
+    the votes of reliable workers; who votes the other way round does so there, too. Effects have normal
+    priors of variance 10 for the root mean square of the column, and the same two errors as scores.
+    `detail.effects` and the table `effects` have them. It takes votes of two workers or more and up to 2,000
+    items. The scale of effects is that of the scores, so that 90% intervals held the true effect in 79 to 91%
+    of generated crowds of 60 workers with 40 votes each, up to 20% of them adversaries.
     """
 
     name = "ranking.crowd-bt"
     reference = "Chen, Bennett, Collins-Thompson, Horvitz 2013; Louis 1982; Davidson 1970"
     solves = PairwiseRanking
-    residual_meaning = "the largest change of a score in the last step"
+    residual_meaning = "the largest change of a score, or of an effect, in the last step"
+    uses_covariates: ClassVar[bool] = True
 
     fdr: Annotated[float, Field(gt=0, lt=1)] = Field(
         0.05, description="share of wrong ones expected among the workers who are called unreliable"
@@ -79,42 +93,69 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         if problem.comparisons.graded:
             return "it needs who won (column label), not margins; hodge.l2 takes margins"
-        return None
+        table = problem.comparisons
+        if table.covariates is None:
+            return None
+        if _by_worker(table) is None:
+            return (
+                "it finds effects of covariates where two workers or more decided for a side; "
+                "hodge.bradley-terry finds them without workers"
+            )
+        if len(table.item_ids) > DENSE:
+            return (
+                f"it finds effects of covariates up to {DENSE:,} items; hodge.bradley-terry finds them beyond"
+            )
+        return confounded(table)
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         table = problem.comparisons
         votes = tally(problem.graph)
         decided = votes.decided
         points: Iterator[tuple[Point | CrowdPoint, float]]
-        by_worker = None if table.worker is None or not table.margin.any() else worker_votes(table)
-        if by_worker is not None and len(by_worker.counts) > 1:
+        by_worker = _by_worker(table)
+        rows = None if table.covariates is None else covariate_votes(table)
+        if by_worker is not None:
             why = f"normal scores of variance {1 / PRECISION:g}"
-            points = climb(CrowdLikelihood(decided, by_worker).start(nearly(decided).centred()))
+            likelihood = CrowdLikelihood(decided, by_worker)
+            first = nearly(decided, None if rows is None else rows._replace(tied=np.zeros_like(rows.tied)))
+            if rows is not None:
+                likelihood = CovariateCrowd.of(table, decided, by_worker, rows)
+            points = climb(likelihood.start(np.append(first.centred(), first.effects)))
         else:
             prior = chosen(decided, run.rng)
-            by_worker, why = None, prior.why
+            why = prior.why
             points = without_workers(Likelihood(decided, "half", prior.pseudo_ties, prior.precision))
         for point, residual in points:
             # What only the answer needs is computed where the core will stop, not at every iterate.
             over = residual <= run.budget.tolerance or run.steps_left() <= 1 or run.stopping
-            crowd = None
+            crowd = errors = None
             if over:
-                model = _tie_model(votes, point.theta)
-                crowd = Crowd(*beliefs(table, point, by_worker), self.fdr, model, why)
+                model, effects = _tie_model(votes, point.theta, rows), None
+                if isinstance(point, CrowdPoint) and rows is not None:
+                    errors = standard_errors(point)
+                    effects = _effects(table, rows, point.theta, errors, model)
+                crowd = Crowd(*beliefs(table, point, by_worker), self.fdr, model, why, effects)
                 run.findings += crowd.findings()
-            yield Iterate((point, crowd), residual, info={"log_likelihood": -point.loss}, detail=crowd)
+            yield Iterate(
+                (point, crowd, errors), residual, info={"log_likelihood": -point.loss}, detail=crowd
+            )
 
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
-        point, crowd = iterate.x
-        graph, ends = problem.graph, None
-        scores: Array = graph.centred(point.theta)
+        point, crowd, errors = iterate.x
+        graph, table, ends = problem.graph, problem.comparisons, None
+        scores: Array = graph.centred(point.theta[: graph.items])
         if crowd is None:
             return problem.ranking(scores, scale="log-odds")
         if graph.items <= DENSE:
-            half = NORMAL_90 * (standard_errors(point) if isinstance(point, CrowdPoint) else point.errors())
+            if errors is None:
+                errors = standard_errors(point) if isinstance(point, CrowdPoint) else point.errors()
+            half = NORMAL_90 * errors[: graph.items]
             ends = (scores - half, scores + half)
-        strength = crowd.model.surprise(graph.margin, graph.differences(scores))
-        return problem.ranking(scores, strength=strength, scale="log-odds", intervals=ends)
+        if crowd.effects is None:
+            strength = crowd.model.surprise(graph.margin, graph.differences(scores))
+            return problem.ranking(scores, strength=strength, scale="log-odds", intervals=ends)
+        answer = problem.ranking(scores, scale="log-odds", intervals=ends)
+        return replace(answer, strength=crowd.effects.surprise(table, scores))
 
     def standard_errors(self, problem: PairwiseRanking, solution: Ranking) -> Array:
         """Of the scores, shape (items,): those that the intervals of the answer were made with."""
@@ -125,8 +166,27 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
         return np.asarray((solution.high - solution.low) / (2 * NORMAL_90))
 
 
-def _tie_model(votes: Tally, theta: Array) -> VoteModel:
+def _by_worker(table: Comparisons) -> WorkerVotes | None:
+    """The decided votes in order of their workers; None unless two or more cast one."""
+    if table.worker is None or not table.margin.any():
+        return None
+    votes = worker_votes(table)
+    return votes if len(votes.counts) > 1 else None
+
+
+def _effects(
+    table: Comparisons, rows: CovariateVotes, theta: Array, errors: Array, model: VoteModel
+) -> Effects:
+    """Effects and their errors, which come after those of the scores."""
+    assert table.covariates is not None
+    some = slice(len(table.item_ids), None)
+    effect, error = theta[some] / rows.scale, errors[some] / rows.scale
+    return Effects(table.covariates.names, effect, error, rows.scale, model, backend=table.backend)
+
+
+def _tie_model(votes: Tally, theta: Array, rows: CovariateVotes | None) -> VoteModel:
     """Davidson's, with as many ties as these scores make likeliest; none where nothing tied."""
     if not votes.tied.any():
         return VoteModel("half", 0.0)
-    return Likelihood(votes, "davidson").settled(theta).vote_model
+    scores, effects = theta[: votes.items], None if rows is None else theta[votes.items :]
+    return Likelihood(votes, "davidson", covariates=rows).settled(scores, effects).vote_model

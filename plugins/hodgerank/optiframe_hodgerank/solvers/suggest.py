@@ -10,8 +10,8 @@ from pydantic import Field, PlainSerializer, PlainValidator, PositiveFloat, Posi
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
 from optiframe.records.fields import Accepts
-from optiframe.registry.registry import build
 from optiframe.solving.chain import why_unsuited
+from optiframe.solving.recommend import recommend
 from optiframe.solving.result import Result
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe.tables.columns import Columns
@@ -115,7 +115,7 @@ class Suggest(Solver[PairwiseRanking, Ranking, NextPairs]):
     def _of(self, problem: PairwiseRanking) -> AnySolver:
         if self.of is not None:
             return self.of
-        found: AnySolver = build("solver", problem.recommended()[0][0])
+        found: AnySolver = recommend(problem).solver
         return found
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
-from optiframe_hodgerank.votes.curvature import Curvature
+from optiframe_hodgerank.kernels.votes import crowd_doubt
+from optiframe_hodgerank.votes.curvature import Curvature, JointCurvature
 from optiframe_hodgerank.votes.tally import Tally
 from optiframe_hodgerank.votes.workers import PULL, USUAL, Posterior, WorkerVotes
 
@@ -28,6 +30,8 @@ _HALVINGS = 10  # of a step that lowers the likelihood
 _ROUNDING = 1e-12  # of the likelihood, relative to it
 _SECANTS = 5  # steps that correct the next ones
 _FLAT = 1e-6  # cosine of a step and the change of the slope from which on it corrects
+RARE = 1e-3
+"""A chance of a share that adds nothing to what is not known of a worker."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,15 +42,53 @@ class CrowdLikelihood:
     votes: WorkerVotes
     precision: float = PRECISION
 
-    def start(self, scores: Array) -> CrowdPoint:
+    def start(self, theta: Array) -> CrowdPoint:
         """What the votes say at these scores, with the shares of workers that these make likeliest."""
-        workers = Posterior.at(self.votes, scores, USUAL).with_likeliest_shares()
-        return CrowdPoint(self, scores, workers)
+        workers = Posterior.at(self.votes, self.leads(theta), USUAL).with_likeliest_shares()
+        return CrowdPoint(self, theta, workers)
+
+    def leads(self, theta: Array) -> Array:
+        """Scores of what the votes' codes stand for."""
+        return theta
+
+    def of_parameters(self, slope: Array) -> Array:
+        """A slope in `leads` as one in the scores, shapes (leads, ...) and (items, ...)."""
+        return slope
+
+    def derivatives(self, workers: Posterior, group: NDArray[np.int64], groups: int) -> tuple[Array, Array]:
+        """Of what votes say: slope by group of workers, (items, groups), and curvature by pair."""
+        slope, curve = np.zeros((groups, self.pairs.items)), np.zeros(len(self.pairs.left))
+        workers.derivatives(group, slope, curve)
+        return np.ascontiguousarray(slope.T), curve
+
+    def usual(self, theta: Array) -> Array:
+        """Curvature by pair if all workers were reliable."""
+        return self.pairs.terms(theta).curve
+
+    def curvature(self, weight: Array, less: Array | None = None) -> Curvature | JointCurvature:
+        """The matrix of these weights of pairs, with the prior's, less another matrix."""
+        pairs = self.pairs
+        return Curvature(
+            pairs.items,
+            pairs.left,
+            pairs.right,
+            weight,
+            pairs.component,
+            ridge=self.precision,
+            less=less,
+        )
+
+    def doubt(self, workers: Posterior) -> Array:
+        """Variance of the slope over workers' shares, summed over workers: the lower half, (items, items)."""
+        votes, found = self.votes, np.zeros((self.pairs.items, self.pairs.items))
+        rows = votes.winner, votes.loser, votes.weight, votes.first
+        crowd_doubt(*rows, workers.chance, workers.belief, RARE, found)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
 class CrowdPoint:
-    """Scores, and what votes say there of workers."""
+    """Scores, which effects of covariates may follow, and what votes say there of workers."""
 
     of: CrowdLikelihood
     theta: Array
@@ -54,7 +96,8 @@ class CrowdPoint:
 
     def moved(self, theta: Array) -> CrowdPoint:
         """With these scores, and the same distribution of shares."""
-        return replace(self, theta=theta, workers=Posterior.at(self.of.votes, theta, self.workers.shares))
+        workers = Posterior.at(self.of.votes, self.of.leads(theta), self.workers.shares)
+        return replace(self, theta=theta, workers=workers)
 
     def updated(self) -> CrowdPoint:
         """With the distribution of shares that the scores suggest."""
@@ -69,10 +112,9 @@ class CrowdPoint:
     @cached_property
     def _of_votes(self) -> tuple[Array, Array]:
         """Slope and curvature of what votes say."""
-        pairs, votes = self.of.pairs, self.of.votes
-        slope, curve = np.zeros((1, pairs.items)), np.zeros(len(pairs.left))
-        self.workers.derivatives(np.zeros(len(votes.counts), np.int64), slope, curve)
-        return slope[0], curve
+        alone = np.zeros(len(self.of.votes.counts), np.int64)
+        slope, curve = self.of.derivatives(self.workers, alone, 1)
+        return slope[:, 0], curve
 
     @property
     def slope(self) -> Array:
@@ -84,23 +126,10 @@ class CrowdPoint:
         """Curvature of the loss in each pair's difference, beliefs about workers held, shape (pairs,)."""
         return self._of_votes[1]
 
-    def curvature(self, weight: Array, less: Array | None = None) -> Curvature:
-        """The matrix of these weights, with the prior's."""
-        pairs = self.of.pairs
-        return Curvature(
-            pairs.items,
-            pairs.left,
-            pairs.right,
-            weight,
-            pairs.component,
-            ridge=self.of.precision,
-            less=less,
-        )
-
     @cached_property
     def steady(self) -> Array:
         """`weights`, kept off zero: those of the matrix that a step divides by."""
-        return np.asarray(np.maximum(self.weights, _SHARE * self.of.pairs.terms(self.theta).curve))
+        return np.asarray(np.maximum(self.weights, _SHARE * self.of.usual(self.theta)))
 
 
 def climb(start: CrowdPoint) -> Iterator[tuple[CrowdPoint, float]]:
@@ -113,7 +142,7 @@ def climb(start: CrowdPoint) -> Iterator[tuple[CrowdPoint, float]]:
     point, size, secants = start, np.inf, Secants(_SECANTS)
     while True:
         if size > _SMALL:  # later, what beliefs do to the steps matters more than how the matrix changes
-            matrix = point.curvature(point.steady)
+            matrix = point.of.curvature(point.steady)
         step = -secants.solve(lambda b: matrix.solve(b, _ROUGH), point.slope)  # noqa: B023
         for _ in range(_HALVINGS):
             after = point.moved(point.theta + step)

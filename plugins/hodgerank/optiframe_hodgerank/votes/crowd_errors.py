@@ -6,18 +6,16 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from optiframe.records.fields import Array
-from optiframe_hodgerank.kernels.votes import crowd_doubt
 from optiframe_hodgerank.votes.crowd import CrowdPoint
-from optiframe_hodgerank.votes.curvature import Curvature
+from optiframe_hodgerank.votes.curvature import Curvature, JointCurvature
 
 _GROUPS = 20  # of workers
 _TINY = 1e-150  # an error that is as good as none
 _FLAT = 1e-9  # an information, relative to the largest, that is as good as none
-_RARE = 1e-3  # a chance of a share that adds nothing to what is not known
 
 
 def standard_errors(point: CrowdPoint) -> Array:
-    """Of the scores, shape (items,): the larger of two.
+    """Of the scores, shape (items,), and of effects of covariates after them: the larger of two.
 
     Louis 1982: the information of the votes is that of the votes with workers' shares known, less the
     variance of the slope over what the shares may be. The delete-a-group jackknife: each of 20 groups of
@@ -43,9 +41,10 @@ def standard_errors(point: CrowdPoint) -> Array:
     return np.asarray(np.sqrt(errors**2 + _of_scale(point, information)))
 
 
-def _of_scale(point: CrowdPoint, information: Curvature) -> Array:
+def _of_scale(point: CrowdPoint, information: Curvature | JointCurvature) -> Array:
     """Variance of the scores, shape (items,), since the distribution of the shares is estimated too."""
-    slope, own = point.workers.of_distribution(point.of.pairs.items)
+    slope, own = point.workers.of_distribution(len(point.of.leads(point.theta)))
+    slope = point.of.of_parameters(slope)
     follow = information.solve(slope)  # how scores follow the distribution
     size, directions = np.linalg.eigh(own - slope.T @ follow)
     known = size > _FLAT * max(float(size.max()), 0.0)
@@ -53,30 +52,13 @@ def _of_scale(point: CrowdPoint, information: Curvature) -> Array:
     return np.asarray(spread.sum(axis=1))
 
 
-def _information(point: CrowdPoint) -> Curvature:
+def _information(point: CrowdPoint) -> Curvature | JointCurvature:
     """Louis' information; with shares known, where it is not positive definite."""
     weight = point.weights
     try:
-        return point.curvature(weight, less=_doubt(point))
+        return point.of.curvature(weight, less=point.of.doubt(point.workers))
     except np.linalg.LinAlgError:  # far from a maximum, or votes that hardly tell anything
-        return point.curvature(np.maximum(weight, 0.0))
-
-
-def _doubt(point: CrowdPoint) -> Array:
-    """Variance of the slope over workers' shares, summed over workers: the lower half, (items, items)."""
-    votes, items = point.of.votes, point.of.pairs.items
-    found = np.zeros((items, items))
-    crowd_doubt(
-        votes.winner,
-        votes.loser,
-        votes.weight,
-        votes.first,
-        point.workers.chance,
-        point.workers.belief,
-        _RARE,
-        found,
-    )
-    return found
+        return point.of.curvature(np.maximum(weight, 0.0))
 
 
 def _slopes(point: CrowdPoint, groups: int) -> Array:
@@ -84,6 +66,4 @@ def _slopes(point: CrowdPoint, groups: int) -> Array:
     counts = point.of.votes.counts
     group = np.empty(len(counts), dtype=np.int64)
     group[np.argsort(-counts, kind="stable")] = np.arange(len(counts)) % groups
-    slope = np.zeros((groups, point.of.pairs.items))
-    point.workers.derivatives(group, slope, np.zeros(len(point.of.pairs.left)))
-    return np.ascontiguousarray(slope.T)
+    return point.of.derivatives(point.workers, group, groups)[0]

@@ -159,3 +159,28 @@ class Curvature:
         inverse, _ = dtrtri(self._factor[0], lower=True)  # its columns beside the diagonal are upper garbage
         inverse = np.tril(inverse)
         return np.asarray(np.einsum("ij,ij->j", inverse, inverse) - 1.0 / (self._fill * size))
+
+
+class JointCurvature:
+    """As `Curvature`, of scores and effects: a dense matrix with the prior's ridge on its diagonal.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        When the matrix is not positive definite.
+    """
+
+    def __init__(self, matrix: Array, components: Components, ridge: float) -> None:
+        self._factor: tuple[Array, bool] = cho_factor(matrix, lower=True, check_finite=False)
+        self._components, self._ridge = components, ridge
+
+    def solve(self, b: Array, accuracy: float = 0.0) -> Array:
+        """Exactly, whatever the accuracy asked for."""
+        return np.asarray(cho_solve(self._factor, b, check_finite=False))
+
+    def inverse_diagonal(self) -> Array:
+        """That of scores that sum to zero within each component, and of effects."""
+        found = np.diagonal(self.solve(np.eye(len(self._factor[0])))).copy()
+        size = self._components.size[self._components.component]
+        found[: len(size)] -= 1.0 / (self._ridge * size)
+        return found

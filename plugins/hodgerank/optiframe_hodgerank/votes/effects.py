@@ -14,6 +14,7 @@ from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 from optiframe.tables.read import to_frame
+from optiframe_hodgerank.data import Comparisons
 from optiframe_hodgerank.votes.maximum import Point
 from optiframe_hodgerank.votes.tie_models import Outcomes, VoteModel
 
@@ -93,6 +94,13 @@ class Effects:
         """
         d = np.asarray(difference, dtype=np.float64)
         return self.model.chances(d if covariates is None else d + self.shift(covariates))
+
+    def surprise(self, comparisons: Comparisons, scores: Array) -> Array:
+        """-log of the chance of each comparison's outcome at these scores, shape (rows,)."""
+        covariates = comparisons.covariates
+        assert covariates is not None
+        difference = scores[comparisons.left] - scores[comparisons.right]
+        return self.model.surprise(comparisons.margin, difference + self.shift(covariates.values))
 
     def columns(self) -> Columns:
         """Columns `covariate, effect, low, high, error, standardized`.

@@ -70,15 +70,16 @@ class Likelihood:
         share = votes.tied.sum() / (votes.won + votes.lost + votes.tied).sum()
         return usual(self.model, min(float(share), 0.99))
 
-    def settled(self, theta: Array) -> Point:
-        """What is known at these scores, with `tie` where the likelihood is largest; without covariates."""
-        point = self.at(theta)
+    def settled(self, theta: Array, effects: Array | None = None) -> Point:
+        """What is known at these scores and effects, with `tie` where the likelihood is largest."""
+        point = self.at(theta, effects=effects)
         for _ in range(_STEPS):
             if self.model == "half" or abs(point.slope_more[-1]) <= ROUNDING * max(point.loss, 1.0):
                 break
             newton_step = point.slope_more[-1] / point.curve_more[-1, -1]
             tie = point.tie - float(np.clip(newton_step, -_STRIDE, _STRIDE))
-            point = self.at(theta, max(tie, point.tie / 2) if self.model == "rao-kupper" else tie)
+            tie = max(tie, point.tie / 2) if self.model == "rao-kupper" else tie
+            point = self.at(theta, tie, effects)
         return point
 
     def at(self, theta: Array, tie: float | None = None, effects: Array | None = None) -> Point:

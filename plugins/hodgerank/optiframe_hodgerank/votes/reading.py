@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optiframe_hodgerank.data import Comparisons
 from optiframe_hodgerank.kernels.votes import votes_by_worker
@@ -19,3 +20,12 @@ def worker_votes(comparisons: Comparisons) -> WorkerVotes:
     pair, workers = np.cumsum(new) - 1, len(table.worker_ids)
     rows = (table.worker, table.left, table.right, table.margin, table.weight)
     return WorkerVotes(*votes_by_worker(workers, *rows, merged.inverse, pair))
+
+
+def rows_by_worker(comparisons: Comparisons) -> NDArray[np.int64]:
+    """Which comparison each vote of `worker_votes` is."""
+    assert comparisons.worker is not None
+    decided = np.flatnonzero(comparisons.margin)
+    code = comparisons.worker[decided]
+    last = np.where(code < 0, len(comparisons.worker_ids), code)
+    return np.asarray(decided[np.argsort(last, kind="stable")])

@@ -19,6 +19,7 @@ from optiframe.tables.ids import Ids, listed
 from optiframe_hodgerank.data import Comparisons
 from optiframe_hodgerank.kernels.reference_votes import SHARES
 from optiframe_hodgerank.votes.crowd import CrowdPoint
+from optiframe_hodgerank.votes.effects import Effects
 from optiframe_hodgerank.votes.maximum import Point
 from optiframe_hodgerank.votes.tie_models import VoteModel
 from optiframe_hodgerank.votes.workers import USUAL, WorkerVotes
@@ -50,6 +51,8 @@ class Crowd:
         Chances of a reliable worker's vote, given a difference of scores, ties among them.
     prior
         Which prior the scores have, and why, in words.
+    effects
+        Effects of covariates on the votes of a reliable worker; None without covariates.
     """
 
     worker: Ids
@@ -59,6 +62,7 @@ class Crowd:
     fdr: float
     model: VoteModel
     prior: str
+    effects: Effects | None = None
 
     def __repr__(self) -> str:
         return f"<crowd of {len(self.worker)} workers, {len(self.unreliable)} unreliable>"
@@ -72,7 +76,8 @@ class Crowd:
         """Chance that a vote that is no tie goes to the left item, given its score minus the right one's.
 
         Of this worker, or of anybody in the crowd: reliable workers' chances, towards one half by as much as
-        votes are not by the scores.
+        votes are not by the scores. Of items that do not differ in any covariate; else add `effects.shift` to
+        the difference.
 
         Raises
         ------
@@ -111,10 +116,11 @@ class Crowd:
     def tables(self) -> dict[str, Columns]:
         """`reliability`: worker, votes, reliability, chance_unreliable and unreliable, the worst first.
 
-        None without workers to tell apart.
+        None without workers to tell apart. With covariates also `effects`.
         """
+        tables = {} if self.effects is None else self.effects.tables()
         if not len(self.worker):
-            return {}
+            return tables
         order = np.argsort(self.reliability, kind="stable")
         poor = self.belief[:, SHARES <= _POOR + 0.05].sum(axis=1)
         return {
@@ -125,10 +131,12 @@ class Crowd:
                 "chance_unreliable": poor[order],
                 "unreliable": self.flagged[order],
             }
-        }
+        } | tables
 
     def findings(self) -> Iterator[Finding]:
-        """Who is unreliable, by name."""
+        """Who is unreliable, by name, and effects that the votes hardly determine."""
+        if self.effects is not None:
+            yield from self.effects.findings()
         against = self.flagged & (self.reliability <= _WRONG)
         for which, one, many, what in (
             (against, "votes against the ranking", "vote against the ranking", "counted the other way round"),

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from optiframe.records.fields import Array
+from optiframe_hodgerank.votes.covariates import CovariateVotes
 from optiframe_hodgerank.votes.maximum import Likelihood, Point, maximum
 from optiframe_hodgerank.votes.tally import Tally
 
@@ -27,9 +28,10 @@ class ScorePrior(NamedTuple):
     why: str
 
 
-def nearly(votes: Tally) -> Point:
+def nearly(votes: Tally, covariates: CovariateVotes | None = None) -> Point:
     """About where the likelihood of Bradley-Terry is largest."""
-    return maximum(Likelihood(votes, "half", _PSEUDO_TIES[1]), enough=_ROUGH).next()
+    likelihood = Likelihood(votes, "half", _PSEUDO_TIES[1], covariates=covariates)
+    return maximum(likelihood, enough=_ROUGH).next()
 
 
 def chosen(votes: Tally, rng: np.random.Generator) -> ScorePrior:
