@@ -12,6 +12,8 @@ import sys
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
+from importlib.util import spec_from_file_location
 from itertools import product
 from pathlib import Path
 from runpy import run_path
@@ -26,7 +28,7 @@ import optiframe as of
 from optiframe.comparison.cells import Cell, Choice, Limits, Plan
 from optiframe.comparison.plan.plan import make_plan, read_plan, renewed
 from optiframe.comparison.plan.requests import request_of
-from optiframe.comparison.plan.sources import code_of
+from optiframe.comparison.plan.sources import code_of, package_source
 from optiframe.comparison.plan.sweep import expand, fill, seeded
 from optiframe.comparison.plan.titles import made_unique, variant_titles
 from optiframe.comparison.units import bytes_of, in_words
@@ -574,6 +576,37 @@ def test_an_edit_of_a_package_under_work_counts_though_its_version_stays(write: 
     assert keys(read_plan(path)) == before
     (package / "step.py").write_text(STEP.replace("* 0", "* 2"))
     assert keys(read_plan(path)) != before
+
+
+def test_edits_count_where_compiled_and_python_files_of_a_package_lie_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python, compiled = tmp_path / "plugin" / "acme_apart", tmp_path / "site" / "acme_apart"
+    for folder in (python, compiled):
+        folder.mkdir(parents=True)
+    (python / "__init__.py").write_text("from acme_apart import step\n")
+
+    class Finder:
+        """As an editable install of scikit-build-core has it."""
+
+        @staticmethod
+        def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+            places = [str(compiled), str(python)]
+            file = python / "__init__.py"
+            return (
+                spec_from_file_location(name, file, submodule_search_locations=places)
+                if name == "acme_apart"
+                else None
+            )
+
+    monkeypatch.setattr(sys, "meta_path", [Finder, *sys.meta_path])
+    seen = [package_source("acme_apart")]
+    for file in (python / "step.py", compiled / f"_native{EXTENSION_SUFFIXES[0]}"):
+        for text in ("x = 1\n", "x = 2\n"):
+            file.write_text(text)
+            seen.append(package_source("acme_apart"))
+    assert len(set(seen)) == 5
+    assert package_source("acme_apart") == seen[-1]
 
 
 # ---- what no version stands for

@@ -15,6 +15,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -25,18 +26,25 @@ from optiframe.records.fingerprint import fingerprint
 from optiframe.registry.contracts import GROUP
 
 _LIBRARY = Path(os.__file__).parent  # Python's own
+_COMPILED = tuple(EXTENSION_SUFFIXES)
 
 
 def package_source(package: str) -> str:
-    """Hash of an importable package's files; not remembered, since a notebook may live through an edit."""
+    """Hash of an importable package's files; not remembered, since a notebook may live through an edit.
+
+    Where its compiled modules lie apart from the Python files, as in an editable install, both count.
+    """
     try:
         spec = find_spec(package)
     except (ImportError, ValueError):
         spec = None
     if spec is None:
         return ""
-    base = Path(next(iter(spec.submodule_search_locations or [spec.origin or ""]))).parent
-    return _with_imports(_module_files(package, base), base)
+    places = [Path(place) for place in spec.submodule_search_locations or ()]
+    file = Path(spec.origin or "")
+    base = file.parent if not places else file.parent.parent if spec.origin else places[0].parent
+    compiled = [each for place in places for each in place.rglob("*") if each.name.endswith(_COMPILED)]
+    return _with_imports(_module_files(package, base), base) + (_hash(compiled) if compiled else "")
 
 
 def code_of(thing: Any) -> str:
@@ -49,7 +57,10 @@ def code_of(thing: Any) -> str:
     module = sys.modules.get(thing.__module__)
     file = Path(getattr(module, "__file__", None) or "")
     if module is None or file == Path() or module.__name__ == "__main__":
-        beside = _with_imports(_beside(file, file.parent), file.parent) if file.is_file() else ""
+        beside = ""
+        if file.is_file():
+            used = (one for name in _imports(file) for one in _module_files(name, file.parent))
+            beside = _with_imports((one for one in used if one != file), file.parent)
         return fingerprint([list(_used_code(thing, module)), beside])
     names = module.__name__.split(".")
     inside = file.parent if file.name == "__init__.py" else file
@@ -60,19 +71,20 @@ def code_of(thing: Any) -> str:
 
 def _with_imports(start: Iterable[Path], base: Path) -> str:
     """Hash of files and of all that they import from a folder, directly or not."""
-    waiting, found = list(start), set[Path]()
+    waiting, found, modules = list(start), set[Path](), set[str]()
     while waiting:
         path = waiting.pop()
         if path not in found:
             found.add(path)
-            waiting.extend(_beside(path, base))
+            new = _imports(path) - modules  # a package's folder is walked once, not for each import of it
+            modules |= new
+            waiting.extend(file for name in new for file in _module_files(name, base))
     return _hash(found)
 
 
-def _beside(path: Path, base: Path) -> list[Path]:
-    """The files of what a file imports from a folder; none of a folder of installed packages."""
-    names = () if _is_installed(path) else _imported(_bytes(path))
-    return [file for name in names for file in _module_files(name, base) if file != path]
+def _imports(path: Path) -> frozenset[str]:
+    """First names of what a file imports; none of a file among installed packages."""
+    return frozenset() if _is_installed(path) else _imported(_bytes(path))
 
 
 def _is_installed(path: Path) -> bool:
