@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,6 +49,51 @@ def test_no_finding_is_written_as_a_mapping_without_an_identifier() -> None:
                 if {"level", "text"} <= keys and "identifier" not in keys:
                     lacking.append(f"{path.relative_to(ROOT)}:{node.lineno}")
     assert lacking == []
+
+
+def constants(node: ast.AST) -> Iterator[str]:
+    """Texts written out in an expression."""
+    for one in ast.walk(node):
+        if isinstance(one, ast.Constant) and isinstance(one.value, str):
+            yield one.value
+
+
+def identifiers() -> set[str]:
+    """All identifiers in the code: given to a call, or kept in a variable of that name first."""
+    found = set()
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                given = [word.value for word in node.keywords if word.arg == "identifier"]
+                if isinstance(node.func, ast.Name) and node.func.id == "Finding":
+                    given += node.args[3:4]
+            elif isinstance(node, ast.Assign) and "identifier" in ast.unparse(node.targets[0]):
+                given = [node.value]
+            else:
+                continue
+            for expression in given:
+                if not isinstance(expression, ast.JoinedStr):
+                    found |= set(constants(expression))
+    return {name for name in found if _FORM.fullmatch(name)}
+
+
+def test_every_identifier_is_explained() -> None:
+    explained = tomllib.loads((ROOT / "docs" / "findings.toml").read_text(encoding="utf-8"))
+    assert sorted(identifiers() - set(explained)) == [], "add these to docs/findings.toml"
+    texts = "".join(path.read_text(encoding="utf-8") for path in SOURCES)
+    put_together = {"comparisons.item-spelled-twice", "comparisons.user-spelled-twice"}
+    put_together |= {"comparisons.worker-spelled-twice"}
+    gone = [
+        name
+        for name in explained
+        if f'"{name}"' not in texts
+        and name not in put_together
+        and not (name.startswith("selection.") and f'"{name.removeprefix("selection.")}"' in texts)
+    ]
+    assert gone == [], "no code gives these any more: remove them from docs/findings.toml"
+    for name, said in explained.items():
+        assert set(said) == {"means", "how", "do"}, name
+        assert all(text.endswith(".") for text in said.values()), name
 
 
 def test_identifiers_have_one_form_and_are_many() -> None:

@@ -1,4 +1,4 @@
-"""Pages made from the project itself: what every name means, the changelog, how to cite.
+"""Pages made from the project itself: what every name and finding means, the changelog, how to cite.
 
 The pages of names say what `optiframe describe` says, for all names of the core and of the plugins that
 come with it. What others have installed beside them is left out.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import tomllib
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -58,6 +59,7 @@ def on_files(files: Files, config: Any) -> Files:
     for name, (title, kinds, about) in _PAGES.items():
         text = names_page(title, kinds, about)
         files.append(File.generated(config, f"reference/{name}.md", content=text))
+    files.append(File.generated(config, "reference/findings.md", content=findings_page()))
     changes = (_ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
     files.append(File.generated(config, "changelog.md", content=changes))
     files.append(File.generated(config, "citation.md", content=citation_page()))
@@ -82,6 +84,28 @@ def names_page(title: str, kinds: tuple[str, ...], about: str) -> str:
         rows = [(f"[`{entry.name}`](#{entry.name})", _cell(entry.summary)) for entry in listed]
         parts += [*head, _table(("name", "what it is"), rows)]
     return "\n\n".join([*parts, *map(_described, entries), ""])
+
+
+def findings_page() -> str:
+    """Every identifier of a finding, with what it means, how it is computed and what to do."""
+    entries = tomllib.loads((_ROOT / "docs" / "findings.toml").read_text(encoding="utf-8"))
+    parts = [
+        "# Findings by identifier",
+        (
+            "Each finding of a result carries one of these identifiers (`finding.identifier`, and in "
+            "`result.json`). The wording and the numbers of a finding may change; its identifier does not. "
+            "[Read an answer's findings](../howto/findings.md) says how to use them."
+        ),
+    ]
+    for family, group in groupby(entries.items(), key=lambda entry: entry[0].partition(".")[0]):
+        parts.append(f"## {family.capitalize()}")
+        for name, said in group:
+            parts += [
+                f"### `{name}` {{ #{name} }}",
+                _plain(said["means"]),
+                f"- How it is computed: {_plain(said['how'])}\n- What to do: {_plain(said['do'])}",
+            ]
+    return "\n\n".join([*parts, ""])
 
 
 def citation_page() -> str:

@@ -184,7 +184,7 @@ class Result(Generic[S, D]):
             for level in ("error", "warning")
             if level in levels
         ]
-        steps = f"{number(self.iterations, group=',')} iterations"
+        steps = f"{number(self.iterations, group=',')} iteration{'' if self.iterations == 1 else 's'}"
         return f"<result of {names}: {', '.join([str(self.status), *numbers[:4], steps, *serious])}>"
 
     def _repr_html_(self) -> str:
