@@ -183,8 +183,8 @@ double pooled_posteriors(FirstArray first, CodeArray worker, CodeArray label, Nu
     const rankone::Prior prior{right, right + wrong, strength, span(odds), {errors.data(), errors.size()},
                                span(shares), without_own};
     nb::gil_scoped_release unlocked;
-    const rankone::Counts totals({counts.data(), counts.size()}, size, classes);
-    return rankone::pooled_posteriors(labels, span(weight), span(known), totals, prior, {posterior.data(), posterior.size()});
+    return rankone::pooled_posteriors(labels, span(weight), span(known), {counts.data(), counts.size()}, prior,
+                                      {posterior.data(), posterior.size()});
 }
 
 } // namespace

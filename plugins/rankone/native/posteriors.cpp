@@ -1,5 +1,6 @@
 #include "posteriors.hpp"
 
+#include <optiframe/dispatch.hpp>
 #include <optiframe/interrupt.hpp>
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace optiframe::rankone {
 namespace {
 
 constexpr double least_chance = 1e-10;
-constexpr std::int64_t before_scaling = 16; // factors of least_chance that a product holds: 1e-160
+constexpr std::int64_t before_scaling = 16; // chances multiplied before they are divided: parts of 1e-11 to 1e18
 
 // Loops over so many classes; known to the compiler where they are few, which halves the time.
 template <std::size_t Fixed> struct Classes {
@@ -28,49 +29,217 @@ template <class Run> auto with_classes(std::size_t count, Run run) {
     }
 }
 
-// Calls take(k, chance) with the chance of one label under each class k, with `own` times the task's posterior
-// so far taken out of the counts: (s m_kl + N_kl - q_k) / (s + N_k - q_k), m_kl being the prior's chance. It is
-// the worker's ability r = A / B, at odds with the class: r e / (1 - r + r e) where the label is the class.
-template <class K, class Take>
-void chances(K classes, std::size_t worker, std::size_t label, double own, const Counts& counts, const Prior& prior,
-             const double* posterior, Take take) {
-    const std::size_t n = classes.size();
-    const double *given = &counts.given[(worker * n + label) * n], *of_class = &counts.of_class[worker * n];
-    const double* errors = &prior.errors[label * n];
-    const double right = prior.right + counts.right[worker] - own * posterior[label];
-    const double wrong = prior.labels + counts.all[worker] - own - right;
-    for (std::size_t k = 0; k < n; ++k) {
-        const double less = own * posterior[k], lifted = right * prior.odds[k], sum = wrong + lifted;
-        const double chance = k == label ? lifted : wrong * errors[k];
-        const double over = prior.strength * chance + (given[k] - less) * sum;
-        take(k, std::max(over / ((prior.strength + of_class[k] - less) * sum), least_chance));
+// Numbers of so many classes, which loops take in whole vectors; what fills up the last pack is 0 in products.
+template <std::size_t Width> struct alignas(Width * sizeof(double)) Pack {
+    double of[Width];
+};
+
+// Rows of packs, with a number for each class.
+template <std::size_t Width> class Rows {
+public:
+    Rows(std::size_t rows, std::size_t classes, double fill)
+        : classes_(classes), packs_((classes + Width - 1) / Width), all_(rows * packs_) {
+        for (auto& pack : all_) std::fill_n(pack.of, Width, fill);
     }
+    Rows(std::span<const double> numbers, std::size_t classes) : Rows(numbers.size() / classes, classes, 0.0) {
+        for (std::size_t k = 0; k < numbers.size(); ++k) at(k / classes, k % classes) = numbers[k];
+    }
+
+    std::size_t packs() const { return Width < 8 ? 1 : packs_; }
+    double* pack(std::size_t row, std::size_t p) { return all_[row * packs() + p].of; }
+    const double* pack(std::size_t row, std::size_t p) const { return all_[row * packs() + p].of; }
+    double& at(std::size_t row, std::size_t k) { return pack(row, k / Width)[k % Width]; }
+    double at(std::size_t row, std::size_t k) const { return pack(row, k / Width)[k % Width]; }
+    double largest(std::size_t row) const {
+        double found = at(row, 0);
+        for (std::size_t k = 1; k < classes_; ++k) found = std::max(found, at(row, k));
+        return found;
+    }
+
+private:
+    std::size_t classes_, packs_;
+    std::vector<Pack<Width>> all_;
+};
+
+// A step of EM: the chance of each label under each class k, at least least_chance, with `times` times the task's
+// posterior so far taken out of the counts: (s m_kl + N_kl - q_k) / (s + N_k - q_k), m_kl being the prior's chance.
+// It is the worker's ability r = A / B, at odds with the class: r e / (1 - r + r e) where the label is the class.
+template <std::size_t Width> class Step {
+public:
+    Step(const Labels& labels, Weights weight, std::span<const double> counts, const Prior& prior)
+        : labels_(labels), weight_(weight), n_(labels.classes), own_(prior.without_own ? 1.0 : 0.0),
+          own_share_(prior.shares.empty() ? 0.0 : own_), strength_(prior.strength), shares_(1, n_, 0.0),
+          odds_(prior.odds, n_), errors_(prior.errors, n_), hits_(n_, n_, 0.0), chances_(counts, n_),
+          of_class_(labels.workers, n_, prior.strength), right_(labels.workers, prior.right),
+          all_(labels.workers, prior.labels), before_(1, n_, 0.0), product_(1, n_, 0.0) {
+        for (std::size_t k = 0; k < n_; ++k) {
+            shares_.at(0, k) = prior.shares.empty() ? 1.0 : prior.shares[k] + 1.0;
+            errors_.at(k, k) = 0.0;
+            hits_.at(k, k) = 1.0;
+        }
+        interrupt::Pace pace;
+        const auto cells = static_cast<std::int64_t>(n_ * n_);
+        for (std::size_t j = 0; j < labels.workers; ++j, pace.after(cells))
+            for (std::size_t l = 0; l < n_; ++l)
+                for (std::size_t k = 0; k < n_; ++k) {
+                    const double count = chances_.at(j * n_ + l, k);
+                    of_class_.at(j, k) += count;
+                    all_[j] += count;
+                    if (k == l) right_[j] += count;
+                }
+        if (prior.without_own) return;
+        for (std::size_t j = 0; j < labels.workers; ++j, pace.after(cells))
+            for (std::size_t l = 0; l < n_; ++l)
+                for (std::size_t p = 0; p < chances_.packs(); ++p) {
+                    const auto found = chance(j, l, p, 0.0);
+                    std::copy_n(found.of, Width, chances_.pack(j * n_ + l, p));
+                }
+    }
+
+    // New posteriors of a task in place of the former ones; their largest change.
+    [[gnu::always_inline]] double judge(std::int64_t begin, std::int64_t end, double* posterior) {
+        for (std::size_t k = 0; k < n_; ++k) before_.at(0, k) = posterior[k];
+        for (std::size_t p = 0; p < product_.packs(); ++p) {
+            const double *shares = shares_.pack(0, p), *before = before_.pack(0, p);
+            double* product = product_.pack(0, p);
+            for (std::size_t k = 0; k < Width; ++k) product[k] = shares[k] - own_share_ * before[k];
+        }
+        if (weight_.empty())
+            for (auto e = begin; e < end; e += before_scaling) {
+                if (e > begin) divide(product_.largest(0));
+                multiply(e, std::min(end, e + before_scaling));
+            }
+        else
+            add_logs(begin, end);
+        double sum = 0.0, change = 0.0;
+        for (std::size_t k = 0; k < n_; ++k) sum += product_.at(0, k);
+        divide(sum);
+        for (std::size_t k = 0; k < n_; ++k) {
+            posterior[k] = product_.at(0, k);
+            change = std::max(change, std::abs(posterior[k] - before_.at(0, k)));
+        }
+        return change;
+    }
+
+    // A code that another thread changed since it was checked is noted: an exception would not pass through the
+    // functions below, which are chosen as the module is loaded.
+    bool refused() const { return refused_; }
+
+private:
+    [[gnu::always_inline]] std::size_t worker_of(std::int64_t e) { return code(labels_.worker[e], labels_.workers); }
+    [[gnu::always_inline]] std::size_t label_of(std::int64_t e) { return code(labels_.label[e], labels_.classes); }
+    [[gnu::always_inline]] std::size_t code(const std::int32_t& place, std::size_t count) {
+        const auto found = static_cast<std::uint32_t>(read(place));
+        if (found < count) [[likely]]
+            return found;
+        refused_ = true;
+        return 0;
+    }
+
+    // Multiplies by the chances of a label under the p-th pack of classes, as fractions: dividing takes longer than
+    // all the rest, and the caller does it once.
+    [[gnu::always_inline]] void multiply_fraction(std::size_t worker, std::size_t label, std::size_t p, double times,
+                                                  double* __restrict overs, double* __restrict unders) const {
+        const double *q = before_.pack(0, p), *odds = odds_.pack(0, p), *of_class = of_class_.pack(worker, p);
+        const double *errors = errors_.pack(label, p), *hits = hits_.pack(label, p);
+        const double* given = chances_.pack(worker * n_ + label, p);
+        const double right = right_[worker] - times * before_.at(0, label), wrong = all_[worker] - times - right;
+        const double strength = strength_;
+#pragma GCC unroll 1
+        for (std::size_t k = 0; k < Width; ++k) {
+            const double less = times * q[k], lifted = right * odds[k], sum = wrong + lifted;
+            const double over = strength * (wrong * errors[k] + lifted * hits[k]) + (given[k] - less) * sum;
+            const double under = (of_class[k] - less) * sum, least = least_chance * under;
+            overs[k] *= over < least ? least : over;
+            unders[k] *= under;
+        }
+    }
+
+    Pack<Width> chance(std::size_t worker, std::size_t label, std::size_t p, double times) const {
+        Pack<Width> over, under;
+        std::fill_n(over.of, Width, 1.0);
+        std::fill_n(under.of, Width, 1.0);
+        multiply_fraction(worker, label, p, times, over.of, under.of);
+        for (std::size_t k = 0; k < Width; ++k) over.of[k] /= under.of[k];
+        return over;
+    }
+
+    [[gnu::always_inline]] void multiply(std::int64_t begin, std::int64_t end) {
+        for (std::size_t p = 0; p < product_.packs(); ++p) {
+            Pack<Width> overs, unders; // of their own, so that they stay in registers
+            std::copy_n(product_.pack(0, p), Width, overs.of);
+            if (own_ > 0.0) {
+                std::fill_n(unders.of, Width, 1.0);
+                for (auto e = begin; e < end; ++e)
+                    multiply_fraction(worker_of(e), label_of(e), p, 1.0, overs.of, unders.of);
+                for (std::size_t k = 0; k < Width; ++k) overs.of[k] /= unders.of[k];
+            } else {
+                for (auto e = begin; e < end; ++e) {
+                    const double* chance = chances_.pack(worker_of(e) * n_ + label_of(e), p);
+                    for (std::size_t k = 0; k < Width; ++k) overs.of[k] *= chance[k];
+                }
+            }
+            std::copy_n(overs.of, Width, product_.pack(0, p));
+        }
+    }
+
+    void add_logs(std::int64_t begin, std::int64_t end) {
+        for (std::size_t k = 0; k < n_; ++k) product_.at(0, k) = std::log(product_.at(0, k));
+        for (auto e = begin; e < end; ++e) {
+            const double times = weight_[static_cast<std::size_t>(e)];
+            const auto worker = worker_of(e), label = label_of(e);
+            for (std::size_t p = 0; p < product_.packs(); ++p) {
+                Pack<Width> found;
+                if (own_ > 0.0) found = chance(worker, label, p, times);
+                const double* chance = own_ > 0.0 ? found.of : chances_.pack(worker * n_ + label, p);
+                for (std::size_t k = 0; k < Width && p * Width + k < n_; ++k)
+                    product_.pack(0, p)[k] += times * std::log(chance[k]);
+            }
+        }
+        const double most = product_.largest(0);
+        for (std::size_t k = 0; k < n_; ++k) product_.at(0, k) = std::exp(product_.at(0, k) - most);
+    }
+
+    [[gnu::always_inline]] void divide(double by) {
+        for (std::size_t p = 0; p < product_.packs(); ++p)
+            for (std::size_t k = 0; k < Width; ++k) product_.pack(0, p)[k] /= by;
+    }
+
+    const Labels& labels_;
+    Weights weight_;
+    std::size_t n_; // classes
+    double own_, own_share_, strength_;
+    Rows<Width> shares_, odds_;
+    Rows<Width> errors_, hits_;       // of each label
+    Rows<Width> chances_;             // of each worker's labels; N_kl where labels' own parts are taken out
+    Rows<Width> of_class_;            // s + N_k of each worker
+    std::vector<double> right_, all_; // of each worker: A, and A + B
+    Rows<Width> before_, product_;    // of one task
+    bool refused_ = false;
+};
+
+OPTIFRAME_CLONES double judge(Step<2>& step, std::int64_t begin, std::int64_t end, double* posterior) {
+    return step.judge(begin, end, posterior);
+}
+OPTIFRAME_CLONES double judge(Step<4>& step, std::int64_t begin, std::int64_t end, double* posterior) {
+    return step.judge(begin, end, posterior);
+}
+OPTIFRAME_CLONES double judge(Step<8>& step, std::int64_t begin, std::int64_t end, double* posterior) {
+    return step.judge(begin, end, posterior);
 }
 
-// Chances of scores, in place.
-void exponentials(double* score, std::size_t n) {
-    const double most = *std::max_element(score, score + n);
-    for (std::size_t k = 0; k < n; ++k) score[k] = std::exp(score[k] - most);
-}
-
-void scale(double* product, std::size_t n) {
-    const double most = *std::max_element(product, product + n);
-    for (std::size_t k = 0; k < n; ++k) product[k] /= most;
+template <std::size_t Width>
+double judge_all(const Labels& labels, std::span<const std::uint8_t> known, Step<Width> step, std::span<double> posterior) {
+    double change = 0.0;
+    labels.each_task([&](std::size_t t, std::int64_t begin, std::int64_t end) {
+        if (known[t]) return;
+        change = std::max(change, judge(step, begin, end, &posterior[t * labels.classes]));
+        if (step.refused()) refuse_code();
+    });
+    return change;
 }
 
 } // namespace
-
-Counts::Counts(std::span<const double> given, std::size_t workers, std::size_t classes)
-    : classes(classes), given(given), of_class(workers * classes), right(workers), all(workers) {
-    for (std::size_t j = 0; j < workers; ++j)
-        for (std::size_t l = 0; l < classes; ++l)
-            for (std::size_t k = 0; k < classes; ++k) {
-                const double count = given[(j * classes + l) * classes + k];
-                of_class[j * classes + k] += count;
-                all[j] += count;
-                if (k == l) right[j] += count;
-            }
-}
 
 Room<double> count_classes(const Labels& labels, Weights weight, std::span<const double> posterior) {
     auto counts = zeros<double>(labels.workers * labels.classes * labels.classes);
@@ -88,43 +257,11 @@ Room<double> count_classes(const Labels& labels, Weights weight, std::span<const
 }
 
 double pooled_posteriors(const Labels& labels, Weights weight, std::span<const std::uint8_t> known,
-                         const Counts& counts, const Prior& prior, std::span<double> posterior) {
-    const double own = prior.without_own ? 1.0 : 0.0;
-    return with_classes(counts.classes, [&](auto classes) {
-        const std::size_t n = classes.size();
-        std::vector<double> product(n);
-        double change = 0.0;
-        labels.each_task([&](std::size_t t, std::int64_t begin, std::int64_t end) {
-            if (known[t]) return;
-            double* mine = &posterior[t * n];
-            for (std::size_t k = 0; k < n; ++k)
-                product[k] = prior.shares.empty() ? 1.0 : prior.shares[k] - own * mine[k] + 1.0;
-            const auto label = [&](std::int64_t e, double times, auto take) {
-                chances(classes, labels.worker_of(e), labels.label_of(e), times * own, counts, prior, mine, take);
-            };
-            if (weight.empty()) {
-                for (auto e = begin; e < end; ++e) {
-                    label(e, 1.0, [&](std::size_t k, double chance) { product[k] *= chance; });
-                    if ((e - begin) % before_scaling == before_scaling - 1) scale(product.data(), n);
-                }
-            } else {
-                for (std::size_t k = 0; k < n; ++k) product[k] = std::log(product[k]);
-                for (auto e = begin; e < end; ++e) {
-                    const double times = weight[static_cast<std::size_t>(e)];
-                    label(e, times, [&](std::size_t k, double chance) { product[k] += times * std::log(chance); });
-                }
-                exponentials(product.data(), n);
-            }
-            double sum = 0.0;
-            for (std::size_t k = 0; k < n; ++k) sum += product[k];
-            for (std::size_t k = 0; k < n; ++k) {
-                const double found = product[k] / sum;
-                change = std::max(change, std::abs(found - mine[k]));
-                mine[k] = found;
-            }
-        });
-        return change;
-    });
+                         std::span<const double> counts, const Prior& prior, std::span<double> posterior) {
+    if (labels.classes == 0) return 0.0;
+    if (labels.classes <= 2) return judge_all(labels, known, Step<2>(labels, weight, counts, prior), posterior);
+    if (labels.classes <= 4) return judge_all(labels, known, Step<4>(labels, weight, counts, prior), posterior);
+    return judge_all(labels, known, Step<8>(labels, weight, counts, prior), posterior);
 }
 
 } // namespace optiframe::rankone

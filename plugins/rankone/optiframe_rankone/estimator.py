@@ -130,7 +130,8 @@ class LabelAggregator(Estimator[LabelAggregation, Aggregation]):
         tolerance. The others start afresh, for EM ends elsewhere from another start; so do all
         where the batch joins groups of workers that had shared no task, since their signs were
         settled apart. Besides the iterations it reads the batch and passes over the codes of the earlier
-        labels; only where a task and worker have several rows are all labels read again.
+        labels; only where a task and worker have several rows are all labels read again. For labels that are
+        not to be kept, take `LabelStream`, which adds counts.
 
         Parameters
         ----------
