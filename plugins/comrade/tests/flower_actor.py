@@ -32,8 +32,8 @@ def object_array(path: str) -> bytes:
     return file.getvalue()
 
 
-def content(mode: str, values: dict, path: str):
-    """What is sent in place of the honest values."""
+def content(mode: str, values: dict, path: str, times: int = 100_000):
+    """What is sent in place of the honest values; a bomb lists its megabyte so many times."""
     from flwr.app import Array, ArrayRecord, ConfigRecord, RecordDict
     from flwr.app.message.arraychunk import ArrayChunk
 
@@ -51,13 +51,13 @@ def content(mode: str, values: dict, path: str):
         armed = Array(dtype="object", shape=(1,), stype="numpy.ndarray", data=object_array(path))
         return RecordDict({RECORD: ArrayRecord({"update": armed})})
     elif mode == "bomb":
-        # One chunk of a megabyte, said to come 100,000 times: 100 GB for who puts it together.
+        # One chunk of a megabyte, said to come 100,000 times: 100 GB for whoever puts it together.
         chunk = ArrayChunk(memoryview(bytes(1 << 20)))
         bomb = RecordDict({RECORD: ArrayRecord({"update": Array(np.zeros(1))})})
         # Each record copies what it is given, without its chunks: so they are put in last.
         array = bomb.array_records[RECORD]["update"]
-        array.__dict__["_chunks"] = [(chunk.object_id, chunk)] * 100_000
-        assert len(array.deflate()) > 100_000  # it lists them all
+        array.__dict__["_chunks"] = [(chunk.object_id, chunk)] * times
+        assert len(array.deflate()) > times  # it lists them all
         return bomb
     else:
         assert mode == "honest", mode

@@ -15,13 +15,14 @@ from optiframe import Budget
 pytestmark = pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
 
 
-def test_the_chance_is_that_of_the_formula() -> None:
-    distances = np.random.default_rng(0).chisquare(8, 20)
+@pytest.mark.parametrize(("workers", "degrees"), [(10, 4.5), (17, 8.0), (50, 8.0)])
+def test_the_chance_is_that_of_the_formula(workers: int, degrees: float) -> None:
+    distances = np.random.default_rng(0).chisquare(8, workers)
     ratios, chances = outlying(distances)
     np.testing.assert_allclose(ratios, distances / np.median(distances))
     logs = np.log(ratios)
     z = logs / (1.4826022185056018 * np.median(np.abs(logs)))
-    np.testing.assert_allclose(chances, [t(9.5).sf(each) for each in z], rtol=1e-10)
+    np.testing.assert_allclose(chances, t(degrees).sf(z), rtol=1e-10)
 
 
 def test_only_who_is_improbable_and_far_is_named() -> None:

@@ -174,7 +174,7 @@ def test_a_run_gets_through_an_attack_nan_and_a_killed_node(stage: Stage) -> Non
     stage.behave(node0="negative", node1="nan")
     budget = Budget(iterations=4, tolerance=0.0)
     chosen = {"workers": NODES, "filter": "distance-to-median", "budget": budget}
-    given = {"trim": 0.49, "deadline": 6.0, **chosen}
+    given = {"trim": 0.49, "deadline": 20.0, **chosen}
     with pytest.warns(match="4 iterations|beta below one half"):
         hurt = optiframe.solve(Minimize(F), "newton.comrade", backend=at_round(stage, {3: kill}), **given)
     stage.behave()
@@ -195,7 +195,7 @@ def test_a_run_gets_through_an_attack_nan_and_a_killed_node(stage: Stage) -> Non
 def test_too_many_faults_name_the_nodes(stage: Stage) -> None:
     # Node 3 has been killed before.
     stage.behave(node0="nan", node1="parts")
-    given = {"workers": NODES, "trim": 0.49, "deadline": 6.0, "budget": Budget(iterations=1)}
+    given = {"workers": NODES, "trim": 0.49, "deadline": 20.0, "budget": Budget(iterations=1)}
     with pytest.raises(
         TooManyFaults,
         match=r"3 of 4 workers failed.*node 0: entry 0 is nan.*node 1: sent a message of more parts.*node 3",

@@ -42,7 +42,7 @@ import optiframe
 from optiframe.errors import InvalidInput, Unsuited
 
 from .classification_twins import planted
-from .flower_actor import Armed
+from .flower_actor import Armed, content
 
 with flower():
     from optiframe_comrade.backends.flower import embedded_server, server_app
@@ -153,6 +153,19 @@ def test_a_claimed_size_costs_no_memory() -> None:
         tracemalloc.stop()
     assert isinstance(fault, Fault)
     assert most < 100_000
+
+
+def test_the_bomb_of_the_other_tests_goes_off_where_flower_puts_it_together() -> None:
+    """It is refused unread (test_flower): here is what it would do."""
+    times = 16
+    array = content("bomb", {}, "", times).array_records[protocol.RECORD]["update"]
+    chunks = array.children
+    assert chunks is not None
+    sent = len(array.deflate()) + sum(len(chunk.deflate()) for chunk in chunks.values())
+    assert sent < 1.1 * (1 << 20)
+    with flower():
+        whole = type(array).inflate(array.deflate(), chunks)
+    assert len(whole.data) == times << 20
 
 
 def test_a_pickle_stays_bytes(tmp_path: Path) -> None:

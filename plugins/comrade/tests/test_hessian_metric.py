@@ -324,7 +324,7 @@ def last_gap(result: Any) -> float:
     return float(result.problem.objective(result.detail.points[-1]) - least_objective(result.problem))
 
 
-@pytest.mark.parametrize("attack", ["steep", "greedy"])
+@pytest.mark.parametrize("attack", ["steep", pytest.param("greedy", marks=pytest.mark.slow)])
 def test_the_default_stands_attacks_that_spend_the_room_of_distances(attack: str) -> None:
     unit = 10 / (2 * 4000)  # d/(2n)
     on = optiframe.problem(dataset={"name": "synthetic.covtype-shape", "terms": 4000, "columns": 10})
@@ -332,6 +332,7 @@ def test_the_default_stands_attacks_that_spend_the_room_of_distances(attack: str
     assert last_gap(run(on=on, byzantine=0.2, attack=attack, filter="distance-to-median")) > 10 * unit
 
 
+@pytest.mark.slow
 def test_every_point_reported_has_been_accepted() -> None:
     result = run(byzantine=0.4, attack="greedy")
     values = [result.problem.objective(point) for point in result.detail.points]

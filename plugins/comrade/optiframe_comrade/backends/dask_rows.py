@@ -8,20 +8,26 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
+from operator import methodcaller
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
-import scipy.sparse as sp
 from pydantic import NonNegativeFloat, PositiveInt
 
 from optiframe.errors import InvalidInput, OptiframeError, require
-from optiframe.problems.losses import LinearModel
 from optiframe.problems.objective import FiniteSum
 from optiframe.records.fields import Array
-from optiframe_comrade.backends.row_files import Rows, read_rows, real
+from optiframe_comrade.backends.row_files import (
+    joined,
+    measured,
+    model,
+    read_rows,
+    rows_of_blocks,
+    rows_of_partition,
+)
 from optiframe_comrade.problem import LOSSES, LossName
 from optiframe_comrade.protocol.sharding import Placed
 
@@ -150,7 +156,7 @@ class DaskRows(Placed):
             )
         if len(matrix.chunks[1]) > 1:
             matrix = matrix.rechunk({1: -1})
-        delayed = require("dask", "dask").delayed(_pair, pure=False)
+        delayed = require("dask", "dask").delayed(rows_of_blocks, pure=False)
         labels = target.to_delayed().ravel()
         parts = [delayed(a, b) for a, b in zip(matrix.to_delayed().ravel(), labels, strict=True)]
         names = [f"block {at}" for at in range(len(parts))]
@@ -173,7 +179,7 @@ class DaskRows(Placed):
             raise InvalidInput(f"frame must be a Dask data frame, got a {type(frame).__name__}")
         if target not in list(frame.columns):
             raise InvalidInput(f"the data frame has no column {target!r}; it has {_some(frame.columns)}")
-        delayed = require("dask", "dask").delayed(_from_frame, pure=False)
+        delayed = require("dask", "dask").delayed(rows_of_partition, pure=False)
         parts = [delayed(part, target) for part in frame.to_delayed()]
         names = [f"partition {at}" for at in range(len(parts))]
         return cls._from_parts(client, client.compute(parts), names, loss=loss, l2=l2, per=per)
@@ -197,7 +203,7 @@ class DaskRows(Placed):
         if l2 is not None and not 0 <= l2 < np.inf:
             raise InvalidInput(f"l2: must be a number from 0 on, got {l2}")
         sizes = client.gather(
-            [client.submit(_size, rows, name, pure=False) for rows, name in zip(parts, names, strict=True)]
+            [client.submit(measured, rows, name, pure=False) for rows, name in zip(parts, names, strict=True)]
         )
         terms, columns = sum(size.terms for size in sizes), max(size.columns for size in sizes)
         for name, size in zip(names, sizes, strict=True):
@@ -215,10 +221,10 @@ class DaskRows(Placed):
             names = [f"shard {at}" for at in range(len(parts))]
         ridge = 1 / terms if l2 is None else l2
         futures = [
-            client.submit(_model, rows, name, columns, loss, ridge, pure=False)
+            client.submit(model, rows, name, columns, loss, ridge, pure=False)
             for rows, name in zip(parts, names, strict=True)
         ]
-        held = client.gather([client.submit(_size, shard, "", pure=False) for shard in futures])
+        held = client.gather([client.submit(measured, shard, "", pure=False) for shard in futures])
         address = client.scheduler.address
         shards = tuple(
             DaskShard(address=address, key=future.key, terms=size.terms, columns=columns, nbytes=size.nbytes)
@@ -243,19 +249,20 @@ class DaskRows(Placed):
         raise self._lacks("rows here: they lie on the cluster")
 
     def value(self, x: Array) -> float:
-        return float(self._mean(_value, x))
+        return float(self._mean("value", x))
 
     def gradient(self, x: Array) -> Array:
-        return np.asarray(self._mean(_gradient, x))
+        return np.asarray(self._mean("gradient", x))
 
     def hessian_product(self, x: Array, v: Array) -> Array:
-        return np.asarray(self._mean(_hessian_product, x, v))
+        return np.asarray(self._mean("hessian_product", x, v))
 
-    def _mean(self, of: Callable[..., Any], *arguments: Array) -> Any:
-        """The mean over all terms of what the shards' own processes compute."""
+    def _mean(self, method: str, *arguments: Array) -> Any:
+        """The mean over all terms of what a method of the shards gives, called in their own processes."""
         client, futures = self._held
         try:
-            asked = [client.submit(of, future, *arguments, pure=False) for future in futures]
+            of = methodcaller(method, *arguments)
+            asked = [client.submit(of, future, pure=False) for future in futures]
             found = client.gather(asked)
         except (asyncio.CancelledError, OSError, RuntimeError) as error:
             raise OptiframeError(
@@ -263,14 +270,6 @@ class DaskRows(Placed):
                 f"{type(error).__name__} {error!s:.120}; start it again, and load the rows again"
             ) from None
         return np.average(np.array(found), axis=0, weights=[len(shard) for shard in self.shards])
-
-
-class _Size(NamedTuple):
-    terms: int
-    columns: int
-    nbytes: int
-    sparse: bool
-    names: tuple[str, ...]
 
 
 def _check_client(client: Any) -> None:
@@ -301,72 +300,6 @@ def _by_process(client: Any, parts: list[Any]) -> list[Any]:
     for part in parts:
         groups.setdefault(min(lies.get(part.key) or ("",)), []).append(part)
     return [
-        client.submit(
-            _joined, group, workers=[place] if place else None, allow_other_workers=True, pure=False
-        )
+        client.submit(joined, group, workers=[place] if place else None, allow_other_workers=True, pure=False)
         for place, group in sorted(groups.items())
     ]
-
-
-# What runs on the cluster's processes.
-
-
-def _size(held: Any, name: str) -> _Size:
-    matrix = held.matrix
-    if not matrix.shape[0]:
-        raise InvalidInput(f"{name} has no rows; leave it out, or repartition")
-    sparse = not isinstance(matrix, np.ndarray)
-    entries = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes if sparse else matrix.nbytes
-    names = held.names if isinstance(held, Rows) else ()
-    return _Size(matrix.shape[0], matrix.shape[1], int(entries) + held.target.nbytes, sparse, names)
-
-
-def _pair(matrix: Any, target: Any) -> Rows:
-    where = "the Dask array"
-    rows = matrix.tocsr().astype(np.float64) if sp.issparse(matrix) else real(matrix, where)
-    return Rows(rows, real(target, where))
-
-
-def _from_frame(frame: Any, target: str) -> Rows:
-    features = frame.drop(columns=target)
-    try:
-        return Rows(features.to_numpy(dtype=np.float64), frame[target].to_numpy(dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"the data frame has columns that are no numbers ({error!s:.80})") from None
-
-
-def _joined(parts: list[Rows]) -> Rows:
-    if len(parts) == 1:
-        return parts[0]
-    if all(isinstance(part.matrix, np.ndarray) for part in parts):
-        matrix: Any = np.concatenate([part.matrix for part in parts])
-    else:
-        columns = max(part.matrix.shape[1] for part in parts)
-        matrix = sp.vstack([_widened(part.matrix, columns) for part in parts], format="csr")
-    return Rows(matrix, np.concatenate([part.target for part in parts]))
-
-
-def _widened(matrix: Any, columns: int) -> Any:
-    if matrix.shape[1] < columns:
-        matrix = matrix.copy()
-        matrix.resize(matrix.shape[0], columns)
-    return matrix
-
-
-def _model(rows: Rows, name: str, columns: int, loss: str, l2: float) -> LinearModel:
-    try:
-        return LOSSES[loss](matrix=_widened(rows.matrix, columns), target=rows.target, l2=l2)
-    except InvalidInput as error:
-        raise InvalidInput(f"{name}: {error}") from None
-
-
-def _value(shard: LinearModel, x: Array) -> float:
-    return shard.value(x)
-
-
-def _gradient(shard: LinearModel, x: Array) -> Array:
-    return shard.gradient(x)
-
-
-def _hessian_product(shard: LinearModel, x: Array, v: Array) -> Array:
-    return shard.hessian_product(x, v)

@@ -1,4 +1,4 @@
-"""One shard's rows from a file: Parquet, NumPy's formats, LIBSVM text."""
+"""One shard's rows, where they lie: from a file, a block or a partition to the objective of a worker."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from optiframe.errors import InvalidInput, require
+from optiframe.problems.losses import LinearModel
 from optiframe.records.fields import Array
 from optiframe.tables.libsvm import read_libsvm
+from optiframe_comrade.problem import LOSSES
 
 
 class Rows(NamedTuple):
@@ -136,3 +139,67 @@ def real(array: Any, where: object) -> Array:
     if kind.dtype.kind not in "biuf":
         raise InvalidInput(f"{where} has entries of type {kind.dtype}, which are no real numbers")
     return np.asarray(kind, dtype=np.float64)
+
+
+class Size(NamedTuple):
+    """What the coordinator learns of rows; `names` are those of the columns, where they have some."""
+
+    terms: int
+    columns: int
+    nbytes: int
+    sparse: bool
+    names: tuple[str, ...]
+
+
+def measured(held: Rows | LinearModel, name: str) -> Size:
+    """The size of rows, or of the objective made of them; `name` is for the error where there are none."""
+    matrix = held.matrix
+    if not matrix.shape[0]:
+        raise InvalidInput(f"{name} has no rows; leave it out, or repartition")
+    sparse = not isinstance(matrix, np.ndarray)
+    entries = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes if sparse else matrix.nbytes
+    names = held.names if isinstance(held, Rows) else ()
+    return Size(matrix.shape[0], matrix.shape[1], int(entries) + held.target.nbytes, sparse, names)
+
+
+def rows_of_blocks(matrix: Any, target: Any) -> Rows:
+    """Rows of two blocks of Dask arrays."""
+    where = "the Dask array"
+    rows = matrix.tocsr().astype(np.float64) if sp.issparse(matrix) else real(matrix, where)
+    return Rows(rows, real(target, where))
+
+
+def rows_of_partition(frame: Any, target: str) -> Rows:
+    """Rows of a partition, whose labels are the column `target`."""
+    features = frame.drop(columns=target)
+    try:
+        return Rows(features.to_numpy(dtype=np.float64), frame[target].to_numpy(dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"the data frame has columns that are no numbers ({error!s:.80})") from None
+
+
+def joined(parts: list[Rows]) -> Rows:
+    """All rows of several parts."""
+    if len(parts) == 1:
+        return parts[0]
+    if all(isinstance(part.matrix, np.ndarray) for part in parts):
+        matrix: Any = np.concatenate([part.matrix for part in parts])
+    else:
+        columns = max(part.matrix.shape[1] for part in parts)
+        matrix = sp.vstack([_widened(part.matrix, columns) for part in parts], format="csr")
+    return Rows(matrix, np.concatenate([part.target for part in parts]))
+
+
+def _widened(matrix: Any, columns: int) -> Any:
+    if matrix.shape[1] < columns:
+        matrix = matrix.copy()
+        matrix.resize(matrix.shape[0], columns)
+    return matrix
+
+
+def model(rows: Rows, name: str, columns: int, loss: str, l2: float) -> LinearModel:
+    """The objective of a worker, over so many columns; `name` is for errors."""
+    try:
+        return LOSSES[loss](matrix=_widened(rows.matrix, columns), target=rows.target, l2=l2)
+    except InvalidInput as error:
+        raise InvalidInput(f"{name}: {error}") from None
