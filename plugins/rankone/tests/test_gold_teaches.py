@@ -152,7 +152,7 @@ def test_who_labelled_gold_is_not_said_to_be_compared_with_nobody(solver: str) -
     [
         ("labels.kos", {}),
         ("labels.kos", {"multiclass": "one-vs-rest"}),
-        ("labels.m3v", {"c": 0.1}),
+        pytest.param("labels.m3v", {"c": 0.1}, marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.parametrize("classes", [2, 3])

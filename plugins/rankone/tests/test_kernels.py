@@ -166,6 +166,7 @@ def test_counts_of_pairs_are_those_of_matrix_products(
     check_kernel(reference.count_table, {**labels, "workers": workers})
 
 
+@pytest.mark.slow
 def test_pairs_of_many_workers_are_counted_in_rounds() -> None:
     """Ten million pairs of labels on two long tasks, more than one round takes, and short tasks besides."""
     short = np.sort(np.random.default_rng(0).permutation(100_000)[:20_000].reshape(-1, 2), axis=1)
