@@ -84,6 +84,19 @@ def test_a_finished_output_is_only_replaced_by_force(run: Run, tmp_path: Path) -
     assert kept.read_text() == "mine"
 
 
+def test_the_default_folder_is_replaced_while_it_holds_nothing_but_a_result(run: Run, tmp_path: Path) -> None:
+    run("solve", "bowl.toml")
+    run("solve", "bowl.toml", "--set", "seed=4")
+    assert json.loads((tmp_path / "results" / "bowl" / "result.json").read_text())["seed"] == 4
+    (tmp_path / "results" / "bowl" / "notes.txt").write_text("mine")
+    assert "use --force" in run("solve", "bowl.toml", code=2).stderr
+
+
+def test_a_mistyped_command_gets_a_suggestion(run: Run) -> None:
+    assert "no command 'slove'; did you mean 'solve'" in run("slove", "bowl.toml", code=2).stderr
+    assert "optiframe --help" in run("qqqq", code=2).stderr
+
+
 def test_parquet_when_the_name_says_so(run: Run, tmp_path: Path) -> None:
     import pyarrow.parquet
 

@@ -561,3 +561,11 @@ def test_operations_that_are_lacking_are_not_offered():
         with pytest.raises(Unsuited, match=f"the objective 'bare' has no {what}"):
             ask()
     check_derivatives(bare)
+
+
+def test_a_function_of_several_arguments_is_refused_with_the_way_to_write_it() -> None:
+    with pytest.raises(
+        InvalidInput, match=r"takes \(x, y\), and is called with one argument, the whole point"
+    ):
+        from_function(lambda x, y: x * y, 2)
+    assert from_function(lambda x, scale=2.0: scale * x[0], 1).value(np.ones(1)) == 2.0

@@ -231,3 +231,46 @@ def test_decimals_with_a_comma_are_told_apart_from_other_text(tmp_path: Path) ->
         InvalidInput, match="line 2: the margin is 0,5; it must be a finite number, and decimals"
     ):
         ranking(str(path))
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        (b"\x1f\x8b\x08\x00", "t.csv is a gzip file; unpack it first: gunzip t.csv"),
+        (b"PAR1abcd", "a Parquet file; let its name end in .parquet"),
+        (b"PK\x03\x04abcd", "an Excel workbook or a zip file"),
+        (b"\xd0\xcf\x11\xe0abcd", "an old Excel file"),
+        (b'[{"task": 1}]', "JSON; pass pandas.read_json('t.csv')"),
+    ],
+)
+def test_a_file_that_is_no_csv_is_refused_by_what_it_is(start: bytes, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(start)
+    with pytest.raises(InvalidInput) as caught:
+        read_table(path, ("task", "worker"), title="labels")
+    assert said in str(caught.value)
+
+
+LABELS = {"picture": [1, 1, 2], "who": ["a", "b", "a"], "answer": ["x", "x", "y"]}
+NAMES = {"task": "picture", "worker": "who", "label": "answer"}
+
+
+@pytest.mark.parametrize(
+    ("truth", "columns"),
+    [
+        ({"task": [1, 2], "label": ["x", "y"]}, NAMES),
+        ({"task": [1, 2], "label": ["x", "y"]}, {"labels": NAMES}),
+        ({"picture": [1, 2], "right": ["x", "y"]}, {**NAMES, "truth": "right"}),
+        ({"id": [1, 2], "right": ["x", "y"]}, {"labels": NAMES, "truth": {"task": "id", "label": "right"}}),
+    ],
+)
+def test_columns_of_labels_and_truth_are_mapped_together_or_one_by_one(truth: Any, columns: Any) -> None:
+    problem = optiframe.problem("label-aggregation", labels=LABELS, truth=truth, columns=columns)
+    assert optiframe.solve(problem, "labels.majority").metrics["error"] == 0
+
+
+def test_a_column_mapped_for_one_table_is_checked() -> None:
+    with pytest.raises(InvalidInput, match="unknown column 'lable'"):
+        optiframe.problem(
+            "label-aggregation", labels=LABELS, columns={"labels": NAMES, "truth": {"lable": "z"}}
+        )

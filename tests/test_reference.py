@@ -494,3 +494,11 @@ def test_the_time_budget_reaches_the_engine():
 def test_lbfgs_goes_down_at_every_recorded_iterate():
     result = of.solve(logistic(), "scipy.lbfgs")
     assert all(after <= before for before, after in pairwise(result.trace["objective"]))
+
+
+def test_a_gradient_that_is_nan_at_the_start_is_reported_as_that() -> None:
+    slope = of.from_function(lambda x: x[0] ** 2, 2, gradient=lambda x: np.array([0.0, np.nan]))
+    with pytest.warns(of.NotConverged):
+        result = of.solve(Minimize(objective=slope), ScipyLBFGS())
+    assert result.status is Status.DIVERGED
+    assert "the gradient at the start is not finite: entry 1 is nan" in result.message

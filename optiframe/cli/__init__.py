@@ -7,7 +7,7 @@ from importlib import import_module
 
 import click
 
-from optiframe.errors import DISTRIBUTION, OptiframeError
+from optiframe.errors import DISTRIBUTION, OptiframeError, nearest
 from optiframe.printable import printable
 from optiframe.registry.user_modules import import_user_module
 
@@ -42,6 +42,14 @@ class _Commands(click.Group):
         module = import_module(f"optiframe.cli.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            hint = nearest(args[0], _COMMANDS) or "; optiframe --help lists them"
+            raise click.UsageError(f"there is no command {args[0]!r}{hint}", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

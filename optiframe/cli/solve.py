@@ -49,7 +49,7 @@ _MARKS = {"note": ("note", "dim"), "warning": ("warning", "yellow"), "error": ("
     type=click.Path(readable=False),  # whether it can be written to is said in our own words
     help="Where to write; default: the file's [output] or results/<file>.",
 )
-@click.option("--force", is_flag=True, help="Replace a finished result.")
+@click.option("--force", is_flag=True, help="Replace a finished result in a folder that you named.")
 @click.option("--traceback", "whole", is_flag=True, help="Show the whole traceback where the solver raises.")
 @click.option(
     "--verify", type=click.Choice(["cvxpy"]), help="Check the answer against CVXPY; for small instances."
@@ -86,6 +86,8 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     target = Path(folder or wanted.folder or Path("results") / stem)
     problem = document.problem
     used = recommend(problem).solver if chosen is None else chosen
+    by_default = folder is None and wanted.folder is None
+    force = force or (by_default and output.is_only_a_result(target))
     output.check_writable(target, wanted.answer, force)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)  # the summary says it

@@ -21,6 +21,15 @@ TRACE = "trace.csv"
 FINISHED = "result.json"  # written last: where it is, the output is whole
 
 
+def is_only_a_result(folder: Path) -> bool:
+    """Whether the folder holds an earlier result and no other file, so that nothing else can be lost."""
+    try:
+        names = json.loads((folder / FINISHED).read_text(encoding="utf-8")).get("files", [])
+        return {path.name for path in folder.iterdir()} <= {FINISHED, *names}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return False
+
+
 def check_writable(folder: Path, answer: str, force: bool) -> None:
     """Raise `InvalidInput` for anything that would lose the result, or a file, after a long run.
 

@@ -5,6 +5,7 @@ The ready-made losses of linear models are in `optiframe.problems.losses`.
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
@@ -323,6 +324,7 @@ def from_function(
     for key, function in given.items():
         if not callable(function) and (key == "f" or function is not None):
             raise InvalidInput(f"{key} must be a function, got {function!r:.40}")
+    _refuse_several_arguments(f)
     sizes = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     if not all(isinstance(size, int | np.integer) and size >= 0 for size in sizes):
         raise InvalidInput(f"shape must be a whole number or a tuple of them, got {shape!r:.40}")
@@ -332,6 +334,21 @@ def from_function(
         given_gradient=gradient,
         given_hessian_product=hessian_product,
     )
+
+
+def _refuse_several_arguments(function: Callable[..., Any]) -> None:
+    """Raise `InvalidInput` for a function that cannot be called with the point alone."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # compiled functions may not tell
+        return
+    try:
+        signature.bind(None)
+    except TypeError:
+        raise InvalidInput(
+            f"{_title(function)} takes {signature}, and is called with one argument, the whole point as an "
+            "array; write f(x) and use x[0], x[1], ... in it"
+        ) from None
 
 
 def _title(function: Callable[..., Any]) -> str:

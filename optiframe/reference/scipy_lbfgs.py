@@ -107,6 +107,14 @@ def lbfgs_iterates(
             emit(iterate(found.x))
         said = str(found.message).strip(": ")
         if found.get("status") == _LINE_SEARCH_FAILED:
+            gradient = np.ravel(function(found.x)[1] if jac is True else jac(found.x))
+            wrong = np.flatnonzero(~np.isfinite(gradient))
+            if len(wrong):
+                where = "the start" if found.get("nit", 0) == 0 else "the last point"
+                return Status.DIVERGED, (
+                    f"the gradient at {where} is not finite: entry {wrong[0]} is {gradient[wrong[0]]:g}; "
+                    "check the gradient, or start elsewhere"
+                )
             if at_rounding(found.x):
                 return Status.FINISHED, f"the objective stops falling in float64 (SciPy: {said})"
             return Status.STALLED, f"the line search finds no lower point (SciPy: {said})"

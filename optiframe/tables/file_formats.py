@@ -52,7 +52,35 @@ def read_csv(path: Path, coder: Coder | None = None) -> tuple[Mapping[str, Colum
     """
     if not path.is_file():
         raise InvalidInput(f"no file {path}")
+    _refuse_other_formats(path)
     return read_plain(path, coder) or read_lines(path)
+
+
+_OTHER_FORMATS = (
+    (b"\x1f\x8b", "a gzip file; unpack it first: gunzip {}"),
+    (b"PAR1", "a Parquet file; let its name end in .parquet"),
+    (
+        b"PK\x03\x04",
+        "an Excel workbook or a zip file; let a workbook's name end in .xlsx, or unpack it",
+    ),
+    (b"\xd0\xcf\x11\xe0", "an old Excel file; save the sheet as .xlsx or as CSV"),
+    (b"BZh", "a bzip2 file; unpack it first: bunzip2 {}"),
+    (b"\xfd7zXZ", "an xz file; unpack it first: unxz {}"),
+    (b"[{", "JSON; pass pandas.read_json({!r}) instead"),
+    (b'{"', "JSON; pass pandas.read_json({!r}) instead"),
+)
+
+
+def _refuse_other_formats(path: Path) -> None:
+    """Raise `InvalidInput` for a file whose first bytes say that it is something else than CSV."""
+    try:
+        with path.open("rb") as file:
+            first = file.read(8)
+    except OSError:
+        return  # reading it says why
+    for mark, what in _OTHER_FORMATS:
+        if first.startswith(mark):
+            raise InvalidInput(f"{path.name} is {what.format(path.name)}")
 
 
 def read_lines(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:

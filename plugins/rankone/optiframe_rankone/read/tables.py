@@ -6,6 +6,7 @@ Labels have the columns `task, worker, label`, one row for each (task, worker) p
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from pydantic import ValidationInfo
 from optiframe.errors import InvalidInput
 from optiframe.tables.column_names import column_names
 from optiframe.tables.ids import Ids, listed, locked
-from optiframe.tables.read import Coded, Table, encode, missing, read_table
+from optiframe.tables.read import Coded, Table, encode, headings, missing, read_table
 from optiframe.tables.unused_columns import unused_columns
 from optiframe_rankone.data import LabelTable, TruthTable
 from optiframe_rankone.ids import Codes, exact_positions, fixed_codes, without_unused
@@ -28,11 +29,24 @@ from optiframe_rankone.read.id_checks import look_alike, refuse_infinite
 from optiframe_rankone.read.weights import read_weights, without_zeros
 
 _COLUMNS = ("task", "worker", "label", "weight", "truth", "gold", "skill")
+_TABLES = ("labels", "truth", "gold")
 
 
 def read_columns(value: Any) -> dict[str, str]:
-    """Our column name -> the user's, as by `optiframe.tables.column_names.column_names`."""
-    return column_names(value, _COLUMNS)
+    """Our column name -> the user's, as by `optiframe.tables.column_names.column_names`.
+
+    Tables may be given one by one: ``{"labels": {"task": "picture"}, "truth": {"label": "answer"}}``.
+    """
+    if not isinstance(value, Mapping) or not any(isinstance(names, Mapping) for names in value.values()):
+        return column_names(value, _COLUMNS)
+    flat: dict[str, Any] = {}
+    for key, names in value.items():
+        if key in _TABLES and isinstance(names, Mapping):
+            own = {} if key == "labels" else {"label": key, "task": f"{key}.task"}
+            flat |= {own.get(column, column): yours for column, yours in names.items()}
+        else:
+            flat[key] = names
+    return column_names(flat, (*_COLUMNS, "truth.task", "gold.task"))
 
 
 def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
@@ -117,8 +131,14 @@ def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
     if labels is None or columns is None:  # they were wrong and are reported
         return None
     what = str(info.field_name)
-    rename = {"task": columns.get("task", "task")}
-    rename["label"] = columns.get(what, columns.get("label", "label"))
+    rename = {
+        "task": columns.get(f"{what}.task", columns.get("task", "task")),
+        "label": columns.get(what, columns.get("label", "label")),
+    }
+    there = headings(
+        value
+    )  # a table in our own words needs no mapping, whatever the labels' columns are called
+    rename |= {ours: ours for ours, theirs in rename.items() if theirs not in there and ours in there}
     table, task, task_ids, place = read_known(value, ("task", "label"), labels.task_ids, what, rename)
     rows = np.flatnonzero(~missing(table["label"]))
     label, label_ids = encode(table["label"][rows], f"{table.title} labels")
