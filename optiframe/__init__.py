@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from optiframe.findings import Finding as Finding
     from optiframe.hookspec import Description as Description
     from optiframe.hookspec import hookimpl as hookimpl
+    from optiframe.problems.collection import Collection as Collection
     from optiframe.problems.constraints import ConstraintSet as ConstraintSet
     from optiframe.problems.constraints import CvxpyProgram as CvxpyProgram
     from optiframe.problems.constraints import LinearForm as LinearForm
@@ -67,6 +68,7 @@ _HOME = {
     "solving.callbacks": ("iterates_from_callback",),
     "solving.chain": ("why_unsuited",),
     "comparison.comparison": ("Comparison", "compare"),
+    "problems.collection": ("Collection",),
     "problems.constraints": ("ConstraintSet", "CvxpyProgram", "LinearForm", "ScipyConstraints"),
     "problems.datasets": ("DataFile", "DataSet"),
     "errors": (

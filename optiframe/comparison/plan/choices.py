@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -13,11 +13,14 @@ from optiframe.comparison.plan.contents import Contents
 from optiframe.comparison.plan.sweep import Chosen, expand
 from optiframe.comparison.plan.table_facts import called
 from optiframe.comparison.plan.titles import distinguishing_values, made_unique, variant_titles
-from optiframe.errors import InvalidInput
+from optiframe.errors import InvalidInput, OptiframeError
 from optiframe.files.toml_lines import Keys
 from optiframe.files.toml_source import TomlSource
+from optiframe.problems.collection import Collection
 from optiframe.problems.datasets import DataSet
 from optiframe.problems.problem import Problem
+from optiframe.registry import registry
+from optiframe.registry.registry import build
 from optiframe.solving.solver import Solver
 
 
@@ -41,7 +44,7 @@ class Chooser:
     def choices(self, entries: list[Entry]) -> list[Choice]:
         """All choices of these entries, each title and each content once."""
         expanded: list[tuple[Entry, list[tuple[Any, Chosen]], str]] = []
-        for entry in entries:
+        for entry in self._members(entries):
             with self._gathered(entry.keys):
                 expanded.append((entry, *self._variants(entry)))
         untitled: dict[str, list[Mapping[str, Any]]] = {}
@@ -83,6 +86,22 @@ class Chooser:
         except InvalidInput as error:
             self.problems.extend(((*keys, *inner), text) for inner, text in error.problems)
 
+    def _members(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """The same entries, with one for each member in place of a collection."""
+        for entry in entries:
+            given = entry.given
+            if isinstance(given, str) and entry.kind == "problem":
+                given = by_name(entry.kind, given)
+            table = given if isinstance(given, Mapping) else {"dataset": given}
+            with self._gathered(entry.keys):
+                collections = _collections(table.get("dataset")) if entry.kind == "problem" else []
+                if not collections:
+                    yield entry
+                others = {key: value for key, value in table.items() if key not in ("dataset", "title")}
+                for name, member in (item for one in collections for item in one.members().items()):
+                    title = f"{entry.chosen_title} {name}" if entry.chosen_title else name
+                    yield Entry(entry.kind, entry.keys, {**others, "dataset": dict(member)}, title)
+
     def _variants(self, entry: Entry) -> tuple[list[tuple[Any, Chosen]], str]:
         """Every combination, an object or a table, with what it chose; and what all are called."""
         given = entry.given
@@ -117,6 +136,18 @@ class Chooser:
             if title and (other := titled.setdefault(title, entry)) is not entry:
                 text = f"{title!r} is the title of {'.'.join(other.keys)} as well; each needs its own"
                 self.problems.append(((*entry.keys, "title"), text))
+
+
+def _collections(given: Any) -> list[Collection]:
+    """The collections that an entry's data set names, one for each combination of what it sweeps."""
+    if isinstance(given, Collection):
+        return [given]
+    table = {"name": given} if isinstance(given, str) else given
+    name = table.get("name") if isinstance(table, Mapping) else None
+    with suppress(OptiframeError):  # said where data sets are built
+        if isinstance(name, str) and issubclass(registry.registry().get("data set", name), Collection):
+            return [build("data set", variant.table) for variant in expand(table)]
+    return []
 
 
 def _with_unique_titles(found: list[tuple[Entry, Choice]]) -> list[Choice]:

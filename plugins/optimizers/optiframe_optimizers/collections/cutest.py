@@ -1,0 +1,190 @@
+"""CUTEst problems by name: a collection, one of its members, and the objective."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+import scipy.sparse as sp
+from pydantic import Field, PositiveInt, field_validator, model_validator
+
+from optiframe import DataSet, InvalidInput, Objective
+from optiframe.problems.collection import Collection, in_library
+from optiframe.problems.constraints import ConstraintSet, WholeSpace
+from optiframe.problems.intersection import Intersection
+from optiframe.problems.linear_sets import Polyhedron
+from optiframe.problems.sets import Box
+from optiframe.records.fields import Array
+from optiframe_optimizers.collections import s2mpj
+from optiframe_optimizers.collections.choosing import Several, Sizes, evenly
+
+Constraints = Literal["none", "bounds", "linear"]
+
+
+class CutestObjective(Objective):
+    """The objective of a CUTEst problem, with gradient and Hessian.
+
+    Only the name is kept; the problem is loaded from the library where it is used. What cannot be
+    evaluated at a point is nan there. An evaluation costs some tenths of a millisecond, in Python.
+    """
+
+    name = "cutest"
+    reference = (
+        "Gratton and Toint, S2MPJ and CUTEst optimization problems for Matlab, Python and Julia (2024)"
+    )
+    requires = (s2mpj.LIBRARY,)
+
+    instance: str = Field(description="name of the problem, such as ROSENBR")
+
+    @field_validator("instance")
+    @classmethod
+    def _known(cls, given: str) -> str:
+        return s2mpj.find(given).name
+
+    @cached_property
+    def problem(self) -> Any:
+        """The problem as the library has it."""
+        return s2mpj.load(self.instance)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (s2mpj.find(self.instance).variables,)
+
+    def value(self, x: Array) -> float:
+        with _quiet():
+            try:
+                return float(np.asarray(self.problem.fx(s2mpj.column(x))).reshape(()))
+            except (ArithmeticError, ValueError, TypeError):  # outside of its domain; a complex number
+                return float("nan")
+
+    def gradient(self, x: Array) -> Array:
+        with _quiet():
+            try:
+                return s2mpj.flat(self.problem.fgx(s2mpj.column(x))[1])
+            except (ArithmeticError, ValueError, TypeError):
+                return np.full(self.shape, np.nan)
+
+    def hessian(self, x: Array) -> Array:
+        with _quiet():
+            try:
+                found = self.problem.fgHx(s2mpj.column(x))[2]
+                return np.asarray(found.toarray() if sp.issparse(found) else found, dtype=np.float64)
+            except (ArithmeticError, ValueError, TypeError):
+                return np.full(2 * self.shape, np.nan)
+
+    def hessian_product(self, x: Array, v: Array) -> Array:
+        with _quiet():
+            try:
+                return s2mpj.flat(self.problem.fHxv(s2mpj.column(x), s2mpj.column(v)))
+            except (ArithmeticError, ValueError, TypeError):
+                return np.full(self.shape, np.nan)
+
+
+class CutestProblem(DataSet):
+    """A problem of CUTEst by name, with its constraints and its starting point.
+
+    Unconstrained, bounds or linear constraints, at its usual size.
+    """
+
+    name = "cutest.problem"
+    problem = "minimize"
+    reference = CutestObjective.reference
+    requires = (s2mpj.LIBRARY,)
+
+    instance: str = Field("ROSENBR", description="name of the problem, in capitals or not")
+
+    @field_validator("instance")
+    @classmethod
+    def _known(cls, given: str) -> str:
+        return s2mpj.find(given).name
+
+    def inputs(self) -> dict[str, Any]:
+        objective = CutestObjective(instance=self.instance)
+        return {
+            "objective": objective,
+            "over": _constraints(objective.problem),
+            "start": s2mpj.flat(objective.problem.x0),
+        }
+
+    def checksums(self) -> dict[str, str]:
+        found = s2mpj.files(self.instance)
+        return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in found.items()}
+
+    @classmethod
+    def where(cls) -> str:
+        return in_library(cls)
+
+
+class Cutest(Collection):
+    """CUTEst problems chosen by size and kind of constraints.
+
+    Of the problems in S2MPJ those without nonlinear constraints, at their usual sizes; problems that only ask
+    for a feasible point are left out. With `count`, so many of them evenly along the alphabet.
+    """
+
+    name = "cutest"
+    problem = "minimize"
+    reference = CutestObjective.reference
+    requires = (s2mpj.LIBRARY,)
+
+    variables: Sizes = Field((1, 1000), description="least and greatest number of variables")
+    constraints: Annotated[tuple[Constraints, ...], Several] = Field(
+        ("none", "bounds", "linear"), description="kinds of constraints: one or several"
+    )
+    count: PositiveInt | None = Field(None, description="how many at most; default: all")
+    leave_out: Annotated[tuple[str, ...], Several] = Field(
+        (), description="names of problems that are not wanted"
+    )
+
+    @model_validator(mode="after")
+    def _names_known(self) -> Self:
+        for name in self.leave_out:
+            s2mpj.find(name)
+        return self
+
+    def members(self) -> Mapping[str, Mapping[str, Any]]:
+        unwanted = {name.upper() for name in self.leave_out}
+        low, high = self.variables
+        found = [
+            line.name
+            for line in s2mpj.table().values()
+            if low <= line.variables <= high
+            and line.constraints in self.constraints
+            and line.name.upper() not in unwanted
+        ]
+        if not found:
+            kinds = " or ".join(self.constraints)
+            raise InvalidInput(f"no CUTEst problem has {low} to {high} variables and constraints: {kinds}")
+        return {name: {"name": CutestProblem.name, "instance": name} for name in evenly(found, self.count)}
+
+
+def _constraints(problem: Any) -> ConstraintSet:
+    """Bounds and linear rows as a set; rows say ``lower <= A x - b <= upper``."""
+    sets: list[ConstraintSet] = []
+    lower, upper = s2mpj.bound(problem.xlower), s2mpj.bound(problem.xupper)
+    if np.isfinite(lower).any() or np.isfinite(upper).any():
+        sets.append(Box(lower=lower, upper=upper))
+    if getattr(problem, "m", 0):
+        with _quiet():
+            start = s2mpj.column(problem.x0)
+            values, jacobian = problem.cJx(start)[:2]
+        rows = sp.csr_array(jacobian)
+        shift = rows @ start.reshape(-1) - s2mpj.flat(values)
+        low, high = s2mpj.bound(problem.clower), s2mpj.bound(problem.cupper)
+        sets.append(Polyhedron(matrix=rows, lower=low + shift, upper=high + shift))
+    if len(sets) > 1:
+        return Intersection(sets=tuple(sets))
+    return sets[0] if sets else WholeSpace()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Overflow and the like show as values that are not finite."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

