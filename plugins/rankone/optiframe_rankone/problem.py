@@ -88,7 +88,9 @@ class LabelAggregation(Problem[Aggregation]):
     columns: Annotated[
         dict[str, str],
         PlainValidator(read_columns),
-        Accepts("table of our column name to yours; `truth` and `gold` are their label columns"),
+        Accepts(
+            "maps our column names to yours; `truth` and `gold` name those tables' label columns, or map each table"
+        ),
     ] = Field(default_factory=dict, description="names of the columns where they differ from ours")
     duplicates: Policy = Field(
         "error",

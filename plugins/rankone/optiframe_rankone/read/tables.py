@@ -42,11 +42,16 @@ def read_columns(value: Any) -> dict[str, str]:
     flat: dict[str, Any] = {}
     for key, names in value.items():
         if key in _TABLES and isinstance(names, Mapping):
-            own = {} if key == "labels" else {"label": key, "task": f"{key}.task"}
-            flat |= {own.get(column, column): yours for column, yours in names.items()}
+            for column, yours in names.items():
+                flat[str(column) if key == "labels" else _of_table(key, str(column))] = yours
         else:
             flat[key] = names
     return column_names(flat, (*_COLUMNS, "truth.task", "gold.task"))
+
+
+def _of_table(table: str, column: str) -> str:
+    """The key of a column of `truth` or `gold` in `columns`."""
+    return table if column == "label" else f"{table}.{column}"
 
 
 def read_labels(value: Any, info: ValidationInfo) -> LabelTable | None:
@@ -135,9 +140,7 @@ def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
         "task": columns.get(f"{what}.task", columns.get("task", "task")),
         "label": columns.get(what, columns.get("label", "label")),
     }
-    there = headings(
-        value
-    )  # a table in our own words needs no mapping, whatever the labels' columns are called
+    there = headings(value)  # a table with our own names needs no mapping, whatever the labels' table has
     rename |= {ours: ours for ours, theirs in rename.items() if theirs not in there and ours in there}
     table, task, task_ids, place = read_known(value, ("task", "label"), labels.task_ids, what, rename)
     rows = np.flatnonzero(~missing(table["label"]))
