@@ -270,7 +270,7 @@ def test_columns_of_labels_and_truth_are_mapped_together_or_one_by_one(truth: An
 
 
 def test_a_column_mapped_for_one_table_is_checked() -> None:
-    with pytest.raises(InvalidInput, match="unknown column 'truth.lable'"):
+    with pytest.raises(InvalidInput, match=r"unknown column 'truth\.lable'"):
         optiframe.problem(
             "label-aggregation", labels=LABELS, columns={"labels": NAMES, "truth": {"lable": "z"}}
         )

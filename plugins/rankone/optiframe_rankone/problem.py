@@ -89,7 +89,7 @@ class LabelAggregation(Problem[Aggregation]):
         dict[str, str],
         PlainValidator(read_columns),
         Accepts(
-            "maps our column names to yours; `truth` and `gold` name those tables' label columns, or map each table"
+            "maps our column names to yours; `truth` and `gold` name their label columns"
         ),
     ] = Field(default_factory=dict, description="names of the columns where they differ from ours")
     duplicates: Policy = Field(
