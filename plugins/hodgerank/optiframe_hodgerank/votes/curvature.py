@@ -85,10 +85,11 @@ class Curvature:
 
     @cached_property
     def _factor(self) -> tuple[Array, bool]:
-        matrix = np.zeros((self.items, self.items))
-        left, right, each = self._left, self._right, np.arange(self.items)
-        matrix[np.maximum(left, right), np.minimum(left, right)] = -self._weight  # the lower half
-        matrix[each, each] = self._diagonal
+        matrix = np.zeros((self.items, self.items), order="F")  # as LAPACK wants it: no copy is made
+        left, right = self._left, self._right
+        place = np.minimum(left, right) * self.items + np.maximum(left, right)
+        matrix.T.reshape(-1)[place] = -self._weight  # the lower half, nearly in order of the memory
+        matrix[np.diag_indices(self.items)] = self._diagonal
         if self._less is not None:
             matrix -= self._less
         if not self.ridge:
@@ -156,8 +157,9 @@ class Curvature:
             unit = np.eye(1, self.items)[0]
             whole = np.array([self.solve(np.roll(unit, i))[i] for i in range(self.items)])
             return np.asarray(whole - 1.0 / (self.ridge * size))
-        inverse, _ = dtrtri(self._factor[0], lower=True)  # its columns beside the diagonal are upper garbage
-        inverse = np.tril(inverse)
+        inverse, _ = dtrtri(self._factor[0], lower=True)
+        if not self.ridge:
+            inverse = np.tril(inverse)  # with a ridge nothing was ever written above the diagonal
         return np.asarray(np.einsum("ij,ij->j", inverse, inverse) - 1.0 / (self._fill * size))
 
 

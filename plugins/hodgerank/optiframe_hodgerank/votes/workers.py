@@ -167,6 +167,8 @@ def distribution(likelihood: Array, start: Array) -> Array:
     Maximizes the sum over workers of log(likelihood' shares) plus PULL times USUAL' log(shares), which is
     strictly concave: EM comes to the same, in a thousand steps. Newton's method with a Lagrangian term (the
     number of workers and PULL together, times the sum of shares) needs no constraint for shares to sum to 1.
+    Shares that are to fall far do so at their own pace (the positive part of the slope on the diagonal, which
+    vanishes at the end), where they would make the steps of all others short.
 
     Parameters
     ----------
@@ -185,7 +187,7 @@ def distribution(likelihood: Array, start: Array) -> Array:
     for _ in range(_STEPS):
         part = likelihood / whole[:, None]
         slope = many * shares - shares * (np.ones(len(whole)) @ part) - pull
-        curve = (part.T @ part) * np.outer(shares, shares) + np.diag(pull)
+        curve = (part.T @ part) * np.outer(shares, shares) + np.diag(pull + np.maximum(slope, 0.0))
         step = -np.linalg.solve(curve, slope)  # relative to shares
         length = min(1.0, _INSIDE / max(-float(step.min()), _INSIDE))
         for _ in range(_HALVINGS):
