@@ -25,11 +25,13 @@ import resource
 import shutil
 import signal
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -38,6 +40,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 NOT_COPIED = shutil.ignore_patterns(".*", "results", "site")  # .git and .venv among the first
 OUTPUT, SECONDS = "output.txt", "seconds.txt"  # of the latest tests, beside the copy
+EDITABLE = "_editable_"  # begins the modules whose finders editable installs add
 MEMORY = 8 * 2**30  # bytes of address space; a mutant may allocate without end
 # A mutant may take this many times the unchanged module's seconds, of the processor's and of the clock's:
 # endless loops end by the first, whatever else runs on the machine, and waiting for ever by the second.
@@ -55,7 +58,7 @@ TESTS = {
         tests/test_registry.py tests/test_bad_input.py tests/test_config.py tests/test_doctor.py
         tests/test_kept.py""",
     "optiframe/registry/plugins.py": "tests/test_registry.py tests/test_doctor.py tests/test_kept.py",
-    "optiframe/registry/versions.py": "tests/test_registry.py tests/test_doctor.py tests/test_kept.py",
+    "optiframe/registry/versions.py": "tests/test_versions.py tests/test_registry.py",
     "optiframe/comparison/store/claims.py": "tests/test_compare_store.py tests/test_compare_engine.py",
     "optiframe/comparison/store/store.py": """
         tests/test_compare_store.py tests/test_kept.py tests/test_compare_engine.py""",
@@ -222,6 +225,12 @@ class Copy:
     def __init__(self, folder: Path) -> None:
         self.root = folder / "tree"
         shutil.copytree(ROOT, self.root, ignore=NOT_COPIED)
+        installed = Path(sysconfig.get_path("platlib"))
+        for file in installed.glob(f"optiframe_*/**/*{EXTENSION_SUFFIXES[0]}"):
+            path = file.relative_to(installed)
+            plugin = self.root / "plugins" / path.parts[0].removeprefix("optiframe_")
+            if plugin.is_dir():
+                shutil.copy(file, plugin / path)
 
     def test(self, module: str, text: bytes, limits: tuple[float, float] = (math.inf, math.inf)) -> str:
         """How the module's tests end with this text in its place: "passed", "failed" or "timeout"."""
@@ -266,6 +275,8 @@ def _run_tests(root: Path, tests: list[str], processor: float) -> None:
     os.chdir(root)
     sources = [str(path.parent) for path in (root / "pyproject.toml", *root.glob("plugins/*/pyproject.toml"))]
     sys.path[:0] = sources
+    # Editable installs lead to the plugins of the original tree whatever the path says.
+    sys.meta_path[:] = [finder for finder in sys.meta_path if EDITABLE not in type(finder).__module__]
     os.environ |= {"PYTHONPATH": os.pathsep.join(sources), "TMPDIR": str(root.parent)}
     tempfile.tempdir = None  # ask the environment again
     options = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain", "-m", "not thorough"]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
+import fcntl
 import math
 import os
 import resource
 import shutil
 import signal
 import sqlite3
+import stat
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -487,6 +491,55 @@ def test_claims_of_one_name_space_hold_in_another(tmp_path):
         done = subprocess.run([*separate, *asked], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == expected
         claims.give_back("key")
+
+
+def still_open(folder: Path) -> int:
+    """How many files of a folder this process has open, those removed since among them."""
+    count = 0
+    for number in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):
+            count += os.readlink(f"/proc/self/fd/{number}").startswith(str(folder))
+    return count
+
+
+def test_a_claim_elsewhere_leaves_no_file_open_and_anybody_may_lock_its_file(tmp_path):
+    usual = os.umask(0)
+    try:
+        first, second = Claims(tmp_path), Claims(tmp_path)
+        assert first.take("key")
+    finally:
+        os.umask(usual)
+    (file,) = tmp_path.iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o666
+    assert not second.take("key")
+    assert still_open(tmp_path) == 1
+
+
+def test_a_claim_whose_file_went_meanwhile_is_made_of_the_next_file(tmp_path, monkeypatch):
+    locked = []
+
+    def lock(file, how):
+        if not locked:  # whoever had the claim gives it back between the opening and the locking
+            next(tmp_path.iterdir()).unlink()
+        locked.append(file)
+        flock(file, how)
+
+    flock = fcntl.flock
+    monkeypatch.setattr(fcntl, "flock", lock)
+    claims = Claims(tmp_path)
+    assert claims.take("key")
+    assert len(locked) == 2
+    assert still_open(tmp_path) == 1
+    assert not Claims(tmp_path).take("key")
+
+
+def test_a_file_system_without_locks_is_named(tmp_path, monkeypatch):
+    def refuse(file, how):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(StoreFailed, match=r"cannot lock .*: No locks available; choose another folder"):
+        Claims(tmp_path).take("key")
 
 
 def test_a_folder_that_cannot_be_locked_is_named(tmp_path):

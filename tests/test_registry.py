@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -117,6 +118,10 @@ def hook(body: str) -> str:
             hook("return [Description('solver', 'Fake Name', '.a:A', '')]"),
             "'Fake Name' is not a valid solver name",
         ),
+        (
+            hook("return []").replace("plugin()", "plugin(asked)"),
+            "can not be found in the hookspec",
+        ),
     ],
 )
 def test_a_broken_plugin_says_why_and_leaves_the_others_alive(disk: Disk, entry: str, error: str) -> None:
@@ -125,6 +130,24 @@ def test_a_broken_plugin_says_why_and_leaves_the_others_alive(disk: Disk, entry:
     assert plugin("fake-bad").state == "broken"
     assert error in plugin("fake-bad").error
     assert registry.registry().get("solver", "fake.good")
+
+
+def test_a_plugin_that_breaks_late_leaves_none_of_its_names(disk: Disk) -> None:
+    entry = ENTRY.format(name="fake.early", module="fake_late", cls="Mine", summary="A solver.")
+    disk.add("fake-late", {"__init__.py": entry + "OPTIFRAME_RENAMED = 3\n"})
+    assert plugin("fake-late").state == "broken"
+    assert plugin("fake-late").entries == []
+    assert "fake.early" not in [each.name for each in registry.registry().entries("solver")]
+
+
+def test_an_entry_point_of_no_distribution_is_loaded_as_of_an_unknown_one(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk.add_solver("fake-bare", "fake.bare")
+    points = [metadata.EntryPoint("fake-bare", "fake_bare", "optiframe")]
+    monkeypatch.setattr(metadata, "entry_points", lambda group: points)
+    found = plugin("fake-bare")
+    assert (found.state, found.distribution, found.version) == ("loaded", "unknown", "")
 
 
 def test_a_plugin_may_register_by_code_while_it_is_loaded(disk: Disk) -> None:

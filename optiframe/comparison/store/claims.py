@@ -60,7 +60,7 @@ class Claims:
                 try:
                     status, path = os.fstat(file), self._file(key)
                     if identity(path) == (status.st_dev, status.st_ino):  # the folder may have been moved
-                        path.unlink(missing_ok=True)
+                        path.unlink()
                 finally:
                     os.close(file)
 
