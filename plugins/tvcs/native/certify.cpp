@@ -62,9 +62,9 @@ i64 failures(const Elements& all, const Bounds& bounds, const Prices& prices) {
     return found + broken(held, bounds.total, prices.y0);
 }
 
-bool certify(const Elements& all, const Bounds& bounds, Found& found, double limit,
+bool certify(const Elements& all, const Bounds& bounds, Found& found, i64 work, double limit,
              Prices& prices, Effort& effort) {
-    const i64 most = effort.arcs + work_for(all.whole.size());
+    const i64 most = effort.arcs + work;
     List& list = found.list;
     effort.candidates = list.size();
     Counts counts{found.sure.rows, found.sure.columns};

@@ -1,6 +1,7 @@
 #include "project.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -25,6 +26,11 @@ constexpr i64 several = 20'000; // up to so many, steps on all elements take les
 // and for candidates next to the thresholds.
 constexpr double widths[] = {8.0, 4.0, 4.0, 2.0, 1.0, 0.7};
 constexpr double narrow_widths[] = {8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 4.0, 4.0, 4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 1.0, 0.7};
+// What breaks the ties of worths that are all alike falls with the index, so that prices have far to go: so many
+// steps, from a width to another.
+constexpr int alike_steps = 64;
+constexpr double widest_alike = 64.0, narrowest_alike = 0.7;
+constexpr i64 fewer_looks = 4; // at arcs, in the repair of these: from good prices cost scaling is short
 
 // Prices near the best by a few Newton steps on all elements.
 void first_prices(const Elements& all, std::span<const double> worth, const Columns& columns, const Bounds& bounds,
@@ -75,15 +81,24 @@ bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, doub
     return carried && failures(all, bounds, prices) == 0;
 }
 
+std::vector<double> widths_for_alike() {
+    std::vector<double> found;
+    for (int k = 0; k < alike_steps; ++k) {
+        const double share = static_cast<double>(k) / (alike_steps - 1);
+        found.push_back(widest_alike * std::pow(narrowest_alike / widest_alike, share));
+    }
+    return found;
+}
+
 // Candidates next to the prices, or next to those from Newton steps on all elements; without either, from samples.
-bool by_candidates(const Layout& layout, const Elements& all, bool warm, bool stepped, double common, double limit,
-                   Prices& prices, Effort& effort) {
-    if (stepped)
-        first_prices(all, all.whole, by_columns(all.view, all.whole, all.columns), layout.bounds(), narrow_widths, prices);
+bool by_candidates(const Layout& layout, const Elements& all, bool warm, std::span<const double> steps, double common,
+                   i64 work, double limit, Prices& prices, Effort& effort) {
+    if (!steps.empty())
+        first_prices(all, all.whole, by_columns(all.view, all.whole, all.columns), layout.bounds(), steps, prices);
     Found found{{}, {}, {0, 0}, {}};
-    if (!(warm || stepped) || !follow(all, layout, common, prices, found))
+    if (!(warm || !steps.empty()) || !follow(all, layout, common, prices, found))
         found = search(all, layout, common, prices);
-    return certify(all, layout.bounds(), found, limit, prices, effort);
+    return certify(all, layout.bounds(), found, work, limit, prices, effort);
 }
 
 // One view alone: a sweep finds the best prices, and only elements at their price may be in the wrong group.
@@ -103,8 +118,8 @@ bool by_sweep(const Elements& all, const Bounds& bounds, double limit, Prices& p
 }
 
 // Cost scaling from prices, or, with `anew`, from those of exact sweeps.
-void by_scaling(const Layout& layout, const Point& point, const Elements& all, const Units& units, bool anew,
-                Prices& prices, Effort& effort) {
+void by_scaling(const Layout& layout, const Point& point, const Elements& all, const Units& units,
+                std::optional<int> ties, bool anew, Prices& prices, Effort& effort) {
     effort.fallback = true;
     const Sure none{std::vector<i64>(all.view.groups()), std::vector<i64>(all.columns)};
     for (i64 k = 0; k < layout.elements(); ++k) all.state[k] = 0;
@@ -112,7 +127,7 @@ void by_scaling(const Layout& layout, const Point& point, const Elements& all, c
     anew ? choose_by_sweeps(list, layout.bounds(), true, prices) : choose(list, layout.bounds(), prices);
     for (i64 k = 0; k < layout.elements(); ++k)
         if (all.whole[k] <= 0) all.state[k] = 0;
-    settle_all(layout, point, units.unit, all, units.limit, prices, effort);
+    settle_all(layout, point, units.unit, ties, all, units.limit, prices, effort);
 }
 
 // Prices to begin with, in whole units: none below zero, none above the highest that is needed.
@@ -144,13 +159,8 @@ void write(const Layout& layout, const Point& point, std::span<const u8> state, 
         }
 }
 
-} // namespace
-
-Report project(const Layout& layout, const Point& point, const Start& start, bool forced, const Into& into) {
+Report solve(const Layout& layout, const Point& point, double top, const Start& start, bool forced, const Into& into) {
     Report report;
-    const double top = largest_value(point.values, point.squared);
-    report.refused = top < 0.0;
-    if (report.refused) return report;
     const Bounds bounds = layout.bounds();
     Units units = units_for(top, point.squared);
     report.unit = units.unit;
@@ -167,11 +177,14 @@ Report project(const Layout& layout, const Point& point, const Start& start, boo
     const double common = common_unit(whole);
     // Small steps between worths far apart: shortest paths do not mind them, smoothing does.
     const bool one_list = layout.elements() <= few || has_tiny_groups(all) || are_far_apart(whole, positive);
+    const bool one = common == units.limit; // worth for all
     std::optional<int> ties;
-    if (one_list)
+    if (one_list || one)
         ties = add_ties(point.values, point.squared, layout.order, units.unit, common,
                         layout.rows() + layout.columns() + 2, whole);
     if (ties) units.limit += common;
+    const bool alike = one && ties; // smoothing does not mind what breaks their ties
+    const double grain = ties ? 1.0 : common;
     const bool warm = !start.prices.empty();
     if (warm) read_start(start, units, prices);
     bool proved = false;
@@ -188,13 +201,17 @@ Report project(const Layout& layout, const Point& point, const Start& start, boo
         const i64 work = (has_tiny_groups(all) ? 1 : 4) * work_for(whole.size());
         proved = direct(all, bounds, warm, work, units.limit, prices, report.effort);
     } else if (!forced) {
-        const bool stepped = !warm && layout.elements() <= several;
-        proved = by_candidates(layout, all, warm, stepped, common, units.limit, prices, report.effort);
+        const bool stepped = !warm && (alike || layout.elements() <= several);
+        const std::vector<double> steps =
+            alike ? widths_for_alike() : std::vector<double>(std::begin(narrow_widths), std::end(narrow_widths));
+        const std::span<const double> first = stepped ? std::span<const double>(steps) : std::span<const double>();
+        const i64 work = work_for(whole.size()), looks = alike ? work / fewer_looks : work;
+        proved = by_candidates(layout, all, warm, first, grain, looks, units.limit, prices, report.effort);
         if (!proved && std::min(layout.rows(), layout.columns()) == 1)
             proved = by_sweep(all, bounds, units.limit, prices, report.effort);
         if (!proved && !stepped)
-            proved = by_candidates(layout, all, false, true, common, units.limit, prices, report.effort);
-        if (!proved) proved = direct(all, bounds, true, work_for(whole.size()), units.limit, prices, report.effort);
+            proved = by_candidates(layout, all, false, steps, grain, looks, units.limit, prices, report.effort);
+        if (!proved && !alike) proved = direct(all, bounds, true, work, units.limit, prices, report.effort);
     }
     if (proved) {
         // A cycle passes no group twice, and each of its elements was rounded by at most a unit.
@@ -203,9 +220,29 @@ Report project(const Layout& layout, const Point& point, const Start& start, boo
         report.effort.open = static_cast<i64>(open.size());
         settle(layout, point, units.unit, ties, open, state, prices, within, report.effort);
     } else {
-        by_scaling(layout, point, all, units, forced, prices, report.effort);
+        by_scaling(layout, point, all, units, alike && !forced ? ties : std::nullopt, forced, prices, report.effort);
     }
     write(layout, point, state, prices, into);
+    return report;
+}
+
+} // namespace
+
+Report project(const Layout& layout, const Point& point, const Start& start, bool forced, const Into& into) {
+    const double top = largest_value(point.values, point.squared);
+    if (top < 0.0) return {true, 0, {}};
+    if (top == 0.0 || !are_alike(point.values, point.squared, top))
+        return solve(layout, point, top, start, forced, into);
+    // Ones in their place have few bits, which leaves room below for what breaks ties.
+    std::vector<double> ones(point.values.size());
+    for (std::size_t k = 0; k < ones.size(); ++k)
+        ones[k] = (point.squared ? point.values[k] != 0.0 : point.values[k] > 0.0) ? 1.0 : 0.0;
+    Report report = solve(layout, {ones, point.squared}, 1.0, {}, forced, into);
+    const Units units = units_for(top, point.squared);
+    const double each = units.limit / units_for(1.0, point.squared).limit;
+    for (double& price : into.prices) price = std::min(std::rint(price * each), units.limit);
+    for (std::size_t k = 0; k < into.kept.size(); ++k) into.kept[k] = into.kept[k] != 0.0 ? point.values[k] : 0.0;
+    report.unit = units.unit;
     return report;
 }
 

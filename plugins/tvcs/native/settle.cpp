@@ -133,15 +133,21 @@ public:
         ++effort.levels;
     }
 
+    // Where the numbers that break ties are counted.
+    void break_ties(int place) {
+        ties[0] = place;
+        ties[1] = place - bits_of_sum();
+    }
+
     // Goes on in finer units until no element is left.
     void finish(std::vector<double>* raised, int coarse, std::optional<int> place = {}) {
         if (!prune()) return;
-        const int sum = 50 + static_cast<int>(std::bit_width(elements.size())) + 1; // bits of a sum of tie breaks
-        int lowest = std::numeric_limits<int>::max();
-        if (!place)
+        if (!place) {
+            int lowest = std::numeric_limits<int>::max();
             for (const double value : values) lowest = std::min(lowest, worth_of(value, point.squared).lowest());
-        ties[0] = place ? *place : lowest - sum;
-        ties[1] = ties[0] - sum;
+            place = lowest - bits_of_sum();
+        }
+        break_ties(*place);
         do {
             if (!measure()) return;
             solve(0, raised, coarse);
@@ -149,6 +155,9 @@ public:
     }
 
 private:
+    // Of tie breaks.
+    int bits_of_sum() const { return 50 + static_cast<int>(std::bit_width(elements.size())) + 1; }
+
     // What decides between supports, the cost of a link at this unit: the worth, then what breaks ties.
     i64 cost_of(const Link& link) const {
         u64 cost = potential[link.tail] - potential[link.head];
@@ -274,8 +283,8 @@ void settle(const Layout& layout, const Point& point, int unit, std::optional<in
     open.finish(nullptr, unit, ties);
 }
 
-void settle_all(const Layout& layout, const Point& point, int unit, const Elements& all, double limit,
-                Prices& prices, Effort& effort) {
+void settle_all(const Layout& layout, const Point& point, int unit, std::optional<int> ties, const Elements& all,
+                double limit, Prices& prices, Effort& effort) {
     const i64 rows = layout.rows(), columns = layout.columns(), nodes = rows + columns + 2;
     const int coarse = std::max(unit, unit + 50 - bits_for(nodes));
     const double step = std::ldexp(1.0, coarse - unit);
@@ -292,9 +301,11 @@ void settle_all(const Layout& layout, const Point& point, int unit, const Elemen
     for (i64 i = 0; i < rows; ++i) phi[i] = prices.y0 + prices.u[i];
     for (i64 j = 0; j < columns; ++j) phi[rows + j] = -prices.w[j];
     phi[rows + columns] = prices.y0;
+    if (ties) open.break_ties(*ties);
     open.count_in(coarse);
-    open.solve(std::max<i64>(static_cast<i64>(std::ldexp(limit, unit - coarse - 9)), 1), &phi, coarse);
-    open.finish(&phi, coarse);
+    // With prices of worths that are alike, from the largest saving that they leave.
+    open.solve(ties ? 0 : std::max<i64>(static_cast<i64>(std::ldexp(limit, unit - coarse - 9)), 1), &phi, coarse);
+    open.finish(&phi, coarse, ties);
     for (double& each : phi) each = std::rint(each * step);
     const double source = phi[rows + columns], sink = phi[rows + columns + 1];
     for (i64 i = 0; i < rows; ++i) prices.u[i] = std::clamp(phi[i] - source, 0.0, limit);

@@ -33,8 +33,9 @@ void settle(const Layout& layout, const Point& point, int unit, std::optional<in
             Effort& effort);
 
 // The same with nothing decided, from any prices and what their signs choose: by cost scaling, whose effort is
-// bounded. Prices are written that are as good as whole units allow, but for a few of them.
-void settle_all(const Layout& layout, const Point& point, int unit, const Elements& all, double limit,
-                Prices& prices, Effort& effort);
+// bounded. With the place of `ties`, which the worths of `all` then hold, the prices are taken for good ones.
+// Prices are written that are as good as whole units allow, but for a few of them.
+void settle_all(const Layout& layout, const Point& point, int unit, std::optional<int> ties, const Elements& all,
+                double limit, Prices& prices, Effort& effort);
 
 } // namespace optiframe::tvcs

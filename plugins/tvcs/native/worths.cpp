@@ -57,6 +57,12 @@ double largest_value(std::span<const double> values, bool squared) {
     return farthest >= infinite ? -1.0 : std::bit_cast<double>(squared ? farthest : largest);
 }
 
+bool are_alike(std::span<const double> values, bool squared, double top) {
+    return std::ranges::all_of(values, [=](double x) {
+        return x == 0.0 || x == top || (squared ? x == -top : x < 0.0);
+    });
+}
+
 Units units_for(double largest, bool squared) {
     int exponent;
     const double top = std::frexp(largest, &exponent);

@@ -10,6 +10,9 @@ namespace optiframe::tvcs {
 // The largest value, or of `squared` ones the largest size, at least 0; -1 where a value is not finite.
 double largest_value(std::span<const double> values, bool squared);
 
+// Whether all values that are worth something are `top`, or of that size.
+bool are_alike(std::span<const double> values, bool squared, double top);
+
 // Worths are counted in units of 2^unit, of which the largest worth has just below 2^50. Values are scaled by
 // `first` and `second` before they are squared: any are ordinary numbers then, or vanish beside the largest.
 struct Units {

@@ -10,7 +10,7 @@ from optiframe_tvcs.projection.binding import Binding
 from optiframe_tvcs.projection.certificate import Bounds, Prices
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from optiframe_tvcs.sets.three_view import ThreeView
-from tvcs_common import CASES, SHAPES, Case, adversarial_instance
+from tvcs_common import CASES, SHAPES, Case, adversarial_instance, hard_instance
 
 from .support_twins import BUILT, PATHS, solve
 
@@ -164,3 +164,14 @@ def test_one_view_of_worths_that_fall_evenly_needs_no_fallback(shape: str, bound
     assert plan.solve(instance.v, squared=True).certificate.holds
     assert plan.effort is not None
     assert not plan.effort.fallback
+
+
+@pytest.mark.skipif(not BUILT, reason="the reference has one path, and takes long")
+@pytest.mark.parametrize("side", [60, 145])  # more than one list holds; more than are smoothed at once
+def test_ties_of_equal_worths_are_broken_by_index_on_every_path(side: int) -> None:
+    instance = hard_instance(np.random.default_rng(side), side, "equal")
+    plan = ProjectionPlan(*instance.bounds)
+    kept, prices = plan.keep(instance.v)
+    assert np.array_equal(kept != 0, plan.solve(instance.v, forced=True, squared=True).support)
+    assert np.array_equal(plan.keep(instance.v, prices)[0], kept)
+    assert np.array_equal(plan.support(-2 * kept, squared=True), kept != 0)
