@@ -167,22 +167,9 @@ def test_nothing_is_listed_that_scikit_learn_does_not_check() -> None:
 
 VOTES = {
     "user": ["ann"] * 4 + ["bob"] * 4 + ["cy"] * 4,
-    "left": ["tea", "tea", "cola", "milk", "cola", "cola", "tea", "water", "tea", "cola", "tea", "cola"],
-    "right": [
-        "cola",
-        "water",
-        "milk",
-        "water",
-        "tea",
-        "water",
-        "milk",
-        "milk",
-        "water",
-        "milk",
-        "cola",
-        "water",
-    ],
-    "label": ["tea", "tea", "milk", "milk", "cola", "cola", "tea", None, "tea", "milk", "tea", "water"],
+    "left": ["tea", "tea", "cola", "milk", "cola", "cola", "tea", "soda", "tea", "cola", "tea", "cola"],
+    "right": ["cola", "soda", "milk", "soda", "tea", "soda", "milk", "milk", "soda", "milk", "cola", "soda"],
+    "label": ["tea", "tea", "milk", "milk", "cola", "cola", "tea", None, "tea", "milk", "tea", "soda"],
 }
 LABELS = {
     "task": [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4],

@@ -89,7 +89,7 @@ def test_grid_and_homotopy_agree_and_order_outliers_alike() -> None:
     grid = path_of(ranking, share=0.3, method="grid", per_decade=100)
     for knot, scores in zip(grid.knots[:-1], grid.scores[:-1], strict=True):
         assert exact.at(knot) == pytest.approx(scores, abs=1e-9)
-    assert grid.entry_order().tolist() == exact.entry_order().tolist()
+    assert grid.entries().tolist() == exact.entries().tolist()
 
 
 @pytest.mark.slow

@@ -28,22 +28,9 @@ from optiframe.records.fields import Array
 
 VOTES = {
     "user": ["ann"] * 4 + ["bob"] * 4 + ["cy"] * 4,
-    "left": ["tea", "tea", "cola", "milk", "cola", "cola", "tea", "water", "tea", "cola", "tea", "cola"],
-    "right": [
-        "cola",
-        "water",
-        "milk",
-        "water",
-        "tea",
-        "water",
-        "milk",
-        "milk",
-        "water",
-        "milk",
-        "cola",
-        "water",
-    ],
-    "label": ["tea", "tea", "milk", "milk", "cola", "cola", "tea", None, "tea", "milk", "tea", "water"],
+    "left": ["tea", "tea", "cola", "milk", "cola", "cola", "tea", "soda", "tea", "cola", "tea", "cola"],
+    "right": ["cola", "soda", "milk", "soda", "tea", "soda", "milk", "milk", "soda", "milk", "cola", "soda"],
+    "label": ["tea", "tea", "milk", "milk", "cola", "cola", "tea", None, "tea", "milk", "tea", "soda"],
 }
 
 
@@ -344,7 +331,7 @@ def test_a_user_nobody_knows_is_given_the_ranking_of_all() -> None:
 def test_an_item_never_compared_is_put_at_the_average() -> None:
     for penalty in ("log-sum-exp", "frobenius", "none"):
         problem = CollaborativeRanking(
-            comparisons=VOTES, items=["tea", "cocoa", "cola", "milk", "water"], rank=1, penalty=penalty
+            comparisons=VOTES, items=["tea", "cocoa", "cola", "milk", "soda"], rank=1, penalty=penalty
         )
         answer = optiframe.solve(problem, "manifold.trust-region", budget={"iterations": 5}).solution
         assert answer.scores("ann")[1] == 0.0
@@ -352,13 +339,13 @@ def test_an_item_never_compared_is_put_at_the_average() -> None:
 
 
 def test_held_out_choices_of_a_user_nobody_knows_are_judged_by_the_population() -> None:
-    held_out = {"user": ["eve"], "left": ["tea"], "right": ["water"], "label": ["tea"]}
+    held_out = {"user": ["eve"], "left": ["tea"], "right": ["soda"], "label": ["tea"]}
     problem = CollaborativeRanking(
         comparisons=VOTES, users=["ann", "bob", "cy", "eve"], rank=1, held_out=held_out
     )
     result = optiframe.solve(problem, "manifold.trust-region")
     pooled = pooled_scores(problem.likelihood)
-    gap = pooled[problem.item_ids == "tea"] - pooled[problem.item_ids == "water"]
+    gap = pooled[problem.item_ids == "tea"] - pooled[problem.item_ids == "soda"]
     assert result.metrics["held_out_loss"] == pytest.approx(float(np.logaddexp(0, -gap / 0.18)[0]))
 
 

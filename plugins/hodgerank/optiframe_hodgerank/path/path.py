@@ -268,11 +268,6 @@ class Path:
             )
         return int(ends[0])
 
-    def entry_order(self) -> NDArray[np.int64]:
-        """Merged rows in the order of entry; those that entered together by strength, then by row."""
-        row = self.row
-        return row[np.lexsort((row, -np.array(self._strength), self.knot))]
-
     def entries(self) -> NDArray[np.int64]:
         """Place in the order of entry of each merged row, shape (rows,); -1 where it never entered.
 

@@ -59,12 +59,6 @@ class Tally(NamedTuple):
         """Without the ties."""
         return self._replace(tied=np.zeros_like(self.tied))
 
-    @property
-    def without_votes(self) -> Tally:
-        """The same pairs, and no vote on any."""
-        nothing = np.zeros_like(self.won)
-        return self._replace(won=nothing, lost=nothing, tied=nothing)
-
     def terms(self, theta: Array, extra: float = 0.0) -> PairTerms:
         """Of Bradley-Terry for the decided votes, `extra` ties added to every pair as half a win of both."""
         slope, curve = np.empty(self.items), np.empty(len(self.left))

@@ -21,7 +21,6 @@ from optiframe_manifold.solvers.starts import random_start
 _SUFFICIENT = 1e-4  # share of the decrease a straight line promises that has to be there (Armijo; BMR)
 _SHRINK = (0.1, 0.5)  # a shortened step is between these shares of the one before (BMR)
 _STEPS = (1e-10, 1e10)  # bounds of the spectral step (BMR use 1e-30 and 1e30; no data need more)
-_SHORTEST = 1e-12  # share of a step below which rounding decides whether the objective falls
 _CERTIFY = 10  # iterations between certificates, each a quarter of a projection
 
 
