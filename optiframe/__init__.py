@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from optiframe.problems.projection import Projection as Projection
     from optiframe.problems.regularizer import Regularizer as Regularizer
     from optiframe.problems.residuals import from_residuals as from_residuals
+    from optiframe.records.fields import FilePath as FilePath
+    from optiframe.records.fields import resolve as resolve
     from optiframe.registry.by_name import ByName as ByName
     from optiframe.registry.by_name import Part as Part
     from optiframe.registry.by_name import part as part
@@ -62,6 +64,9 @@ if TYPE_CHECKING:
     from optiframe.solving.solver import Iterates as Iterates
     from optiframe.solving.solver import Run as Run
     from optiframe.solving.solver import Solver as Solver
+    from optiframe.tables.field import TableOf as TableOf
+    from optiframe.tables.read import Table as Table
+    from optiframe.tables.read import read_table as read_table
 
 _HOME = {
     "solving.construct": ("constraint_set", "dataset", "objective", "problem", "solver"),
@@ -89,10 +94,13 @@ _HOME = {
     "problems.projection": ("Projection",),
     "problems.residuals": ("from_residuals",),
     "problems.regularizer": ("Regularizer",),
+    "records.fields": ("FilePath", "resolve"),
     "registry.registry": ("register",),
     "solving.result": ("Result", "Status", "Trace"),
     "solving.budget": ("Budget",),
     "solving.solver": ("Iterate", "Iterates", "Run", "Solver"),
+    "tables.field": ("TableOf",),
+    "tables.read": ("Table", "read_table"),
 }
 _get, __dir__, __all__ = exports(__name__, _HOME)  # a list, made there
 

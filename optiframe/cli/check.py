@@ -1,4 +1,4 @@
-"""`optiframe check`: a solver against the contract, each check in isolation."""
+"""`optiframe check`: a solver or any other part against its contract, each check in isolation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from optiframe.errors import InvalidInput
 from optiframe.printable import printable
 
 
-@click.command("check", short_help="hold a solver to the contract")
+@click.command("check", short_help="hold a solver, a set, an objective ... to its contract")
 @click.argument("name")
 @click.option(
     "--set",
@@ -27,6 +27,11 @@ from optiframe.printable import printable
 )
 @click.option(
     "--dataset", "datasets", multiple=True, metavar="NAME", help="Try it on this data set; repeatable."
+)
+@click.option(
+    "--shape",
+    metavar="SIZES",
+    help="Shape of the points that a set or regularizer is tried on, such as 6 or 3,2.",
 )
 @click.option("--only", multiple=True, metavar="WORDS", help="Only the checks with these words; repeatable.")
 @click.option(
@@ -55,26 +60,29 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     parameters: tuple[str, ...],
     problems: tuple[str, ...],
     datasets: tuple[str, ...],
+    shape: str | None,
     only: tuple[str, ...],
     seconds: float,
     tolerance: float,
     memory: str | None,
 ) -> None:
-    """Hold the solver NAME (or module:Class) to the contract that every solver must keep.
+    """Hold NAME (or module:Class) to the contract of its kind: a solver, problem, objective, set or part.
 
-    Without --problem and --dataset it meets small problems with known answers, or generated
-    data sets that it can take. A check that hangs, crashes or takes too much memory fails; the
+    A set or objective gets its parameters by --set; a problem is looked at with the answer of a solver that
+    it recommends. A solver meets, without --problem and --dataset, small problems with known answers, or
+    generated data sets that it can take. A check that hangs, crashes or takes too much memory fails; the
     others go on; one that has nothing to look at is n/a, with the reason. Exit code: 0 when no
     check fails, 1 when one fails, 2 when an input is wrong.
     """
-    from optiframe.testing.checks import CHECKS, words
+    from optiframe.testing.checks import words
     from optiframe.testing.failures import likeness
-    from optiframe.testing.isolated import MEMORY, check_isolated
+    from optiframe.testing.isolated import LOADS, MEMORY, check_isolated
+    from optiframe.testing.part_checks import every_check
 
     wanted = [word.lower().replace("-", " ").replace("_", " ") for word in only]
-    checks = [check for check in CHECKS if not wanted or any(word in words(check) for word in wanted)]
-    if not checks:
-        known = "; ".join(map(words, CHECKS))
+    checks = [check for check in every_check() if any(word in words(check) for word in wanted)]
+    if wanted and not checks:
+        known = "; ".join(map(words, every_check()))
         raise InvalidInput(f"--only {' '.join(only)}: no check has these words; the checks are: {known}")
 
     try:
@@ -85,7 +93,8 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     def tell(solver: str, titles: list[str]) -> None:
         click.echo(f"{click.style(solver, bold=True)} on {', '.join(titles)}")
 
-    failed = without = 0
+    count = failed = without = 0
+    loaded = True
     seen: dict[str, str] = {}  # what one fault looks like, and the check that met it first
     outcomes = check_isolated(
         name,
@@ -93,13 +102,15 @@ def command(  # noqa: PLR0917  # click calls it with keywords
         problems=problems,
         datasets=datasets,
         modules=tuple(ctx.obj or ()),
-        checks=checks,
+        checks=checks if wanted else None,
+        shape=_sizes(shape),
         seconds=seconds,
         tolerance=tolerance,
         memory=limit,
         tell=tell,
     )
-    for count, outcome in enumerate(outcomes, start=1):
+    for outcome in outcomes:
+        count += 1
         if outcome.failure is not None:
             failed += 1
             alike = likeness(outcome.failure)
@@ -115,13 +126,14 @@ def command(  # noqa: PLR0917  # click calls it with keywords
             )
         else:
             click.echo(f"  {click.style('pass', fg='green')}  {outcome.name}")
-        passed = count - failed - without
-    counts = [f"{passed} of {len(checks) - without} checks passed"]
+        loaded = outcome.name != LOADS
+    passed = count - failed - without
+    counts = [f"{passed} of {count - without} checks passed"]
     if failed:
         counts.append(f"{failed} failed")
     if without:
         counts.append(f"{without} not applicable")
-    if count < len(checks):  # the solver could not be loaded
+    if not loaded:
         counts.append("the others were not tried" if passed else "no other was tried")
     click.secho(
         ", ".join(counts),
@@ -129,3 +141,13 @@ def command(  # noqa: PLR0917  # click calls it with keywords
         bold=True,
     )
     ctx.exit(1 if failed else 0)
+
+
+def _sizes(text: str | None) -> list[int] | None:
+    """The shape in ``3,2``; `InvalidInput` where it is none."""
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdigit() for part in parts):
+        raise InvalidInput(f"--shape must be whole numbers, such as 6 or 3,2, got {text!r}")
+    return [int(part) for part in parts]

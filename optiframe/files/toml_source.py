@@ -101,7 +101,8 @@ class TomlSource:
             with paths_relative_to(self.folder):
                 yield
         except InvalidInput as error:
-            raise self.error([((*section, *keys), text) for keys, text in error.problems]) from None
+            located = self.error([((*section, *keys), text) for keys, text in error.problems])
+            raise located from error.__cause__
 
     def error(self, problems: Iterable[tuple[Keys, str]]) -> InvalidInput:
         """An error that says of each key path where it is."""

@@ -60,16 +60,14 @@ class Composite(Problem[Any]):
 
     def __init__(
         self,
-        objective: Objective | Mapping[str, Any] | str,
+        objective: Objective | Mapping[str, Any] | str | None = None,
         over: ConstraintSet | Mapping[str, Any] | str | None = None,
         plus: Regularizer | Mapping[str, Any] | str | Sequence[Any] | None = None,
         start: Any = None,
         **unknown: Any,
     ) -> None:
-        given = {"over": over, "plus": plus, "start": start}
-        Record.__init__(
-            self, objective=objective, **{k: v for k, v in given.items() if v is not None}, **unknown
-        )
+        given = {"objective": objective, "over": over, "plus": plus, "start": start}
+        Record.__init__(self, **{k: v for k, v in given.items() if v is not None}, **unknown)
 
     @model_validator(mode="after")
     def _shapes_agree(self) -> Self:
@@ -162,15 +160,13 @@ class Minimize(Composite):
 
     def __init__(
         self,
-        objective: Objective | Mapping[str, Any] | str,
+        objective: Objective | Mapping[str, Any] | str | None = None,
         over: ConstraintSet | Mapping[str, Any] | str | None = None,
         start: Any = None,
         **unknown: Any,
     ) -> None:
-        given = {"over": over, "start": start}
-        Record.__init__(
-            self, objective=objective, **{k: v for k, v in given.items() if v is not None}, **unknown
-        )
+        given = {"objective": objective, "over": over, "start": start}
+        Record.__init__(self, **{k: v for k, v in given.items() if v is not None}, **unknown)
 
     @classmethod
     def hint_for_unknown_key(cls, key: str, value: Any) -> str:

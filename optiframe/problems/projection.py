@@ -29,8 +29,11 @@ class Projection(Problem[Any]):
         Accepts("a constraint set by name with its parameters, [problem.onto]"),
     ] = Field(description="the set to project onto")
 
-    def __init__(self, point: Any, onto: ConstraintSet | Mapping[str, Any] | str, **unknown: Any) -> None:
-        Record.__init__(self, point=point, onto=onto, **unknown)
+    def __init__(
+        self, point: Any = None, onto: ConstraintSet | Mapping[str, Any] | str | None = None, **unknown: Any
+    ) -> None:
+        given = {"point": point, "onto": onto}
+        Record.__init__(self, **{k: v for k, v in given.items() if v is not None}, **unknown)
 
     @model_validator(mode="after")
     def _shapes_agree(self) -> Self:

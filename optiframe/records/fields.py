@@ -156,6 +156,19 @@ def as_bound(value: Any) -> Array:
     return array
 
 
+def as_file(value: Any) -> Path:
+    """The path of a file that is there, relative to the file that named it."""
+    if not isinstance(value, str | Path):
+        raise InvalidInput(f"must be the path of a file, got {value!r:.60}")
+    path = resolve(value)
+    if not path.is_file():
+        raise InvalidInput(f"{'is a folder, and a file is needed' if path.is_dir() else 'no file'}: {path}")
+    return path
+
+
+FilePath = Annotated[
+    Path, PlainValidator(as_file), Accepts("path of a file, relative to the one that names it")
+]
 AnyArray = Annotated[Array, PlainValidator(as_array), Accepts("array, or path of a CSV or NPY file")]
 Vector = Annotated[Array, PlainValidator(as_vector), Accepts("vector, or path of a CSV or NPY file")]
 Places = Annotated[

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from threading import RLock
 from typing import Any, TypeVar
 
@@ -235,7 +236,24 @@ def build(kind: str, chosen: str | Mapping[str, Any]) -> Any:
         cls = registry().get(kind, name)
     except UnknownName as error:
         raise InvalidInputName(str(error)) from None
-    return cls.load(**table)
+    with loading(name):
+        return cls.load(**table)
+
+
+@contextmanager
+def loading(name: str) -> Iterator[None]:
+    """Within this block, what somebody's class raises while it reads its inputs is said in one sentence."""
+    try:
+        yield
+    except (OptiframeError, MemoryError):
+        raise
+    except Exception as error:  # the code of a plugin
+        from optiframe.raised import innermost
+
+        kind = type(error).__name__
+        what = f"{kind}: {error}" if str(error) else kind
+        text = f"{name} raised {what} at {innermost(error)} while it read its inputs"
+        raise InvalidInput(text, [((), text)]) from error
 
 
 def unnamed(table: Mapping[str, Any], text: str, keys: Sequence[str] = ("name",)) -> InvalidInput:

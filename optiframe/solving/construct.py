@@ -9,7 +9,7 @@ from optiframe.errors import BrokenPlugin, InvalidInput
 from optiframe.problems.datasets import DataSet
 from optiframe.registry import registry
 from optiframe.registry.contracts import normalise
-from optiframe.registry.registry import build
+from optiframe.registry.registry import build, loading
 
 if TYPE_CHECKING:
     from optiframe.problems.constraints import ConstraintSet
@@ -44,7 +44,8 @@ def problem(name: str | None = None, *, dataset: Any = None, **inputs: Any) -> P
         name = name or data.problem
         if normalise(name) != data.problem:
             raise InvalidInput(f"data set {data.name!r} is for {data.problem!r} problems, not for {name!r}")
-        brought = data.inputs()
+        with loading(data.name):
+            brought = data.inputs()
         if not isinstance(brought, Mapping):
             raise BrokenPlugin(
                 f"data set {data.name!r}: inputs() must give the problem's inputs by name, "

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from optiframe.testing.kernels import check_interruptible as check_interruptible
     from optiframe.testing.kernels import check_kernel as check_kernel
     from optiframe.testing.kernels import check_refusals as check_refusals
+    from optiframe.testing.part_checks import check_part as check_part
 
 __getattr__, __dir__, __all__ = exports(  # a list, made there
     __name__,
@@ -35,6 +36,7 @@ __getattr__, __dir__, __all__ = exports(  # a list, made there
         "contract": ("SolverContract",),
         "derivatives": ("check_derivatives",),
         "isolated": ("check_isolated",),
+        "part_checks": ("check_part",),
         "kernels": ("check_interruptible", "check_kernel", "check_refusals"),
     },
 )

@@ -12,12 +12,16 @@ import scipy.optimize
 
 from optiframe.errors import InvalidInput
 from optiframe.problems.constraints import WholeSpace
+from optiframe.problems.intersection import Intersection
+from optiframe.problems.linear_sets import HalfSpace
 from optiframe.problems.losses import LeastSquares
-from optiframe.problems.minimize import Minimize
+from optiframe.problems.minimize import Composite, Minimize
 from optiframe.problems.objective import SquaredDistance
 from optiframe.problems.problem import Problem
 from optiframe.problems.projection import Projection
-from optiframe.problems.sets import Box, Simplex
+from optiframe.problems.quadratic import Linear
+from optiframe.problems.regularizers import L1
+from optiframe.problems.sets import Box, Integers, NonNegative, Simplex
 from optiframe.records.fingerprint import fingerprint
 from optiframe.solving.budget import Budget
 from optiframe.solving.result import Result
@@ -109,6 +113,18 @@ def small_problems() -> list[AnyProblem]:
         Projection(point, onto=Box(lower=np.array(0.0), upper=np.array(0.5))),
         Minimize(_valley()),
         Minimize(_valley(), over=Box(lower=np.array(-20.0), upper=np.array([20.0, 20.0, 1.0]))),
+    ]
+
+
+def special_problems() -> list[AnyProblem]:
+    """Problems for a solver that takes none of `small_problems`: of special shapes, or with a regularizer."""
+    rows = HalfSpace(normal=[1.0, 2.0, 1.0], offset=4.0)
+    cost = Linear(cost=[1.0, -2.0, -0.5])
+    return [
+        Minimize(_valley(), over=NonNegative()),
+        Minimize(cost, over=Intersection(sets=(Box(lower=np.array(0.0), upper=np.array(3.0)), rows))),
+        Minimize(cost, over=Intersection(sets=(Integers(lower=0.0, upper=3.0), rows))),
+        Composite(_valley(), plus=L1(weight=0.01)),
     ]
 
 

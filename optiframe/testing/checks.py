@@ -13,7 +13,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from optiframe.errors import InvalidInput, Unsuited
 from optiframe.records.fingerprint import fingerprint
@@ -245,7 +245,7 @@ def run_checks(case: Case, checks: Iterable[Check] = CHECKS) -> Iterator[Outcome
         yield _outcome(check, mine)
 
 
-def words(check: Check) -> str:
+def words(check: Callable[[Any], None]) -> str:
     """The name of a check as a sentence would have it."""
     return check.__name__.removeprefix("check_").replace("_", " ")
 

@@ -30,6 +30,7 @@ from optiframe.testing.cases import (
     is_ill_conditioned,
     known_optimum,
     small_problems,
+    special_problems,
 )
 
 
@@ -58,7 +59,9 @@ class SolverContract:
         if make is not None:
             return [make()]
         solver = self._solver()
-        found = [p for p in small_problems() if why_unsuited(p, solver) is None]
+        several = (small_problems(), special_problems())
+        suited = ([p for p in some if why_unsuited(p, solver) is None] for some in several)
+        found = next(filter(None, suited), [])
         if not found:
             raise AssertionError(f"{solver.name} suits none of the small problems here; give `problem`")
         return found

@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-import sysconfig
 from pathlib import Path
-from traceback import FrameSummary, extract_tb
+from traceback import extract_tb
 from typing import Any
+
+from optiframe.raised import innermost, is_library, words_of
 
 _CORE = (
     "optiframe.solving.solver",
@@ -27,7 +28,7 @@ def described_error(error: BaseException, solver: Any) -> str:
 
     kind = type(error).__name__
     text = f"{kind}: {error}" if str(error) else kind
-    where = own_place(error, solver) or ("" if isinstance(error, OptiframeError) else _innermost(error))
+    where = own_place(error, solver) or ("" if isinstance(error, OptiframeError) else innermost(error))
     return f"{text} at {where}" if where else text
 
 
@@ -37,7 +38,7 @@ def own_place(error: BaseException, solver: Any) -> str:
     for frame in reversed(extract_tb(error.__traceback__)):
         path = Path(frame.filename)
         if frame.filename in files or any(folder in path.parents for folder in folders):
-            return _words(frame)
+            return words_of(frame)
     return ""
 
 
@@ -47,7 +48,7 @@ def likeness(failure: str) -> str:
     frames = [found for found in map(_FRAME.match, rest) if found]
     if not frames:
         return failure
-    own = [found for found in frames if not _is_library(found["file"])] or frames
+    own = [found for found in frames if not is_library(found["file"])] or frames
     return f"{head}\n{own[0]['file']} {own[0]['name']}"
 
 
@@ -73,27 +74,3 @@ def _is_solver(kind: type[Any]) -> bool:
     from optiframe.solving.solver import Solver
 
     return issubclass(kind, Solver)
-
-
-def _innermost(error: BaseException) -> str:
-    frames = extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not _is_library(frame.filename)]
-    return _words((theirs or frames)[-1]) if frames else ""
-
-
-def _words(frame: FrameSummary) -> str:
-    return f"{_short(frame.filename)}:{frame.lineno} (in {frame.name})"
-
-
-def _short(path: str) -> str:
-    """Relative where it is below the working folder, so that it is as short as what one would type."""
-    try:
-        return str(Path(path).relative_to(Path.cwd()))
-    except (ValueError, OSError):
-        return path
-
-
-def _is_library(path: str) -> bool:
-    """Whether a file is of an installed package or of Python itself."""
-    places = {sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")}
-    return "site-packages" in path or path.startswith("<frozen") or path.startswith(tuple(places))

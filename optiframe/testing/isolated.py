@@ -7,13 +7,14 @@ child. As in a comparison, linear algebra keeps to one thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from optiframe.comparison.cells import Limits
 from optiframe.comparison.processes.watched import WatchedChild
 from optiframe.errors import InvalidInput
-from optiframe.testing.checks import CHECKS, Check, Outcome, words
+from optiframe.testing.checks import Check, Outcome, words
+from optiframe.testing.part_checks import every_check
 
 LOADS = "the solver and its problems can be loaded"
 
@@ -29,13 +30,14 @@ def check_isolated(
     problems: Iterable[str] = (),
     datasets: Iterable[str] = (),
     modules: Iterable[str] = (),
-    checks: Iterable[Check] = CHECKS,
+    checks: Iterable[Check] | None = None,
+    shape: Sequence[int] | None = None,
     seconds: float = 60.0,
     tolerance: float = 1e-4,
     memory: int | None = MEMORY,
     tell: Callable[[str, list[str]], None] | None = None,
 ) -> Iterator[Outcome]:
-    """Hold a solver to the contract in child processes; yields each check as it ends.
+    """Hold a solver, or any other part, to the contract in child processes; yields each check as it ends.
 
     Parameters
     ----------
@@ -50,7 +52,9 @@ def check_isolated(
     modules
         Files or modules to import first, as `optiframe --import`.
     checks
-        Which checks; all by default.
+        Which checks; by default all that there are for its kind.
+    shape
+        Shape of the points that a set or regularizer is tried on.
     seconds
         How long one check may take, on all problems together.
     tolerance
@@ -66,7 +70,8 @@ def check_isolated(
         For an unknown solver or data set, wrong parameters, a file that cannot be read, or
         when no problem suits.
     """
-    waiting = list(checks)
+    every = {check.__name__: check for check in every_check()}
+    waiting = None if checks is None else [check.__name__ for check in checks]
     task = {
         "solver": solver,
         "parameters": list(parameters),
@@ -75,30 +80,33 @@ def check_isolated(
         "modules": list(modules),
         "tolerance": tolerance,
         "memory": memory,
+        "shape": None if shape is None else list(shape),
     }
-    while waiting:
-        for event in _events({**task, "checks": [check.__name__ for check in waiting]}, seconds):
-            if event["event"] == "ready" and tell is not None:
-                tell(event["solver"], event["problems"])
-                tell = None
+    while waiting is None or waiting:
+        for event in _events({**task, "checks": waiting}, seconds):
+            if event["event"] == "ready":
+                waiting = list(event["checks"])
+                if tell is not None:
+                    tell(event["solver"], event["problems"])
+                    tell = None
             elif event["event"] == "wrong":
                 raise InvalidInput(event["text"])
             elif event["event"] == "unloadable":
                 yield Outcome(LOADS, event["text"])
                 return
             elif event["event"] == "end":
-                done = next(check for check in waiting if check.__name__ == event["check"])
-                waiting.remove(done)
-                yield Outcome(words(done), event["failure"], event.get("not_applicable"))
+                waiting = [name for name in waiting or () if name != event["check"]]
+                done = words(every[event["check"]])
+                yield Outcome(done, event["failure"], event.get("not_applicable"))
 
 
 def _events(task: Mapping[str, Any], seconds: float) -> Iterator[Mapping[str, Any]]:
     """What one child says; a hang or a death is said to be the end of the check it happened in."""
-    waiting = list(task["checks"])
+    waiting: list[str] = []
     ready = False
     child = WatchedChild("optiframe.testing.isolated_child", task, Limits(memory=task["memory"]))
     try:
-        while waiting:
+        while waiting or not ready:
             event = child.next(seconds if ready else max(_START, seconds))
             if event is None:
                 reason = child.why_gone(seconds if ready else max(_START, seconds))
@@ -109,7 +117,7 @@ def _events(task: Mapping[str, Any], seconds: float) -> Iterator[Mapping[str, An
                 return
             yield event
             if event["event"] == "ready":
-                ready = True
+                ready, waiting = True, list(event["checks"])
             elif event["event"] == "end":
                 waiting.remove(event["check"])
             else:

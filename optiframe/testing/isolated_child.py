@@ -39,8 +39,10 @@ def main() -> None:
     except (Exception, SystemExit) as error:  # the solver's own code, before any check
         say(event="unloadable", text=f"raised {described_error(error, None)}")
         return
-    say(event="ready", solver=cases[0].solver.name, problems=titles)
-    for check in _asked(task["checks"]):
+    checks = _asked(task["checks"], cases[0])
+    names = [check.__name__ for check in checks]
+    say(event="ready", solver=name_of(cases[0]), problems=titles, checks=names)
+    for check in checks:
         failure, not_applicable = outcome_of(check, cases, titles)
         say(event="end", check=check.__name__, failure=failure, not_applicable=not_applicable)
 
@@ -50,15 +52,25 @@ def prepare(task: Mapping[str, Any]) -> tuple[list[Any], list[str]]:
     from optiframe.files.solve_file import SolveFile
     from optiframe.registry.user_modules import import_user_module
     from optiframe.testing.cases import Case, is_ill_conditioned, known_optimum
+    from optiframe.testing.subject import Subject
 
     for module in task["modules"]:
         import_user_module(module)
     given = SolveFile.read(None, [f"solver.{item}" for item in task["parameters"]])
     parameters = dict(given.table.get("solver", {}))
+    kind, cls = _class_of(task["solver"])
+    if kind == "problem":
+        return _subjects(task, cls)
     try:
-        solver = _solver_class(task["solver"]).load(**parameters)
+        solver = cls.load(**parameters)
     except InvalidInput as error:
         raise Wrong(f"{error} (parameters are given by --set key=value)") from None
+    if kind != "solver":
+        if task["problems"] or task["datasets"]:
+            raise Wrong(f"--problem and --dataset are for solvers and problems; {solver.name} is a {kind}")
+        shape = task.get("shape")
+        subject = Subject(solver, shape=None if shape is None else tuple(shape))
+        return [subject], [subject.tried_on]
     found = list(_problems(task, solver))
     problems = [problem for _, problem, _ in found]
     cases = [
@@ -76,15 +88,33 @@ def prepare(task: Mapping[str, Any]) -> tuple[list[Any], list[str]]:
     return cases, [title for title, _, _ in found]
 
 
-def _solver_class(name: str) -> type[Any]:
-    """The class of a registered name, or of ``module:Class``."""
+def _subjects(task: Mapping[str, Any], cls: type[Any]) -> tuple[list[Any], list[str]]:
+    """Problems of a class, from files, from data sets, or from the generated data sets there are for it."""
+    from optiframe.files.solve_file import SolveFile
+    from optiframe.solving import construct
+    from optiframe.testing.subject import Subject
+
+    found = [(path, SolveFile.read(path).problem) for path in task["problems"]]
+    found += [(name, construct.problem(dataset=name)) for name in task["datasets"]]
+    given = bool(found)
+    mine = [(title, each) for title, each in (found or _generated()) if type(each) is cls]
+    if not mine:
+        where = "those given are others" if given else "there is no generated data set for it"
+        raise Wrong(f"a problem {cls.name!r} to look at is needed, and {where}: give --problem or --dataset")
+    return [Subject(each) for _, each in mine], [title for title, _ in mine]
+
+
+def _class_of(name: str) -> tuple[str, type[Any]]:
+    """The kind and class of a registered name, or of ``module:Class``."""
     from optiframe.registry import registry
-    from optiframe.registry.contracts import check_class, import_class
-    from optiframe.solving.solver import Solver
+    from optiframe.registry.contracts import KINDS, check_class, import_class, kind_of, normalise
 
     module, colon, _ = name.partition(":")
     if not colon:
-        return registry.registry().get("solver", name)
+        names = registry.registry()
+        kinds = [kind for kind in KINDS for entry in names.entries(kind) if entry.name == normalise(name)]
+        kind = "solver" if "solver" in kinds or not kinds else kinds[0]
+        return kind, names.get(kind, name)
     try:
         cls = import_class(name)
     except ModuleNotFoundError as error:
@@ -96,12 +126,14 @@ def _solver_class(name: str) -> type[Any]:
         ) from None
     except AttributeError as error:
         raise Wrong(f"{name}: {error}") from None
-    if not (isinstance(cls, type) and issubclass(cls, Solver)):
-        raise Wrong(f"{name} is no subclass of optiframe.Solver")
+    try:
+        kind = kind_of(cls)
+    except BrokenPlugin as error:
+        raise Wrong(f"{name}: {error}") from None
     if not cls.name:
         raise BrokenPlugin('it has no name; write name = "family.method" in the class, without a type')
-    check_class("solver", cls, cls.name)
-    return cls
+    check_class(kind, cls, cls.name)
+    return kind, cls
 
 
 def _problems(task: Mapping[str, Any], solver: Any) -> Iterator[tuple[str, Any, Any]]:
@@ -128,10 +160,10 @@ def _problems(task: Mapping[str, Any], solver: Any) -> Iterator[tuple[str, Any, 
 
 def _default_problems(solver: Any) -> Iterator[tuple[str, Any, None]]:
     """The small problems that suit, else the generated data sets that do."""
-    from optiframe.testing.cases import small_problems
+    from optiframe.testing.cases import small_problems, special_problems
 
-    small = [(_title(problem), problem) for problem in small_problems()]
-    for candidates in (small, _generated()):
+    ours = ([(_title(problem), problem) for problem in make()] for make in (small_problems, special_problems))
+    for candidates in (*ours, _generated()):
         suited = [(title, problem, None) for title, problem in candidates if _may_take(solver, problem)]
         if suited:
             yield from suited
@@ -156,7 +188,8 @@ def _generated() -> Iterator[tuple[str, Any]]:
     names = registry.registry()
     for entry in names.entries("data set"):
         try:
-            if not names.get("data set", entry.name).alternatives():
+            data = names.get("data set", entry.name)
+            if not data.alternatives() and not data.requires:  # what a library holds would be no small check
                 yield entry.name, construct.problem(dataset=entry.name)
         except Exception:  # someone else's data set; whether it works is not what is asked here
             continue
@@ -172,10 +205,18 @@ def _may_take(solver: Any, problem: Any) -> bool:
         return isinstance(problem, solver.solves)
 
 
-def _asked(names: list[str]) -> Iterator[Callable[[Any], None]]:
+def _asked(names: list[str] | None, case: Any) -> list[Callable[[Any], None]]:
+    """The checks there are for what is looked at, all of them or those with these names."""
     from optiframe.testing.checks import CHECKS
+    from optiframe.testing.part_checks import checks_of
 
-    return (check for check in CHECKS if check.__name__ in names)
+    there: tuple[Callable[[Any], None], ...] = checks_of(case.part) if hasattr(case, "part") else CHECKS
+    return [check for check in there if names is None or check.__name__ in names]
+
+
+def name_of(case: Any) -> str:
+    """What the solver or part is called."""
+    return str(case.part.name if hasattr(case, "part") else case.solver.name)
 
 
 def outcome_of(
@@ -183,14 +224,17 @@ def outcome_of(
 ) -> tuple[str | None, str | None]:
     """Why the check fails on the first problem it fails on, and why it can be made on none; or None."""
     from optiframe.testing.checks import run_checks
+    from optiframe.testing.part_checks import outcome_on
 
     reasons: list[str | None] = []
     for case, title in zip(cases, titles, strict=True):
+        of_part = hasattr(case, "part")
         try:
-            outcome = next(run_checks(dataclasses.replace(case), [check]))
+            made = [outcome_on(check, case)] if of_part else run_checks(dataclasses.replace(case), [check])
+            outcome = next(iter(made))
             failure = outcome.failure
-        except SystemExit as error:  # nobody asked a solver to end the program
-            failure = f"raised {described_error(error, case.solver)}"
+        except SystemExit as error:  # nobody asked it to end the program
+            failure = f"raised {described_error(error, case.part if of_part else case.solver)}"
         if failure is not None:
             return f"{title}: {failure.removeprefix(f'{case.title}: ')}", None
         reasons.append(outcome.not_applicable)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from time import sleep
 from typing import Any
 
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 
 from optiframe.native import native
 from optiframe.testing.changes import copied
+
+_TOGETHER = 200  # calls with several wrong arguments: milliseconds
 
 
 def check_kernel(reference: Callable[..., Any], arguments: Mapping[str, Any], rtol: float = 0.0) -> Any:
@@ -50,7 +53,7 @@ def check_refusals(
 ) -> None:
     """Call a kernel with each argument spoiled in turn: it must raise TypeError or ValueError every time.
 
-    Spoiled are lengths, shapes, dtypes and layouts of arrays, codes in arrays of integers, counts, and the
+    Then with two or three of them spoiled together, at random, where it may answer as well. Spoiled are lengths, shapes, dtypes and layouts of arrays, codes in arrays of integers, counts, and the
     right to write to an array that the kernel writes to; and None is passed. Numbers that no memory depends
     on (nan, a larger count) may also be answered. Where the extension was not built there is nothing to
     check: NumPy does not reach out of bounds.
@@ -89,6 +92,14 @@ def check_refusals(
             if kind not in allowed:
                 accepted.append(f"{key} may be {kind}: {_shown(spoiled)}")
     assert not accepted, f"{reference.__name__} takes wrong arguments: " + "; ".join(accepted)
+    spoils = {key: [wrong for _, wrong in _spoiled(value)] for key, value in arguments.items()}
+    several = [key for key, wrong in spoils.items() if wrong]
+    rng = np.random.default_rng(0)
+    for _ in range(_TOGETHER):
+        chosen = rng.permutation(several)[: rng.integers(2, 4)]
+        wrong = {str(key): spoils[key][rng.integers(len(spoils[key]))] for key in chosen}
+        with suppress(TypeError, ValueError):
+            kernel(**{**copied(arguments), **wrong})
 
 
 def check_interruptible(code: str, within: float = 2.0) -> None:
