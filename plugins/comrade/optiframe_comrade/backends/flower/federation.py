@@ -32,7 +32,7 @@ _FOLDER = re.compile(r"/[\w./+-]*")  # nginx's configuration has these as they a
 _OURS = "ours"  # what the operator's connection is called
 _COMMAND = "python -m optiframe_comrade.backends.flower.federation"
 _STARTED = re.compile(r"Successfully started run (\d+)")  # as ``flwr run`` says it
-_PATIENCE = 5.0  # seconds for one answer
+_PATIENCE = 10.0  # seconds for one answer
 _CLOSED = (
     "/v1/control/start-run",
     "/v1/control/list-nodes",

@@ -19,7 +19,9 @@ from optiframe_comrade.backends.flower.embedded_server import Link
 from optiframe_comrade.backends.flower.processes import Processes
 
 LOOPBACK = "127.0.0.1"
-_START = 90.0  # seconds for all processes to start and find each other; some 5 s on an idle machine
+# Below those that Linux gives to connections, which come and go before a process has taken its port.
+_FIRST_PORT, _PORTS = 20_000, 12_000
+_START = 180.0  # seconds for all processes to start and find each other; some 5 s on an idle machine
 _NODE = re.compile(r"SuperNode ID: (\d+)")
 
 
@@ -87,10 +89,14 @@ def node_number(processes: Processes, name: str, ends: float) -> int:
 
 def free_ports(count: int) -> list[int]:
     """Ports nobody listens on at the moment, all different."""
-    sockets = [socket.socket() for _ in range(count)]
+    sockets: list[socket.socket] = []
     try:
-        for each in sockets:
-            each.bind((LOOPBACK, 0))
+        while len(sockets) < count:
+            sockets.append(socket.socket())
+            try:
+                sockets[-1].bind((LOOPBACK, _FIRST_PORT + secrets.randbelow(_PORTS)))
+            except OSError:  # somebody has that one
+                sockets.pop().close()
         return [each.getsockname()[1] for each in sockets]
     finally:
         for each in sockets:
