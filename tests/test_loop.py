@@ -95,7 +95,8 @@ def test_the_time_budget_ends_the_run() -> None:
     with pytest.warns(NotConverged):
         result = of.solve(TARGET, Scripted(points=(1,) * 500, pause=0.01), budget={"time": 0.1})
     assert result.status is Status.TIME_LIMIT
-    assert 0.1 <= result.time < 2
+    assert result.time >= 0.1
+    assert result.iterations < 499
 
 
 def test_the_clock_stands_still_while_iterates_are_judged() -> None:
@@ -122,7 +123,7 @@ def test_the_clock_stands_still_while_iterates_are_judged() -> None:
     result = of.solve(SlowToJudge(), Quick())
     whole = time.perf_counter() - began
     assert len(result.trace) == 10
-    assert result.time < 0.1  # evaluating took 0.4 s or more
+    assert result.evaluation_time >= 10 * 0.02
     assert result.setup + result.time + result.evaluation_time <= whole
 
 
@@ -744,24 +745,25 @@ def _interrupt(body: str, times: int) -> tuple[int, str]:
     child = subprocess.Popen(
         [sys.executable, "-c", _INTERRUPTED.format(body=body)],
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         preexec_fn=_heed_interrupts,
     )
     assert child.stdout is not None
     assert child.stdout.readline() == "running\n"
-    for _ in range(times):
-        time.sleep(0.3)
+    os.kill(child.pid, signal.SIGINT)
+    assert child.stdout.readline() == "\n"
+    assert child.stdout.readline() == "stopping after this iterate; Ctrl-C again stops at once\n"
+    if times == 2:  # two that come before the first is heard are one
         os.kill(child.pid, signal.SIGINT)
-    output, errors = child.communicate(timeout=20)
-    return child.returncode, output + errors
+    output, _ = child.communicate(timeout=120)
+    return child.returncode, output
 
 
 def test_the_first_interrupt_ends_the_run_with_an_answer() -> None:
     code, output = _interrupt("time.sleep(0.01)", 1)
     assert code == 0
     assert output.startswith("cancelled True\n")
-    assert "stopping after this iterate; Ctrl-C again stops at once" in output
 
 
 def test_a_long_step_can_see_that_it_is_to_stop() -> None:
@@ -771,7 +773,7 @@ def test_a_long_step_can_see_that_it_is_to_stop() -> None:
 
 
 def test_the_second_interrupt_raises_inside_a_long_step() -> None:
-    code, output = _interrupt("time.sleep(60)", 2)
+    code, output = _interrupt("time.sleep(600)", 2)
     assert code != 0
     assert "KeyboardInterrupt" in output
 
@@ -779,10 +781,11 @@ def test_the_second_interrupt_raises_inside_a_long_step() -> None:
 _BAR = _INTERRUPTED.replace('{{"iterations": None}}', '{{"time": {seconds}}}')
 
 
-@pytest.mark.parametrize(("seconds", "appears"), [(0.3, False), (1.6, True)])
-def test_a_bar_appears_on_a_terminal_after_a_second(seconds: float, appears: bool) -> None:
+@pytest.mark.parametrize(("delay", "appears"), [(1000.0, False), (0.2, True)])
+def test_a_bar_appears_on_a_terminal_after_a_while(delay: float, appears: bool) -> None:
     terminal, screen = pty.openpty()
-    code = _BAR.format(body="time.sleep(0.01)", seconds=seconds)
+    code = f"from optiframe.solving import progress\nprogress._DELAY = {delay}\n"
+    code += _BAR.format(body="time.sleep(0.01)", seconds=0.5)
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], stderr=screen, stdout=screen, check=True)
     os.close(screen)
     shown = b""
