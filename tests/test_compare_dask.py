@@ -74,7 +74,18 @@ def statuses(records: Records) -> list[Status]:
 
 
 def children(pid: int) -> list[psutil.Process]:
-    return [p for p in psutil.Process(pid).children(recursive=True) if p.name() == CELL]
+    try:
+        return [p for p in psutil.Process(pid).children(recursive=True) if p.name() == CELL]
+    except psutil.NoSuchProcess:  # one that ended meanwhile
+        return []
+
+
+def ended(pid: int) -> bool:
+    """Whether a process is gone, or a zombie that nobody has asked about."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def test_a_worker_killed_in_the_middle_loses_no_cell(cluster, tmp_path):
@@ -84,7 +95,7 @@ def test_a_worker_killed_in_the_middle_loses_no_cell(cluster, tmp_path):
     def kill_one() -> None:
         with Client(cluster) as client:
             pids = list(client.run(os.getpid).values())
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while time.monotonic() < until:
             for pid in pids:
                 cells = children(pid)
@@ -100,9 +111,11 @@ def test_a_worker_killed_in_the_middle_loses_no_cell(cluster, tmp_path):
     killer.join()
     assert killed, "no worker was seen with a cell"
     assert statuses(records) == [Status.FINISHED] * 4
-    assert not psutil.pid_exists(killed[0])
-    # The guardian of the dead worker has ended what it had started there.
-    assert not psutil.pid_exists(killed[1]) or psutil.Process(killed[1]).status() == psutil.STATUS_ZOMBIE
+    # The guardian of the dead worker ends what it had started there.
+    until = time.monotonic() + 60
+    while not all(map(ended, killed)):
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def test_an_interrupt_ends_the_cells_on_the_workers(cluster, tmp_path):
@@ -112,7 +125,7 @@ def test_an_interrupt_ends_the_cells_on_the_workers(cluster, tmp_path):
     def interrupt() -> None:
         with Client(cluster) as client:
             pids = list(client.run(os.getpid).values())
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while time.monotonic() < until and len(seen) < 2:
             seen[:] = [cell for pid in pids for cell in children(pid)]
             time.sleep(0.02)
@@ -124,7 +137,7 @@ def test_an_interrupt_ends_the_cells_on_the_workers(cluster, tmp_path):
         run_plan(plan, tmp_path / "out", show=False)
     interrupter.join()
     assert len(seen) == 2
-    assert psutil.wait_procs(seen, timeout=5)[1] == []
+    assert psutil.wait_procs(seen, timeout=60)[1] == []
 
 
 def test_a_local_cluster_listens_on_loopback_only_and_shows_nothing_by_http():
@@ -136,7 +149,7 @@ def test_a_local_cluster_listens_on_loopback_only_and_shows_nothing_by_http():
         assert {address.ip for address in addresses} == {"127.0.0.1"}
         port = executor._cluster.scheduler.http_server.port
         with pytest.raises(HTTPError, match="404"):
-            urlopen(f"http://127.0.0.1:{port}/info/main/workers.html", timeout=5)
+            urlopen(f"http://127.0.0.1:{port}/info/main/workers.html", timeout=60)
     finally:
         executor.close()
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +31,7 @@ pytestmark = pytest.mark.slow  # many processes, or a browser: minutes of a smal
 
 HERE = Path(__file__).parent
 LIMIT = 12.0  # seconds: many times what imports take, so that what hangs has begun to on a busy machine
+PATIENCE = 60.0  # seconds until what must happen at once has happened, on whatever machine
 MEMORY = 350_000_000  # bytes: some times what the libraries alone need
 BOWL = {"name": "minimize", "objective": {"name": "squared-distance", "to": [1.0, 2.0]}}
 
@@ -204,8 +205,9 @@ def test_every_case_is_expected_to_end_in_some_way(pids: Path) -> None:
 
 
 @pytest.mark.parametrize("case", ["busy", "sleeps", "stubborn", "hangs in C"])
-def test_a_hang_overruns_its_limit_by_less_than_a_second(case: str, outcomes: dict[str, Outcome]) -> None:
-    assert LIMIT <= outcomes[case].wall < LIMIT + 1.0
+def test_a_hang_is_killed_at_its_limit(case: str, outcomes: dict[str, Outcome]) -> None:
+    # By how much it overruns, `examples/bench/isolation.py` measures: under load a clock says little.
+    assert LIMIT <= outcomes[case].wall < LIMIT + PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -318,10 +320,7 @@ def test_what_a_cell_started_is_gone_with_it(
 @pytest.mark.parametrize("name", ["supervised", "stopped"])
 @pytest.mark.usefixtures("outcomes")
 def test_what_a_cell_without_supervisor_started_is_gone_too(name: str, pids: Path) -> None:
-    began = time.monotonic()
-    while not ended(int((pids / name).read_text())):  # its new parent kills it, when it hears of it
-        assert time.monotonic() - began < 5.0
-        time.sleep(0.02)
+    in_time(lambda: ended(int((pids / name).read_text())))  # its new parent kills it, when it hears of it
 
 
 def test_linear_algebra_and_compiled_loops_keep_to_the_threads(outcomes: dict[str, Outcome]) -> None:
@@ -385,11 +384,7 @@ def test_an_interrupt_of_the_watcher_leaves_no_child(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run_isolated(request)
     thread.join()
-    deadline = time.monotonic() + 1.0  # a killed process still has to be scheduled once to be gone
-    for pid in map(int, pids.read_text().split()):
-        while not ended(pid):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+    in_time(lambda: all(map(ended, map(int, pids.read_text().split()))))
 
 
 def interrupt_when(file: Path) -> None:
@@ -422,15 +417,13 @@ def test_when_the_main_process_is_killed_nothing_it_started_outlives_it(
     main_process: tuple[subprocess.Popen[bytes], list[int]], tmp_path: Path
 ) -> None:
     main, started = main_process
-    guardians = [child for child in psutil.Process(main.pid).children() if "reaper.py" in child.cmdline()[-2]]
+    children = psutil.Process(main.pid).children()
+    guardians = [child for child in children if "reaper.py" in " ".join(child.cmdline()[-2:-1])]
     assert len(guardians) == 1
     main.kill()
     main.wait()
-    began = time.monotonic()
-    while not all(ended(pid) for pid in (*started, guardians[0].pid)):
-        assert time.monotonic() - began < 1.0
-        time.sleep(0.02)
-    assert list(tmp_path.glob("optiframe-*")) == []
+    in_time(lambda: all(ended(pid) for pid in (*started, guardians[0].pid)))
+    in_time(lambda: not list(tmp_path.glob("optiframe-*")))
 
 
 @pytest.mark.parametrize("helper", ["reaper.py", "fork_server"])
@@ -476,11 +469,8 @@ def test_what_a_process_told_its_guardian_just_before_it_died_is_ended(tmp_path:
         cell = psutil.Process(int(main.stdout.readline()))
     assert main.returncode == -signal.SIGKILL
     try:
-        assert psutil.wait_procs([cell], timeout=10)[1] == [] or ended(cell.pid)
-        until = time.monotonic() + 5
-        while folder.exists():
-            assert time.monotonic() < until
-            time.sleep(0.02)
+        in_time(lambda: ended(cell.pid))
+        in_time(lambda: not folder.exists())
     finally:
         if not ended(cell.pid):
             cell.kill()
@@ -538,6 +528,14 @@ def test_a_child_whose_parent_says_only_half_ends_by_itself() -> None:
     )
     assert done.returncode == 1
     assert done.stderr == b""
+
+
+def in_time(holds: Callable[[], bool]) -> None:
+    """Wait until it holds; fail where it does not in a minute."""
+    until = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def ended(pid: int) -> bool:

@@ -269,12 +269,12 @@ def test_a_seed_that_gives_different_answers_is_said_so() -> None:
 
 @pytest.mark.slow
 def test_repeats_that_do_not_fit_are_left_out_and_said_so() -> None:
-    # Nine of 2 s cannot fit into 8 s, however fast the process starts.
+    # Nine of 2 s cannot fit into 12 s, however fast the process starts.
     outcome = ask(
-        "mis.honest", Measure(repeat=9, warmup=False), parameters={"seconds": 2.0}, limits=Limits(time=8.0)
+        "mis.honest", Measure(repeat=9, warmup=False), parameters={"seconds": 2.0}, limits=Limits(time=12.0)
     )
     assert outcome.status is Status.FINISHED
-    assert 1 <= len(outcome.times) < 4
+    assert 1 <= len(outcome.times) < 6
     assert outcome.findings[-1]["text"].endswith("of 9 times: the hard limit was near")
 
 

@@ -326,7 +326,7 @@ def as_nobody(folder: Path, code: str) -> str:
         f"from pathlib import Path\nfolder = Path({str(folder)!r})\n{code}"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False
     )
     return done.stdout + done.stderr
 
@@ -387,7 +387,7 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path):
         [sys.executable, "-c", program, str(Path(__file__).parent.parent), str(tmp_path)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )

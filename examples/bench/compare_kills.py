@@ -153,15 +153,20 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seeds", type=int, default=14, help="cells are three times as many")
     parser.add_argument("--longest", type=float, default=4.0, help="seconds until a kill, at most")
+    parser.add_argument(
+        "--to-die", type=float, default=SECONDS_TO_DIE, help="seconds to outlive a kill, at most"
+    )
     parser.add_argument("--run", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.run is not None:
         return run_here(arguments.run)
     with tempfile.TemporaryDirectory() as folder:
-        return orchestrate(Path(folder), arguments.kills, arguments.seeds, arguments.longest)
+        return orchestrate(
+            Path(folder), arguments.kills, arguments.seeds, arguments.longest, arguments.to_die
+        )
 
 
-def orchestrate(place: Path, kills: int, seeds: int, longest: float) -> int:
+def orchestrate(place: Path, kills: int, seeds: int, longest: float, to_die: float) -> int:
     from optiframe.comparison.store.store import load
 
     (place / "plan.toml").write_text(PLAN.format(seeds=seeds), encoding="utf-8")
@@ -179,7 +184,7 @@ def orchestrate(place: Path, kills: int, seeds: int, longest: float) -> int:
             process.wait()
             landed += 1
         killed = time.monotonic()
-        while (left := survivors(stormy)) and time.monotonic() < killed + SECONDS_TO_DIE:
+        while (left := survivors(stormy)) and time.monotonic() < killed + to_die:
             time.sleep(0.05)
         outlived = time.monotonic() - killed
         finished = stored(stormy)
@@ -189,7 +194,7 @@ def orchestrate(place: Path, kills: int, seeds: int, longest: float) -> int:
         seen.append((len(started(stormy)), finished))
         print(f"{number:>4}  {moment:>9.2f}  {len(finished):>8}  {outlived:>15.2f}", flush=True)
         if left:
-            faults.append(f"{len(left)} processes outlived kill {number} by {SECONDS_TO_DIE:g} s")
+            faults.append(f"{len(left)} processes outlived kill {number} by {to_die:g} s")
     assert start(stormy).wait() == 0
     starts, end = started(stormy), stored(stormy)
     for count, finished in seen:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
@@ -99,10 +100,13 @@ class DaskExecutor:
 
     def _stop(self, run: str) -> None:
         """Have the workers kill the children of a run: a task that is cancelled goes on to its end."""
+
+        def tell() -> None:
+            with suppress(Exception):  # a worker or the whole cluster goes while it is asked
+                self._client.run(_stop_there, run, on_error="ignore")
+
         # In a thread, since a cluster that is gone keeps its client waiting.
-        told = threading.Thread(
-            target=self._client.run, args=(_stop_there, run), kwargs={"on_error": "ignore"}, daemon=True
-        )
+        told = threading.Thread(target=tell, daemon=True)
         told.start()
         told.join(_FAREWELL)
 
