@@ -22,6 +22,12 @@ def optiframe_plugin() -> list[Description]:
         ),
         Description(
             "solver",
+            "gradient.frank-wolfe",
+            ".frank_wolfe:FrankWolfe",
+            "Conditional gradients with away steps: a smooth objective over a set with farthest points",
+        ),
+        Description(
+            "solver",
             "scipy.nelder-mead",
             ".scipy_local:NelderMead",
             "Nelder and Mead's simplex: values only, with bounds",

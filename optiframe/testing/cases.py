@@ -118,8 +118,8 @@ def small_problems() -> list[AnyProblem]:
 
 def special_problems() -> list[AnyProblem]:
     """Problems for a solver that takes none of `small_problems`: of special shapes, or with a regularizer."""
-    rows = HalfSpace(normal=[1.0, 2.0, 1.0], offset=4.0)
-    cost = Linear(cost=[1.0, -2.0, -0.5])
+    rows = HalfSpace(normal=np.array([1.0, 2.0, 1.0]), offset=4.0)
+    cost = Linear(cost=np.array([1.0, -2.0, -0.5]))
     return [
         Minimize(_valley(), over=NonNegative()),
         Minimize(cost, over=Intersection(sets=(Box(lower=np.array(0.0), upper=np.array(3.0)), rows))),
