@@ -19,7 +19,7 @@ endif
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test quick thorough sanitize mutants lint bench papers site install clean
+.PHONY: demo test quick thorough sanitize mutants lint bench papers site dist install clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
@@ -68,6 +68,10 @@ papers: $(VENV)/installed
 site: $(VENV)/installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+# Every distribution built, installed in a clean environment outside the checkout, and tested there.
+dist: $(VENV)/installed
+	$(BIN)/python tests/release.py
+
 install: $(VENV)/installed
 
 # What the demo shows and no more: a fifth of the megabytes of the whole.
@@ -83,4 +87,4 @@ $(VENV)/installed: $(VENV)/demo pyproject.toml $(PLUGINS) $(NATIVE)
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis results site build plugins/*/build
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis results site dist build plugins/*/build

@@ -9,7 +9,7 @@ from typing import Any
 DASH = "\u2013"  # what is not known
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 _SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
-_DIGITS = 15  # of a column of scores, counted from its largest: what a double holds for certain
+_NOISE = 1e-15  # of the largest number of a column of scores: what is smaller, rounding may have put there
 
 
 def number(value: float, significant: int = 3, *, group: str = "\u2009") -> str:
@@ -71,18 +71,16 @@ def counted(count: int, word: str) -> str:
 
 
 def without_rounding_errors(values: Any) -> Any:
-    """A column of an answer, an array, without what only rounding put there.
+    """A column of an answer, an array, with 0 for what only rounding put there.
 
-    A column of decimals of both signs, such as scores, is rounded to 15 digits of its largest: -3.33e-17
-    beside 0.5 becomes 0, and 0.5000000000000001 becomes 0.5. Of any other column -0.0 becomes 0.0: a
-    column of probabilities may mean its 1e-20.
+    In a column of decimals of both signs, such as scores, that is what is below 1e-15 of its largest:
+    -3.33e-17 beside 0.5. Of any other column only -0.0 becomes 0.0: a probability may well be 1e-20.
     """
     if getattr(values, "dtype", None) is None or values.dtype.kind != "f" or not values.size:
         return values
     values = values + 0.0
     finite = values[abs(values) < math.inf]
-    largest = float(abs(finite).max(initial=0.0))
-    if not largest or finite.min() >= -largest * 1e-12 or finite.max() <= largest * 1e-12:
-        return values
-    decimals = _DIGITS - 1 - math.floor(math.log10(largest))
-    return values.round(decimals) + 0.0 if -300 < decimals < 300 else values
+    least = _NOISE * float(abs(finite).max(initial=0.0))
+    if least and finite.min() < -least and finite.max() > least:
+        values[abs(values) <= least] = 0.0
+    return values

