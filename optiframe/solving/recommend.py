@@ -55,7 +55,9 @@ def recommend(problem: Problem[Any], /, **parameters: Any) -> Recommendation:
         formulation = asked.formulation
         asked = None if formulation is None else formulation.problem
     names = those_that_take(problem)
-    known = f"these take it: {', '.join(names)}" if names else "none that is installed takes it"
+    known = (
+        f"these take it: {', '.join(names)}" if names else "none that is installed takes it" + _why(problem)
+    )
     raise InvalidInput(f"no solver is recommended for {problem.name!r}; name one ({known})")
 
 
@@ -77,6 +79,14 @@ def _usable(name: str, problem: Problem[Any]) -> Solver[Any, Any, Any] | None:
             if why_unsuited(problem, solver) is None:
                 return solver
     return None
+
+
+def _why(problem: Problem[Any]) -> str:
+    """Why the solver recommended first does not take the problem; nothing where that is not known."""
+    for name, _ in problem.recommended()[:1]:
+        with suppress(Exception):
+            return f"; {name}: {why_unsuited(problem, registry().get('solver', name)())}"
+    return ""
 
 
 def _installed(module: str) -> bool:

@@ -167,6 +167,13 @@ def test_only_solvers_that_use_covariates_take_them() -> None:
     assert solve(asked(voted(5)), around).solution.low is not None
 
 
+def test_margins_with_covariates_are_refused_with_the_reason() -> None:
+    table = voted(5)
+    margins = {name: table[name] for name in ("left", "right", "longer")} | {"margin": table["longer"] / 3}
+    with pytest.raises(InvalidInput, match=r"none that is installed takes it; .*no method finds"):
+        solve(asked(margins))
+
+
 def test_what_is_wrong_with_covariates_is_said_with_its_rows(tmp_path: Path) -> None:
     table = voted(6, rows=5)
     for values, said in (

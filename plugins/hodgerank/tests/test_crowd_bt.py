@@ -21,7 +21,7 @@ from optiframe_hodgerank.votes.workers import USUAL
 from scipy.optimize import minimize
 
 import optiframe
-from optiframe import solve
+from optiframe import Unsuited, solve
 
 Vector = NDArray[np.float64]
 
@@ -341,3 +341,9 @@ def test_beyond_2000_items_there_are_scores_and_no_intervals() -> None:
     result = solve(problem, "ranking.crowd-bt", trace=False, budget={"tolerance": 1e-3})
     assert result.solution.low is None
     assert np.corrcoef(result.solution.scores, -result.solution.items)[0, 1] > 0.8
+
+
+def test_weights_beside_which_rounding_swallows_the_prior_are_refused() -> None:
+    rows = {"left": [1, 2], "right": [2, 3], "label": [1, 2], "worker": [1, 2], "weight": [1e11, 1e11]}
+    with pytest.raises(Unsuited, match=r"they add up to 2e\+11; .*divide the weights by one number"):
+        optiframe.solve(PairwiseRanking(comparisons=rows), "ranking.crowd-bt", progress=False)

@@ -73,7 +73,7 @@ def test_bootstrap_intervals_are_those_of_the_solver_hodge_bootstrap() -> None:
         ("high", result.solution.high),
         ("error", result.detail.scores.std(axis=0, ddof=1)),
     ):
-        np.testing.assert_array_equal(table[name], values[best])
+        np.testing.assert_allclose(table[name], values[best], rtol=1e-12)
     ranks = result.to_tables()["rank_intervals"]
     assert list(ranks) == ["item", "rank", "rank_low", "rank_high"]
     for name in ranks:
@@ -89,7 +89,7 @@ def test_a_result_of_the_bootstrap_is_not_drawn_again(monkeypatch: pytest.Monkey
     result = optiframe.solve(votes(1), "hodge.bootstrap", of="hodge.l2", draws=40)
     monkeypatch.setattr(module, "solve", None)
     table, narrow = (intervals(result, method="bootstrap", level=level) for level in (0.9, 0.5))
-    np.testing.assert_array_equal(table["low"], result.solution.low[result.solution.order])
+    np.testing.assert_allclose(table["low"], result.solution.low[result.solution.order], rtol=1e-12)
     assert (narrow["high"] - narrow["low"] < table["high"] - table["low"]).all()
 
 

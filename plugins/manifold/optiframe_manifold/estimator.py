@@ -116,7 +116,7 @@ class CollaborativeRanker(Estimator[CollaborativeRanking, Rankings]):
         """
         auto = self.n_components == "auto"
         searching = auto and not self._personal()
-        if isinstance(self.n_components, str) and not auto:
+        if self.n_components is None or (isinstance(self.n_components, str) and not auto):
             raise InvalidInput(f"n_components must be a whole number or 'auto', got {self.n_components!r}")
         problem = CollaborativeRanking(
             comparisons=table_of(frame),

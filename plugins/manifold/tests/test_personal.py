@@ -350,3 +350,8 @@ def test_a_penalty_without_effect_is_named(chosen: dict[str, Any]) -> None:
     texts = [each.text for each in result.findings if each.identifier == "collaborative.penalty-unused"]
     assert len(texts) == 1
     assert texts[0].startswith(f"{next(iter(chosen))} had no effect")
+
+
+def test_the_estimator_wants_a_rank_or_auto() -> None:
+    with pytest.raises(InvalidInput, match="must be a whole number or 'auto', got None"):
+        CollaborativeRanker(None).fit(choices(users=3, items=3, each=4, tastes=0.0))  # type: ignore[arg-type]

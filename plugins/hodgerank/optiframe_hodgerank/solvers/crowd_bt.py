@@ -29,6 +29,8 @@ from optiframe_hodgerank.votes.tally import Tally, tally
 from optiframe_hodgerank.votes.tie_models import VoteModel
 from optiframe_hodgerank.votes.workers import WorkerVotes
 
+_MOST = 1e10  # votes by weight, beyond which the prior is within rounding of them
+
 
 class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
     """Scores of items and reliability of workers together: Bradley-Terry whose workers may be wrong.
@@ -94,6 +96,11 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
         if problem.comparisons.graded:
             return "it needs who won (column label), not margins; hodge.l2 takes margins"
         table = problem.comparisons
+        if table.weight is not None and table.weight.sum() > _MOST:
+            return (
+                f"weights count votes here, and they add up to {table.weight.sum():.3g}; rounding "
+                "then swallows the prior; divide the weights by one number"
+            )
         if table.covariates is None:
             return None
         if _by_worker(table) is None:
