@@ -346,7 +346,7 @@ def test_mean_ranks_are_the_plain_ones_and_sum_up(table: dict[str, list[float]])
 
 
 @pytest.mark.slow
-@settings(max_examples=5)  # statsmodels collects garbage on every call
+@settings(max_examples=5)
 @given(error_tables(), st.randoms(use_true_random=False))
 def test_standings_and_verdicts_do_not_depend_on_the_order_of_rows(
     table: dict[str, list[float]], random: Any
@@ -368,6 +368,12 @@ def test_standings_and_verdicts_do_not_depend_on_the_order_of_rows(
 
 
 # Tests of pairs
+
+
+def test_holm_multiplies_by_the_hypotheses_left_and_never_falls() -> None:
+    assert pair_tests._holm([0.01, 0.04, 0.03, 0.9]) == pytest.approx([0.04, 0.09, 0.09, 0.9])
+    assert pair_tests._holm([0.6, 0.6]) == [1.0, 1.0]
+    assert pair_tests._holm([]) == []
 
 
 def wilcoxon_by_brute_force(differences: Sequence[float]) -> float:
