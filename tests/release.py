@@ -21,6 +21,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
 CORE = ("test_cli.py", "test_contract.py", "test_loop.py", "test_registry.py", "test_frames.py")
+_NOT_FOR_TESTS = (
+    "ruff",
+    "mypy",
+    "import-linter",
+    "pandas-stubs",
+    "hatchling",
+    "build",
+    "playwright",
+    "mkdocs",
+)
 _VERSION = re.compile(r'^version(?: = |: )"?([^"\n]+)"?$', re.MULTILINE)
 
 
@@ -86,7 +96,7 @@ def main(arguments: list[str]) -> int:
         venv.create(outside / "venv", with_pip=True)
         python = outside / "venv" / "bin" / "python"
         tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]["dev"]
-        wanted = [line for line in tools if line.startswith(("pytest", "hypothesis", "polars"))]
+        wanted = [line for line in tools if not line.startswith(_NOT_FOR_TESTS)]
         wheels = [f"{core}[all]", *map(str, plugins)]
         subprocess.run([python, "-m", "pip", "install", "--quiet", *wheels, *wanted], check=True)
         tests = outside / "checkout"
