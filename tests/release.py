@@ -101,7 +101,7 @@ def main(arguments: list[str]) -> int:
         subprocess.run([python, "-m", "pip", "install", "--quiet", *wheels, *wanted], check=True)
         tests = outside / "checkout"
         tests.mkdir()
-        for folder in ("tests", "examples", *(f"plugins/{one.name}/tests" for one in projects()[1:])):
+        for folder in ("tests", "examples", "docs", *(f"plugins/{one.name}/tests" for one in projects()[1:])):
             shutil.copytree(ROOT / folder, tests / folder)
         for file in ("conftest.py", "pyproject.toml"):
             shutil.copy(ROOT / file, tests)
