@@ -88,9 +88,7 @@ class LabelAggregation(Problem[Aggregation]):
     columns: Annotated[
         dict[str, str],
         PlainValidator(read_columns),
-        Accepts(
-            "maps our column names to yours; `truth` and `gold` name their label columns"
-        ),
+        Accepts("maps our column names to yours; `truth` and `gold` name their label columns"),
     ] = Field(default_factory=dict, description="names of the columns where they differ from ours")
     duplicates: Policy = Field(
         "error",
