@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from optiframe_hodgerank import RobustRanker, intervals
-from optiframe_hodgerank.kernels.reference_votes import SHARES
+from optiframe_hodgerank.kernels.shares import SHARES
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.votes.crowd import PRECISION, CrowdLikelihood, CrowdPoint, climb
 from optiframe_hodgerank.votes.crowd_errors import _information, standard_errors

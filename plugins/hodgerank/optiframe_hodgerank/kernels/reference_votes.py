@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from scipy.special import expit, gammaln, xlog1py, xlogy
 
 from optiframe.records.fields import Array
+from optiframe_hodgerank.kernels.shares import SHARES, ratios
 
 Codes = NDArray[np.int64]
 
-SHARES: Array = np.linspace(0.0, 1.0, 11)
-"""Shares that a worker may have, shape (grid,)."""
 _CLIP = 30.0  # differences of scores beyond are as good as infinite, and logarithms stay finite
 SETTLED = 1e-3  # a chance of other shares that adds nothing to what is not known of a worker
 _REACH = 40.0
@@ -296,11 +295,6 @@ def sides_p(trials: Codes, share: Array, seen: Codes, p: Array) -> None:
         found = int(seen[at].sum()) - first
         fewer, more = chances[: max(found + 1, 0)], chances[max(found, 0) :]
         p[at] = min(1.0, 2 * min(float(fewer.sum()), float(more.sum())))
-
-
-def ratios(chance: Array) -> Array:
-    """(2 eta - 1) / q of each vote and share, shape (votes, 11)."""
-    return np.asarray((2 * SHARES - 1) / ((1 - SHARES) + (2 * SHARES - 1) * chance[:, None]))
 
 
 def _binomial(trials: int, share: float) -> tuple[Array, int]:

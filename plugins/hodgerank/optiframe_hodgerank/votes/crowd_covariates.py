@@ -13,7 +13,8 @@ from scipy.special import expit
 from optiframe.records.fields import Array
 from optiframe_hodgerank.data import Comparisons
 from optiframe_hodgerank.graph.laplacian import Components
-from optiframe_hodgerank.kernels.reference_votes import SETTLED, SHARES, ratios
+from optiframe_hodgerank.kernels.reference_votes import SETTLED
+from optiframe_hodgerank.kernels.shares import SHARES, ratios
 from optiframe_hodgerank.votes.covariates import CovariateVotes
 from optiframe_hodgerank.votes.crowd import RARE, CrowdLikelihood
 from optiframe_hodgerank.votes.curvature import JointCurvature

@@ -17,7 +17,7 @@ from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import Ids, listed
 from optiframe_hodgerank.data import Comparisons
-from optiframe_hodgerank.kernels.reference_votes import SHARES
+from optiframe_hodgerank.kernels.shares import SHARES
 from optiframe_hodgerank.votes.crowd import CrowdPoint
 from optiframe_hodgerank.votes.effects import Effects
 from optiframe_hodgerank.votes.maximum import Point

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
-from optiframe_hodgerank.kernels.reference_votes import SHARES
+from optiframe_hodgerank.kernels.shares import SHARES
 from optiframe_hodgerank.kernels.votes import crowd_likelihoods, crowd_slopes
 
 PULL = 5.0  # workers that the usual distribution counts as, beside those of the data
