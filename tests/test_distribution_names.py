@@ -37,8 +37,8 @@ def check(path: Path) -> None:
     assert [name for name in ours if not OURS.fullmatch(name)] == []
 
 
-def test_the_core_and_six_plugins_are_distributions() -> None:
-    assert len(PROJECTS) == 7
+def test_the_core_and_seven_plugins_are_distributions() -> None:
+    assert len(PROJECTS) == 8
 
 
 @pytest.mark.parametrize("path", PROJECTS, ids=lambda path: path.parent.name)

@@ -251,7 +251,7 @@ def test_a_file_that_is_no_csv_is_refused_by_what_it_is(start: bytes, said: str,
     assert said in str(caught.value)
 
 
-LABELS = {"picture": [1, 1, 2], "who": ["a", "b", "a"], "answer": ["x", "x", "y"]}
+PICTURES = {"picture": [1, 1, 2], "who": ["a", "b", "a"], "answer": ["x", "x", "y"]}
 NAMES = {"task": "picture", "worker": "who", "label": "answer"}
 
 
@@ -265,12 +265,12 @@ NAMES = {"task": "picture", "worker": "who", "label": "answer"}
     ],
 )
 def test_columns_of_labels_and_truth_are_mapped_together_or_one_by_one(truth: Any, columns: Any) -> None:
-    problem = optiframe.problem("label-aggregation", labels=LABELS, truth=truth, columns=columns)
+    problem = optiframe.problem("label-aggregation", labels=PICTURES, truth=truth, columns=columns)
     assert optiframe.solve(problem, "labels.majority").metrics["error"] == 0
 
 
 def test_a_column_mapped_for_one_table_is_checked() -> None:
     with pytest.raises(InvalidInput, match=r"unknown column 'truth\.lable'"):
         optiframe.problem(
-            "label-aggregation", labels=LABELS, columns={"labels": NAMES, "truth": {"lable": "z"}}
+            "label-aggregation", labels=PICTURES, columns={"labels": NAMES, "truth": {"lable": "z"}}
         )
