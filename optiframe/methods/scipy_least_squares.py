@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Literal
 
 import numpy as np
@@ -121,9 +122,9 @@ class _Linear(Solver[Minimize, Array, None]):
         yield Iterate(posed.flat.point(x), residual=posed.box.optimality(x, gradient))
         return ending(found, run)
 
+    @abstractmethod
     def solve(self, matrix: Any, target: Array, box: FlatBox, run: Run) -> OptimizeResult:
         """What SciPy makes of it."""
-        raise NotImplementedError
 
 
 class LsqLinear(_Linear):

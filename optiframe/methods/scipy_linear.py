@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from typing import Any, Literal
 
 import numpy as np
@@ -59,11 +60,11 @@ class _Program(Solver[Minimize, Array, None]):
             yield Iterate(x.reshape(problem.function.shape), residual=gap)
         return status, f"SciPy: {' '.join(str(found.message).split())}"
 
+    @abstractmethod
     def solve(
         self, cost: Array, form: LinearForm, limits: dict[str, Any], run: Run
     ) -> tuple[OptimizeResult, float]:
         """What SciPy makes of it, and a lower bound on the objective; nan where there is none."""
-        raise NotImplementedError
 
 
 class Milp(_Program):
