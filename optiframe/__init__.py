@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from optiframe.hookspec import Description as Description
     from optiframe.hookspec import hookimpl as hookimpl
     from optiframe.problems.collection import Collection as Collection
-    from optiframe.problems.constraints import ConstraintSet as ConstraintSet
-    from optiframe.problems.constraints import CvxpyProgram as CvxpyProgram
-    from optiframe.problems.constraints import LinearForm as LinearForm
-    from optiframe.problems.constraints import ScipyConstraints as ScipyConstraints
     from optiframe.problems.datasets import DataFile as DataFile
     from optiframe.problems.datasets import DataSet as DataSet
     from optiframe.problems.minimize import Composite as Composite
     from optiframe.problems.minimize import Minimize as Minimize
-    from optiframe.problems.objective import FiniteSum as FiniteSum
-    from optiframe.problems.objective import Objective as Objective
-    from optiframe.problems.objective import Quadratic as Quadratic
-    from optiframe.problems.objective import from_function as from_function
+    from optiframe.problems.objectives.objective import FiniteSum as FiniteSum
+    from optiframe.problems.objectives.objective import Objective as Objective
+    from optiframe.problems.objectives.objective import Quadratic as Quadratic
+    from optiframe.problems.objectives.objective import from_function as from_function
+    from optiframe.problems.objectives.residuals import from_residuals as from_residuals
     from optiframe.problems.problem import Formulation as Formulation
     from optiframe.problems.problem import Problem as Problem
     from optiframe.problems.projection import Projection as Projection
-    from optiframe.problems.regularizer import Regularizer as Regularizer
-    from optiframe.problems.residuals import from_residuals as from_residuals
+    from optiframe.problems.regularizers.regularizer import Regularizer as Regularizer
+    from optiframe.problems.sets.constraint_set import ConstraintSet as ConstraintSet
+    from optiframe.problems.sets.constraint_set import CvxpyProgram as CvxpyProgram
+    from optiframe.problems.sets.constraint_set import LinearForm as LinearForm
+    from optiframe.problems.sets.constraint_set import ScipyConstraints as ScipyConstraints
     from optiframe.records.fields import FilePath as FilePath
     from optiframe.records.fields import resolve as resolve
     from optiframe.registry.by_name import ByName as ByName
@@ -74,7 +74,7 @@ _HOME = {
     "solving.chain": ("why_unsuited",),
     "comparison.comparison": ("Comparison", "compare"),
     "problems.collection": ("Collection",),
-    "problems.constraints": ("ConstraintSet", "CvxpyProgram", "LinearForm", "ScipyConstraints"),
+    "problems.sets.constraint_set": ("ConstraintSet", "CvxpyProgram", "LinearForm", "ScipyConstraints"),
     "problems.datasets": ("DataFile", "DataSet"),
     "errors": (
         "BrokenPlugin",
@@ -86,14 +86,14 @@ _HOME = {
     ),
     "hookspec": ("Description", "hookimpl"),
     "solving.solve": ("NotConverged", "solve"),
-    "problems.objective": ("FiniteSum", "Objective", "Quadratic", "from_function"),
+    "problems.objectives.objective": ("FiniteSum", "Objective", "Quadratic", "from_function"),
     "registry.by_name": ("ByName", "Part", "part"),
     "findings": ("Finding",),
     "problems.minimize": ("Composite", "Minimize"),
     "problems.problem": ("Formulation", "Problem"),
     "problems.projection": ("Projection",),
-    "problems.residuals": ("from_residuals",),
-    "problems.regularizer": ("Regularizer",),
+    "problems.objectives.residuals": ("from_residuals",),
+    "problems.regularizers.regularizer": ("Regularizer",),
     "records.fields": ("FilePath", "resolve"),
     "registry.registry": ("register",),
     "solving.result": ("Result", "Status", "Trace"),

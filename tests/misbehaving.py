@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from optiframe import Iterate, Iterates, Minimize, Run, Solver, Status, Unsuited, register
-from optiframe.problems.objective import SquaredDistance
+from optiframe.problems.objectives.objective import SquaredDistance
 
 
 class _Misbehaving(Solver[Minimize, Any, None]):

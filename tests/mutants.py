@@ -62,7 +62,7 @@ TESTS = {
     "optiframe/comparison/store/claims.py": "tests/test_compare_store.py tests/test_compare_engine.py",
     "optiframe/comparison/store/store.py": """
         tests/test_compare_store.py tests/test_kept.py tests/test_compare_engine.py""",
-    "optiframe/problems/objective.py": "tests/test_objectives.py tests/test_derivatives.py",
+    "optiframe/problems/objectives/objective.py": "tests/test_objectives.py tests/test_derivatives.py",
     "optiframe/tables/read.py": """
         tests/test_frames.py tests/test_reading_tables.py tests/test_pair_columns.py
         plugins/rankone/tests/test_bad_labels.py""",

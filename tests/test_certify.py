@@ -21,9 +21,9 @@ from optiframe import (
     Solver,
     Status,
 )
-from optiframe.problems.constraints import WholeSpace
-from optiframe.problems.objective import SquaredDistance
-from optiframe.problems.sets import Box, Cardinality, Simplex
+from optiframe.problems.objectives.objective import SquaredDistance
+from optiframe.problems.sets.constraint_set import WholeSpace
+from optiframe.problems.sets.vector_sets import Box, Cardinality, Simplex
 from optiframe.testing.certificate import certify, check_against_cvxpy
 
 

@@ -296,7 +296,7 @@ WRONG = [
     ),
     ({"solver": "no_such_module:Thing"}, "there is no module 'no_such_module'"),
     ({"solver": "optiframe.testing.bad_solvers:Thing"}, "has no attribute 'Thing'"),
-    ({"solver": "optiframe.problems.proximal:Proximal"}, "is none of what can be registered"),
+    ({"solver": "optiframe.problems.regularizers.proximal:Proximal"}, "is none of what can be registered"),
     ({"solver": "minimize"}, "a problem 'minimize' to look at is needed"),
     ({"solver": "zero-sum", "datasets": ["labels.rte"]}, "zero-sum is a constraint set"),
 ]

@@ -24,7 +24,7 @@ from optiframe.comparison.run.answers import Place, read_answer, read_place, wri
 from optiframe.comparison.run.isolation import run_isolated
 from optiframe.comparison.run.repeats import agree, is_another_wanted
 from optiframe.findings import Finding
-from optiframe.problems.objective import SquaredDistance
+from optiframe.problems.objectives.objective import SquaredDistance
 from optiframe.solving.result import Status
 
 HERE = Path(__file__).parent

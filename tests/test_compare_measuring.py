@@ -38,9 +38,9 @@ from optiframe.comparison.run.wire import (
     write_reply,
 )
 from optiframe.errors import Unsuited
-from optiframe.problems.losses import LeastSquares, Logistic
-from optiframe.problems.objective import Objective, SquaredDistance
-from optiframe.problems.sets import Box
+from optiframe.problems.objectives.losses import LeastSquares, Logistic
+from optiframe.problems.objectives.objective import Objective, SquaredDistance
+from optiframe.problems.sets.vector_sets import Box
 from optiframe.solving.counting import counted
 from optiframe.solving.result import Status
 

@@ -16,9 +16,9 @@ import optiframe as of
 from optiframe import Composite, InvalidInput, Minimize, Regularizer, Unsuited
 from optiframe.methods.projected_gradient import ProjectedGradient
 from optiframe.methods.proximal_gradient import ProximalGradient
-from optiframe.problems.losses import LeastSquares, Logistic
-from optiframe.problems.objective import SquaredDistance
-from optiframe.problems.regularizers import (
+from optiframe.problems.objectives.losses import LeastSquares, Logistic
+from optiframe.problems.objectives.objective import SquaredDistance
+from optiframe.problems.regularizers.norms import (
     L0,
     L1,
     ElasticNet,
@@ -27,7 +27,7 @@ from optiframe.problems.regularizers import (
     SquaredL2,
     TotalVariation,
 )
-from optiframe.problems.sets import Box, Cardinality, L1Ball, L2Ball, NonNegative, Simplex
+from optiframe.problems.sets.vector_sets import Box, Cardinality, L1Ball, L2Ball, NonNegative, Simplex
 from optiframe.testing import SolverContract
 
 from .command_line import run_in

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import optiframe as of
 from optiframe.files.solve_file import SolveFile
 from optiframe.files.toml_lines import Lines
-from optiframe.problems.constraints import ConstraintSet
+from optiframe.problems.sets.constraint_set import ConstraintSet
 
 GOOD = """\
 seed = 3

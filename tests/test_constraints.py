@@ -13,9 +13,17 @@ from scipy.optimize import approx_fprime, minimize
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Projection
-from optiframe.problems.constraints import WholeSpace
-from optiframe.problems.objective import SquaredDistance
-from optiframe.problems.sets import Box, Cardinality, L1Ball, L2Ball, NonNegative, Simplex, ZeroSum
+from optiframe.problems.objectives.objective import SquaredDistance
+from optiframe.problems.sets.constraint_set import WholeSpace
+from optiframe.problems.sets.vector_sets import (
+    Box,
+    Cardinality,
+    L1Ball,
+    L2Ball,
+    NonNegative,
+    Simplex,
+    ZeroSum,
+)
 
 CONVEX = {
     "whole-space": WholeSpace(),

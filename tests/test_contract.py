@@ -24,9 +24,9 @@ from optiframe import (
     Solver,
     solve,
 )
-from optiframe.problems.losses import LeastSquares
-from optiframe.problems.objective import SquaredDistance
-from optiframe.problems.sets import Box
+from optiframe.problems.objectives.losses import LeastSquares
+from optiframe.problems.objectives.objective import SquaredDistance
+from optiframe.problems.sets.vector_sets import Box
 from optiframe.testing import CHECKS, Case, SolverContract, known_optimum, run_checks, small_problems
 from optiframe.testing import bad_solvers as bad
 from optiframe.testing.checks import (

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import optiframe as of
 from optiframe import Composite, Minimize
-from optiframe.problems.losses import LeastSquares, Logistic, SquaredHinge
-from optiframe.problems.regularizers import L0, L1, ElasticNet, GroupL1, SquaredL2, TotalVariation
-from optiframe.problems.sets import Box, L1Ball, L2Ball, LInfBall, Simplex
+from optiframe.problems.objectives.losses import LeastSquares, Logistic, SquaredHinge
+from optiframe.problems.regularizers.norms import L0, L1, ElasticNet, GroupL1, SquaredL2, TotalVariation
+from optiframe.problems.sets.vector_sets import Box, L1Ball, L2Ball, LInfBall, Simplex
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
 PLUS = {

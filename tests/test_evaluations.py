@@ -7,7 +7,7 @@ import pytest
 
 import optiframe as of
 from optiframe import Budget, Composite, Minimize, Status
-from optiframe.problems.losses import LeastSquares
+from optiframe.problems.objectives.losses import LeastSquares
 
 made: list[str] = []
 

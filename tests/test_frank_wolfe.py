@@ -8,8 +8,8 @@ import pytest
 import optiframe as of
 from optiframe import Minimize, Status, Unsuited
 from optiframe.methods.frank_wolfe import FrankWolfe
-from optiframe.problems.losses import LeastSquares, Logistic
-from optiframe.problems.objective import SquaredDistance
+from optiframe.problems.objectives.losses import LeastSquares, Logistic
+from optiframe.problems.objectives.objective import SquaredDistance
 from optiframe.testing import SolverContract
 
 RNG = np.random.default_rng(0)

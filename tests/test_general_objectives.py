@@ -13,12 +13,12 @@ import scipy.sparse as sp
 
 import optiframe as of
 from optiframe import Budget, Composite, InvalidInput, Minimize, Objective, Status, Unsuited
-from optiframe.problems.losses import LeastSquares, Logistic
-from optiframe.problems.multinomial import Multinomial
-from optiframe.problems.objective import SquaredDistance
-from optiframe.problems.quadratic import Linear, QuadraticForm
-from optiframe.problems.robust_losses import Huber, Poisson, Quantile
-from optiframe.problems.sums import Sum
+from optiframe.problems.objectives.losses import LeastSquares, Logistic
+from optiframe.problems.objectives.multinomial import Multinomial
+from optiframe.problems.objectives.objective import SquaredDistance
+from optiframe.problems.objectives.quadratic import Linear, QuadraticForm
+from optiframe.problems.objectives.robust_losses import Huber, Poisson, Quantile
+from optiframe.problems.objectives.sums import Sum
 from optiframe.testing import check_derivatives
 
 from .command_line import run_in

@@ -22,8 +22,8 @@ import optiframe as of
 from optiframe import Budget, Iterate, Iterates, Minimize, NotConverged, Projection, Run, Solver, Status
 from optiframe.errors import BrokenPlugin
 from optiframe.findings import Finding
-from optiframe.problems.constraints import WholeSpace
 from optiframe.problems.problem import Formulation, Problem
+from optiframe.problems.sets.constraint_set import WholeSpace
 
 
 class Descent(Solver[Minimize, Any, None]):
@@ -715,7 +715,7 @@ _INTERRUPTED = """
 import sys, time, warnings
 import numpy as np
 import optiframe as of
-from optiframe.problems.constraints import WholeSpace
+from optiframe.problems.sets.constraint_set import WholeSpace
 from optiframe.errors import BrokenPlugin
 from optiframe.findings import Finding
 

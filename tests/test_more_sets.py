@@ -15,17 +15,26 @@ from scipy import sparse
 
 import optiframe as of
 from optiframe import ConstraintSet, InvalidInput, Minimize, Unsuited
-from optiframe.problems.intersection import Intersection, NotAccurate
-from optiframe.problems.linear_sets import (
+from optiframe.problems.objectives.objective import SquaredDistance
+from optiframe.problems.sets.intersection import Intersection, NotAccurate
+from optiframe.problems.sets.linear_sets import (
     Affine,
     HalfSpace,
     Polyhedron,
     onto_polyhedron,
     row_violation,
 )
-from optiframe.problems.matrix_sets import PositiveSemidefinite, SecondOrderCone, SpectralBall
-from optiframe.problems.objective import SquaredDistance
-from optiframe.problems.sets import Box, Integers, L1Ball, L2Ball, LInfBall, NonNegative, Simplex, ZeroSum
+from optiframe.problems.sets.matrix_sets import PositiveSemidefinite, SecondOrderCone, SpectralBall
+from optiframe.problems.sets.vector_sets import (
+    Box,
+    Integers,
+    L1Ball,
+    L2Ball,
+    LInfBall,
+    NonNegative,
+    Simplex,
+    ZeroSum,
+)
 
 few = settings(max_examples=40, deadline=None, derandomize=True)
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Objective, Unsuited, from_function
-from optiframe.problems.losses import LeastSquares, Logistic, SquaredHinge
-from optiframe.problems.objective import SquaredDistance
+from optiframe.problems.objectives.losses import LeastSquares, Logistic, SquaredHinge
+from optiframe.problems.objectives.objective import SquaredDistance
 from optiframe.records.fields import paths_relative_to
 from optiframe.testing import check_derivatives
 

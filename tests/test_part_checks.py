@@ -13,10 +13,10 @@ from pydantic import Field
 
 import optiframe as of
 from optiframe import ConstraintSet, DataSet, Formulation, Minimize, Objective, Regularizer
-from optiframe.problems.losses import LeastSquares
-from optiframe.problems.objective import SquaredDistance
-from optiframe.problems.regularizers import L1
-from optiframe.problems.sets import Box, L1Ball, L2Ball
+from optiframe.problems.objectives.losses import LeastSquares
+from optiframe.problems.objectives.objective import SquaredDistance
+from optiframe.problems.regularizers.norms import L1
+from optiframe.problems.sets.vector_sets import Box, L1Ball, L2Ball
 from optiframe.testing import check_part
 from optiframe.testing.part_checks import checks_of, every_check, outcomes
 

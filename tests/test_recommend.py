@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import optiframe as of
-from optiframe.problems.losses import LeastSquares
+from optiframe.problems.objectives.losses import LeastSquares
 from optiframe.solving.recommend import recommend
 
 from .command_line import run_in

@@ -15,10 +15,10 @@ from scipy.optimize import LinearConstraint
 
 import optiframe as of
 from optiframe import Budget, CvxpyProgram, InvalidInput, Minimize, Objective, Problem, Projection, Status
-from optiframe.problems.constraints import ScipyConstraints, WholeSpace
-from optiframe.problems.losses import LeastSquares, Logistic
-from optiframe.problems.objective import SquaredDistance
-from optiframe.problems.sets import Box, L1Ball, L2Ball, NonNegative, Simplex, ZeroSum
+from optiframe.problems.objectives.losses import LeastSquares, Logistic
+from optiframe.problems.objectives.objective import SquaredDistance
+from optiframe.problems.sets.constraint_set import ScipyConstraints, WholeSpace
+from optiframe.problems.sets.vector_sets import Box, L1Ball, L2Ball, NonNegative, Simplex, ZeroSum
 from optiframe.reference.cvxpy_solver import Cvxpy
 from optiframe.reference.scipy_lbfgs import ScipyLBFGS
 from optiframe.reference.scipy_trust_constr import ScipyTrustConstr

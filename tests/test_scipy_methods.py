@@ -8,9 +8,9 @@ import pytest
 import optiframe as of
 from optiframe import Budget, Minimize, Status, Unsuited
 from optiframe.methods import scipy_global, scipy_local
-from optiframe.problems.losses import LeastSquares
-from optiframe.problems.objective import SquaredDistance
-from optiframe.problems.sets import Box, L2Ball
+from optiframe.problems.objectives.losses import LeastSquares
+from optiframe.problems.objectives.objective import SquaredDistance
+from optiframe.problems.sets.vector_sets import Box, L2Ball
 from optiframe.testing import SolverContract
 
 LOCAL = (

@@ -10,7 +10,7 @@ import pytest
 
 import optiframe
 from optiframe.estimator import Estimator
-from optiframe.problems.losses import LeastSquares
+from optiframe.problems.objectives.losses import LeastSquares
 from optiframe.solving.sources import answer_of, part_of
 
 MINIMIZE = optiframe.Minimize(LeastSquares(matrix=np.diag([2.0, 1.0]), target=np.array([2.0, 3.0])))

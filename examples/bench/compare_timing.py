@@ -40,8 +40,8 @@ PROBLEM = {
     },
 }
 IMPORTS = (
-    "import optiframe.solving.solve, threadpoolctl, scipy.sparse, optiframe.problems.losses, "
-    "optiframe.problems.constraints"
+    "import optiframe.solving.solve, threadpoolctl, scipy.sparse, optiframe.problems.objectives.losses, "
+    "optiframe.problems.sets.constraint_set"
 )
 
 

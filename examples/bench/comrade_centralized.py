@@ -40,7 +40,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import optiframe
 from optiframe import Budget, Minimize
-from optiframe.problems.losses import Logistic
+from optiframe.problems.objectives.losses import Logistic
 
 GAP = 1e-3
 SETTLED = 12  # rounds after which no variant moves any more

@@ -41,7 +41,7 @@ from rankone_common import one_thread, verdict
 
 import optiframe
 from optiframe import Budget, Minimize
-from optiframe.problems.losses import Logistic
+from optiframe.problems.objectives.losses import Logistic
 
 ROUNDS = 8  # the gap stays as it is from the sixth on
 STRIKE = 4  # the first round of the faults: the gap has come down by then, and is not yet at its floor

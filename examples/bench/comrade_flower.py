@@ -25,7 +25,7 @@ from rankone_common import one_thread
 
 import optiframe
 from optiframe import Budget, Minimize
-from optiframe.problems.losses import Logistic
+from optiframe.problems.objectives.losses import Logistic
 
 NODES, GAP = 4, 1e-3
 SOLVERS: dict[str, tuple[str, dict[str, Any]]] = {

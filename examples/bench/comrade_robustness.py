@@ -31,7 +31,7 @@ from rankone_common import one_thread
 
 import optiframe
 from optiframe import Budget, Minimize
-from optiframe.problems.losses import Logistic
+from optiframe.problems.objectives.losses import Logistic
 
 WORKERS = 20
 ATTACKS: dict[str, dict[str, Any]] = {

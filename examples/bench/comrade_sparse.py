@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 
 import optiframe
 from optiframe import Budget, Minimize
-from optiframe.problems.losses import Logistic
+from optiframe.problems.objectives.losses import Logistic
 
 THEIRS = ("newton-cholesky", "newton-cg", "lbfgs")
 GAP = 1e-9

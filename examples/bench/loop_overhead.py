@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from optiframe import Budget, Iterate, Iterates, Minimize, NotConverged, Run, Solver, solve
-from optiframe.problems.objective import SquaredDistance
+from optiframe.problems.objectives.objective import SquaredDistance
 from optiframe.solving.callbacks import Emit, iterates_from_callback
 
 LOOP_TARGET = 5.0  # microseconds an iterate: a thousandth of the cheapest useful step

@@ -36,7 +36,7 @@ from optiframe_tvcs.projection.warm_start import WarmProjector
 from optiframe_tvcs.sets.three_view import ThreeView
 
 import optiframe
-from optiframe.problems.losses import LeastSquares
+from optiframe.problems.objectives.losses import LeastSquares
 
 METHODS = {"iht": 1000, "gradmp": 30}  # iterations at most
 VIEWS = ("total", "rows", "columns")

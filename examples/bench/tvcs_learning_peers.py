@@ -37,8 +37,8 @@ from optiframe_tvcs import SparseClassifier, SparseRegressor
 from optiframe_tvcs.learning.restricted import minimise_on
 
 import optiframe
-from optiframe.problems.losses import LeastSquares, Logistic
-from optiframe.problems.sets import Cardinality
+from optiframe.problems.objectives.losses import LeastSquares, Logistic
+from optiframe.problems.sets.vector_sets import Cardinality
 from optiframe.tables.libsvm import read_libsvm
 
 SOLVERS = ("iht", "htp", "gradmp", "stochastic-iht", "stochastic-gradmp", "splicing")

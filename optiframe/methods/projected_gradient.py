@@ -9,9 +9,9 @@ import numpy as np
 from pydantic import Field, PositiveInt
 
 from optiframe.methods.smooth_part import NO_STEP, TINY, Composed, first_point
-from optiframe.problems.constraints import ConstraintSet
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
+from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver

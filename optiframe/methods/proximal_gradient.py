@@ -9,7 +9,7 @@ from pydantic import Field, PositiveFloat
 
 from optiframe.methods.smooth_part import NO_STEP, TINY, Composed, first_point
 from optiframe.problems.minimize import Composite
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver

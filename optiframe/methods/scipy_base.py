@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import LinearConstraint, NonlinearConstraint, OptimizeResult, lsq_linear
 
-from optiframe.problems.constraints import ScipyConstraints
 from optiframe.problems.minimize import Minimize
+from optiframe.problems.sets.constraint_set import ScipyConstraints
 from optiframe.records.fields import Array
 from optiframe.reference.flat import Flat, FlatBox, first_point, no_scipy_form
 from optiframe.solving.result import Status

@@ -21,7 +21,7 @@ from optiframe.methods.scipy_base import (
     without_hessian,
 )
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver

@@ -12,8 +12,8 @@ from scipy.optimize import OptimizeResult, approx_fprime, least_squares, lsq_lin
 
 from optiframe.methods.scipy_base import MANY, Posed, ending, fixed_entries, steps, unsuited
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
-from optiframe.problems.sets import NonNegative
+from optiframe.problems.objectives.objective import Objective
+from optiframe.problems.sets.vector_sets import NonNegative
 from optiframe.records.fields import Array
 from optiframe.reference.flat import FlatBox
 from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from pydantic import Field
 from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, linprog, milp
 
-from optiframe.problems.constraints import LinearForm
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
+from optiframe.problems.sets.constraint_set import LinearForm
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver

@@ -8,7 +8,7 @@ import numpy as np
 
 from optiframe.errors import InvalidInput
 from optiframe.problems.minimize import Composite
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Run
 

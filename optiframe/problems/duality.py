@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from optiframe.problems.constraints import ConstraintSet, WholeSpace
-from optiframe.problems.losses import LinearModel
-from optiframe.problems.objective import Objective
-from optiframe.problems.proximal import Proximal
-from optiframe.problems.regularizer import Norm
+from optiframe.problems.objectives.losses import LinearModel
+from optiframe.problems.objectives.objective import Objective
+from optiframe.problems.regularizers.proximal import Proximal
+from optiframe.problems.regularizers.regularizer import Norm
+from optiframe.problems.sets.constraint_set import ConstraintSet, WholeSpace
 from optiframe.records.fields import Array
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from pydantic import BeforeValidator, Field, PlainValidator, ValidationInfo, model_validator
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.constraints import ConstraintSet, CvxpyProgram, WholeSpace
 from optiframe.problems.duality import duality_gap
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.points import check_point, named
 from optiframe.problems.problem import Formulation, Problem
-from optiframe.problems.proximal import Proximal
-from optiframe.problems.regularizer import Regularizer, Terms
+from optiframe.problems.regularizers.proximal import Proximal
+from optiframe.problems.regularizers.regularizer import Regularizer, Terms
+from optiframe.problems.sets.constraint_set import ConstraintSet, CvxpyProgram, WholeSpace
 from optiframe.problems.splitting import without_regularizers
 from optiframe.records.fields import Accepts, Array, as_array
 from optiframe.records.record import Record

@@ -11,7 +11,7 @@ import numpy as np
 
 from optiframe.findings import Finding
 from optiframe.notebook import block, facts, paragraph
-from optiframe.problems.constraints import CvxpyProgram
+from optiframe.problems.sets.constraint_set import CvxpyProgram
 from optiframe.records.fields import Array
 from optiframe.records.record import Record
 from optiframe.tables.columns import Columns

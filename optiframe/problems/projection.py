@@ -8,11 +8,11 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from optiframe.errors import require
-from optiframe.problems.constraints import ConstraintSet, CvxpyProgram
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import SquaredDistance
+from optiframe.problems.objectives.objective import SquaredDistance
 from optiframe.problems.points import check_point, named
 from optiframe.problems.problem import Formulation, Problem
+from optiframe.problems.sets.constraint_set import ConstraintSet, CvxpyProgram
 from optiframe.records.fields import Accepts, AnyArray, Array
 from optiframe.records.record import Record
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from optiframe.problems.constraints import ConstraintSet, WholeSpace
-from optiframe.problems.objective import Objective
-from optiframe.problems.regularizer import Regularizer
-from optiframe.problems.regularizers import L1, ElasticNet
-from optiframe.problems.sets import Box, NonNegative
+from optiframe.problems.objectives.objective import Objective
+from optiframe.problems.regularizers.norms import L1, ElasticNet
+from optiframe.problems.regularizers.regularizer import Regularizer
+from optiframe.problems.sets.constraint_set import ConstraintSet, WholeSpace
+from optiframe.problems.sets.vector_sets import Box, NonNegative
 from optiframe.records.fields import Array
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.constraints import ScipyConstraints
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
+from optiframe.problems.sets.constraint_set import ScipyConstraints
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Run
 

@@ -10,7 +10,7 @@ from pydantic import Field, PositiveInt
 from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 from optiframe.reference.flat import Flat, FlatBox, first_point, no_scipy_form
 from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback

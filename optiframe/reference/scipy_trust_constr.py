@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import BFGS, OptimizeResult, minimize
 
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 from optiframe.reference.flat import Flat, first_point, no_scipy_form
 from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from optiframe.hookspec import Description, hookimpl
 
-_S = "optiframe.problems.sets:"
-_M = "optiframe.problems.matrix_sets:"
-_R = "optiframe.problems.regularizers:"
-_Q = "optiframe.problems.quadratic:"
-_B = "optiframe.problems.robust_losses:"
-_L = "optiframe.problems.losses:"
+_P = "optiframe.problems."
+_O = "optiframe.problems.objectives."
+_L = _O + "losses:"
+_B = _O + "robust_losses:"
+_Q = _O + "quadratic:"
+_S = "optiframe.problems.sets."
+_V = _S + "vector_sets:"
+_M = _S + "matrix_sets:"
+_R = "optiframe.problems.regularizers.norms:"
 
 
 @hookimpl
@@ -18,19 +21,19 @@ def optiframe_plugin() -> list[Description]:
         Description(
             "problem",
             "minimize",
-            "optiframe.problems.minimize:Minimize",
+            _P + "minimize:Minimize",
             "Minimize an objective over a constraint set",
         ),
         Description(
             "problem",
             "composite",
-            "optiframe.problems.minimize:Composite",
+            _P + "minimize:Composite",
             "Minimize an objective plus regularizers over a constraint set",
         ),
         Description(
             "problem",
             "projection",
-            "optiframe.problems.projection:Projection",
+            _P + "projection:Projection",
             "Find the nearest point of a set",
         ),
         Description("objective", "least-squares", _L + "LeastSquares", "Mean of half squared residuals"),
@@ -41,49 +44,55 @@ def optiframe_plugin() -> list[Description]:
         Description(
             "objective",
             "squared-distance",
-            "optiframe.problems.objective:SquaredDistance",
+            _O + "objective:SquaredDistance",
             "Half squared distance to a point",
         ),
         Description("objective", "linear", _Q + "Linear", "Inner product with a cost"),
         Description("objective", "quadratic", _Q + "QuadraticForm", "Quadratic form plus a linear term"),
-        Description("objective", "sum", "optiframe.problems.sums:Sum", "Weighted sum of objectives"),
+        Description("objective", "sum", _O + "sums:Sum", "Weighted sum of objectives"),
         Description("objective", "huber", _B + "Huber", "Mean Huber loss, for targets with outliers"),
         Description("objective", "quantile", _B + "Quantile", "Mean quantile loss, without a gradient"),
         Description("objective", "poisson", _B + "Poisson", "Mean Poisson loss of counts"),
         Description(
             "objective",
             "multinomial",
-            "optiframe.problems.multinomial:Multinomial",
+            _O + "multinomial:Multinomial",
             "Mean multinomial logistic loss",
         ),
         Description(
-            "constraint set", "whole-space", "optiframe.problems.constraints:WholeSpace", "Every point"
+            "constraint set",
+            "whole-space",
+            _S + "constraint_set:WholeSpace",
+            "Every point",
         ),
-        Description("constraint set", "box", _S + "Box", "Lower and upper bounds"),
-        Description("constraint set", "non-negative", _S + "NonNegative", "No entry below zero"),
-        Description("constraint set", "l1-ball", _S + "L1Ball", "Sum of absolute values at most a radius"),
-        Description("constraint set", "l2-ball", _S + "L2Ball", "Euclidean norm at most a radius"),
-        Description("constraint set", "simplex", _S + "Simplex", "Non-negative entries with a given sum"),
+        Description("constraint set", "box", _V + "Box", "Lower and upper bounds"),
+        Description("constraint set", "non-negative", _V + "NonNegative", "No entry below zero"),
+        Description("constraint set", "l1-ball", _V + "L1Ball", "Sum of absolute values at most a radius"),
+        Description("constraint set", "l2-ball", _V + "L2Ball", "Euclidean norm at most a radius"),
+        Description("constraint set", "simplex", _V + "Simplex", "Non-negative entries with a given sum"),
         Description(
-            "constraint set", "cardinality", _S + "Cardinality", "At most so many entries that are not zero"
+            "constraint set", "cardinality", _V + "Cardinality", "At most so many entries that are not zero"
         ),
-        Description("constraint set", "zero-sum", _S + "ZeroSum", "Entries that sum to zero"),
-        Description("constraint set", "linf-ball", _S + "LInfBall", "No absolute value above a radius"),
-        Description("constraint set", "integers", _S + "Integers", "Whole numbers between two bounds"),
-        Description("constraint set", "affine", "optiframe.problems.linear_sets:Affine", "Linear equations"),
+        Description("constraint set", "zero-sum", _V + "ZeroSum", "Entries that sum to zero"),
+        Description("constraint set", "linf-ball", _V + "LInfBall", "No absolute value above a radius"),
+        Description("constraint set", "integers", _V + "Integers", "Whole numbers between two bounds"),
+        Description("constraint set", "affine", _S + "linear_sets:Affine", "Linear equations"),
         Description(
             "constraint set",
             "half-space",
-            "optiframe.problems.linear_sets:HalfSpace",
+            _S + "linear_sets:HalfSpace",
             "One linear inequality",
         ),
         Description(
-            "constraint set", "polyhedron", "optiframe.problems.linear_sets:Polyhedron", "Linear inequalities"
+            "constraint set",
+            "polyhedron",
+            _S + "linear_sets:Polyhedron",
+            "Linear inequalities",
         ),
         Description(
             "constraint set",
             "intersection",
-            "optiframe.problems.intersection:Intersection",
+            _S + "intersection:Intersection",
             "Several sets at once",
         ),
         Description(

@@ -19,8 +19,8 @@ KINDS = {
     "problem": "optiframe.problems.problem:Problem",
     "solver": "optiframe.solving.solver:Solver",
     "data set": "optiframe.problems.datasets:DataSet",
-    "objective": "optiframe.problems.objective:Objective",
-    "constraint set": "optiframe.problems.constraints:ConstraintSet",
+    "objective": "optiframe.problems.objectives.objective:Objective",
+    "constraint set": "optiframe.problems.sets.constraint_set:ConstraintSet",
     "part": "optiframe.registry.by_name:Part",
 }
 

@@ -12,9 +12,9 @@ from optiframe.registry.contracts import normalise
 from optiframe.registry.registry import build, loading
 
 if TYPE_CHECKING:
-    from optiframe.problems.constraints import ConstraintSet
-    from optiframe.problems.objective import Objective
+    from optiframe.problems.objectives.objective import Objective
     from optiframe.problems.problem import Problem
+    from optiframe.problems.sets.constraint_set import ConstraintSet
     from optiframe.solving.solver import Solver
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from optiframe.problems.minimize import Composite
-from optiframe.problems.objective import FiniteSum, Objective
+from optiframe.problems.objectives.objective import FiniteSum, Objective
 from optiframe.problems.problem import Problem
 from optiframe.solving.result import FEASIBLE, Trace
 

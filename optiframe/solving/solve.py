@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.problem import Problem
 from optiframe.solving import construct
 from optiframe.solving.budget import Budget

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Generic, NoReturn, TypeVar
 import numpy as np
 
 from optiframe.findings import Finding
-from optiframe.problems.constraints import ConstraintSet
 from optiframe.problems.problem import Problem
+from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.record import Record
 from optiframe.solving.budget import Budget
 from optiframe.solving.clock import Clock

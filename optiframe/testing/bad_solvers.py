@@ -37,7 +37,7 @@ class _Descent(Solver[Minimize, Array, None]):
         return ahead
 
     def unsuited(self, problem: Minimize) -> str | None:
-        from optiframe.problems.objective import Objective
+        from optiframe.problems.objectives.objective import Objective
 
         return None if problem.function.offers(Objective.gradient) else "the objective has no gradient"
 

@@ -11,17 +11,17 @@ import numpy as np
 import scipy.optimize
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.constraints import WholeSpace
-from optiframe.problems.intersection import Intersection
-from optiframe.problems.linear_sets import HalfSpace
-from optiframe.problems.losses import LeastSquares
 from optiframe.problems.minimize import Composite, Minimize
-from optiframe.problems.objective import SquaredDistance
+from optiframe.problems.objectives.losses import LeastSquares
+from optiframe.problems.objectives.objective import SquaredDistance
+from optiframe.problems.objectives.quadratic import Linear
 from optiframe.problems.problem import Problem
 from optiframe.problems.projection import Projection
-from optiframe.problems.quadratic import Linear
-from optiframe.problems.regularizers import L1
-from optiframe.problems.sets import Box, Integers, NonNegative, Simplex
+from optiframe.problems.regularizers.norms import L1
+from optiframe.problems.sets.constraint_set import WholeSpace
+from optiframe.problems.sets.intersection import Intersection
+from optiframe.problems.sets.linear_sets import HalfSpace
+from optiframe.problems.sets.vector_sets import Box, Integers, NonNegative, Simplex
 from optiframe.records.fingerprint import fingerprint
 from optiframe.solving.budget import Budget
 from optiframe.solving.result import Result

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 
 _EPS = float(np.finfo(np.float64).eps)

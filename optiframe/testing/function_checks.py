@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from optiframe.problems.objective import FiniteSum, Objective
-from optiframe.problems.regularizer import Norm, Regularizer
+from optiframe.problems.objectives.objective import FiniteSum, Objective
+from optiframe.problems.regularizers.regularizer import Norm, Regularizer
 from optiframe.records.fields import Array
 from optiframe.testing.cases import NotApplicable
 from optiframe.testing.derivatives import check_derivatives

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from optiframe.problems.constraints import WholeSpace
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective, SquaredDistance
+from optiframe.problems.objectives.objective import Objective, SquaredDistance
 from optiframe.problems.problem import Problem
 from optiframe.problems.projection import Projection
+from optiframe.problems.sets.constraint_set import WholeSpace
 from optiframe.solving.budget import Budget
 from optiframe.solving.chain import why_unsuited
 from optiframe.testing.cases import AnyProblem, Case

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.constraints import ConstraintSet
 from optiframe.problems.datasets import DataSet
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.problem import Problem
-from optiframe.problems.regularizer import Regularizer
+from optiframe.problems.regularizers.regularizer import Regularizer
+from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.registry.by_name import Part
 from optiframe.testing.cases import NotApplicable
 from optiframe.testing.checks import CHECKS, Outcome, words

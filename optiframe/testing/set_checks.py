@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from optiframe.problems.constraints import ConstraintSet
+from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.testing.cases import NotApplicable
 from optiframe.testing.subject import Subject

@@ -13,8 +13,8 @@ from pydantic import Field, NonNegativeFloat, model_validator
 
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
-from optiframe.problems.losses import Labels, LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.problems.minimize import Minimize
+from optiframe.problems.objectives.losses import Labels, LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Array, Matrix
 from optiframe_comrade.local.newton import minimum

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from optiframe import Minimize
-from optiframe.problems.losses import Logistic
+from optiframe.problems.objectives.losses import Logistic
 from optiframe.records.fields import Array
 
 

@@ -20,7 +20,7 @@ from optiframe_comrade.trust.contraction import definition_2
 import optiframe
 from optiframe import Budget, Minimize
 from optiframe.errors import InvalidInput
-from optiframe.problems.losses import Logistic
+from optiframe.problems.objectives.losses import Logistic
 from optiframe.records.fields import Array
 
 from .classification_twins import planted

@@ -12,7 +12,7 @@ from optiframe_comrade.problem import LinearClassification
 
 import optiframe
 from optiframe import InvalidInput
-from optiframe.problems.losses import LeastSquares, Logistic
+from optiframe.problems.objectives.losses import LeastSquares, Logistic
 
 from .classification_twins import planted
 

@@ -41,7 +41,7 @@ from optiframe_comrade.solvers.giant import Giant
 
 import optiframe
 from optiframe import Budget, InvalidInput, Unsuited
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.objective import FiniteSum
 
 from .classification_twins import planted, problem
 

@@ -25,7 +25,7 @@ from optiframe_comrade.parts.filters import Norm
 
 import optiframe
 from optiframe import Budget, InvalidInput, Minimize
-from optiframe.problems.losses import Logistic
+from optiframe.problems.objectives.losses import Logistic
 from optiframe.records.fields import Array
 
 pytestmark = pytest.mark.slow  # a cluster of processes is started once, for some seconds

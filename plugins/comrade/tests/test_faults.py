@@ -19,7 +19,7 @@ from optiframe_comrade.solvers.comrade import Comrade
 
 import optiframe
 from optiframe import Minimize
-from optiframe.problems.losses import Logistic
+from optiframe.problems.objectives.losses import Logistic
 
 COMPRESSORS: list[Compressor] = [
     Nothing(),

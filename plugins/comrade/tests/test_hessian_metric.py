@@ -21,7 +21,7 @@ from optiframe_comrade.protocol.worker import WorkerConfig
 
 import optiframe
 from optiframe import Budget, InvalidInput, Status
-from optiframe.problems.losses import Logistic
+from optiframe.problems.objectives.losses import Logistic
 from optiframe.records.fields import Array
 
 from .classification_twins import planted, problem

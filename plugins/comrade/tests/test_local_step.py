@@ -21,7 +21,7 @@ from optiframe_comrade.messages import (
 from optiframe_comrade.protocol.answer import answer
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
+from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.testing import check_derivatives
 
 from .classification_twins import gradient_row_by_row, hessian_row_by_row, planted

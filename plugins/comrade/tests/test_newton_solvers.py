@@ -20,7 +20,7 @@ from optiframe_comrade.solvers.robust_gradient import RobustGradient
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Result, Status, Unsuited
-from optiframe.problems.losses import LeastSquares, Logistic
+from optiframe.problems.objectives.losses import LeastSquares, Logistic
 from optiframe.solving.budget import Budget
 from optiframe.testing import SolverContract, certify
 

@@ -12,7 +12,7 @@ from optiframe_comrade.protocol.worker import Worker, WorkerConfig
 
 import optiframe
 from optiframe import Budget
-from optiframe.problems.losses import Logistic
+from optiframe.problems.objectives.losses import Logistic
 from optiframe.records.fields import Array
 
 from .classification_twins import gradient_row_by_row, hessian_row_by_row, planted, problem

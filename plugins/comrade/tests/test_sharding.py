@@ -10,8 +10,8 @@ from optiframe_comrade.protocol.sharding import make_shards, split, visible_orde
 
 import optiframe
 from optiframe import Budget, Minimize
-from optiframe.problems.losses import LinearModel, Logistic
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.losses import LinearModel, Logistic
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.records.fields import Array
 
 from .classification_twins import planted

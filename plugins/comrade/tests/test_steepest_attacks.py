@@ -15,7 +15,7 @@ from optiframe_comrade.parts.metric import Metric
 from optiframe_comrade.parts.steepest import Greedy, Scene, Steep, SteepByMetric
 
 from optiframe import Unsuited
-from optiframe.problems.losses import LeastSquares
+from optiframe.problems.objectives.losses import LeastSquares
 
 SCALE = np.array([10.0, 3.0, 1.0, 1.0])
 LIARS = 3

@@ -14,7 +14,7 @@ from optiframe_comrade.local.sweep import Precision, Sweep
 
 import optiframe
 from optiframe import Minimize
-from optiframe.problems.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
+from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 
 from .classification_twins import planted
 

@@ -15,7 +15,7 @@ from optiframe_comrade.trust.theory import advice, cheap_notes, coherence, terms
 
 import optiframe
 from optiframe import Budget, InvalidInput, Minimize, Unsuited, from_function
-from optiframe.problems.losses import LeastSquares, Logistic
+from optiframe.problems.objectives.losses import LeastSquares, Logistic
 
 from .classification_twins import hessian_row_by_row, planted
 from .test_local_step import by_hand

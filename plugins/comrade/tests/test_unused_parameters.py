@@ -12,7 +12,7 @@ from optiframe_comrade.unused_parameters import warnings_of
 
 import optiframe
 from optiframe import Budget, Minimize
-from optiframe.problems.losses import Logistic
+from optiframe.problems.objectives.losses import Logistic
 
 from .classification_twins import planted, problem
 

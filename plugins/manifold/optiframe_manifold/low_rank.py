@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.constraints import ConstraintSet
-from optiframe.problems.sets import L1Ball
+from optiframe.problems.sets.constraint_set import ConstraintSet
+from optiframe.problems.sets.vector_sets import L1Ball
 from optiframe.records.fields import Array
 from optiframe.records.fingerprint import fingerprint
 from optiframe.records.record import Record

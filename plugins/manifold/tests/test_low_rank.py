@@ -16,7 +16,7 @@ from optiframe_manifold.objective.completion import KnownEntries
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Projection, Unsuited
-from optiframe.problems.objective import SquaredDistance
+from optiframe.problems.objectives.objective import SquaredDistance
 
 sizes = st.tuples(st.integers(2, 9), st.integers(2, 9), st.integers(1, 4), st.integers(0, 2**32 - 1))
 

@@ -29,7 +29,7 @@ from optiframe import (
     Unsuited,
     solve,
 )
-from optiframe.problems.objective import SquaredDistance, from_function
+from optiframe.problems.objectives.objective import SquaredDistance, from_function
 from optiframe.records.fields import Array
 from optiframe.testing import SolverContract, check_derivatives
 

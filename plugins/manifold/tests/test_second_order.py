@@ -16,7 +16,7 @@ from optiframe_manifold.trust.certificate import second_order
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Unsuited
-from optiframe.problems.sets import Box
+from optiframe.problems.sets.vector_sets import Box
 from optiframe.records.fields import Array
 
 from .cases import drawn

@@ -35,8 +35,8 @@ from optiframe import (
     solve,
     solver,
 )
-from optiframe.problems.objective import SquaredDistance, from_function
-from optiframe.problems.sets import Box
+from optiframe.problems.objectives.objective import SquaredDistance, from_function
+from optiframe.problems.sets.vector_sets import Box
 from optiframe.records.fields import Array
 from optiframe.testing import SolverContract
 

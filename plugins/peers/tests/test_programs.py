@@ -19,7 +19,7 @@ from optiframe_tvcs.sets.three_view import ThreeView
 
 import optiframe
 from optiframe import Projection, solve
-from optiframe.problems.sets import Cardinality
+from optiframe.problems.sets.vector_sets import Cardinality
 from optiframe.solving.budget import Budget
 from optiframe.solving.result import Status
 from optiframe.testing import SolverContract

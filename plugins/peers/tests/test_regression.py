@@ -22,7 +22,7 @@ from scipy.optimize import minimize
 
 import optiframe
 from optiframe import Minimize
-from optiframe.problems.losses import Logistic
+from optiframe.problems.objectives.losses import Logistic
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
 from optiframe.testing import SolverContract

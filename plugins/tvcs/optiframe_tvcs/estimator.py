@@ -9,8 +9,8 @@ import numpy as np
 
 from optiframe.errors import InvalidInput, nearest, require
 from optiframe.findings import Finding
-from optiframe.problems.constraints import ConstraintSet
-from optiframe.problems.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
+from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
+from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
 from optiframe_tvcs.learning.path import Criterion, Scaling, criterion, fit_path
@@ -235,7 +235,8 @@ class SparseRegressor(RegressorMixin, _SparseLinear):  # type: ignore[misc]  # s
     over
         A `ThreeView` over the features: bounds on groups of coefficients besides the size. None: no groups.
     loss
-        "least-squares", or a class of linear models of your own (`optiframe.problems.losses.LinearModel`).
+        "least-squares", or a class of linear models of your own
+        (`optiframe.problems.objectives.losses.LinearModel`).
     l2
         Weight of half the squared norm of the (standardized) coefficients; the intercept counts, too.
     fit_intercept

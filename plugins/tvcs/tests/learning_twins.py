@@ -10,8 +10,8 @@ from optiframe_tvcs.sets.groups import Groups
 from optiframe_tvcs.sets.three_view import ThreeView
 
 from optiframe import Minimize, Solver, solve
-from optiframe.problems.losses import LeastSquares
-from optiframe.problems.sets import Cardinality
+from optiframe.problems.objectives.losses import LeastSquares
+from optiframe.problems.sets.vector_sets import Cardinality
 from optiframe.records.fields import Array
 from optiframe.solving.budget import Budget
 from optiframe.solving.clock import Clock

@@ -17,9 +17,9 @@ from optiframe_tvcs.sets.sparse_sets import enlarged
 
 import optiframe
 from optiframe import Minimize, Solver, from_function, solve
-from optiframe.problems.losses import LeastSquares, Logistic, SquaredHinge
-from optiframe.problems.objective import SquaredDistance
-from optiframe.problems.sets import Cardinality
+from optiframe.problems.objectives.losses import LeastSquares, Logistic, SquaredHinge
+from optiframe.problems.objectives.objective import SquaredDistance
+from optiframe.problems.sets.vector_sets import Cardinality
 from optiframe.solving.budget import Budget
 from optiframe.testing import SolverContract
 

@@ -16,9 +16,9 @@ from optiframe_tvcs.sets.three_view import ThreeView
 
 import optiframe
 from optiframe import InvalidInput, Minimize, NotConverged, Solver, Unsuited, from_function, solve
-from optiframe.problems.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
-from optiframe.problems.objective import SquaredDistance
-from optiframe.problems.sets import Box, Cardinality
+from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
+from optiframe.problems.objectives.objective import SquaredDistance
+from optiframe.problems.sets.vector_sets import Box, Cardinality
 from optiframe.records.fields import Array
 from optiframe.solving.budget import Budget
 from optiframe.solving.result import Status

@@ -19,7 +19,7 @@ from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef
 
 import optiframe
 from optiframe import Minimize, solve
-from optiframe.problems.losses import LeastSquares
+from optiframe.problems.objectives.losses import LeastSquares
 from optiframe.testing import check_derivatives
 
 SERIES = {  # two series of three and two points, rows out of order

@@ -19,8 +19,8 @@ from optiframe_tvcs.sets.three_view import ThreeView
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Solver, from_function, solve
-from optiframe.problems.losses import LeastSquares
-from optiframe.problems.sets import Cardinality
+from optiframe.problems.objectives.losses import LeastSquares
+from optiframe.problems.sets.vector_sets import Cardinality
 from optiframe.solving.budget import Budget
 from optiframe.testing import SolverContract
 

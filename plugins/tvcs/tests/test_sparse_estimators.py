@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from optiframe import InvalidInput
-from optiframe.problems.losses import LinearModel, SquaredHinge
+from optiframe.problems.objectives.losses import LinearModel, SquaredHinge
 
 
 class Huber(LinearModel):

@@ -12,8 +12,8 @@ from optiframe_tvcs.learning.l1_path import l1_path
 from optiframe_tvcs.learning.restricted import minimise_on
 
 import optiframe
-from optiframe.problems.losses import LeastSquares, Logistic
-from optiframe.problems.sets import Cardinality
+from optiframe.problems.objectives.losses import LeastSquares, Logistic
+from optiframe.problems.sets.vector_sets import Cardinality
 
 
 def planted(seed: int, correlation: float = 0.0) -> tuple[LeastSquares, np.ndarray]:

@@ -13,7 +13,7 @@ from optiframe_tvcs import Groups, ThreeView, shadow_prices
 
 import optiframe
 from optiframe import Projection
-from optiframe.problems.sets import Cardinality
+from optiframe.problems.sets.vector_sets import Cardinality
 
 from .support_twins import best_worth, papers_set, points, sets
 

@@ -15,10 +15,10 @@ from optiframe_tvcs.solvers.greedy import GreedyProjection
 from optiframe_tvcs.solvers.pdhg import PrimalDualProjection
 
 from optiframe import Minimize, Projection, Solver, Unsuited, from_function, solve
-from optiframe.problems.constraints import ConstraintSet
-from optiframe.problems.losses import LeastSquares, Logistic
-from optiframe.problems.objective import Objective, SquaredDistance
-from optiframe.problems.sets import Box, Cardinality
+from optiframe.problems.objectives.losses import LeastSquares, Logistic
+from optiframe.problems.objectives.objective import Objective, SquaredDistance
+from optiframe.problems.sets.constraint_set import ConstraintSet
+from optiframe.problems.sets.vector_sets import Box, Cardinality
 
 SQUARES = LeastSquares(matrix=np.eye(4), target=np.ones(4))
 LABELS = Logistic(matrix=np.eye(4), target=np.ones(4))

@@ -29,8 +29,8 @@ from tvcs_common import (
 )
 
 from optiframe import InvalidInput, Minimize, Solver
-from optiframe.problems.constraints import ConstraintSet
 from optiframe.problems.problem import Problem
+from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 
 from .learning_twins import points

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.registry.by_name import Part
 from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.protocol.workers import Workers

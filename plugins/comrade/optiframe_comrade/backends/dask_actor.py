@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import Unsuited, require
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe_comrade.messages import Broadcast, Fault
 from optiframe_comrade.protocol.worker import Worker, WorkerConfig

@@ -8,7 +8,7 @@ from typing import Literal, Self
 from pydantic import Field, PositiveFloat, PositiveInt, field_validator, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe_comrade.backends.backend import Backend
 from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.protocol.workers import Workers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe_comrade.messages import Broadcast, Fault, Reply
 from optiframe_comrade.protocol.reply_checks import open_reply
 from optiframe_comrade.protocol.worker import WorkerConfig

@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import NonNegativeFloat, PositiveInt
 
 from optiframe.errors import InvalidInput, OptiframeError, require
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe_comrade.backends.row_files import (
     joined,

@@ -15,7 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 from optiframe.errors import OptiframeError, require
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe_comrade.backends.dask_actor import ActorHandle, let_go, packed
 from optiframe_comrade.backends.dask_cluster import Connection
 from optiframe_comrade.backends.dask_reshard import Resharder

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe_comrade.messages import Broadcast, Fault, Reply
 from optiframe_comrade.parts.kinds import Rule

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.losses import LinearModel
+from optiframe.problems.objectives.losses import LinearModel
 from optiframe.records.fields import Array
 from optiframe.tables.libsvm import read_libsvm
 from optiframe_comrade.problem import LOSSES

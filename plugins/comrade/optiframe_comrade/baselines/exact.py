@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from pydantic import Field
 
-from optiframe.problems.constraints import WholeSpace
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
+from optiframe.problems.sets.constraint_set import WholeSpace
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from optiframe.problems.losses import LinearModel
-from optiframe.problems.objective import FiniteSum, Objective
+from optiframe.problems.objectives.losses import LinearModel
+from optiframe.problems.objectives.objective import FiniteSum, Objective
 from optiframe.records.fields import Array
 from optiframe_comrade.local.step import SMALL, is_plain
 

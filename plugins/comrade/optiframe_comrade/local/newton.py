@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe.problems.losses import LinearModel
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.losses import LinearModel
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 from optiframe_comrade.local.products import conjugate_gradients
 from optiframe_comrade.local.step import hessian_step, is_plain, sweeps

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.objective import FiniteSum, FromFunction, from_function
+from optiframe.problems.objectives.objective import FiniteSum, FromFunction, from_function
 from optiframe.records.fields import AnyArray, Array
 
 

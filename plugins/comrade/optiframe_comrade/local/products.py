@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from optiframe.problems.losses import LinearModel
+from optiframe.problems.objectives.losses import LinearModel
 from optiframe.records.fields import Array
 
 _CG_ACCURACY = 1e-10  # of the residual, relative: far below a step's own statistical error

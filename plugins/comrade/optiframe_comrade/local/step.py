@@ -13,8 +13,8 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
-from optiframe.problems.losses import LinearModel
-from optiframe.problems.objective import FiniteSum, Objective
+from optiframe.problems.objectives.losses import LinearModel
+from optiframe.problems.objectives.objective import FiniteSum, Objective
 from optiframe.records.fields import Array
 from optiframe_comrade.local.products import conjugate_gradients, step_by_products
 from optiframe_comrade.local.sweep import Sweep

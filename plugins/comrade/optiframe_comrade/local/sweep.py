@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import scipy.linalg as la
 
-from optiframe.problems.losses import LinearModel, Logistic
+from optiframe.problems.objectives.losses import LinearModel, Logistic
 from optiframe.records.fields import Array
 from optiframe_comrade.kernels import passes
 from optiframe_comrade.local.symmetric import cholesky, solve_symmetric, weighted_gram

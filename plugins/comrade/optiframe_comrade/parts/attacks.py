@@ -14,7 +14,7 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat
 from scipy.special import ndtri
 
 from optiframe.errors import Unsuited
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe_comrade.parts import robust_means
 from optiframe_comrade.parts.kinds import Attack, Situation

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe.registry.by_name import Part
 from optiframe_comrade.messages import Reply

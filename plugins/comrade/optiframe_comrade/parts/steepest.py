@@ -10,7 +10,7 @@ import scipy.linalg as la
 from pydantic import Field, PositiveInt
 
 from optiframe.errors import Unsuited
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, STEP_WITH_GRADIENT, STEP_WITH_VALUE
 from optiframe_comrade.parts import robust_means

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe.problems.losses import LinearModel
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.losses import LinearModel
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe_comrade.local.curvature import hessian_block, hessian_diagonal
 from optiframe_comrade.local.step import Method, is_plain, local_gradient, newton_step

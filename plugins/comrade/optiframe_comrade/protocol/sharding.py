@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import chdtri
 
-from optiframe.problems.losses import LinearModel
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.losses import LinearModel
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.records.fields import Array
 
 Sharding: TypeAlias = Literal["random", "in-order"]

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe_comrade.local.step import Method
 from optiframe_comrade.messages import STEP_WITH_VALUE, Broadcast, Fault, Reply

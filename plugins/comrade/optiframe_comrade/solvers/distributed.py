@@ -13,10 +13,10 @@ from pydantic import BeforeValidator, Field, PositiveFloat, PositiveInt
 
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
-from optiframe.problems.constraints import WholeSpace
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import FiniteSum, Objective
+from optiframe.problems.objectives.objective import FiniteSum, Objective
 from optiframe.problems.problem import Problem
+from optiframe.problems.sets.constraint_set import WholeSpace
 from optiframe.records.fields import Array
 from optiframe.registry.by_name import ByName
 from optiframe.solving.evaluation import Evaluation

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe.registry.by_name import ByName
 from optiframe_comrade.messages import GRADIENT, STEP_WITH_GRADIENT

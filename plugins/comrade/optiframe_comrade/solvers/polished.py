@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt
 
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, STEP_WITH_GRADIENT
 from optiframe_comrade.parts import robust_means

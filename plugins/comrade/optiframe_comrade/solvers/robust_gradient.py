@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, PositiveFloat
 
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import FiniteSum, Objective
+from optiframe.problems.objectives.objective import FiniteSum, Objective
 from optiframe.records.fields import Array
 from optiframe_comrade.messages import GRADIENT
 from optiframe_comrade.protocol.coordinator import Combined, Coordinator

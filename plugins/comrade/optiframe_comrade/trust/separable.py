@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from optiframe.findings import Finding
-from optiframe.problems.losses import Logistic
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.losses import Logistic
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 
 _TEXT = (

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 
 from optiframe.errors import InvalidInput, Unsuited
 from optiframe.findings import Finding
-from optiframe.problems.losses import LinearModel
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.losses import LinearModel
+from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.problem import Problem
 from optiframe.records.fields import Array
 from optiframe_comrade.local.symmetric import weighted_gram

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array, Places, Vector
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt
 
-from optiframe.problems.constraints import ConstraintSet
+from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import Ranking

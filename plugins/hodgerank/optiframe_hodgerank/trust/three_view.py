@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import remedy
-from optiframe.problems.constraints import ConstraintSet
+from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.registry.registry import build, registry
 
 _SET = "three-view"

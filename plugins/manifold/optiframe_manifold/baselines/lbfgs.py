@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, PositiveInt
 
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 from optiframe.reference.scipy_lbfgs import lbfgs_iterates
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver

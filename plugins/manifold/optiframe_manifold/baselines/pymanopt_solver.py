@@ -11,7 +11,7 @@ from pydantic import Field
 
 from optiframe.errors import require
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback
 from optiframe.solving.result import Status

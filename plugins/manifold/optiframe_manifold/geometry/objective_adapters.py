@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank, stacked
 from optiframe_manifold.low_rank import LowRank

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.constraints import ConstraintSet, WholeSpace
-from optiframe.problems.sets import Box
+from optiframe.problems.sets.constraint_set import ConstraintSet, WholeSpace
+from optiframe.problems.sets.vector_sets import Box
 from optiframe.records.fields import Array
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Accepts, Places, Vector, as_whole_numbers
 from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.objective.btl_point import BtlPoint

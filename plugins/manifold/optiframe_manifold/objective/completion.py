@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array, Places, Vector
 from optiframe_manifold.low_rank import LowRank
 

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.objective import FromFunction, Objective
+from optiframe.problems.objectives.objective import FromFunction, Objective
 from optiframe.problems.points import named
 from optiframe.records.fields import Accepts, Array
 from optiframe_manifold.low_rank import LowRank

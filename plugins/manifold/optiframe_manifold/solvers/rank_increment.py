@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe_manifold.geometry.fixed_rank import balanced
 from optiframe_manifold.low_rank import LowRank
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from optiframe.errors import InvalidInput
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.solving.solver import Run
 from optiframe_manifold.geometry.fixed_rank import balanced
 from optiframe_manifold.low_rank import LowRank, Rank

@@ -9,7 +9,7 @@ from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveFloat, Pos
 
 from optiframe.errors import InvalidInput
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Accepts, Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver

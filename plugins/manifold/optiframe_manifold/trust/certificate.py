@@ -17,7 +17,7 @@ from optiframe.errors import InvalidInput, Unsuited
 from optiframe.findings import Finding
 from optiframe.notebook import InNotebook
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.problem import Problem
 from optiframe.records.fields import Array
 from optiframe.solving.sources import Source, answer_of, part_of

@@ -13,7 +13,7 @@ from pydantic import Field
 from optiframe import DataSet, Objective
 from optiframe.errors import require
 from optiframe.problems.collection import Collection, in_library
-from optiframe.problems.sets import Box
+from optiframe.problems.sets.vector_sets import Box
 from optiframe.records.fields import Array
 from optiframe_optimizers.collections.choosing import Several
 

@@ -15,10 +15,10 @@ from pydantic import Field, PositiveInt, field_validator, model_validator
 
 from optiframe import DataSet, InvalidInput, Objective
 from optiframe.problems.collection import Collection, in_library
-from optiframe.problems.constraints import ConstraintSet, WholeSpace
-from optiframe.problems.intersection import Intersection
-from optiframe.problems.linear_sets import Polyhedron
-from optiframe.problems.sets import Box
+from optiframe.problems.sets.constraint_set import ConstraintSet, WholeSpace
+from optiframe.problems.sets.intersection import Intersection
+from optiframe.problems.sets.linear_sets import Polyhedron
+from optiframe.problems.sets.vector_sets import Box
 from optiframe.records.fields import Array
 from optiframe_optimizers.collections import s2mpj
 from optiframe_optimizers.collections.choosing import Several, Sizes, evenly

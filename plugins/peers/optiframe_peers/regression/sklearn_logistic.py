@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, PositiveFloat
 
-from optiframe.problems.constraints import WholeSpace
-from optiframe.problems.losses import Logistic
 from optiframe.problems.minimize import Minimize
+from optiframe.problems.objectives.losses import Logistic
+from optiframe.problems.sets.constraint_set import WholeSpace
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver

@@ -15,7 +15,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from optiframe.errors import InvalidInput
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.problem import Formulation, Problem
-from optiframe.problems.sets import Box
+from optiframe.problems.sets.vector_sets import Box
 from optiframe.records.fields import Array, Bound, Vector, as_bound, as_vector
 from optiframe.tables.columns import Columns
 from optiframe_rankone.completion import orientation

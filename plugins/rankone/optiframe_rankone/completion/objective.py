@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array, Matrix
 from optiframe_rankone.completion.pairs import EntryPairs, Pairs, of_entries
 

@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import Field
 
 from optiframe.errors import require
-from optiframe.problems.constraints import CvxpyProgram
 from optiframe.problems.problem import Problem
+from optiframe.problems.sets.constraint_set import CvxpyProgram
 from optiframe.records.fields import Array
 from optiframe.reference.cvxpy_solver import Cvxpy
 from optiframe.solving.result import Status

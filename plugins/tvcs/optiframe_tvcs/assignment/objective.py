@@ -19,7 +19,7 @@ from pydantic import Field, PlainValidator, model_validator
 from scipy.special import expit
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.records.fields import Accepts, AnyArray, Array, Vector
 
 _QUANTILE = 1.959964  # of the normal distribution, for two-sided 95% intervals

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
 from optiframe.problems.datasets import DataSet
-from optiframe.problems.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
+from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.records.fields import Array
 from optiframe_tvcs.sets.three_view import ThreeView
 

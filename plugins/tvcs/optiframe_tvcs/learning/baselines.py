@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
-from optiframe.problems.constraints import ConstraintSet
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import FiniteSum, Objective
-from optiframe.problems.sets import Cardinality
+from optiframe.problems.objectives.objective import FiniteSum, Objective
+from optiframe.problems.sets.constraint_set import ConstraintSet
+from optiframe.problems.sets.vector_sets import Cardinality
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.learning.exclusive_norm import shrink_groups

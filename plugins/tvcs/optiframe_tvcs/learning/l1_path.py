@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.problems.losses import LinearModel
+from optiframe.problems.objectives.losses import LinearModel
 from optiframe.records.fields import Array
 from optiframe_tvcs.learning.restricted import minimise_on
 

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from optiframe.problems.constraints import ConstraintSet
-from optiframe.problems.losses import LeastSquares, LinearModel
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.sets import Cardinality
+from optiframe.problems.objectives.losses import LeastSquares, LinearModel
+from optiframe.problems.sets.constraint_set import ConstraintSet
+from optiframe.problems.sets.vector_sets import Cardinality
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
 from optiframe.solving.solve import NotConverged, solve

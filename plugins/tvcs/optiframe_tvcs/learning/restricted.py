@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from optiframe.problems.losses import LeastSquares, LinearModel
-from optiframe.problems.objective import Objective, SquaredDistance
+from optiframe.problems.objectives.losses import LeastSquares, LinearModel
+from optiframe.problems.objectives.objective import Objective, SquaredDistance
 from optiframe.records.fields import Array
 
 Inner = Literal["auto", "cg", "least-squares"]

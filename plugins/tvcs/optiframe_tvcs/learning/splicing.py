@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from optiframe.problems.losses import LinearModel
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.losses import LinearModel
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver

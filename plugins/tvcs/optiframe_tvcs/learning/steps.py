@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 from optiframe_tvcs.sets.sparse_sets import Projector, norm
 

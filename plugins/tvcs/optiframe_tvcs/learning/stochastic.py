@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objective import FiniteSum, Objective
+from optiframe.problems.objectives.objective import FiniteSum, Objective
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from optiframe.problems.constraints import ConstraintSet
+from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe_tvcs.sets.sparse_sets import Projector, enlarged, projector
 

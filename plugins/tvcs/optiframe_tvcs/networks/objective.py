@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.objective import Objective
+from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import AnyArray, Array
 
 

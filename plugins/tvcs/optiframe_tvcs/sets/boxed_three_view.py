@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field, PlainValidator
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.constraints import ConstraintSet
+from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Accepts, Array
 from optiframe_tvcs.sets.three_view import ThreeView, as_point
 

@@ -17,9 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.problems.constraints import ConstraintSet
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.sets import Cardinality
+from optiframe.problems.sets.constraint_set import ConstraintSet
+from optiframe.problems.sets.vector_sets import Cardinality
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Run
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt, PlainValidator, SkipValidation, model_validator
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.constraints import ConstraintSet, CvxpyProgram
+from optiframe.problems.sets.constraint_set import ConstraintSet, CvxpyProgram
 from optiframe.records.fields import Accepts, Array
 from optiframe_tvcs.projection.closed import open_values
 from optiframe_tvcs.projection.plan import ProjectionPlan

@@ -10,7 +10,7 @@ import httpx
 from flwr.app import ConfigRecord, Message, RecordDict
 from pydantic import Field
 
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe_comrade.backends.backend import Backend
 from optiframe_comrade.backends.flower.processes import FederationFailed
 from optiframe_comrade.backends.flower.protocol import (

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from optiframe.problems.losses import LinearModel
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.losses import LinearModel
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe_comrade.backends.backend import Backend
 from optiframe_comrade.backends.flower import flower
 from optiframe_comrade.problem import LOSSES

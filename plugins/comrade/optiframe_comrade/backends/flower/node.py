@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.losses import LinearModel
+from optiframe.problems.objectives.losses import LinearModel
 from optiframe.records.fields import Array
 from optiframe.registry.by_name import part
 from optiframe.tables.libsvm import read_libsvm

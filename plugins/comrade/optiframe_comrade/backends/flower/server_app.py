@@ -22,7 +22,7 @@ from pydantic import Field, PositiveInt
 import optiframe
 from optiframe import Budget, Minimize
 from optiframe.errors import InvalidInput, Unsuited
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe_comrade.backends.flower.grid_workers import GridWorkers, Ready
 from optiframe_comrade.backends.flower.loopback import only_loopback_answers

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from optiframe.problems.losses import LinearModel
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.losses import LinearModel
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe_comrade.backends.flower.embedded_server import EmbeddedServer
 from optiframe_comrade.backends.flower.grid_workers import GridWorkers
 from optiframe_comrade.backends.flower.node import save_rows

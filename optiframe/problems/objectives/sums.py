@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.objective import Objective, Quadratic
+from optiframe.problems.objectives.objective import Objective, Quadratic
 from optiframe.problems.points import named
 from optiframe.records.fields import Accepts, Array, Vector
 

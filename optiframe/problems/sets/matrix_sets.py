@@ -9,7 +9,7 @@ from pydantic import PositiveFloat
 from pydantic.fields import Field
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.constraints import ConstraintSet
+from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from pydantic import Field, model_validator
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.objective import Objective, Quadratic
+from optiframe.problems.objectives.objective import Objective, Quadratic
 from optiframe.records.fields import AnyArray, Array, Matrix, Vector
 
 _ROUNDING = 1e-12  # relative to the largest eigenvalue: one so little below zero is zero

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.regularizer import Norm, Regularizer, over_weight
+from optiframe.problems.regularizers.regularizer import Norm, Regularizer, over_weight
 from optiframe.records.fields import Array, Places
 
 _ROUNDING = 1e-12  # relative: a dual point so little outside its ball lies on it

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.objective import FromFunction, NotFollowed, Objective, from_function
+from optiframe.problems.objectives.objective import FromFunction, NotFollowed, Objective, from_function
 from optiframe.records.fields import Array
 
 

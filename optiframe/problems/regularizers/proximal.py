@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from optiframe.errors import Unsuited
-from optiframe.problems.constraints import ConstraintSet, WholeSpace
-from optiframe.problems.regularizer import Regularizer
-from optiframe.problems.regularizers import L1, ElasticNet, SquaredL2
+from optiframe.problems.regularizers.norms import L1, ElasticNet, SquaredL2
+from optiframe.problems.regularizers.regularizer import Regularizer
+from optiframe.problems.sets.constraint_set import ConstraintSet, WholeSpace
 from optiframe.records.fields import Array
 
 

@@ -10,7 +10,7 @@ from pydantic import Field, PlainValidator, PositiveFloat
 from scipy.special import xlogy
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.losses import LinearModel
+from optiframe.problems.objectives.losses import LinearModel
 from optiframe.records.fields import Accepts, Array, as_vector
 
 

@@ -15,7 +15,7 @@ from pydantic import Field, NonNegativeInt, PositiveFloat, model_validator
 from scipy.sparse import eye_array
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.constraints import ConstraintSet, CvxpyProgram, LinearForm, ScipyConstraints
+from optiframe.problems.sets.constraint_set import ConstraintSet, CvxpyProgram, LinearForm, ScipyConstraints
 from optiframe.records.fields import Array, Bound, Places, as_bound
 
 if TYPE_CHECKING:

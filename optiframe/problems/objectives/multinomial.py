@@ -12,8 +12,8 @@ from pydantic import Field, NonNegativeFloat, PositiveInt, model_validator
 from scipy.special import logsumexp, softmax
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.losses import LeastSquares
-from optiframe.problems.objective import FiniteSum
+from optiframe.problems.objectives.losses import LeastSquares
+from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.records.fields import Array, Matrix, Places
 
 

@@ -19,7 +19,7 @@ from pydantic import Field, NonNegativeFloat, PlainValidator, model_validator
 from scipy.special import expit, xlogy
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.objective import FiniteSum, Quadratic
+from optiframe.problems.objectives.objective import FiniteSum, Quadratic
 from optiframe.records.fields import Accepts, Array, Matrix, Vector, as_vector
 from optiframe.tables.libsvm import read_libsvm
 

@@ -1,4 +1,4 @@
-"""Constraint sets: where an answer may lie. The ready-made ones are in `optiframe.problems.sets`.
+"""Constraint sets: where an answer may lie. The ready-made ones are in `optiframe.problems.sets.vector_sets`.
 
 A set says how far a point is outside and which of its points is nearest; where it is
 convex it can also be written for CVXPY and SciPy, so that any solver can be checked.

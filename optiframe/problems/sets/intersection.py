@@ -12,9 +12,9 @@ import scipy.sparse as sp
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from optiframe.errors import InvalidInput, Unsuited
-from optiframe.problems.constraints import ConstraintSet, LinearForm, ScipyConstraints, stacked
-from optiframe.problems.linear_sets import is_feasible, onto_bounded_row, onto_polyhedron
 from optiframe.problems.points import named
+from optiframe.problems.sets.constraint_set import ConstraintSet, LinearForm, ScipyConstraints, stacked
+from optiframe.problems.sets.linear_sets import is_feasible, onto_bounded_row, onto_polyhedron
 from optiframe.records.fields import Accepts, Array
 
 _SWEEPS = 10_000

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from pydantic import Field, model_validator
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.constraints import ConstraintSet, ScipyConstraints
+from optiframe.problems.sets.constraint_set import ConstraintSet, ScipyConstraints
 from optiframe.records.fields import Array, Bound, Matrix, Vector, as_bound
 
 _ACTIVE = 1e-12  # multipliers below this share of the largest are zero

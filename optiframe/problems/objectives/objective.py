@@ -1,6 +1,6 @@
 """Objectives: functions to minimize, with as many derivatives as they have.
 
-The ready-made losses of linear models are in `optiframe.problems.losses`.
+The ready-made losses of linear models are in `optiframe.problems.objectives.losses`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""What is minimized: objectives with their derivatives."""

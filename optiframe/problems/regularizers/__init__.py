@@ -1,0 +1,1 @@
+"""Regularizers: their values, proximal steps and dual norms."""

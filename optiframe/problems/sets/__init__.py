@@ -1,0 +1,1 @@
+"""Constraint sets: projections, violations, and the forms that SciPy and CVXPY take."""
