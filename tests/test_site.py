@@ -156,6 +156,19 @@ def test_a_section_of_the_gallery_without_a_picture_ends_the_build() -> None:
         gallery.check(page + "\n```python\nplot().savefig(name)\n```\n")
 
 
+def test_formulas_become_mathml(pages: dict[Path, Page]) -> None:
+    drawn = [page for path, page in pages.items() if path.parent.name == "methods" and "<math" in page.text]
+    assert drawn
+    assert not [path for path, page in pages.items() if 'class="arithmatex"' in page.text]
+
+
+@pytest.mark.parametrize("formula", [r"\frac{1", r"\unheard{x}", r"\begin{aligned} x & y \end{aligned}"])
+def test_a_formula_that_cannot_be_converted_ends_the_build(formula: str) -> None:
+    drawn = _script("hooks/mathematics.py").drawn
+    with pytest.raises(PluginError, match=r"here\.md.*formula"):
+        drawn(rf'<p><span class="arithmatex">\({formula}\)</span></p>', "here.md")
+
+
 @pytest.mark.parametrize("width", [390, 1366])
 def test_no_page_is_wider_than_the_window(width: int, pages: dict[Path, Page], browser: Browser) -> None:
     context = browser.new_context(viewport={"width": width, "height": 844}, offline=True)
