@@ -28,6 +28,24 @@ def optiframe_plugin() -> list[Description]:
         ),
         Description(
             "solver",
+            "coordinate.lasso",
+            ".lasso:WorkingSetLasso",
+            "Coordinate descent on working sets: least squares plus l1 or elastic net",
+        ),
+        Description(
+            "solver",
+            "primal-dual.pdhg",
+            ".pdhg:PrimalDualHybridGradient",
+            "Primal-dual hybrid gradients (PDLP): linear and quadratic objectives, linear constraints",
+        ),
+        Description(
+            "solver",
+            "stochastic.saga",
+            ".saga:Saga",
+            "SAGA: sums of many smooth terms, plus regularizers with a proximal step",
+        ),
+        Description(
+            "solver",
             "scipy.nelder-mead",
             ".scipy_local:NelderMead",
             "Nelder and Mead's simplex: values only, with bounds",

@@ -104,10 +104,14 @@ class Objective(Record):
         missing = [
             operation.__name__.replace("_", " ") for operation in operations if not self.offers(operation)
         ]
-        return f"the objective {self.name!r} has no {' and no '.join(missing)}" if missing else None
+        return f"the objective {self._known_as!r} has no {' and no '.join(missing)}" if missing else None
 
     def _lacks(self, what: str) -> Unsuited:
-        return Unsuited(f"the objective {self.name or type(self).__name__!r} has no {what}")
+        return Unsuited(f"the objective {self._known_as!r} has no {what}")
+
+    @property
+    def _known_as(self) -> str:
+        return self.name or type(self).__name__
 
 
 class FiniteSum(Objective):
