@@ -22,6 +22,7 @@ from optiframe.solving.budget import Budget
 from optiframe.solving.chain import Chain
 from optiframe.solving.clock import Clock
 from optiframe.solving.counting import Evaluations, Spent, observed
+from optiframe.solving.derivative_check import gradient_finding
 from optiframe.solving.evaluation import Evaluation
 from optiframe.solving.progress import Silent, Watch
 from optiframe.solving.recorder import Recorder
@@ -158,6 +159,7 @@ class Runner:
 
     def result(self) -> Result[Any, Any]:
         """Run to the end; raises what the solver raises, and `BrokenPlugin` where it breaks its contract."""
+        self._look_at_gradient()
         iterates = self.solver.iterates(self.given, self.run)
         if not isinstance(iterates, Generator):
             raise BrokenPlugin(
@@ -169,6 +171,14 @@ class Runner:
         finally:
             self.progress.close()
             self._close(iterates)
+
+    def _look_at_gradient(self) -> None:
+        """Warn of a gradient that does not fit; not where each call of the objective counts."""
+        if not self.report or self.seen is not None or not self.solver.uses:
+            return
+        finding = gradient_finding(self.chain.last, self.run.start, self.seed)
+        if finding is not None:
+            self.run.findings.append(finding)
 
     def _close(self, iterates: Iterates) -> None:
         try:

@@ -1,0 +1,81 @@
+"""A look at an objective's gradient before a run: one direction, by differences of the value."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from optiframe.findings import Finding
+from optiframe.numbers import number
+from optiframe.problems.minimize import Composite
+from optiframe.problems.objectives.objective import FromFunction, Objective
+from optiframe.problems.problem import Problem
+from optiframe.records.fields import Array
+
+# Neither the solver's stream nor the data's: the key is the word "der".
+_STREAM = (int.from_bytes(b"der", "big"),)
+_AWAY = 1e-3  # from the start, relative to its largest entry: a start of zeros often lies on a corner
+_STEP = 1e-4  # likewise: of the wider difference
+_MOST = 0.1  # relative error that is not said to be one
+_OURS = "optiframe"  # the package whose objectives are held to their derivatives by its own tests
+
+
+def gradient_finding(problem: Problem[Any], start: Any, seed: int) -> Finding | None:
+    """A warning where the gradient is off by more than a tenth along a random direction; else None.
+
+    Four values near the start give two central differences, whose difference says how far they can be
+    trusted. Gradients by autograd and of the objectives that ship with the core are not looked at.
+    """
+    if not isinstance(problem, Composite) or problem.point_type is not np.ndarray:
+        return None
+    function = problem.function
+    if not function.offers(Objective.gradient) or not _by_hand(function):
+        return None
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=_STREAM))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            x = np.array(problem.initial() if start is None else start, dtype=np.float64)
+            along, found, uncertain = _compared(function, x, rng)
+        except Exception:  # the run itself says what the function raises, where it matters
+            return None
+    off = abs(along - found)
+    if not off > _MOST * max(abs(along), abs(found)) + uncertain:
+        return None
+    text = (
+        f"The gradient of {function.name or _name(function)!r} does not match its values: along a random "
+        f"direction it gives {number(along)}, and differences of the value give {number(found)}. Check it "
+        "by optiframe.testing.check_derivatives(objective). This look at one direction cannot find every "
+        "mistake: one wrong entry may pass it, and fails the check (`optiframe check` for one with a name)"
+    )
+    return Finding("warning", text, identifier="objective.gradient-differs")
+
+
+def _compared(function: Objective, x: Array, rng: np.random.Generator) -> tuple[float, float, float]:
+    """The derivative along a direction by the gradient and by differences, and how uncertain that is."""
+    size = max(1.0, float(np.max(np.abs(x), initial=0.0)))
+    x = x + _AWAY * size * rng.standard_normal(x.shape)
+    direction = rng.standard_normal(x.shape)
+    direction /= np.linalg.norm(direction)
+    step = _STEP * size
+    values = [float(function.value(x + share * step * direction)) for share in (1.0, -1.0, 0.5, -0.5)]
+    wide, narrow = (values[0] - values[1]) / (2 * step), (values[2] - values[3]) / step
+    rounding = float(np.finfo(np.float64).eps) * max(map(abs, values)) / step
+    along = float(np.vdot(function.gradient(x), direction))
+    uncertain = abs(wide - narrow) + 10 * rounding
+    return along, (4 * narrow - wide) / 3, uncertain if math.isfinite(along) else math.inf
+
+
+def _by_hand(function: Objective) -> bool:
+    """Whether somebody else wrote the gradient by hand."""
+    if isinstance(function, FromFunction):
+        return function.given_gradient is not None
+    return type(function).gradient.__module__.partition(".")[0] != _OURS
+
+
+def _name(function: Objective) -> str:
+    inner = getattr(function, "function", function)
+    return str(getattr(inner, "__name__", type(function).__name__))

@@ -1,0 +1,111 @@
+"""The look at a gradient before a run: what it finds, what it leaves alone, and what it costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import optiframe as of
+from optiframe import Minimize, Objective, from_function
+from optiframe.problems.objectives.losses import Logistic
+from optiframe.solving.derivative_check import gradient_finding
+
+KEY = "objective.gradient-differs"
+TO = np.array([1.0, -2.0, 3.0])
+
+
+def bowl(x: Any) -> float:
+    return float(np.sum((x - TO) ** 2) / 2)
+
+
+def found(problem: Minimize, **options: Any) -> list[str]:
+    result = of.solve(problem, "scipy.lbfgs", budget={"iterations": 2}, progress=False, **options)
+    return [each.text for each in result.findings if each.identifier == KEY]
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
+
+
+def test_a_gradient_of_twice_the_size_is_named_with_both_numbers_and_what_to_do() -> None:
+    (text,) = found(Minimize(from_function(bowl, 3, gradient=lambda x: 2 * (x - TO))))
+    assert "'bowl' does not match its values" in text
+    assert "check_derivatives" in text
+    assert "one wrong entry may pass it" in text
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_right_gradient_is_left_alone_at_any_seed(seed: int) -> None:
+    assert not found(Minimize(from_function(bowl, 3, gradient=lambda x: x - TO)), seed=seed)
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e8])
+def test_neither_the_size_of_values_nor_a_constant_makes_a_right_gradient_wrong(scale: float) -> None:
+    problem = Minimize(from_function(lambda x: 1e6 + scale * bowl(x), 3, gradient=lambda x: scale * (x - TO)))
+    assert not found(problem)
+
+
+def test_a_start_on_a_corner_is_left_alone() -> None:
+    problem = Minimize(from_function(lambda x: float(np.abs(x).sum()), 3, gradient=np.sign))
+    assert not found(problem, start=np.zeros(3))
+
+
+class _Shifted(Objective):
+    """The logarithm, which is not finite where the solver may look."""
+
+    name = "test.log"
+    at: float = 0.0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (2,)
+
+    def value(self, x: Any) -> float:
+        return float(np.sum(x - np.log(x - self.at)))
+
+    def gradient(self, x: Any) -> Any:
+        return 1 - 1 / (x - self.at)
+
+
+def test_an_objective_of_ones_own_class_is_looked_at_and_one_outside_its_domain_is_not() -> None:
+    wrong = type("Wrong", (_Shifted,), {"gradient": lambda self, x: 2 - 1 / x, "__module__": __name__})
+    over = {"name": "box", "lower": 0.1}
+    start = np.ones(2)
+    assert not found(Minimize(_Shifted(), over=over, start=start))
+    assert found(Minimize(wrong(), over=over, start=start))
+    assert gradient_finding(Minimize(wrong(at=50.0), over=over, start=start), None, 0) is None
+
+
+def test_it_asks_for_four_values_and_one_gradient_and_only_where_calls_are_not_limited() -> None:
+    values: list[Any] = []
+    gradients: list[Any] = []
+
+    def value(x: Any) -> float:
+        values.append(x)
+        return bowl(x)
+
+    def gradient(x: Any) -> Any:
+        gradients.append(x)
+        return x - TO
+
+    problem = Minimize(from_function(value, 3, gradient=gradient))
+    assert gradient_finding(problem, None, 0) is None
+    assert (len(values), len(gradients)) == (4, 1)
+    values.clear()
+    of.solve(problem, "scipy.lbfgs", budget={"evaluations": 7}, progress=False, trace=False)
+    assert len(values) + len(gradients) <= 7 + 1  # one more judges the answer
+
+
+def test_core_objectives_and_autograd_are_not_looked_at() -> None:
+    calls: list[Any] = []
+    anp = pytest.importorskip("autograd.numpy")
+
+    def counted(x: Any) -> Any:
+        calls.append(x)
+        return anp.sum(x**2)
+
+    assert gradient_finding(Minimize(from_function(counted, 2)), None, 0) is None
+    fit = Logistic(matrix=np.eye(2), target=[1, -1])
+    assert gradient_finding(Minimize(fit), None, 0) is None
+    assert len(calls) <= 2  # whether autograd can follow it
