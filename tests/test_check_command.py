@@ -17,10 +17,11 @@ from optiframe import InvalidInput, UnknownName
 from optiframe.comparison.processes.supervisor import CELL
 from optiframe.comparison.processes.watched import WatchedChild
 from optiframe.registry import registry
-from optiframe.testing import bad_solvers, dangerous_solvers
-from optiframe.testing.checks import CHECKS, check_time_budget_is_honoured
-from optiframe.testing.isolated import LOADS, check_isolated
-from optiframe.testing.isolated_child import Wrong, prepare
+from optiframe.testing.broken import dangerous
+from optiframe.testing.broken import solvers as broken_solvers
+from optiframe.testing.isolation.child import Wrong, prepare
+from optiframe.testing.isolation.parent import LOADS, check_isolated
+from optiframe.testing.solvers.checks import CHECKS, check_time_budget_is_honoured
 
 from .command_line import Run, run_in
 
@@ -54,7 +55,7 @@ def write_solver(folder: Path, body: str, before: str = "") -> str:
 
 
 def test_an_honest_solver_passes_every_check(run: Run):
-    shown = run("check", path_of(bad_solvers.Honest), code=0).stdout
+    shown = run("check", path_of(broken_solvers.Honest), code=0).stdout
     assert shown.startswith("bad.honest on minimize squared-distance whole-space, ")
     made = len(CHECKS) - 1
     assert shown.count("  pass  ") == made
@@ -64,7 +65,7 @@ def test_an_honest_solver_passes_every_check(run: Run):
 
 
 def test_a_solver_that_does_nothing_fails_with_the_reason_below_the_check(run: Run):
-    shown = run("check", path_of(bad_solvers.Idle), code=1).stdout
+    shown = run("check", path_of(broken_solvers.Idle), code=1).stdout
     assert "  FAIL  is better than doing nothing\n        minimize squared-distance whole-space: " in shown
     assert "is no better than that of the start" in shown
     assert "14 of 16 checks passed, 2 failed, 1 not applicable" in shown
@@ -81,8 +82,8 @@ SEED, LEAK, PICKLE = (
 INPUT, START, TIME = "input is not changed", "start is accepted as declared", "time budget is honoured"
 # Two of the bad solvers: what each of them fails is held in `test_contract`, without a process.
 BAD = [
-    (bad_solvers.Constant, [OPTIMUM, IDLE], "is no better than that of the start"),
-    (bad_solvers.Leaky, [SEED, LEAK, PICKLE], "keep no state in between"),
+    (broken_solvers.Constant, [OPTIMUM, IDLE], "is no better than that of the start"),
+    (broken_solvers.Leaky, [SEED, LEAK, PICKLE], "keep no state in between"),
 ]
 
 
@@ -97,7 +98,7 @@ def test_a_bad_solver_fails_in_isolation_for_what_it_does(kind, expected, words)
 def test_a_solver_that_ignores_its_time_budget_is_found_out(run: Run):
     # It sleeps for longer than the second that a busy machine is allowed on top of the limit.
     shown = run(
-        "check", path_of(bad_solvers.Slow), "--set", "seconds=1.1", "--only", "time-budget", code=1
+        "check", path_of(broken_solvers.Slow), "--set", "seconds=1.1", "--only", "time-budget", code=1
     ).stdout
     assert "with a limit of 0.05 s" in shown
     assert "0 of 1 checks passed, 1 failed" in shown
@@ -106,25 +107,25 @@ def test_a_solver_that_ignores_its_time_budget_is_found_out(run: Run):
 # What hangs is killed, what crashes has crashed: that check fails, with the place, and the others go on.
 DANGEROUS = [
     (
-        dangerous_solvers.Busy,
+        dangerous.Busy,
         [TIME],
-        ["killed after 3 s; it was here:", "dangerous_solvers.py line", ", _wait"],
+        ["killed after 3 s; it was here:", "broken/dangerous.py line", ", _wait"],
     ),
     (
-        dangerous_solvers.Waiting,
+        dangerous.Waiting,
         [TIME],
-        ["killed after 3 s; it was here:", "dangerous_solvers.py line", ", _wait"],
+        ["killed after 3 s; it was here:", "broken/dangerous.py line", ", _wait"],
     ),
     (
-        dangerous_solvers.Segfaulting,
+        dangerous.Segfaulting,
         [INPUT, START],
         ["the process died: segmentation fault (SIGSEGV)", ", _end"],
     ),
-    (dangerous_solvers.Aborting, [INPUT, START], ["the process died: aborted (SIGABRT)", ", _end"]),
-    (dangerous_solvers.Leaving, [INPUT, START], ["the process ended with exit code 0 before it was done"]),
-    (dangerous_solvers.Quitting, [INPUT, START], ["raised SystemExit: nothing left to do"]),
+    (dangerous.Aborting, [INPUT, START], ["the process died: aborted (SIGABRT)", ", _end"]),
+    (dangerous.Leaving, [INPUT, START], ["the process ended with exit code 0 before it was done"]),
+    (dangerous.Quitting, [INPUT, START], ["raised SystemExit: nothing left to do"]),
 ]
-MORE_OF_THE_SAME = (dangerous_solvers.Waiting, dangerous_solvers.Aborting)
+MORE_OF_THE_SAME = (dangerous.Waiting, dangerous.Aborting)
 
 
 @pytest.mark.parametrize(
@@ -146,8 +147,8 @@ def test_a_solver_that_hangs_or_crashes_fails_there_and_the_others_go_on(kind, e
 def test_every_dangerous_solver_is_tried():
     there = {
         thing
-        for thing in vars(dangerous_solvers).values()
-        if isinstance(thing, type) and thing.__module__ == dangerous_solvers.__name__
+        for thing in vars(dangerous).values()
+        if isinstance(thing, type) and thing.__module__ == dangerous.__name__
     }
     assert {kind for kind in there if not kind.__name__.startswith("_")} == {kind for kind, _, _ in DANGEROUS}
 
@@ -198,7 +199,7 @@ def test_a_solver_that_takes_too_much_memory_fails(hoard, words, tmp_path: Path)
 
 
 def test_an_amount_of_memory_has_a_unit(run: Run):
-    shown = run("check", path_of(bad_solvers.Honest), "--memory", "much", code=2)
+    shown = run("check", path_of(broken_solvers.Honest), "--memory", "much", code=2)
     assert '--memory must be bytes, or text such as "2 GB"' in shown.stderr
 
 
@@ -214,7 +215,7 @@ def test_the_checks_run_with_pinned_threads(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_solver_that_hangs_while_it_is_loaded_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("optiframe.testing.isolated._START", 5.0)  # enough for a busy machine to import
+    monkeypatch.setattr("optiframe.testing.isolation.parent._START", 5.0)  # enough to import when busy
     module = write_solver(tmp_path, "yield", before="time.sleep(600)")
     outcomes = list(check_isolated("mine.own", modules=[module], seconds=0.5))
     assert [outcome.name for outcome in outcomes] == [LOADS]
@@ -267,7 +268,7 @@ iterations = 5
 def test_a_problem_of_ones_own_is_tried_within_its_budget(run: Run, tmp_path: Path):
     (tmp_path / "bowl.toml").write_text(BOWL)
     shown = run(
-        "check", path_of(bad_solvers.Honest), "--set", "step=0.1", "--problem", "bowl.toml", code=0
+        "check", path_of(broken_solvers.Honest), "--set", "step=0.1", "--problem", "bowl.toml", code=0
     ).stdout
     assert shown.startswith("bad.honest on bowl.toml\n")
 
@@ -295,7 +296,7 @@ WRONG = [
         "cannot take data set 'rank-one.ring': it ",
     ),
     ({"solver": "no_such_module:Thing"}, "there is no module 'no_such_module'"),
-    ({"solver": "optiframe.testing.bad_solvers:Thing"}, "has no attribute 'Thing'"),
+    ({"solver": "optiframe.testing.broken.solvers:Thing"}, "has no attribute 'Thing'"),
     ({"solver": "optiframe.problems.regularizers.proximal:Proximal"}, "is none of what can be registered"),
     ({"solver": "minimize"}, "a problem 'minimize' to look at is needed"),
     ({"solver": "zero-sum", "datasets": ["labels.rte"]}, "zero-sum is a constraint set"),
@@ -339,8 +340,8 @@ def test_a_solver_that_nothing_here_suits_is_told_what_to_give(tmp_path: Path):
 @pytest.mark.slow
 def test_a_child_ends_when_its_parent_is_killed(tmp_path: Path):
     script = (
-        "from optiframe.testing.isolated import check_isolated\n"
-        f"list(check_isolated({path_of(dangerous_solvers.Busy)!r}, seconds=600))\n"
+        "from optiframe.testing.isolation.parent import check_isolated\n"
+        f"list(check_isolated({path_of(dangerous.Busy)!r}, seconds=600))\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", script], start_new_session=True)
     try:

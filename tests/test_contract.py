@@ -28,14 +28,14 @@ from optiframe.problems.objectives.losses import LeastSquares
 from optiframe.problems.objectives.objective import SquaredDistance
 from optiframe.problems.sets.vector_sets import Box
 from optiframe.testing import CHECKS, Case, SolverContract, known_optimum, run_checks, small_problems
-from optiframe.testing import bad_solvers as bad
-from optiframe.testing.checks import (
+from optiframe.testing.broken import solvers as bad
+from optiframe.testing.failures import likeness
+from optiframe.testing.solvers.checks import (
     check_answer_is_finite,
     check_is_better_than_chance,
     check_reaches_the_known_optimum,
     check_residual_is_a_number,
 )
-from optiframe.testing.failures import likeness
 from optiframe.testing.toml import to_toml
 
 

@@ -169,8 +169,8 @@ def kernel_without(missing: str) -> Callable[..., None]:
 
 
 def use_kernel(monkeypatch: pytest.MonkeyPatch, kernel: Callable[..., None]) -> None:
-    for module in ("kernels", "changes"):
-        monkeypatch.setattr(f"optiframe.testing.{module}.native", lambda _: kernel)
+    for module in ("references", "changes"):
+        monkeypatch.setattr(f"optiframe.testing.kernels.{module}.native", lambda _: kernel)
 
 
 def test_a_kernel_that_checks_all_its_arguments_passes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,6 +223,6 @@ def test_a_kernel_that_hangs_when_its_arrays_change_is_found(monkeypatch: pytest
             sleep(0.001)
 
     use_kernel(monkeypatch, kernel)
-    monkeypatch.setattr("optiframe.testing.changes.MOST_SECONDS", 1)
+    monkeypatch.setattr("optiframe.testing.kernels.changes.MOST_SECONDS", 1)
     with pytest.raises(AssertionError, match="reference ended with SIGALRM"):
         check_changes_meanwhile(reference, {**arguments(10), "codes": np.zeros(10, np.int32)})

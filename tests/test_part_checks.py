@@ -18,7 +18,7 @@ from optiframe.problems.objectives.objective import SquaredDistance
 from optiframe.problems.regularizers.norms import L1
 from optiframe.problems.sets.vector_sets import Box, L1Ball, L2Ball
 from optiframe.testing import check_part
-from optiframe.testing.part_checks import checks_of, every_check, outcomes
+from optiframe.testing.parts.checks import checks_of, every_check, outcomes
 
 from .command_line import run_in
 from .test_general_objectives import CONVEX

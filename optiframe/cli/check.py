@@ -74,10 +74,10 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     others go on; one that has nothing to look at is n/a, with the reason. Exit code: 0 when no
     check fails, 1 when one fails, 2 when an input is wrong.
     """
-    from optiframe.testing.checks import words
     from optiframe.testing.failures import likeness
-    from optiframe.testing.isolated import LOADS, MEMORY, check_isolated
-    from optiframe.testing.part_checks import every_check
+    from optiframe.testing.isolation.parent import LOADS, MEMORY, check_isolated
+    from optiframe.testing.parts.checks import every_check
+    from optiframe.testing.solvers.checks import words
 
     wanted = [word.lower().replace("-", " ").replace("_", " ") for word in only]
     checks = [check for check in every_check() if any(word in words(check) for word in wanted)]

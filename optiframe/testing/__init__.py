@@ -14,29 +14,29 @@ if TYPE_CHECKING:
     from optiframe.testing.certificate import Certificate as Certificate
     from optiframe.testing.certificate import certify as certify
     from optiframe.testing.certificate import check_against_cvxpy as check_against_cvxpy
-    from optiframe.testing.changes import check_changes_meanwhile as check_changes_meanwhile
-    from optiframe.testing.checks import CHECKS as CHECKS
-    from optiframe.testing.checks import Outcome as Outcome
-    from optiframe.testing.checks import run_checks as run_checks
-    from optiframe.testing.contract import SolverContract as SolverContract
     from optiframe.testing.derivatives import check_derivatives as check_derivatives
-    from optiframe.testing.isolated import check_isolated as check_isolated
-    from optiframe.testing.kernels import check_interruptible as check_interruptible
-    from optiframe.testing.kernels import check_kernel as check_kernel
-    from optiframe.testing.kernels import check_refusals as check_refusals
-    from optiframe.testing.part_checks import check_part as check_part
+    from optiframe.testing.isolation.parent import check_isolated as check_isolated
+    from optiframe.testing.kernels.changes import check_changes_meanwhile as check_changes_meanwhile
+    from optiframe.testing.kernels.references import check_interruptible as check_interruptible
+    from optiframe.testing.kernels.references import check_kernel as check_kernel
+    from optiframe.testing.kernels.references import check_refusals as check_refusals
+    from optiframe.testing.parts.checks import check_part as check_part
+    from optiframe.testing.solvers.checks import CHECKS as CHECKS
+    from optiframe.testing.solvers.checks import Outcome as Outcome
+    from optiframe.testing.solvers.checks import run_checks as run_checks
+    from optiframe.testing.solvers.contract import SolverContract as SolverContract
 
 __getattr__, __dir__, __all__ = exports(  # a list, made there
     __name__,
     {
         "cases": ("Case", "NotApplicable", "known_optimum", "small_problems"),
         "certificate": ("Certificate", "certify", "check_against_cvxpy"),
-        "changes": ("check_changes_meanwhile",),
-        "checks": ("CHECKS", "Outcome", "run_checks"),
-        "contract": ("SolverContract",),
         "derivatives": ("check_derivatives",),
-        "isolated": ("check_isolated",),
-        "part_checks": ("check_part",),
-        "kernels": ("check_interruptible", "check_kernel", "check_refusals"),
+        "isolation.parent": ("check_isolated",),
+        "kernels.changes": ("check_changes_meanwhile",),
+        "kernels.references": ("check_interruptible", "check_kernel", "check_refusals"),
+        "parts.checks": ("check_part",),
+        "solvers.checks": ("CHECKS", "Outcome", "run_checks"),
+        "solvers.contract": ("SolverContract",),
     },
 )

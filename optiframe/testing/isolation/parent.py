@@ -13,8 +13,8 @@ from typing import Any
 from optiframe.comparison.cells import Limits
 from optiframe.comparison.processes.watched import WatchedChild
 from optiframe.errors import InvalidInput
-from optiframe.testing.checks import Check, Outcome, words
-from optiframe.testing.part_checks import every_check
+from optiframe.testing.parts.checks import every_check
+from optiframe.testing.solvers.checks import Check, Outcome, words
 
 LOADS = "the solver and its problems can be loaded"
 
@@ -104,7 +104,7 @@ def _events(task: Mapping[str, Any], seconds: float) -> Iterator[Mapping[str, An
     """What one child says; a hang or a death is said to be the end of the check it happened in."""
     waiting: list[str] = []
     ready = False
-    child = WatchedChild("optiframe.testing.isolated_child", task, Limits(memory=task["memory"]))
+    child = WatchedChild("optiframe.testing.isolation.child", task, Limits(memory=task["memory"]))
     try:
         while waiting or not ready:
             event = child.next(seconds if ready else max(_START, seconds))

@@ -19,7 +19,7 @@ from optiframe.solving import construct
 from optiframe.solving.recommend import recommend
 from optiframe.solving.solve import NotConverged, solve
 from optiframe.testing.cases import NotApplicable, same
-from optiframe.testing.subject import Subject
+from optiframe.testing.parts.subject import Subject
 
 _ANSWERS = {"iterations": 200, "time": 5.0}  # enough for an answer to look at; it need not be best
 

@@ -1,6 +1,6 @@
 """Solvers that hang or end the process, each in one situation: only a check in isolation survives them.
 
-They are apart from `bad_solvers`, which any test may run where it stands.
+They are apart from `solvers`, which any test may run where it stands.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import threading
 from optiframe.problems.minimize import Minimize
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterates, Run
-from optiframe.testing.bad_solvers import Honest
+from optiframe.testing.broken.solvers import Honest
 
 
 class _WithoutEnd(Honest):

@@ -13,12 +13,12 @@ from optiframe.problems.regularizers.regularizer import Regularizer
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.registry.by_name import Part
 from optiframe.testing.cases import NotApplicable
-from optiframe.testing.checks import CHECKS, Outcome, words
 from optiframe.testing.failures import described_error
-from optiframe.testing.function_checks import OBJECTIVE_CHECKS, REGULARIZER_CHECKS
-from optiframe.testing.problem_checks import DATASET_CHECKS, PROBLEM_CHECKS
-from optiframe.testing.set_checks import SET_CHECKS
-from optiframe.testing.subject import RECORD_CHECKS, Subject
+from optiframe.testing.parts.functions import OBJECTIVE_CHECKS, REGULARIZER_CHECKS
+from optiframe.testing.parts.problems import DATASET_CHECKS, PROBLEM_CHECKS
+from optiframe.testing.parts.sets import SET_CHECKS
+from optiframe.testing.parts.subject import RECORD_CHECKS, Subject
+from optiframe.testing.solvers.checks import CHECKS, Outcome, words
 
 PartCheck = Callable[[Subject], None]
 

@@ -21,7 +21,6 @@ from typing import ClassVar
 from optiframe.solving.budget import Budget
 from optiframe.solving.chain import why_unsuited
 from optiframe.solving.solver import Solver
-from optiframe.testing import checks
 from optiframe.testing.cases import (
     AnyProblem,
     AnySolver,
@@ -32,6 +31,7 @@ from optiframe.testing.cases import (
     small_problems,
     special_problems,
 )
+from optiframe.testing.solvers import checks
 
 
 class SolverContract:

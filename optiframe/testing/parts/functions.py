@@ -13,7 +13,7 @@ from optiframe.problems.regularizers.regularizer import Norm, Regularizer
 from optiframe.records.fields import Array
 from optiframe.testing.cases import NotApplicable
 from optiframe.testing.derivatives import check_derivatives
-from optiframe.testing.subject import Subject
+from optiframe.testing.parts.subject import Subject
 
 _STEPS = (0.1, 1.0, 10.0)
 _TRIES = 100  # random points around a proximal step

@@ -52,7 +52,7 @@ def prepare(task: Mapping[str, Any]) -> tuple[list[Any], list[str]]:
     from optiframe.files.solve_file import SolveFile
     from optiframe.registry.user_modules import import_user_module
     from optiframe.testing.cases import Case, is_ill_conditioned, known_optimum
-    from optiframe.testing.subject import Subject
+    from optiframe.testing.parts.subject import Subject
 
     for module in task["modules"]:
         import_user_module(module)
@@ -92,7 +92,7 @@ def _subjects(task: Mapping[str, Any], cls: type[Any]) -> tuple[list[Any], list[
     """Problems of a class, from files, from data sets, or from the generated data sets there are for it."""
     from optiframe.files.solve_file import SolveFile
     from optiframe.solving import construct
-    from optiframe.testing.subject import Subject
+    from optiframe.testing.parts.subject import Subject
 
     found = [(path, SolveFile.read(path).problem) for path in task["problems"]]
     found += [(name, construct.problem(dataset=name)) for name in task["datasets"]]
@@ -207,8 +207,8 @@ def _may_take(solver: Any, problem: Any) -> bool:
 
 def _asked(names: list[str] | None, case: Any) -> list[Callable[[Any], None]]:
     """The checks there are for what is looked at, all of them or those with these names."""
-    from optiframe.testing.checks import CHECKS
-    from optiframe.testing.part_checks import checks_of
+    from optiframe.testing.parts.checks import checks_of
+    from optiframe.testing.solvers.checks import CHECKS
 
     there: tuple[Callable[[Any], None], ...] = checks_of(case.part) if hasattr(case, "part") else CHECKS
     return [check for check in there if names is None or check.__name__ in names]
@@ -223,8 +223,8 @@ def outcome_of(
     check: Callable[[Any], None], cases: list[Any], titles: list[str]
 ) -> tuple[str | None, str | None]:
     """Why the check fails on the first problem it fails on, and why it can be made on none; or None."""
-    from optiframe.testing.checks import run_checks
-    from optiframe.testing.part_checks import outcome_on
+    from optiframe.testing.parts.checks import outcome_on
+    from optiframe.testing.solvers.checks import run_checks
 
     reasons: list[str | None] = []
     for case, title in zip(cases, titles, strict=True):

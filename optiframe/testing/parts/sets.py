@@ -9,7 +9,7 @@ import numpy as np
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.testing.cases import NotApplicable
-from optiframe.testing.subject import Subject
+from optiframe.testing.parts.subject import Subject
 
 _TRIES = 100  # random moves in the search for a nearer point
 _JUST_OUTSIDE = 0.1  # of the way from a projection back to its point

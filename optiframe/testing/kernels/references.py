@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.native import native
-from optiframe.testing.changes import copied
+from optiframe.testing.kernels.changes import copied
 
 _TOGETHER = 200  # calls with several wrong arguments: milliseconds
 

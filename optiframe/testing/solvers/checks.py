@@ -19,13 +19,6 @@ from optiframe.errors import InvalidInput, Unsuited
 from optiframe.records.fingerprint import fingerprint
 from optiframe.solving.budget import Budget
 from optiframe.solving.result import Status
-from optiframe.testing.answer_checks import (
-    check_answer_is_feasible,
-    check_answer_is_finite,
-    check_is_better_than_chance,
-    check_is_better_than_doing_nothing,
-    check_reaches_the_known_optimum,
-)
 from optiframe.testing.cases import (
     Case,
     NotApplicable,
@@ -33,7 +26,14 @@ from optiframe.testing.cases import (
     same,
 )
 from optiframe.testing.failures import described_error, own_place
-from optiframe.testing.odd_problems import check_unsuited_answers_rather_than_raises
+from optiframe.testing.solvers.answers import (
+    check_answer_is_feasible,
+    check_answer_is_finite,
+    check_is_better_than_chance,
+    check_is_better_than_doing_nothing,
+    check_reaches_the_known_optimum,
+)
+from optiframe.testing.solvers.odd_problems import check_unsuited_answers_rather_than_raises
 from optiframe.testing.toml import parameters, to_toml
 
 _LIMITS = (1, 2, 7)  # iteration limits tried: the smallest, and two that no common block size divides

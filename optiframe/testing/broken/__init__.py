@@ -1,0 +1,1 @@
+"""Solvers that break the contract on purpose: what a failed check looks like."""

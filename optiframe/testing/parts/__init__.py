@@ -1,0 +1,1 @@
+"""The contracts of objectives, sets, regularizers, problems and data sets."""

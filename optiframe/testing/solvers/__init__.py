@@ -1,0 +1,1 @@
+"""The contract of a solver: what it must keep, one check each."""
